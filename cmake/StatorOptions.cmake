@@ -1,0 +1,31 @@
+# Compiler settings shared by every target, and the switches that the presets set.
+
+option(STATOR_TESTS "Build the tests and examples" ON)
+option(STATOR_BENCH "Build the benchmarks" OFF)
+option(STATOR_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+set(STATOR_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+add_library(stator_flags INTERFACE)
+target_compile_options(stator_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
+if(STATOR_SANITIZE)
+  add_compile_options(-fsanitize=${STATOR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${STATOR_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Under sanitizers GCC 12 reports false maybe-uninitialized and fence warnings in the library.
+    target_compile_options(stator_flags INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
+  endif()
+endif()

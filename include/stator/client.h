@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Client: the DynamoDB API, wherever the tables are.
+//
+// Thread safety: one client may be used from any number of threads at once.
+// Errors: DynamoDB's exceptions by code; kTimeout, kUnavailable and kOutcomeUnknown from clients
+// that cross a network. A failed condition is Code::kConditionalCheckFailed, a cancelled
+// transaction Code::kTransactionCanceled with one reason an action in `detail`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stator/requests.h"
+
+namespace stator {
+
+// ---- What comes back
+
+struct CancellationReason {
+  std::string code =
+      "None";           // "None", "ConditionalCheckFailed", "ItemCollectionSizeLimitExceeded",
+                        // "TransactionConflict", "ProvisionedThroughputExceeded",
+                        // "ThrottlingError", "ValidationError"
+  std::string message;  // empty where the code is "None"
+  std::optional<Item> item = {};
+};
+
+struct ErrorDetail {
+  std::optional<Item> item = {};                 // of a failed condition, where asked for
+  std::vector<CancellationReason> reasons = {};  // of a cancelled transaction, in request order
+};
+
+struct Capacity {  // units; read and write apart where the service tells them apart
+  double units = 0;
+  std::optional<double> read = {};
+  std::optional<double> write = {};
+  bool operator==(const Capacity&) const = default;
+};
+
+struct ConsumedCapacity {
+  std::string table;
+  Capacity total;
+  std::optional<Capacity> table_part = {};  // the rest for ReturnConsumedCapacity::kIndexes only
+  std::map<std::string, Capacity, std::less<>> local_indexes = {};
+  std::map<std::string, Capacity, std::less<>> global_indexes = {};
+  bool operator==(const ConsumedCapacity&) const = default;
+};
+
+struct ItemCollectionMetrics {
+  Item key;  // the partition key alone
+  double size_lower_gb = 0;
+  double size_upper_gb = 0;
+};
+using TableMetrics = std::map<std::string, std::vector<ItemCollectionMetrics>, std::less<>>;
+
+struct IndexDescription {
+  IndexDefinition definition;
+  TableStatus status = TableStatus::kActive;
+  int64_t size_bytes = 0;
+  int64_t item_count = 0;
+  std::string arn;
+};
+
+struct TableDescription {
+  std::string table;
+  std::string id;  // a UUID, never reused
+  std::string arn;
+  TableStatus status = TableStatus::kActive;
+  int64_t created_ms = 0;  // Unix time
+  int64_t size_bytes = 0;
+  int64_t item_count = 0;
+  std::vector<AttributeDefinition> attributes;
+  KeySchema key_schema;
+  std::vector<IndexDescription> local_indexes;
+  std::vector<IndexDescription> global_indexes;
+  BillingMode billing_mode = BillingMode::kProvisioned;
+  Throughput throughput;  // zero when on demand
+  std::optional<OnDemandThroughput> on_demand_throughput = {};
+  std::optional<Throughput> warm_throughput = {};
+  std::optional<TableClass> table_class = {};
+  bool deletion_protection = false;
+};
+
+struct CreateTableResult {
+  TableDescription table;
+};
+struct DescribeTableResult {
+  TableDescription table;
+};
+struct DeleteTableResult {
+  TableDescription table;
+};
+struct ListTablesResult {
+  std::vector<std::string> tables;
+  std::optional<std::string> last_evaluated_table = {};
+};
+
+// PutItem, UpdateItem, DeleteItem.
+struct WriteResult {
+  std::optional<Item> attributes = {};  // absent where nothing was asked for or there was no item
+  std::optional<ConsumedCapacity> capacity = {};
+  std::optional<ItemCollectionMetrics> metrics = {};
+};
+
+struct GetItemResult {
+  std::optional<Item> item = {};  // absent: no such item
+  std::optional<ConsumedCapacity> capacity = {};
+};
+
+// Query, Scan.
+struct PageResult {
+  std::vector<Item> items;                      // empty for Select::kCount
+  int64_t count = 0;                            // items after the filter
+  int64_t scanned_count = 0;                    // items examined
+  std::optional<Item> last_evaluated_key = {};  // absent: nothing follows
+  std::optional<ConsumedCapacity> capacity = {};
+};
+
+struct BatchGetItemResult {
+  std::map<std::string, std::vector<Item>, std::less<>> items;
+  std::map<std::string, KeysAndAttributes, std::less<>> unprocessed;
+  std::vector<ConsumedCapacity> capacity;
+};
+
+struct BatchWriteItemResult {
+  std::map<std::string, std::vector<WriteRequest>, std::less<>> unprocessed;
+  std::vector<ConsumedCapacity> capacity;
+  TableMetrics metrics;
+};
+
+struct TransactWriteItemsResult {
+  std::vector<ConsumedCapacity> capacity;
+  TableMetrics metrics;
+};
+
+struct TransactGetItemsResult {
+  std::vector<std::optional<Item>> items;  // in request order
+  std::vector<ConsumedCapacity> capacity;
+};
+
+// ---- The client
+
+class Client {
+ public:
+  virtual ~Client() = default;
+
+  virtual Result<CreateTableResult> create_table(const CreateTableRequest& request) = 0;
+  virtual Result<DescribeTableResult> describe_table(const DescribeTableRequest& request) = 0;
+  virtual Result<ListTablesResult> list_tables(const ListTablesRequest& request) = 0;
+  virtual Result<DeleteTableResult> delete_table(const DeleteTableRequest& request) = 0;
+
+  virtual Result<WriteResult> put_item(const PutItemRequest& request) = 0;
+  virtual Result<GetItemResult> get_item(const GetItemRequest& request) = 0;
+  virtual Result<WriteResult> update_item(const UpdateItemRequest& request) = 0;
+  virtual Result<WriteResult> delete_item(const DeleteItemRequest& request) = 0;
+
+  virtual Result<PageResult> query(const QueryRequest& request) = 0;
+  virtual Result<PageResult> scan(const ScanRequest& request) = 0;
+
+  virtual Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) = 0;
+  virtual Result<BatchWriteItemResult> batch_write_item(const BatchWriteItemRequest& request) = 0;
+
+  virtual Result<TransactWriteItemsResult> transact_write_items(
+      const TransactWriteItemsRequest& request) = 0;
+  virtual Result<TransactGetItemsResult> transact_get_items(
+      const TransactGetItemsRequest& request) = 0;
+
+ protected:
+  Client() = default;
+  Client(const Client&) = default;
+  Client& operator=(const Client&) = default;
+  Client(Client&&) = default;
+  Client& operator=(Client&&) = default;
+};
+
+}  // namespace stator

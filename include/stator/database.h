@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Database: DynamoDB's tables in this process, in a directory or in memory.
+//
+// A Database is a Client: what runs on it runs on HttpClient and against Amazon DynamoDB.
+// Thread safety: as Client. Lifetime: closing (destruction) waits for writes under way.
+// Durability: see Durability; every acknowledged write obeys it, and none is half applied.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "stator/client.h"
+
+namespace stator {
+
+enum class Durability {
+  kSync,  // an acknowledged write survives loss of power
+  kOs,    // an acknowledged write survives the end of the process, not of the operating system
+};
+
+struct DatabaseOptions {
+  std::filesystem::path path = {};  // empty: in memory, gone with the Database
+  Durability durability = Durability::kSync;
+  bool create_if_missing = true;
+};
+
+class Database final : public Client {
+ public:
+  // kLocked when another process has the directory open, kCorruption when it is damaged or no
+  // Stator directory, kIo when the file system refuses.
+  static Result<Database> open(const DatabaseOptions& options = {});
+
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database() override;
+
+  Result<CreateTableResult> create_table(const CreateTableRequest& request) override;
+  Result<DescribeTableResult> describe_table(const DescribeTableRequest& request) override;
+  Result<ListTablesResult> list_tables(const ListTablesRequest& request) override;
+  Result<DeleteTableResult> delete_table(const DeleteTableRequest& request) override;
+  Result<WriteResult> put_item(const PutItemRequest& request) override;
+  Result<GetItemResult> get_item(const GetItemRequest& request) override;
+  Result<WriteResult> update_item(const UpdateItemRequest& request) override;
+  Result<WriteResult> delete_item(const DeleteItemRequest& request) override;
+  Result<PageResult> query(const QueryRequest& request) override;
+  Result<PageResult> scan(const ScanRequest& request) override;
+  Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) override;
+  Result<BatchWriteItemResult> batch_write_item(const BatchWriteItemRequest& request) override;
+  Result<TransactWriteItemsResult> transact_write_items(
+      const TransactWriteItemsRequest& request) override;
+  Result<TransactGetItemsResult> transact_get_items(
+      const TransactGetItemsRequest& request) override;
+
+ private:
+  struct Impl;
+  explicit Database(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stator

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// HttpClient: a Client for any endpoint that speaks DynamoDB's protocol.
+//
+// Requests are signed (Signature Version 4) and retried with jittered exponential backoff on
+// throttling, on 5xx answers and on dropped connections, as AWS's SDKs do. A TransactWriteItems
+// without a token gets one, so that its retries are idempotent.
+// Thread safety: as Client; connections are kept alive and shared between threads.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "stator/client.h"
+
+namespace stator {
+
+struct Credentials {
+  std::string access_key_id;
+  std::string secret_access_key;
+  std::string session_token = {};
+};
+
+struct HttpClientOptions {
+  std::string endpoint;  // "http://127.0.0.1:8000", "https://dynamodb.eu-west-1.amazonaws.com"
+  std::string region = "us-east-1";  // of the signature
+  Credentials credentials = {"stator", "stator"};
+  int max_attempts = 10;  // in all, 1 or more
+  std::chrono::milliseconds connect_timeout{3'000};
+  std::chrono::milliseconds request_timeout{30'000};  // of one attempt
+  std::chrono::milliseconds backoff_base{25};
+  std::chrono::milliseconds backoff_max{5'000};
+};
+
+class HttpClient final : public Client {
+ public:
+  // kInvalidArgument for an endpoint that is no http or https URL, or options out of range.
+  static Result<HttpClient> open(const HttpClientOptions& options);
+
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+  ~HttpClient() override;
+
+  Result<CreateTableResult> create_table(const CreateTableRequest& request) override;
+  Result<DescribeTableResult> describe_table(const DescribeTableRequest& request) override;
+  Result<ListTablesResult> list_tables(const ListTablesRequest& request) override;
+  Result<DeleteTableResult> delete_table(const DeleteTableRequest& request) override;
+  Result<WriteResult> put_item(const PutItemRequest& request) override;
+  Result<GetItemResult> get_item(const GetItemRequest& request) override;
+  Result<WriteResult> update_item(const UpdateItemRequest& request) override;
+  Result<WriteResult> delete_item(const DeleteItemRequest& request) override;
+  Result<PageResult> query(const QueryRequest& request) override;
+  Result<PageResult> scan(const ScanRequest& request) override;
+  Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) override;
+  Result<BatchWriteItemResult> batch_write_item(const BatchWriteItemRequest& request) override;
+  Result<TransactWriteItemsResult> transact_write_items(
+      const TransactWriteItemsRequest& request) override;
+  Result<TransactGetItemsResult> transact_get_items(
+      const TransactGetItemsRequest& request) override;
+
+ private:
+  struct Impl;
+  explicit HttpClient(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stator

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of the DynamoDB API, version 2012-08-10, typed.
+//
+// Members carry the API's names in snake case, shortened where the struct says the rest
+// (TableName is `table`, ConditionExpression is `condition`). A member left at its default is a
+// parameter not given. Limits and rules are the service's; they are checked by whoever executes
+// the request, and a violation is Code::kValidation with the service's message.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stator/value.h"
+
+namespace stator {
+
+using Names = std::map<std::string, std::string, std::less<>>;      // "#n" to attribute name
+using Values = std::map<std::string, AttributeValue, std::less<>>;  // ":v" to value
+
+enum class ReturnValues { kNone, kAllOld, kUpdatedOld, kAllNew, kUpdatedNew };
+enum class ReturnConsumedCapacity { kNone, kTotal, kIndexes };
+enum class ReturnItemCollectionMetrics { kNone, kSize };
+enum class ReturnValuesOnConditionCheckFailure { kNone, kAllOld };
+enum class Select { kAllAttributes, kAllProjectedAttributes, kSpecificAttributes, kCount };
+enum class ScalarType { kS, kN, kB };
+enum class KeyType { kHash, kRange };
+enum class ProjectionType { kAll, kKeysOnly, kInclude };
+enum class BillingMode { kProvisioned, kPayPerRequest };
+enum class TableClass { kStandard, kStandardInfrequentAccess };
+enum class TableStatus { kCreating, kUpdating, kDeleting, kActive };
+
+// ---- Tables
+
+struct AttributeDefinition {
+  std::string name;
+  ScalarType type = ScalarType::kS;
+  bool operator==(const AttributeDefinition&) const = default;
+};
+
+struct KeySchemaElement {
+  std::string name;
+  KeyType type = KeyType::kHash;
+  bool operator==(const KeySchemaElement&) const = default;
+};
+using KeySchema = std::vector<KeySchemaElement>;
+
+struct Projection {
+  ProjectionType type = ProjectionType::kAll;
+  std::vector<std::string> non_key_attributes;  // kInclude only
+  bool operator==(const Projection&) const = default;
+};
+
+struct Throughput {  // capacity units a second
+  int64_t read = 0;
+  int64_t write = 0;
+  bool operator==(const Throughput&) const = default;
+};
+
+struct OnDemandThroughput {  // request units a second; -1 is no maximum
+  int64_t max_read = -1;
+  int64_t max_write = -1;
+  bool operator==(const OnDemandThroughput&) const = default;
+};
+
+struct IndexDefinition {
+  std::string name;
+  KeySchema key_schema;  // global: up to 4 HASH, then up to 4 RANGE elements
+  Projection projection;
+  std::optional<Throughput> throughput;                    // global only
+  std::optional<OnDemandThroughput> on_demand_throughput;  // global only
+  std::optional<Throughput> warm_throughput;               // global only
+  bool operator==(const IndexDefinition&) const = default;
+};
+
+struct Tag {
+  std::string key;
+  std::string value;
+  bool operator==(const Tag&) const = default;
+};
+
+struct CreateTableRequest {
+  std::string table;
+  std::vector<AttributeDefinition> attributes;
+  KeySchema key_schema;
+  std::optional<std::vector<IndexDefinition>> local_indexes = {};
+  std::optional<std::vector<IndexDefinition>> global_indexes = {};
+  std::optional<BillingMode> billing_mode = {};  // absent: provisioned, as the service has it
+  std::optional<Throughput> throughput = {};
+  std::optional<OnDemandThroughput> on_demand_throughput = {};
+  std::optional<Throughput> warm_throughput = {};
+  std::optional<TableClass> table_class = {};
+  std::optional<bool> deletion_protection = {};
+  std::vector<Tag> tags = {};
+};
+
+struct DescribeTableRequest {
+  std::string table;
+};
+
+struct DeleteTableRequest {
+  std::string table;
+};
+
+struct ListTablesRequest {
+  std::optional<int64_t> limit = {};  // 1 to 100
+  std::optional<std::string> exclusive_start_table = {};
+};
+
+// ---- Single items
+
+struct PutItemRequest {
+  std::string table;
+  Item item;
+  std::optional<std::string> condition = {};
+  std::optional<Names> names = {};
+  std::optional<Values> values = {};
+  ReturnValues return_values = ReturnValues::kNone;  // kNone or kAllOld
+  ReturnValuesOnConditionCheckFailure on_condition_failure =
+      ReturnValuesOnConditionCheckFailure::kNone;
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+};
+
+struct GetItemRequest {
+  std::string table;
+  Item key;
+  bool consistent_read = false;
+  std::optional<std::string> projection = {};
+  std::optional<Names> names = {};
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+};
+
+struct UpdateItemRequest {
+  std::string table;
+  Item key;
+  std::optional<std::string> update = {};
+  std::optional<std::string> condition = {};
+  std::optional<Names> names = {};
+  std::optional<Values> values = {};
+  ReturnValues return_values = ReturnValues::kNone;
+  ReturnValuesOnConditionCheckFailure on_condition_failure =
+      ReturnValuesOnConditionCheckFailure::kNone;
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+};
+
+struct DeleteItemRequest {
+  std::string table;
+  Item key;
+  std::optional<std::string> condition = {};
+  std::optional<Names> names = {};
+  std::optional<Values> values = {};
+  ReturnValues return_values = ReturnValues::kNone;  // kNone or kAllOld
+  ReturnValuesOnConditionCheckFailure on_condition_failure =
+      ReturnValuesOnConditionCheckFailure::kNone;
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+};
+
+// ---- Ranges
+
+struct QueryRequest {
+  std::string table;
+  std::optional<std::string> index = {};
+  std::optional<std::string> key_condition = {};
+  std::optional<std::string> filter = {};
+  std::optional<std::string> projection = {};
+  std::optional<Names> names = {};
+  std::optional<Values> values = {};
+  std::optional<Select> select = {};
+  std::optional<int64_t> limit = {};  // items examined, 1 or more
+  bool forward = true;                // ScanIndexForward
+  bool consistent_read = false;
+  std::optional<Item> exclusive_start_key = {};
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+};
+
+struct ScanRequest {
+  std::string table;
+  std::optional<std::string> index = {};
+  std::optional<std::string> filter = {};
+  std::optional<std::string> projection = {};
+  std::optional<Names> names = {};
+  std::optional<Values> values = {};
+  std::optional<Select> select = {};
+  std::optional<int64_t> limit = {};
+  std::optional<int64_t> segment = {};         // 0 to total_segments - 1
+  std::optional<int64_t> total_segments = {};  // 1 to 1,000,000
+  bool consistent_read = false;
+  std::optional<Item> exclusive_start_key = {};
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+};
+
+// ---- Batches
+
+struct KeysAndAttributes {
+  std::vector<Item> keys;
+  bool consistent_read = false;
+  std::optional<std::string> projection = {};
+  std::optional<Names> names = {};
+};
+
+struct BatchGetItemRequest {  // up to 100 keys
+  std::map<std::string, KeysAndAttributes, std::less<>> items;
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+};
+
+struct WriteRequest {  // exactly one of the two
+  std::optional<Item> put = {};
+  std::optional<Item> delete_key = {};
+};
+
+struct BatchWriteItemRequest {  // up to 25 requests
+  std::map<std::string, std::vector<WriteRequest>, std::less<>> items;
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+};
+
+// ---- Transactions
+
+enum class TransactAction { kConditionCheck, kPut, kDelete, kUpdate };
+
+struct TransactWriteItem {
+  TransactAction action = TransactAction::kPut;
+  std::string table;
+  Item item;                               // the item of a put, the key of the others
+  std::optional<std::string> update = {};  // kUpdate only
+  std::optional<std::string> condition = {};
+  std::optional<Names> names = {};
+  std::optional<Values> values = {};
+  ReturnValuesOnConditionCheckFailure on_condition_failure =
+      ReturnValuesOnConditionCheckFailure::kNone;
+};
+
+struct TransactWriteItemsRequest {  // up to 100 actions, 4 MB, one action an item
+  std::vector<TransactWriteItem> items;
+  std::optional<std::string> client_request_token = {};  // 1 to 36 characters
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+};
+
+struct TransactGetItem {
+  std::string table;
+  Item key;
+  std::optional<std::string> projection = {};
+  std::optional<Names> names = {};
+};
+
+struct TransactGetItemsRequest {  // up to 100
+  std::vector<TransactGetItem> items;
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+};
+
+}  // namespace stator

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Result<T>: a value or an Error with a closed code.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace stator {
+
+// Every failure that a caller can tell apart. The first group are DynamoDB's own exceptions, by
+// their documented names; the others arise beside the API.
+enum class Code {
+  // DynamoDB's,
+  // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+  kValidation,
+  kConditionalCheckFailed,
+  kTransactionCanceled,
+  kTransactionConflict,
+  kTransactionInProgress,
+  kIdempotentParameterMismatch,
+  kResourceNotFound,
+  kResourceInUse,
+  kTableAlreadyExists,
+  kTableNotFound,
+  kItemCollectionSizeLimitExceeded,
+  kProvisionedThroughputExceeded,
+  kThrottling,
+  kRequestLimitExceeded,
+  kLimitExceeded,
+  kAccessDenied,
+  kMissingAuthenticationToken,
+  kIncompleteSignature,
+  kInvalidSignature,
+  kUnrecognizedClient,
+  kSerialization,
+  kUnknownOperation,
+  kInternalServerError,
+  kServiceUnavailable,
+  // A client could not reach the service, or does not know whether the request took effect.
+  kTimeout,
+  kUnavailable,
+  kOutcomeUnknown,
+  // Files and processes.
+  kIo,
+  kCorruption,
+  kLocked,
+  // Recipes, and arguments refused before any request is sent.
+  kInvalidArgument,
+  kNotFound,
+  kAlreadyExists,
+  kConflict,
+  kHeld,
+  kLost,
+  kInFuture,
+  kLimitsDisagree,
+  kBadCursor,
+  kCancelled,
+};
+
+// The code's name, e.g. "ConditionalCheckFailedException", "Timeout".
+const char* code_name(Code code);
+
+struct ErrorDetail;  // stator/client.h: the item of a failed condition, cancellation reasons
+
+struct Error {
+  Code code = Code::kInternalServerError;
+  std::string message;
+  std::shared_ptr<const ErrorDetail> detail = nullptr;  // null where there is none
+};
+
+template <class T>
+class [[nodiscard]] Result : public std::expected<T, Error> {
+ public:
+  using std::expected<T, Error>::expected;
+  Result() = default;
+};
+
+using Failure = std::unexpected<Error>;
+
+inline Failure fail(Code code, std::string message) {
+  return Failure(Error{.code = code, .message = std::move(message)});
+}
+
+// The error of a failed result, to hand on as the failure of another type.
+template <class T>
+Failure failure_of(Result<T>&& result) {
+  return Failure(std::move(result).error());
+}
+
+}  // namespace stator
+
+// Evaluates a Result expression; on failure returns its error, otherwise assigns the value.
+#define STATOR_CONCAT_(a, b) a##b
+#define STATOR_CONCAT(a, b) STATOR_CONCAT_(a, b)
+#define STATOR_TRY_IMPL_(tmp, lhs, ...)                       \
+  auto tmp = (__VA_ARGS__);                                   \
+  if (!tmp) return ::stator::Failure(std::move(tmp).error()); \
+  lhs = std::move(*tmp)
+#define STATOR_TRY(lhs, ...) STATOR_TRY_IMPL_(STATOR_CONCAT(try_, __LINE__), lhs, __VA_ARGS__)
+#define STATOR_CHECK_OK(...)                                                \
+  do {                                                                      \
+    auto check_ok_ = (__VA_ARGS__);                                         \
+    if (!check_ok_) return ::stator::Failure(std::move(check_ok_).error()); \
+  } while (false)

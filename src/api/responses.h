@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine answers: as the results in stator/client.h, with items left in binary form, so
+// that a server writes them out as JSON without building a tree.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stator/client.h"
+#include "value/encoded.h"
+
+namespace stator {
+
+struct WriteResponse {
+  std::optional<EncodedItem> attributes;
+  std::optional<ConsumedCapacity> capacity;
+  std::optional<ItemCollectionMetrics> metrics;
+};
+
+struct GetItemResponse {
+  std::optional<EncodedItem> item;
+  std::optional<ConsumedCapacity> capacity;
+};
+
+struct PageResponse {
+  EncodedItems items;
+  bool items_wanted = true;  // false for Select::kCount: no Items member at all
+  int64_t count = 0;
+  int64_t scanned_count = 0;
+  std::optional<Item> last_evaluated_key;
+  std::optional<ConsumedCapacity> capacity;
+};
+
+struct BatchGetItemResponse {
+  std::map<std::string, EncodedItems, std::less<>> items;
+  std::map<std::string, KeysAndAttributes, std::less<>> unprocessed;
+  std::vector<ConsumedCapacity> capacity;
+};
+
+struct TransactGetItemsResponse {
+  std::vector<std::optional<EncodedItem>> items;
+  std::vector<ConsumedCapacity> capacity;
+};
+
+}  // namespace stator

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of a request that need no table: presence, lengths, patterns, counts, combinations, valid
+// attribute values. Used for requests from every home, in process and over the wire.
+//
+// Errors: kValidation with the service's text; violated constraints of the model are gathered into
+// "N validation errors detected: …".
+#pragma once
+
+#include "stator/requests.h"
+
+namespace stator {
+
+Result<void> validate(const CreateTableRequest& request);
+Result<void> validate(const DescribeTableRequest& request);
+Result<void> validate(const ListTablesRequest& request);
+Result<void> validate(const DeleteTableRequest& request);
+Result<void> validate(const PutItemRequest& request);
+Result<void> validate(const GetItemRequest& request);
+Result<void> validate(const UpdateItemRequest& request);
+Result<void> validate(const DeleteItemRequest& request);
+Result<void> validate(const QueryRequest& request);
+Result<void> validate(const ScanRequest& request);
+Result<void> validate(const BatchGetItemRequest& request);
+Result<void> validate(const BatchWriteItemRequest& request);
+Result<void> validate(const TransactWriteItemsRequest& request);
+Result<void> validate(const TransactGetItemsRequest& request);
+
+}  // namespace stator

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine: DynamoDB's operations on a Store.
+//
+// Thread safety: every method may be called from any thread at once.
+// Consistency: single-item operations are linearizable, transactions serializable; a page and a
+// TransactGetItems read one state. Index entries commit with their item.
+// Blocking: reads and table operations answer on the calling thread. Writes are evaluated on the
+// calling thread and never wait there for the disk: `done` runs exactly once, on the calling thread
+// or the store's, once the outcome is as durable as the store promises. It must not block.
+// Lifetime: requests are borrowed for the call only. Destruction waits for writes under way.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/responses.h"
+#include "base/clock.h"
+#include "stator/client.h"
+#include "storage/store.h"
+
+namespace stator {
+
+template <class T>
+using Done = std::move_only_function<void(Result<T>)>;
+
+struct EngineOptions {
+  const Clock* clock = &system_clock();  // must outlive the engine
+  std::string region = "us-east-1";      // of ARNs
+  std::string account = "000000000000";
+};
+
+class Engine {
+ public:
+  // kCorruption where the store holds no Stator catalogue that this version can read.
+  static Result<std::unique_ptr<Engine>> open(std::unique_ptr<Store> store,
+                                              const EngineOptions& options = {});
+  ~Engine();
+
+  Result<CreateTableResult> create_table(const CreateTableRequest& request);
+  Result<DescribeTableResult> describe_table(const DescribeTableRequest& request);
+  Result<ListTablesResult> list_tables(const ListTablesRequest& request);
+  Result<DeleteTableResult> delete_table(const DeleteTableRequest& request);
+
+  Result<GetItemResponse> get_item(const GetItemRequest& request);
+  Result<PageResponse> query(const QueryRequest& request);
+  Result<PageResponse> scan(const ScanRequest& request);
+  Result<BatchGetItemResponse> batch_get_item(const BatchGetItemRequest& request);
+  Result<TransactGetItemsResponse> transact_get_items(const TransactGetItemsRequest& request);
+
+  void put_item(const PutItemRequest& request, Done<WriteResponse> done);
+  void update_item(const UpdateItemRequest& request, Done<WriteResponse> done);
+  void delete_item(const DeleteItemRequest& request, Done<WriteResponse> done);
+  void batch_write_item(const BatchWriteItemRequest& request, Done<BatchWriteItemResult> done);
+  void transact_write_items(const TransactWriteItemsRequest& request,
+                            Done<TransactWriteItemsResult> done);
+
+  Store& store();
+
+ private:
+  struct Impl;
+  explicit Engine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stator

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions as the engine uses them: parsed, bound to names and values, and evaluated on items in
+// binary form.
+//
+// parse() reports DynamoDB's kValidation messages ("Invalid ConditionExpression: …"). Evaluation
+// never fails on a condition: operands of unfit types make it false, as the service has it.
+// Thread safety: parsed expressions are immutable; share them freely. They own what they need of
+// the placeholders; only evaluation borrows items.
+// Grammar: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.html
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/requests.h"
+#include "value/encoded.h"
+
+namespace stator {
+
+// ExpressionAttributeNames and ExpressionAttributeValues of one request, and which were used.
+// Borrows both maps. Null: the parameter was not given.
+class Placeholders {
+ public:
+  Placeholders(const Names* names, const Values* values) : names_(names), values_(values) {}
+
+  // The maps alone: syntax of their keys, emptiness, values that are no valid attribute values.
+  Result<void> validate() const;
+
+  // What a token of an expression stands for, marking it used; absent where it is not defined.
+  const std::string* name(std::string_view token);
+  const AttributeValue* value(std::string_view token);
+
+  // After every expression of the request was parsed: kValidation naming what was never used.
+  Result<void> check_all_used() const;
+
+ private:
+  const Names* names_;
+  const Values* values_;
+  std::set<std::string, std::less<>> used_;
+};
+
+enum class ConditionRole { kCondition, kFilter };  // decides the parameter named in messages
+
+class Condition {
+ public:
+  static Result<Condition> parse(std::string_view text, ConditionRole role,
+                                 Placeholders& placeholders);
+  Condition(Condition&&) noexcept;
+  Condition& operator=(Condition&&) noexcept;
+  ~Condition();
+
+  // An absent item has no attributes.
+  bool matches(const std::optional<ItemView>& item) const;
+  // Names of the top-level attributes that occur in it.
+  std::set<std::string, std::less<>> attributes() const;
+
+ private:
+  struct Impl;
+  explicit Condition(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+class ProjectionExpression {
+ public:
+  static Result<ProjectionExpression> parse(std::string_view text, Placeholders& placeholders);
+  // Whole top-level attributes by name: AttributesToGet, index projections.
+  static ProjectionExpression of_attributes(const std::vector<std::string>& names);
+  ProjectionExpression(ProjectionExpression&&) noexcept;
+  ProjectionExpression& operator=(ProjectionExpression&&) noexcept;
+  ~ProjectionExpression();
+
+  EncodedItem apply(ItemView item) const;
+  std::set<std::string, std::less<>> attributes() const;  // top level
+
+ private:
+  struct Impl;
+  explicit ProjectionExpression(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+class Update {
+ public:
+  static Result<Update> parse(std::string_view text, Placeholders& placeholders);
+  Update(Update&&) noexcept;
+  Update& operator=(Update&&) noexcept;
+  ~Update();
+
+  // The item after the update of `old`, or of an item of just `key` where there is none. Operands
+  // read the image before the update. kValidation where a path or an operand does not fit.
+  Result<EncodedItem> apply(const std::optional<ItemView>& old, const Item& key) const;
+  // What UPDATED_OLD and UPDATED_NEW return: the updated paths as they are in `item`.
+  EncodedItem updated_part(ItemView item) const;
+  std::set<std::string, std::less<>> attributes() const;  // top-level names that it writes
+
+ private:
+  struct Impl;
+  explicit Update(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// A key condition, resolved against a key schema.
+struct KeyCondition {
+  enum class Operator {
+    kEqual,
+    kLess,
+    kLessOrEqual,
+    kGreater,
+    kGreaterOrEqual,
+    kBetween,
+    kBeginsWith
+  };
+  struct Range {
+    Operator op = Operator::kEqual;
+    AttributeValue operand;
+    AttributeValue upper;  // kBetween only
+  };
+
+  std::vector<AttributeValue> hash;   // one for each HASH element, in schema order
+  std::vector<AttributeValue> equal;  // equality on the first RANGE elements, in schema order
+  std::optional<Range> range;         // on the RANGE element after those; never kEqual
+
+  // kValidation for conditions on other attributes, missing or repeated ones, operators that a key
+  // does not allow, and operands whose type is not the attribute's.
+  static Result<KeyCondition> parse(std::string_view text, Placeholders& placeholders,
+                                    const KeySchema& schema,
+                                    const std::vector<AttributeDefinition>& attributes);
+};
+
+}  // namespace stator

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Store: an ordered, transactional map from byte strings to byte strings.
+//
+// Keys: kPartitionBytes of partition (a space id and a hash, see partition_key), then the sort
+// part, compared as unsigned bytes. A distributed store routes by the first part.
+// Thread safety: every method may be called from any thread at once; a ReadView or Transaction by
+// one thread at a time.
+// Visibility: commits apply atomically and in one order. get, scan and ReadView see only what is as
+// durable as the store was told to make it: nothing that a crash could take back. A read that
+// starts after a commit was acknowledged sees all of it.
+// Lifetime: views and transactions must be destroyed before the store. Destroying the store waits
+// for commits under way.
+// Errors: kIo, kCorruption, kThrottling when a bounded queue is full. Absence is a value.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "stator/result.h"
+
+namespace stator {
+
+inline constexpr std::size_t kPartitionBytes = 20;
+
+struct StoreCapabilities {
+  std::size_t key_bytes_max = 0;
+  std::size_t value_bytes_max = 0;
+  std::size_t transaction_bytes_max = 0;
+  bool snapshot_spans_partitions = false;
+};
+
+struct KeyRange {
+  std::string begin;  // inclusive
+  std::string end;    // exclusive; empty: no end
+};
+
+enum class Direction { kForward, kBackward };
+
+struct ScanOptions {
+  KeyRange range;
+  Direction direction = Direction::kForward;
+  // How many rows the caller expects to visit: a hint for read-ahead, never a limit. 0: unknown.
+  std::size_t expected_rows = 0;
+};
+
+// Called for each row in order; the views die with the call. False ends the scan.
+using RowVisitor = FunctionRef<bool(std::string_view key, std::string_view value)>;
+using ValueVisitor = FunctionRef<void(std::string_view value)>;
+
+// One consistent state of the whole store. Short-lived: a page, one TransactGetItems.
+class ReadView {
+ public:
+  virtual ~ReadView() = default;
+  // True and one call of `visit` where the key is present; false where it is absent.
+  virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;
+  virtual Result<void> scan(const ScanOptions& options, RowVisitor visit) = 0;
+};
+
+enum class CommitOutcome {
+  kCommitted,
+  kConflict,     // another transaction came between; nothing was applied, try again
+  kUnknown,      // the connection broke at the commit: it may or may not have been applied
+  kUnavailable,  // refused or failed; nothing was applied
+};
+
+struct CommitResult {
+  CommitOutcome outcome = CommitOutcome::kCommitted;
+  Error error = {};  // why, where not committed
+};
+using CommitDone = std::move_only_function<void(CommitResult)>;
+
+// Reads and writes that apply together or not at all.
+// Destroying it without a commit drops its writes and releases its locks.
+class Transaction {
+ public:
+  virtual ~Transaction() = default;
+
+  // Values in the order of `keys`, absent keys too, each guarded until commit: no other
+  // transaction's get_for_update returns for any of them in between. At most one call a
+  // transaction (the store locks in an order of its own, so transactions cannot deadlock).
+  // Sees the newest committed or queued version, which may not be durable yet.
+  virtual Result<std::vector<std::optional<std::string>>> get_for_update(
+      std::span<const std::string> keys) = 0;
+  // An unguarded read of the newest version, queued ones included.
+  virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;
+
+  virtual void put(std::string_view key, std::string_view value) = 0;
+  virtual void erase(std::string_view key) = 0;
+
+  // Queues the writes in order, releases the guards and returns; the transaction is spent.
+  // `done` runs exactly once, on any thread (this one included), when the writes, and every queued
+  // version that this transaction read, are as durable as the store promises. A transaction
+  // without writes is committed too before its caller answers from what it read.
+  // `done` must not block and must not begin a transaction that waits.
+  virtual void commit(CommitDone done) = 0;
+};
+
+struct StoreHealth {
+  bool writable = true;
+  std::string reason;  // why not, one line; empty when writable
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual StoreCapabilities capabilities() const = 0;
+  virtual StoreHealth health() const = 0;
+
+  // A point read of the newest durable version, without a view.
+  virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;
+  virtual Result<std::unique_ptr<ReadView>> read_view() = 0;
+  virtual Result<std::unique_ptr<Transaction>> begin() = 0;
+
+  // Cuts a range into at most `parts` adjacent ranges of similar weight that cover it exactly.
+  virtual Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) = 0;
+  // Erases every key of the range. Not atomic; call it again after a crash. Nobody may write there.
+  virtual Result<void> drop_range(const KeyRange& range) = 0;
+  // Writes a consistent copy that can be opened as a store of its own into `directory`, which must
+  // not exist. kInvalidArgument from a store without files.
+  virtual Result<void> checkpoint(const std::filesystem::path& directory) = 0;
+};
+
+// Blocks until the commit's outcome is known.
+CommitResult commit_and_wait(Transaction& transaction);
+
+}  // namespace stator

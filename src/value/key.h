@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order-preserving bytes for key attributes. docs/formats/keys.md.
+//
+// append_*: comparing the bytes unsigned compares the values as DynamoDB does (text by UTF-8 bytes,
+// binaries unsigned, numbers by value). Each component is self-delimiting: no encoded key is a
+// prefix of another one of the same shape, whatever bytes the values hold.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stator/value.h"
+#include "value/encoded.h"
+
+namespace stator {
+
+// A number alone: 1 to 21 bytes; comparing two such byte strings compares the numbers.
+std::string number_key(const Number& number);
+Number number_from_key(std::string_view bytes);  // bytes come from number_key
+
+// Appends one self-delimited component. The value is S, N or B.
+void append_key_component(std::string& key, const AttributeValue& value);
+void append_key_component(std::string& key, ValueView value);
+// Removes and returns the first component of `key`; kCorruption where there is none of that type.
+Result<AttributeValue> take_key_component(std::string_view& key, AttributeType type);
+// Appends the bytes under which every component that begins with `prefix` (S or B) sorts:
+// the component without its terminator.
+void append_key_prefix(std::string& key, const AttributeValue& prefix);
+
+// The least byte string greater than every string that starts with `prefix`; empty: none is.
+std::string prefix_end(std::string_view prefix);
+
+using Hash128 = std::array<uint8_t, 16>;
+// SipHash-2-4 with 128 bits, keyed, so that chosen keys cannot collide.
+Hash128 hash128(const Hash128& secret, std::string_view bytes);
+
+}  // namespace stator
