@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that includes point down the layers, that libraries stay behind their folder, and that
+every source carries its licence and stays within its size."""
+
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    "base": set(),
+    "http": {"base"},
+    "value": {"base"},
+    "storage": {"base"},
+    "expression": {"value", "base"},
+    "api": {"expression", "value", "base"},
+    "engine": {"api", "expression", "storage", "value", "base"},
+    "client": {"engine", "api", "storage", "value", "base"},
+    "recipes": {"base"},
+    "server": {"engine", "api", "storage", "value", "http", "base"},
+    "cli": {"server", "recipes", "client", "engine", "api", "storage", "value", "http", "base"},
+}
+# A library's headers, and where they may be included.
+LIBRARIES = {
+    r"rocksdb/": r"src/storage/rocks_[a-z_]+\.(h|cc)|bench/.*",
+    r"boost/": r"src/http/.*|bench/.*",
+    r"simdjson": r"src/api/json_[a-z_]+\.(h|cc)",
+    r"curl/": r"src/client/.*",
+    r"yaml-cpp/": r"src/cli/.*",
+    r"CLI/": r"src/cli/.*",
+    r"openssl/": r"src/(client|server|recipes|base)/.*",
+    r"libdeflate": r"src/(server|client|http|api|base)/.*",
+}
+LINES_MAX = 800
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.M)
+
+
+def problems_in(root: pathlib.Path, path: pathlib.Path):
+    name = path.relative_to(root).as_posix()
+    text = path.read_text(encoding="utf-8")
+    if "SPDX-License-Identifier: Apache-2.0" not in text[:200]:
+        yield f"{name}: no SPDX line"
+    if text.count("\n") > LINES_MAX:
+        yield f"{name}: over {LINES_MAX} lines"
+    folder = name.split("/")[1] if name.startswith("src/") else None
+    own_test = name.endswith("_test.cc")
+    for included in INCLUDE.findall(text):
+        first = included.split("/")[0]
+        if folder and first in ALLOWED and "/" in included and not own_test:
+            if first != folder and first not in ALLOWED[folder]:
+                yield f"{name}: {folder} may not include {included}"
+        if name.startswith("include/") and not included.startswith("stator/") and "/" in included:
+            yield f"{name}: an installed header includes {included}"
+        for library, where in LIBRARIES.items():
+            if re.match(library, included) and not own_test and not re.fullmatch(where, name):
+                yield f"{name}: {included} belongs behind {where}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    sources = [p for top in ("include", "src", "tests", "examples", "bench")
+               for p in sorted((root / top).rglob("*")) if p.suffix in {".h", ".cc"}]
+    if not sources:
+        sys.exit(f"no sources under {root}")
+    found = [problem for path in sources for problem in problems_in(root, path)]
+    print("\n".join(found) if found else f"{len(sources)} files in order")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
