@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace stator::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "Stator: the DynamoDB API in one engine, in process or over the wire.";
+constexpr const char* kFooter =
+    "Exit status: 0 done, 1 failed, 2 wrong usage. `stator COMMAND --help` lists a command's "
+    "flags.";
+
+// A complaint is one line, whatever a library or a file name puts into it.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+void complain(std::string_view message) {
+  const std::string line = "stator: " + one_line(message) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+// The command that the arguments had reached when they went wrong, as one would type it.
+std::string typed_command(const CLI::App& app) {
+  std::string typed = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    typed += " " + at->get_name();
+  }
+  return typed;
+}
+
+int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    return app.exit(error);  // --help and --version
+  }
+  return report_usage(one_line(error.what()) + " (see " + typed_command(app) + " --help)");
+}
+
+}  // namespace
+
+int report(const Error& error) {
+  complain(error.message);
+  return error.code == Code::kInvalidArgument ? kUsage : kFailure;
+}
+
+int report_usage(std::string_view complaint) {
+  complain(complaint);
+  return kUsage;
+}
+
+int run_program(int argc, const char* const* argv) {
+  try {
+    CLI::App app(kDescription, "stator");
+    app.footer(kFooter);
+    app.set_version_flag("--version", std::string("stator ") + STATOR_VERSION);
+    Invocation invocation;
+    add_commands(app, invocation);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return answer_parse_error(app, error);
+    }
+    if (!invocation.run) {
+      const std::string help = app.help();
+      std::fwrite(help.data(), 1, help.size(), stderr);
+      return kUsage;
+    }
+    const int status = invocation.run();
+    if (std::fflush(stdout) != 0 && status == kSuccess) {
+      complain("standard output could not be written; is the disk full or the reader gone?");
+      return kFailure;
+    }
+    return status;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return kFailure;
+  }
+}
+
+}  // namespace stator::cli

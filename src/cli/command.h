@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands of `stator` share: how one is registered, run and fails.
+//
+// A subcommand is a file of its own with one function that adds it to the parser:
+//
+//   void add_lock(CLI::App& app, Invocation& invocation) {
+//     auto flags = std::make_shared<Flags>();
+//     CLI::App* lock = app.add_subcommand("lock", "Hold a named lock while a command runs");
+//     lock->add_option("name", flags->name, "…")->required();
+//     lock->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+//   }
+//
+// and one line in commands.cc. A command with subcommands of its own sets require_subcommand(1)
+// and leaves the callbacks to these.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "stator/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stator::cli {
+
+// Exit statuses.
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailure = 1;
+inline constexpr int kUsage = 2;
+
+// The subcommand that the command line selects: run once parsing is over, it answers the process's
+// exit status. Parsing's exceptions never meet it.
+struct Invocation {
+  std::function<int()> run;
+};
+
+// Every subcommand, in the order in which help lists them.
+void add_commands(CLI::App& app, Invocation& invocation);
+
+// One line on standard error that says what and how to mend it; answers the exit status.
+int report(const Error& error);                // kUsage for kInvalidArgument, otherwise kFailure
+int report_usage(std::string_view complaint);  // kUsage
+
+// The whole program but for `main`.
+int run_program(int argc, const char* const* argv);
+
+}  // namespace stator::cli
