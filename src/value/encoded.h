@@ -58,8 +58,6 @@ class ElementCursor {
 
  private:
   std::string_view rest_;
-  AttributeType collection_;
-  std::string scratch_;  // holds the element of a set with its type byte; valid until next()
 };
 
 struct AttributeView {

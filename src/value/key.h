@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,7 +19,10 @@ namespace stator {
 
 // A number alone: 1 to 21 bytes; comparing two such byte strings compares the numbers.
 std::string number_key(const Number& number);
-Number number_from_key(std::string_view bytes);  // bytes come from number_key
+void append_number_key(std::string& key, const Number& number);
+Number number_from_key(std::string_view bytes);  // zero for bytes that are no number_key
+// Length of the number_key at the front of `bytes`, which end themselves; 0 where there is none.
+std::size_t number_key_length(std::string_view bytes);
 
 // Appends one self-delimited component. The value is S, N or B.
 void append_key_component(std::string& key, const AttributeValue& value);

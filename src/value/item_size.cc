@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes as DynamoDB counts them: see docs/formats/item.md.
+#include "value/encoded.h"
+#include "value/key.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kCollectionOverhead = 3;  // of a list or map, and 1 an element
+
+// One byte, one for each pair of digits (pairs begin at even decimal places) and one for a minus.
+std::size_t number_size_bytes(const Number& number) {
+  if (number.is_zero()) return 1;
+  const Number::Parts parts = number.parts();
+  const int first_place = parts.exponent - 1;
+  const int last_place = parts.exponent - parts.digit_count;
+  const int pairs = (first_place >> 1) - (last_place >> 1) + 1;
+  return 1 + static_cast<std::size_t>(pairs) + (parts.negative ? 1 : 0);
+}
+
+std::size_t attributes_size_bytes(AttributeCursor cursor, std::size_t overhead) {
+  std::size_t size = 0;
+  while (auto attribute = cursor.next()) {
+    size += overhead + attribute->name.size() + value_size_bytes(attribute->value);
+  }
+  return size;
+}
+
+std::size_t elements_size_bytes(ElementCursor cursor, std::size_t overhead) {
+  std::size_t size = 0;
+  while (auto element = cursor.next()) size += overhead + value_size_bytes(*element);
+  return size;
+}
+
+}  // namespace
+
+std::size_t item_size_bytes(ItemView item) {
+  return attributes_size_bytes(item.attributes(), 0);
+}
+
+std::size_t value_size_bytes(ValueView value) {
+  switch (value.type()) {
+    case AttributeType::kS:
+    case AttributeType::kB:
+      return value.text().size();
+    case AttributeType::kN:
+      return number_size_bytes(value.number());
+    case AttributeType::kBool:
+    case AttributeType::kNull:
+      return 1;
+    case AttributeType::kSs:
+    case AttributeType::kNs:
+    case AttributeType::kBs:
+      return elements_size_bytes(value.elements(), 0);
+    case AttributeType::kL:
+      return kCollectionOverhead + elements_size_bytes(value.elements(), 1);
+    case AttributeType::kM:
+      return kCollectionOverhead + attributes_size_bytes(value.attributes(), 1);
+  }
+  return 0;
+}
+
+}  // namespace stator
