@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feed: one item a user and a post, read newest first without an extra index; a post goes to its
+// author's own feed at once and to the followers by delivery.
+//
+// Guarantees: an acknowledged publish is durable and in the author's own feed, and each follower's
+// feed gets it exactly once in effect, whichever worker dies when, as long as deliver_pending runs
+// again somewhere: the author's own item is the outbox, and a post has one key in every feed, so
+// that delivering twice changes nothing.
+// Visibility: reads are consistent unless asked otherwise.
+// Thread safety: every method from any thread at once; any number of processes may deliver.
+// Lifetime: borrows the client and the time source.
+// Errors: kInvalidArgument, kInFuture, kNotFound, kConflict, kBadCursor, kCancelled, and the
+// client's. Layout: docs/formats/recipes.md.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/recipes/common.h"
+
+namespace stator {
+
+struct UserId {
+  std::string text;  // 1 to 1,024 bytes of UTF-8
+  auto operator<=>(const UserId&) const = default;
+};
+
+// A UUID of version 7: when, to the microsecond, and 62 random bits. It decides a post's place in
+// every feed, and it is the idempotency key of publish.
+class PostId {
+ public:
+  PostId() = default;  // nil: of no post
+  static PostId make(Time at);
+  // The same for the same time and key: for callers that have a key of their own.
+  static PostId make(Time at, std::string_view key);
+  // kInvalidArgument for anything that is no UUID of version 7.
+  static Result<PostId> parse(std::string_view text);
+
+  std::string text() const;
+  Time at() const;  // to the microsecond
+  bool is_nil() const { return bytes_ == std::array<uint8_t, 16>{}; }
+  const std::array<uint8_t, 16>& bytes() const { return bytes_; }
+  auto operator<=>(const PostId&) const = default;  // by time
+
+ private:
+  friend class PostKeys;
+  std::array<uint8_t, 16> bytes_{};
+};
+
+struct Post {
+  PostId id;      // nil for items of a kNewestFirst table that others have written
+  UserId author;  // empty for those
+  std::string content;
+  Time at;
+  bool operator==(const Post&) const = default;
+};
+
+enum class FeedLayout {
+  kOrdered,      // range_key S: time and post id, ascending with age read backwards
+  kNewestFirst,  // range_key N: 2^63 - 1 - time, for tables that already have such keys
+};
+
+// Who follows an author. Implement it where followers live elsewhere.
+// Thread safety: from any thread at once.
+class Followers {
+ public:
+  virtual ~Followers() = default;
+  // Followers of `author` in a lasting order, from after `cursor` on (empty: from the first).
+  virtual Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) = 0;
+};
+
+struct FeedOptions {
+  std::string table;
+  FeedLayout layout = FeedLayout::kOrdered;
+  std::string followers_table = {};                // the embedded default: a table of this name
+  std::shared_ptr<Followers> followers = nullptr;  // instead of that table
+  bool consistent_reads = true;  // false: half the RCUs, and one's own post may show late
+  std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
+  int outbox_shards = 1;  // 1 to 64 index partitions of undelivered posts; may grow, never shrink
+  std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
+  RetryPolicy retry = {};
+  TimeSource* time = nullptr;  // null: system_time()
+};
+
+struct Published {
+  PostId id;
+  bool created = true;  // false: an earlier call with this id had published it
+};
+
+struct Delivered {
+  int64_t posts = 0;    // delivered to all their followers, or withdrawn from them
+  int64_t copies = 0;   // items written to or deleted from followers' feeds
+  int64_t batches = 0;  // BatchWriteItem requests
+};
+
+class Feed {
+ public:
+  Feed(Client& client, FeedOptions options);
+
+  // One conditional put (1 WCU, and 1 of the outbox's index). Without an id each call is a new
+  // post; to retry safely, make the id first and pass it each time. kConflict when that id was
+  // published with other content, kInFuture when its time is beyond max_skew. Content: up to
+  // 350,000 bytes of UTF-8.
+  Result<Published> publish(const UserId& author, std::string_view content,
+                            std::optional<PostId> id = {}) const;
+
+  // Withdraws an author's post: from the author's own feed at once, from the followers' by
+  // delivery. kNotFound when there is no such post of this author.
+  Result<void> retract(const UserId& author, const PostId& id) const;
+
+  // The newest `count` (1 to 1,000) posts of a user's feed, from after the cursor on.
+  Result<Page<Post>> read(const UserId& user, int count, const std::string& cursor = {}) const;
+
+  // In the followers table; kInvalidArgument where the followers live elsewhere, or of oneself.
+  // A new follower gets later posts; unfollowing keeps what has been delivered.
+  Result<void> follow(const UserId& user, const UserId& author) const;
+  Result<void> unfollow(const UserId& user, const UserId& author) const;
+  Result<Page<UserId>> followers(const UserId& author, const PageOptions& page = {}) const;
+
+  // Delivers every post that was in the outbox when the call came to it, in batches of 25.
+  // Ends early with kCancelled; what was delivered stays, and the next call resumes.
+  Result<Delivered> deliver_pending(std::stop_token stop = {}) const;
+
+  // deliver_pending again and again, `idle` apart when there was nothing, until `stop`.
+  // Throttling and unreachable services are waited out; other errors end it.
+  Result<Delivered> run_worker(
+      std::stop_token stop, std::chrono::milliseconds idle = std::chrono::milliseconds(200)) const;
+
+  // The tables that the options need, on demand. The first is the feed's: partition_key S,
+  // range_key S or N, and the sparse index `Outbox`; the second, where wanted, the followers'.
+  static std::vector<CreateTableRequest> table_definitions(const FeedOptions& options);
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace stator
