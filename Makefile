@@ -40,10 +40,10 @@ demo: build
 	@scripts/demo build/release
 
 bench:
-	@scripts/install-dependencies build bench
+	@scripts/install-dependencies build
 	cmake --preset release
-	cmake --build --preset release --target stator benchmarks -j $(JOBS)
-	@scripts/bench build/release $(ARGS)
+	cmake --build --preset release --target stator stator_bench -j $(JOBS)
+	build/release/bench/stator_bench --stator build/release/stator $(ARGS)
 
 soak: build
 	cmake --build --preset release --target crash_test -j $(JOBS)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/raw_rocks.h"
+
+#include <fmt/format.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+namespace stator::bench {
+namespace {
+
+std::string key_of(uint64_t number) {
+  return fmt::format("{:020}", number);
+}
+
+}  // namespace
+
+RawRocks::RawRocks(const std::filesystem::path& directory) {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.block_cache = rocksdb::NewLRUCache(64UL << 20);
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  rocksdb::DB* db = nullptr;
+  if (rocksdb::DB::Open(options, directory.string(), &db).ok()) db_.reset(db);
+}
+
+RawRocks::~RawRocks() = default;
+
+bool RawRocks::get(uint64_t number) {
+  rocksdb::PinnableSlice value;
+  return db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), key_of(number), &value).ok();
+}
+
+bool RawRocks::put(uint64_t number, const std::string& value, bool sync) {
+  rocksdb::WriteOptions options;
+  options.sync = sync;
+  return db_->Put(options, key_of(number), value).ok();
+}
+
+}  // namespace stator::bench

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// RocksDB by itself, as the yardstick: 20-byte keys, the same bloom filter and cache.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace rocksdb {
+class DB;
+}
+
+namespace stator::bench {
+
+class RawRocks {
+ public:
+  explicit RawRocks(const std::filesystem::path& directory);
+  RawRocks(const RawRocks&) = delete;
+  RawRocks& operator=(const RawRocks&) = delete;
+  ~RawRocks();
+
+  bool get(uint64_t number);
+  bool put(uint64_t number, const std::string& value, bool sync);
+
+ private:
+  std::unique_ptr<rocksdb::DB> db_;
+};
+
+}  // namespace stator::bench
