@@ -41,13 +41,14 @@ HttpClient connect(const std::string& url) {
 }
 
 CreateTableRequest table_definition() {
-  return {.table = "Crash",
-          .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}, {"version", ScalarType::kN}},
-          .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
-          .global_indexes = {{{.name = "ByVersion",
-                               .key_schema = {{"version", KeyType::kHash}, {"pk", KeyType::kRange}},
-                               .projection = {.type = ProjectionType::kKeysOnly}}}},
-          .billing_mode = BillingMode::kPayPerRequest};
+  return {
+      .table = "Crash",
+      .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}, {"version", ScalarType::kN}},
+      .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
+      .global_indexes = {{{.name = "ByVersion",
+                           .key_schema = {{"version", KeyType::kHash}, {"pk", KeyType::kRange}},
+                           .projection = {.type = ProjectionType::kKeysOnly}}}},
+      .billing_mode = BillingMode::kPayPerRequest};
 }
 
 // What one client knows of its own items. `sent` is at least `acknowledged`.
@@ -62,7 +63,9 @@ struct Writer {
   Known increments;             // of the counter that all writers share
 };
 
-std::string writer_key(int writer) { return "writer-" + std::to_string(writer); }
+std::string writer_key(int writer) {
+  return "writer-" + std::to_string(writer);
+}
 
 void write_until_killed(Client& client, int id, Writer& known, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -73,20 +76,21 @@ void write_until_killed(Client& client, int id, Writer& known, uint64_t seed) {
       const int sk = static_cast<int>(random() % kKeysPerWriter);
       Known& item = known.single[sk];
       ++item.sent;
-      const bool done =
-          client
-              .put_item({.table = "Crash",
-                         .item = {{"pk", pk}, {"sk", sk}, {"version", item.sent},
-                                  {"filler", std::string(random() % 2000, 'x')}}})
-              .has_value();
+      const bool done = client
+                            .put_item({.table = "Crash",
+                                       .item = {{"pk", pk},
+                                                {"sk", sk},
+                                                {"version", item.sent},
+                                                {"filler", std::string(random() % 2000, 'x')}}})
+                            .has_value();
       if (!done) return;
       item.acknowledged = item.sent;
     } else if (choice < 8) {
       ++known.pair.sent;
       TransactWriteItemsRequest both;
       for (const int sk : {100, 101}) {
-        both.items.push_back({.table = "Crash",
-                              .item = {{"pk", pk}, {"sk", sk}, {"version", known.pair.sent}}});
+        both.items.push_back(
+            {.table = "Crash", .item = {{"pk", pk}, {"sk", sk}, {"version", known.pair.sent}}});
       }
       if (!client.transact_write_items(both)) return;
       known.pair.acknowledged = known.pair.sent;
@@ -106,8 +110,8 @@ void write_until_killed(Client& client, int id, Writer& known, uint64_t seed) {
 
 // The number in an attribute of an item; -1 where there is no such item.
 int64_t number_at(Client& client, const std::string& pk, int sk, const std::string& attribute) {
-  auto got = client.get_item(
-      {.table = "Crash", .key = {{"pk", pk}, {"sk", sk}}, .consistent_read = true});
+  auto got =
+      client.get_item({.table = "Crash", .key = {{"pk", pk}, {"sk", sk}}, .consistent_read = true});
   EXPECT_TRUE(got) << got.error().message;
   if (!got || !got->item) return -1;
   const auto found = got->item->find(attribute);
@@ -133,7 +137,8 @@ void check_items(Client& client, std::vector<Writer>& writers) {
       expect_kept(item, number_at(client, pk, sk, "version"), pk + "/" + std::to_string(sk));
     }
     const int64_t first = number_at(client, pk, 100, "version");
-    EXPECT_EQ(first, number_at(client, pk, 101, "version")) << "a transaction of " << pk << " was halved";
+    EXPECT_EQ(first, number_at(client, pk, 101, "version"))
+        << "a transaction of " << pk << " was halved";
     expect_kept(known.pair, first, pk + "'s transactions");
     acknowledged += known.increments.acknowledged;
     sent += known.increments.sent;

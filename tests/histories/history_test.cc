@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random histories of items, transactions, batches and queries against a naive model, on both
+// stores, reopened in the middle. STATOR_SEED repeats a history, STATOR_STEPS lengthens it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "histories/model.h"
+#include "stator/database.h"
+#include "support/temp_dir.h"
+
+namespace stator {
+namespace {
+
+using test::key_item;
+using test::ModelCondition;
+using test::ModelKey;
+using test::ModelTable;
+using test::ModelUpdate;
+
+uint64_t number_from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+std::optional<Values> given(Values values) {
+  if (values.empty()) return std::nullopt;
+  return values;
+}
+
+// Names used by the texts of model_updates; the service refuses those that a text does not use.
+std::optional<Names> names_in(const std::string& text) {
+  Names names;
+  if (text.find("#g") != std::string::npos) names["#g"] = "group";
+  if (text.find("#m") != std::string::npos) names["#m"] = "map";
+  if (names.empty()) return std::nullopt;
+  return names;
+}
+
+// What an action would do, by the model.
+enum class Outcome { kApplied, kConditionFailed, kDoesNotFit };
+
+struct Action {
+  TransactAction kind = TransactAction::kPut;
+  ModelKey key;
+  Item item;  // of a put
+  ModelCondition condition;
+  ModelUpdate update;
+
+  Outcome apply(ModelTable& table) const {
+    const Item* old = table.find(key);
+    if (!condition.holds(old)) return Outcome::kConditionFailed;
+    switch (kind) {
+      case TransactAction::kConditionCheck:
+        return Outcome::kApplied;
+      case TransactAction::kPut:
+        table.put(key, item);
+        return Outcome::kApplied;
+      case TransactAction::kDelete:
+        table.erase(key);
+        return Outcome::kApplied;
+      case TransactAction::kUpdate:
+        break;
+    }
+    Item changed = old == nullptr ? key_item(key) : *old;
+    if (!update.apply(changed)) return Outcome::kDoesNotFit;
+    table.put(key, changed);
+    return Outcome::kApplied;
+  }
+
+  Values values() const {
+    Values all = condition.values;
+    if (kind == TransactAction::kUpdate) all.insert(update.values.begin(), update.values.end());
+    return all;
+  }
+};
+
+class History {
+ public:
+  History(bool on_disk, uint64_t seed) : on_disk_(on_disk), random_(seed) {
+    open();
+    EXPECT_TRUE(database_->create_table(
+        {.table = "T",
+         .attributes = {{"pk", ScalarType::kS},
+                        {"sk", ScalarType::kN},
+                        {"group", ScalarType::kS},
+                        {"n", ScalarType::kN}},
+         .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
+         .global_indexes = {{{.name = "ByGroup",
+                              .key_schema = {{"group", KeyType::kHash}, {"n", KeyType::kRange}}}}},
+         .billing_mode = BillingMode::kPayPerRequest}));
+  }
+
+  void step() {
+    switch (pick(12)) {
+      case 0:
+      case 1:
+      case 2:
+        write_one();
+        break;
+      case 3:
+      case 4:
+        write_one();
+        break;
+      case 5:
+      case 6:
+        transact();
+        break;
+      case 7:
+        read_one();
+        break;
+      case 8:
+        query_partition();
+        break;
+      case 9:
+        query_group();
+        break;
+      case 10:
+        batch_write();
+        break;
+      default:
+        transact_get();
+        break;
+    }
+  }
+
+  void reopen() {
+    if (!on_disk_) return;
+    database_.reset();
+    open();
+  }
+
+  void check_everything() {
+    std::vector<Item> found;
+    const int segments = pick(4) + 1;
+    for (int segment = 0; segment < segments; ++segment) {
+      ScanRequest request{.table = "T",
+                          .limit = pick(9) + 1,
+                          .segment = segment,
+                          .total_segments = segments,
+                          .consistent_read = true};
+      do {
+        auto page = database_->scan(request);
+        ASSERT_TRUE(page) << page.error().message;
+        found.insert(found.end(), page->items.begin(), page->items.end());
+        request.exclusive_start_key = page->last_evaluated_key;
+      } while (request.exclusive_start_key);
+    }
+    std::ranges::sort(found, {}, [](const Item& item) {
+      return ModelKey(*item.at("pk").get_if<std::string>(),
+                      static_cast<int>(*item.at("sk").get_if<Number>()->to_int64()));
+    });
+    EXPECT_EQ(found, model_.all());
+  }
+
+ private:
+  void open() {
+    auto opened = Database::open(
+        {.path = on_disk_ ? directory_.path() / "data" : "", .durability = Durability::kOs});
+    ASSERT_TRUE(opened) << opened.error().message;
+    database_.emplace(std::move(*opened));
+  }
+
+  int pick(int choices) { return static_cast<int>(random_() % static_cast<uint64_t>(choices)); }
+  std::string pick_text() { return std::string(1, static_cast<char>('a' + pick(4))); }
+  ModelKey pick_key() { return {"p" + std::to_string(pick(4)), pick(8) - 3}; }
+
+  Item pick_item(const ModelKey& key) {
+    Item item = key_item(key);
+    if (pick(3) > 0) item["n"] = pick(20) - 10;
+    if (pick(3) > 0) item["group"] = pick_text();
+    if (pick(3) == 0) item["tags"] = StringSet{pick_text()};
+    if (pick(4) == 0) item["map"] = Map{{"list", List{1, "x", nullptr, true}}};
+    if (pick(8) == 0)
+      item["blob"] = Binary{std::string(static_cast<std::size_t>(pick(3000)), '\xff')};
+    return item;
+  }
+
+  template <class T>
+  T pick_of(std::vector<T> choices) {
+    return std::move(choices[static_cast<std::size_t>(pick(static_cast<int>(choices.size())))]);
+  }
+
+  Action pick_action(std::optional<TransactAction> kind = std::nullopt) {
+    Action action;
+    action.kind = kind.value_or(static_cast<TransactAction>(pick(4)));
+    action.key = pick_key();
+    action.condition = pick_of(test::model_conditions(pick(20) - 10));
+    action.item = pick_item(action.key);
+    // The placeholders of a condition and of an update are told apart by their number.
+    action.update = pick_of(test::model_updates(pick(20) - 10, pick_text()));
+    if (action.kind == TransactAction::kConditionCheck && !action.condition.text) {
+      action.condition = test::model_conditions(0)[1];
+    }
+    if (action.kind == TransactAction::kUpdate) separate(action.condition);
+    return action;
+  }
+
+  // Gives a condition placeholders of its own, so that it can share a request with an update.
+  static void separate(ModelCondition& condition) {
+    if (!condition.text) return;
+    Values renamed;
+    for (const auto& [name, value] : condition.values) renamed[":c" + name.substr(1)] = value;
+    for (std::size_t at = 0; (at = condition.text->find(':', at)) != std::string::npos; at += 2) {
+      condition.text->insert(at + 1, "c");
+    }
+    condition.values = std::move(renamed);
+  }
+
+  Result<WriteResult> send(const Action& action) {
+    const auto values = given(action.values());
+    switch (action.kind) {
+      case TransactAction::kPut:
+        return database_->put_item({.table = "T",
+                                    .item = action.item,
+                                    .condition = action.condition.text,
+                                    .values = values,
+                                    .return_values = ReturnValues::kAllOld});
+      case TransactAction::kDelete:
+        return database_->delete_item({.table = "T",
+                                       .key = key_item(action.key),
+                                       .condition = action.condition.text,
+                                       .values = values,
+                                       .return_values = ReturnValues::kAllOld});
+      default:
+        return database_->update_item({.table = "T",
+                                       .key = key_item(action.key),
+                                       .update = action.update.text,
+                                       .condition = action.condition.text,
+                                       .names = names_in(action.update.text),
+                                       .values = values,
+                                       .return_values = ReturnValues::kAllNew});
+    }
+  }
+
+  void write_one() {
+    const Action action = pick_action(static_cast<TransactAction>(1 + pick(3)));
+    const Item* old = model_.find(action.key);
+    const std::optional<Item> before = old == nullptr ? std::nullopt : std::optional<Item>(*old);
+    const Outcome outcome = action.apply(model_);
+    const auto result = send(action);
+    if (outcome == Outcome::kApplied) {
+      ASSERT_TRUE(result) << result.error().message << " of " << action.update.text;
+      const Item* after = model_.find(action.key);
+      const std::optional<Item> want =
+          action.kind != TransactAction::kUpdate ? before : std::optional<Item>(*after);
+      EXPECT_EQ(result->attributes, want);
+      return;
+    }
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, outcome == Outcome::kConditionFailed
+                                       ? Code::kConditionalCheckFailed
+                                       : Code::kValidation);
+  }
+
+  void transact() {
+    TransactWriteItemsRequest request;
+    std::vector<std::string> want;
+    ModelTable changed = model_;
+    std::set<ModelKey> keys;
+    for (int i = pick(5); i >= 0; --i) {
+      const Action action = pick_action();
+      if (!keys.insert(action.key).second) continue;
+      const bool put = action.kind == TransactAction::kPut;
+      const bool update = action.kind == TransactAction::kUpdate;
+      TransactWriteItem item{.action = action.kind,
+                             .table = "T",
+                             .item = put ? action.item : key_item(action.key),
+                             .condition = action.condition.text,
+                             .values = given(action.values())};
+      if (update) {
+        item.update = action.update.text;
+        item.names = names_in(action.update.text);
+      }
+      request.items.push_back(item);
+      switch (action.apply(changed)) {
+        case Outcome::kApplied:
+          want.emplace_back("None");
+          break;
+        case Outcome::kConditionFailed:
+          want.emplace_back("ConditionalCheckFailed");
+          break;
+        case Outcome::kDoesNotFit:
+          want.emplace_back("ValidationError");
+          break;
+      }
+    }
+    const auto result = database_->transact_write_items(request);
+    if (std::ranges::all_of(want, [](const std::string& code) { return code == "None"; })) {
+      ASSERT_TRUE(result) << result.error().message;
+      model_ = changed;
+      return;
+    }
+    ASSERT_FALSE(result);
+    ASSERT_EQ(result.error().code, Code::kTransactionCanceled) << result.error().message;
+    std::vector<std::string> codes;
+    for (const CancellationReason& reason : result.error().detail->reasons)
+      codes.push_back(reason.code);
+    EXPECT_EQ(codes, want);
+  }
+
+  void read_one() {
+    const ModelKey key = pick_key();
+    const auto got =
+        database_->get_item({.table = "T", .key = key_item(key), .consistent_read = true});
+    ASSERT_TRUE(got) << got.error().message;
+    const Item* want = model_.find(key);
+    EXPECT_EQ(got->item, want == nullptr ? std::nullopt : std::optional<Item>(*want));
+  }
+
+  void transact_get() {
+    TransactGetItemsRequest request;
+    std::vector<std::optional<Item>> want;
+    std::set<ModelKey> keys;
+    for (int i = pick(6); i >= 0; --i) {
+      const ModelKey key = pick_key();
+      if (!keys.insert(key).second) continue;
+      request.items.push_back({.table = "T", .key = key_item(key)});
+      const Item* item = model_.find(key);
+      want.push_back(item == nullptr ? std::nullopt : std::optional<Item>(*item));
+    }
+    const auto got = database_->transact_get_items(request);
+    ASSERT_TRUE(got) << got.error().message;
+    EXPECT_EQ(got->items, want);
+  }
+
+  std::vector<Item> all_pages(QueryRequest request) {
+    std::vector<Item> found;
+    do {
+      auto page = database_->query(request);
+      EXPECT_TRUE(page) << page.error().message;
+      if (!page) return found;
+      EXPECT_LE(page->scanned_count, request.limit.value_or(1000));
+      found.insert(found.end(), page->items.begin(), page->items.end());
+      request.exclusive_start_key = page->last_evaluated_key;
+    } while (request.exclusive_start_key);
+    return found;
+  }
+
+  void query_partition() {
+    const std::string pk = "p" + std::to_string(pick(4));
+    const int low = pick(8) - 3;
+    const int high = low + pick(6);
+    const bool forward = pick(2) == 0;
+    EXPECT_EQ(all_pages({.table = "T",
+                         .key_condition = "pk = :p AND sk BETWEEN :a AND :b",
+                         .values = Values{{":p", pk}, {":a", low}, {":b", high}},
+                         .limit = pick(4) + 1,
+                         .forward = forward,
+                         .consistent_read = true}),
+              model_.partition(pk, low, high, forward));
+  }
+
+  void query_group() {
+    const std::string group = pick_text();
+    const int low = pick(20) - 10;
+    const int high = low + pick(12);
+    auto found = all_pages({.table = "T",
+                            .index = "ByGroup",
+                            .key_condition = "#g = :g AND n BETWEEN :a AND :b",
+                            .names = Names{{"#g", "group"}},
+                            .values = Values{{":g", group}, {":a", low}, {":b", high}},
+                            .limit = pick(4) + 1});
+    auto want = model_.group(group, low, high);
+    // The order of equal index keys is the store's own business.
+    EXPECT_TRUE(std::ranges::is_sorted(
+        found, {}, [](const Item& item) { return *item.at("n").get_if<Number>(); }));
+    const auto by_key = [](const Item& item) {
+      return std::pair(*item.at("pk").get_if<std::string>(), *item.at("sk").get_if<Number>());
+    };
+    std::ranges::sort(found, {}, by_key);
+    std::ranges::sort(want, {}, by_key);
+    EXPECT_EQ(found, want);
+  }
+
+  void batch_write() {
+    BatchWriteItemRequest request;
+    std::set<ModelKey> keys;
+    for (int i = pick(10); i >= 0; --i) {
+      const ModelKey key = pick_key();
+      if (!keys.insert(key).second) continue;
+      if (pick(3) == 0) {
+        request.items["T"].push_back({.delete_key = key_item(key)});
+        model_.erase(key);
+      } else {
+        const Item item = pick_item(key);
+        request.items["T"].push_back({.put = item});
+        model_.put(key, item);
+      }
+    }
+    const auto result = database_->batch_write_item(request);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result->unprocessed.empty());
+  }
+
+  const bool on_disk_;
+  std::mt19937_64 random_;
+  const test::TempDir directory_;
+  std::optional<Database> database_;
+  ModelTable model_;
+};
+
+void run_history(bool on_disk) {
+  const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
+  const uint64_t steps = number_from_environment("STATOR_STEPS", 4000);
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
+  History history(on_disk, seed);
+  for (uint64_t step = 0; step < steps && !testing::Test::HasFailure(); ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    history.step();
+    if (step % 500 == 499) history.reopen();
+    if (step % 100 == 99) history.check_everything();
+  }
+}
+
+TEST(History, InMemoryAgreesWithTheModel) {
+  run_history(false);
+}
+TEST(History, OnDiskAgreesWithTheModelAcrossRestarts) {
+  run_history(true);
+}
+
+}  // namespace
+}  // namespace stator
