@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTP/1.1 server: connections, limits, keep-alive. Knows no database.
 //
-// Thread safety: start, stop and port from one thread; the handler runs on the server's threads.
+// Thread safety: start, stop and port from one thread; the handler runs on the server's threads,
+// several requests at once, and must not block.
+// Order: a connection's requests are answered in the order of their arrival, one at a time.
 // Errors: kIo with one line that says what and how to mend it (address in use, no permission).
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,39 +22,57 @@
 
 namespace stator::http {
 
+using Header = std::pair<std::string_view, std::string_view>;
+
 struct Request {
   std::string_view method;
   std::string_view target;
   std::string_view body;
   // The value of a header by its lower-case name, empty where absent.
   std::string_view header(std::string_view lower_name) const;
-  std::vector<std::pair<std::string_view, std::string_view>> headers;
+  std::vector<Header> headers;
 };
 
+// Header lines in wire form. Names and values are the program's own: they hold no line ends.
+class HeaderLines {
+ public:
+  HeaderLines() = default;
+  HeaderLines(std::initializer_list<Header> headers);
+  void add(std::string_view name, std::string_view value);
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Content-Length and Connection are the server's to add.
 struct Response {
   int status = 200;
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;
+  HeaderLines headers = {};
+  std::string body = {};
 };
 
 // Answers one request. Call once, from any thread; dropping it uncalled answers 500.
 using Respond = std::move_only_function<void(Response)>;
 
-// The request's views live until `respond` is called or destroyed.
+// The request and its views live until `respond` is called or destroyed.
 using Handler = std::function<void(const Request&, Respond)>;
 
 struct ServerOptions {
-  std::string address = "127.0.0.1";
+  std::string address = "127.0.0.1";        // numeric, IPv4 or IPv6
   uint16_t port = 0;                        // 0: a free one
   int threads = 0;                          // event loops; 0: one a core
-  std::size_t body_bytes_max = 16UL << 20;  // more is answered 413 by `too_large`
+  std::size_t body_bytes_max = 16UL << 20;  // more is answered by `too_large`
   std::size_t header_bytes_max = 64UL << 10;
-  std::size_t connections_max = 20'000;
-  std::chrono::seconds idle_timeout{120};    // between requests
-  std::chrono::seconds request_timeout{30};  // from a request's first byte to its last
-  // The answer to a body over the limit and to a request that is no HTTP.
-  std::function<Response()> too_large;
-  std::function<Response()> malformed;
+  std::size_t connections_max = 20'000;               // further ones are closed at once
+  std::chrono::milliseconds idle_timeout{120'000};    // between requests
+  std::chrono::milliseconds request_timeout{30'000};  // from a request's first byte to its last,
+                                                      // and without progress on its answer
+  std::chrono::milliseconds stop_timeout{5'000};      // for requests under way
+  // The answer to a body over the limit (default: 413), and to a request that is no HTTP, breaks
+  // off or takes too long to arrive (default: 400). The connection is closed after both.
+  std::function<Response()> too_large = {};
+  std::function<Response()> malformed = {};
 };
 
 class Server {
@@ -60,7 +81,8 @@ class Server {
   ~Server();  // as stop()
 
   uint16_t port() const;
-  // Stops accepting, lets requests under way finish (a few seconds at most), closes.
+  // Stops accepting, closes idle connections, lets requests under way finish within stop_timeout,
+  // closes the rest. Answers that come later are dropped. Not from the server's own threads.
   void stop();
 
  private:

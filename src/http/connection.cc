@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection alternates between receiving, handling and sending. serve() drives it as far as it
+// gets without waiting: requests that were pipelined are handled one after the other, and an
+// answer is written with one system call unless the peer's window is full.
+#include "http/connection.h"
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <exception>
+
+#include "http/message.h"
+
+namespace stator::http {
+namespace asio = boost::asio;
+namespace {
+
+using ErrorCode = boost::system::error_code;
+
+constexpr int kRequestsPerTurn = 32;  // of one connection, before others get theirs
+constexpr std::chrono::milliseconds kLingerMax{2'000};
+constexpr std::size_t kBodyKeptMax = 64 << 10;
+
+// Owes the answer to one request.
+class Answerer {
+ public:
+  explicit Answerer(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  Answerer(Answerer&&) noexcept = default;
+  Answerer(const Answerer&) = delete;
+  Answerer& operator=(const Answerer&) = delete;
+  Answerer& operator=(Answerer&&) = delete;
+  ~Answerer() {
+    if (connection_) (*this)({.status = 500});
+  }
+
+  void operator()(Response response) {
+    if (const auto connection = std::move(connection_)) connection->answer(std::move(response));
+  }
+
+ private:
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<Loop> loop, Socket socket)
+    : loop_(std::move(loop)),
+      socket_(std::move(socket)),
+      reader_(loop_->shared().options.header_bytes_max, loop_->shared().options.body_bytes_max) {}
+
+Connection::~Connection() = default;
+
+void Connection::start() {
+  ErrorCode error;
+  socket_.non_blocking(true, error);
+  if (error) return close();
+  serve();
+}
+
+void Connection::close() {
+  if (state_ == State::kClosed) return;
+  state_ = State::kClosed;
+  ErrorCode ignored;
+  socket_.close(ignored);
+  loop_->forget(*this);
+}
+
+void Connection::stop_if_idle() {
+  if (state_ == State::kReceiving && reader_.empty()) close();
+}
+
+void Connection::close_if_late(SteadyTime now) {
+  if (now < deadline_) return;
+  if (state_ != State::kReceiving || reader_.empty()) return close();
+  try {
+    refuse(loop_->shared().options.malformed, 408);
+  } catch (const std::exception&) {
+    close();
+  }
+}
+
+void Connection::serve() {
+  try {
+    for (int turns = 0; turns < kRequestsPerTurn; ++turns) {
+      if (state_ != State::kReceiving) return;
+      switch (reader_.parse()) {
+        case RequestReader::Outcome::kNeedMore:
+          return receive();
+        case RequestReader::Outcome::kMalformed:
+          return refuse(loop_->shared().options.malformed, 400);
+        case RequestReader::Outcome::kTooLarge:
+          return refuse(loop_->shared().options.too_large, 413);
+        case RequestReader::Outcome::kRequest:
+          if (!handle()) return;
+      }
+    }
+    asio::post(loop_->context(), [self = shared_from_this()] { self->serve(); });
+  } catch (const std::exception&) {  // out of memory: this connection's loss only
+    close();
+  }
+}
+
+void Connection::receive() {
+  const ServerOptions& options = loop_->shared().options;
+  if (peer_ended_) {
+    // Half of a request, then nothing: whoever still listens is told.
+    return reader_.empty() ? close() : refuse(options.malformed, 400);
+  }
+  if (reader_.empty()) {
+    if (loop_->stopping()) return close();
+    receiving_request_ = false;
+    deadline_ = loop_->now() + options.idle_timeout;
+  } else {
+    if (!receiving_request_) deadline_ = loop_->now() + options.request_timeout;
+    receiving_request_ = true;
+    if (reader_.take_continue_wish() && !send_continue()) return close();
+  }
+  start_read();
+}
+
+void Connection::start_read() {
+  const auto space = reader_.prepare();
+  reading_ = true;
+  socket_.async_read_some(asio::buffer(space.data(), space.size()),
+                          [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
+                            self->on_received(error, count);
+                          });
+}
+
+void Connection::on_received(const ErrorCode& error, std::size_t count) {
+  reading_ = false;
+  if (state_ == State::kClosed) return;
+  if (state_ == State::kLingering) return error ? close() : start_read();  // uncommitted: dropped
+  if (state_ != State::kReceiving) return;  // refused for lateness, its answer on the way
+  if (error == asio::error::eof) {
+    peer_ended_ = true;
+  } else if (error) {
+    return close();
+  } else {
+    reader_.commit(count);
+  }
+  serve();
+}
+
+// The interim answer is small and nothing else is on the way, so a full window means a peer that
+// does not read: not worth waiting for.
+bool Connection::send_continue() {
+  constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  ErrorCode error;
+  return socket_.write_some(asio::buffer(kContinue), error) == kContinue.size();
+}
+
+// Answers what cannot be read as a request, and closes.
+void Connection::refuse(const std::function<Response()>& answer, int status) {
+  refused_ = true;
+  send(answer ? answer() : Response{.status = status}, false);
+}
+
+// True where serve() may go on with the next request.
+bool Connection::handle() {
+  state_ = State::kHandling;
+  deadline_ = SteadyTime::max();
+  receiving_request_ = false;
+  within_handler_ = true;
+  try {
+    loop_->shared().handler(reader_.request(), Respond(Answerer(shared_from_this())));
+  } catch (const std::exception&) {
+    // The handler's Respond was destroyed on the way here and has answered 500.
+  }
+  within_handler_ = false;
+  if (!immediate_) return false;
+  Response response = std::move(*immediate_);
+  immediate_.reset();
+  return send(std::move(response), reader_.keep_alive());
+}
+
+void Connection::answer(Response response) {
+  if (loop_->is_current() && within_handler_) {
+    immediate_ = std::move(response);
+  } else {
+    loop_->post_answer(shared_from_this(), std::move(response));
+  }
+}
+
+void Connection::deliver(Response response) {
+  if (state_ != State::kHandling) return;  // closed meanwhile
+  if (send(std::move(response), reader_.keep_alive())) serve();
+}
+
+// True where the answer is out and the next request may be read.
+bool Connection::send(Response response, bool keep) {
+  keep_ = keep && !loop_->stopping();
+  const bool head_only = !refused_ && reader_.request().method == "HEAD";
+  const Persistence persistence = !keep_                  ? Persistence::kClose
+                                  : reader_.is_http_1_0() ? Persistence::kStatedKeepAlive
+                                                          : Persistence::kKeepAlive;
+  sent_ = 0;
+  state_ = State::kSending;
+  try {
+    write_head(response, persistence, head_);
+    body_ = head_only ? std::string() : std::move(response.body);
+    return continue_sending();
+  } catch (const std::exception&) {
+    close();
+    return false;
+  }
+}
+
+bool Connection::continue_sending() {
+  const std::size_t total = head_.size() + body_.size();
+  while (sent_ < total) {
+    const std::size_t of_head = std::min(sent_, head_.size());
+    const std::size_t of_body = sent_ - of_head;
+    const std::array<asio::const_buffer, 2> rest = {
+        asio::buffer(head_.data() + of_head, head_.size() - of_head),
+        asio::buffer(body_.data() + of_body, body_.size() - of_body)};
+    ErrorCode error;
+    sent_ += socket_.write_some(rest, error);
+    if (error == asio::error::would_block) {
+      deadline_ = loop_->now() + loop_->shared().options.request_timeout;
+      socket_.async_wait(Socket::wait_write,
+                         [self = shared_from_this()](const ErrorCode& wait_error) {
+                           if (self->state_ != State::kSending) return;
+                           if (wait_error) return self->close();
+                           if (self->continue_sending()) self->serve();
+                         });
+      return false;
+    }
+    if (error) {
+      close();
+      return false;
+    }
+  }
+  finish_answer();
+  return state_ == State::kReceiving;
+}
+
+void Connection::finish_answer() {
+  if (body_.capacity() > kBodyKeptMax) body_ = {};
+  if (keep_) {
+    reader_.next();
+    state_ = State::kReceiving;
+    return;
+  }
+  if (!refused_) reader_.next();
+  if (peer_ended_ || (!refused_ && reader_.empty())) return close();
+  // Closing with bytes unread would reset the connection and could destroy the answer on its way:
+  // end our side, and read until the peer has ended its own.
+  ErrorCode ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+  deadline_ = loop_->now() + std::min(kLingerMax, loop_->shared().options.request_timeout);
+  state_ = State::kLingering;
+  if (!reading_) start_read();
+}
+
+}  // namespace stator::http

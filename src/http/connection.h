@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop and Connection: one event loop with its thread's connections, and one of these.
+//
+// Thread safety: everything but Loop::context, Loop::post_answer and Connection::answer belongs to
+// the loop's thread. An answer given within the handler's call is written at once; any other goes
+// through the loop's queue, which wakes the loop once for however many answers it holds.
+// Lifetime: a connection keeps its loop, and whoever owes an answer keeps the connection, so late
+// answers find both; after Loop::shut they are dropped.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/request_reader.h"
+#include "http/server.h"
+
+namespace stator::http {
+
+class Connection;
+using Socket = boost::asio::ip::tcp::socket;
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// What every loop of one server shares.
+struct Shared {
+  ServerOptions options;
+  Handler handler;
+  std::atomic<std::size_t> connections = 0;
+  std::atomic<bool> stopping = false;  // answers from now on say that the connection ends
+};
+
+class Loop : public std::enable_shared_from_this<Loop> {
+ public:
+  explicit Loop(std::shared_ptr<Shared> shared);
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  ~Loop();
+
+  boost::asio::io_context& context() { return context_; }
+  Shared& shared() { return *shared_; }
+
+  // Runs until stop() and the last connection's end.
+  void run();
+  void adopt(Socket socket);
+  void stop();  // from any thread
+  // After run() has returned: later answers are dropped.
+  void shut();
+
+  bool is_current() const;  // on the calling thread
+  bool stopping() const { return shared_->stopping.load(std::memory_order_relaxed); }
+  SteadyTime now() const { return now_; }  // as of the last tick: good enough for timeouts
+  void post_answer(std::shared_ptr<Connection> connection, Response response);
+  void forget(const Connection& connection);
+
+ private:
+  using Answers = std::vector<std::pair<std::shared_ptr<Connection>, Response>>;
+
+  void deliver_answers();
+  void start_ticking();
+  void tick();
+  void finish_if_empty();
+
+  std::shared_ptr<Shared> shared_;
+  boost::asio::io_context context_;
+  std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
+  boost::asio::steady_timer ticker_;
+  std::chrono::milliseconds tick_interval_;
+  SteadyTime now_;
+  bool ticking_ = false;
+  bool stopping_ = false;
+  SteadyTime stop_deadline_;
+  std::vector<std::shared_ptr<Connection>> connections_;
+  Answers delivering_;
+
+  std::mutex mutex_;
+  bool shut_ = false;
+  Answers answers_;
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<Loop> loop, Socket socket);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  void start();
+  void answer(Response response);   // from any thread
+  void deliver(Response response);  // on the loop
+  void stop_if_idle();
+  void close_if_late(SteadyTime now);
+  void close();
+
+  std::size_t slot = 0;  // in the loop's list
+
+ private:
+  enum class State { kReceiving, kHandling, kSending, kLingering, kClosed };
+
+  void serve();
+  void receive();
+  void start_read();
+  void on_received(const boost::system::error_code& error, std::size_t count);
+  void refuse(const std::function<Response()>& answer, int status);
+  bool handle();
+  bool send(Response response, bool keep);
+  bool continue_sending();
+  void finish_answer();
+  bool send_continue();
+
+  std::shared_ptr<Loop> loop_;  // first, so that it goes last
+  Socket socket_;
+  RequestReader reader_;
+  State state_ = State::kReceiving;
+  SteadyTime deadline_ = SteadyTime::max();
+  bool reading_ = false;            // a receive is under way
+  bool receiving_request_ = false;  // its first byte is there, its last not
+  bool peer_ended_ = false;         // nothing more will be received
+  bool within_handler_ = false;
+  bool refused_ = false;  // what the peer still sends is not read as requests
+  bool keep_ = true;      // after the answer under way
+  std::optional<Response> immediate_;
+  std::string head_;
+  std::string body_;
+  std::size_t sent_ = 0;  // of head and body
+};
+
+}  // namespace stator::http

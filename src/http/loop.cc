@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <exception>
+
+#include "http/connection.h"
+
+namespace stator::http {
+namespace asio = boost::asio;
+namespace {
+
+using std::chrono::milliseconds;
+
+thread_local const Loop* current_loop = nullptr;
+
+// Timeouts are looked at by a tick of the loop rather than by a timer for each connection.
+milliseconds tick_interval_for(const ServerOptions& options) {
+  const milliseconds shortest = std::min(options.idle_timeout, options.request_timeout);
+  return std::clamp(shortest / 8, milliseconds(5), milliseconds(1'000));
+}
+
+}  // namespace
+
+Loop::Loop(std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)),
+      context_(1),
+      work_(context_.get_executor()),
+      ticker_(context_),
+      tick_interval_(tick_interval_for(shared_->options)),
+      now_(std::chrono::steady_clock::now()) {}
+
+Loop::~Loop() = default;
+
+void Loop::run() {
+  current_loop = this;
+  for (;;) {
+    try {
+      context_.run();
+      break;
+    } catch (const std::exception&) {  // out of memory in one handler: the others go on
+    }
+  }
+  current_loop = nullptr;
+}
+
+bool Loop::is_current() const {
+  return current_loop == this;
+}
+
+void Loop::adopt(Socket socket) {
+  asio::post(context_, [this, socket = std::move(socket)]() mutable {
+    if (stopping_) {
+      --shared_->connections;
+      return;
+    }
+    if (!ticking_) now_ = std::chrono::steady_clock::now();
+    auto connection = std::make_shared<Connection>(shared_from_this(), std::move(socket));
+    connection->slot = connections_.size();
+    connections_.push_back(connection);
+    start_ticking();
+    connection->start();
+  });
+}
+
+void Loop::forget(const Connection& connection) {
+  --shared_->connections;
+  const auto kept = connections_[connection.slot];
+  connections_.back()->slot = connection.slot;
+  std::swap(connections_[connection.slot], connections_.back());
+  connections_.pop_back();
+  finish_if_empty();
+}
+
+void Loop::start_ticking() {
+  if (ticking_) return;
+  ticking_ = true;
+  const milliseconds interval =
+      stopping_ ? std::min(tick_interval_, milliseconds(20)) : tick_interval_;
+  ticker_.expires_after(interval);
+  ticker_.async_wait([this](const boost::system::error_code&) {
+    ticking_ = false;
+    tick();
+  });
+}
+
+void Loop::tick() {
+  now_ = std::chrono::steady_clock::now();
+  if (connections_.empty()) return;  // the next connection starts it again
+  start_ticking();
+  const bool out_of_time = stopping_ && now_ >= stop_deadline_;
+  // Downwards: one that closes is replaced by the last, which has had its turn.
+  for (std::size_t i = connections_.size(); i-- > 0;) {
+    const auto connection = connections_[i];
+    if (out_of_time) {
+      connection->close();
+    } else {
+      connection->close_if_late(now_);
+    }
+  }
+}
+
+void Loop::stop() {
+  asio::post(context_, [this] {
+    if (stopping_) return;
+    stopping_ = true;
+    now_ = std::chrono::steady_clock::now();
+    stop_deadline_ = now_ + shared_->options.stop_timeout;
+    for (std::size_t i = connections_.size(); i-- > 0;) {
+      const auto connection = connections_[i];
+      connection->stop_if_idle();
+    }
+    ticker_.cancel();  // the tick that follows goes at the pace of a stop
+    finish_if_empty();
+  });
+}
+
+void Loop::finish_if_empty() {
+  if (!stopping_ || !connections_.empty()) return;
+  ticker_.cancel();
+  work_.reset();
+}
+
+void Loop::post_answer(std::shared_ptr<Connection> connection, Response response) {
+  try {
+    bool wake = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (shut_) return;
+      wake = answers_.empty();
+      answers_.emplace_back(std::move(connection), std::move(response));
+    }
+    if (wake) asio::post(context_, [this] { deliver_answers(); });
+  } catch (const std::exception&) {
+    // Out of memory: the answer is lost, and its connection waits for the server's end.
+  }
+}
+
+void Loop::deliver_answers() {
+  {
+    const std::lock_guard lock(mutex_);
+    delivering_.swap(answers_);
+  }
+  for (auto& [connection, response] : delivering_) connection->deliver(std::move(response));
+  delivering_.clear();
+}
+
+void Loop::shut() {
+  Answers dropped;
+  const std::lock_guard lock(mutex_);
+  shut_ = true;
+  dropped.swap(answers_);
+}
+
+}  // namespace stator::http

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread a loop; the first one's also accepts, and hands the sockets out in turn.
+#include "http/server.h"
+
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <exception>
+#include <string>
+#include <thread>
+
+#include "http/connection.h"
+
+namespace stator::http {
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+struct Server::Impl {
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { stop(); }
+
+  std::shared_ptr<Shared> shared;
+  std::vector<std::shared_ptr<Loop>> loops;
+  std::optional<tcp::acceptor> acceptor;
+  std::optional<asio::steady_timer> pause;  // after accept failed for want of file descriptors
+  std::vector<std::thread> threads;
+  uint16_t port = 0;
+  std::size_t next_loop = 0;
+
+  Result<void> listen();
+  void accept();
+  void on_accepted(const boost::system::error_code& error, Socket socket, Loop& loop);
+  void stop();
+};
+
+Result<void> Server::Impl::listen() {
+  const ServerOptions& options = shared->options;
+  boost::system::error_code error;
+  const auto address = asio::ip::make_address(options.address, error);
+  if (error) {
+    return fail(Code::kInvalidArgument, "'" + options.address + "' is no IP address to listen on");
+  }
+  const tcp::endpoint endpoint(address, options.port);
+  const std::string where = (address.is_v6() ? "[" + options.address + "]" : options.address) +
+                            ":" + std::to_string(options.port);
+  acceptor.emplace(loops.front()->context());
+  acceptor->open(endpoint.protocol(), error);
+  if (!error) acceptor->set_option(tcp::acceptor::reuse_address(true), error);
+  // Accepted sockets inherit it: an answer never waits for the acknowledgement of the one before.
+  if (!error) acceptor->set_option(tcp::no_delay(true), error);
+  if (!error) acceptor->bind(endpoint, error);
+  if (!error) acceptor->listen(tcp::acceptor::max_listen_connections, error);
+  if (!error) port = acceptor->local_endpoint(error).port();
+  if (!error) return {};
+  if (error == asio::error::address_in_use) {
+    return fail(Code::kIo, "cannot listen on " + where +
+                               ": another program listens there; stop it or choose another port");
+  }
+  if (error == asio::error::access_denied) {
+    return fail(Code::kIo,
+                "cannot listen on " + where + ": not permitted; choose a port of 1024 or above");
+  }
+  return fail(Code::kIo, "cannot listen on " + where + ": " + error.message());
+}
+
+void Server::Impl::accept() {
+  Loop& loop = *loops[next_loop++ % loops.size()];
+  acceptor->async_accept(loop.context(),
+                         [this, &loop](const boost::system::error_code& error, Socket socket) {
+                           on_accepted(error, std::move(socket), loop);
+                         });
+}
+
+void Server::Impl::on_accepted(const boost::system::error_code& error, Socket socket, Loop& loop) {
+  if (!acceptor->is_open()) return;
+  if (error && error != asio::error::connection_aborted) {
+    pause->expires_after(std::chrono::milliseconds(50));
+    pause->async_wait([this](const boost::system::error_code&) {
+      if (acceptor->is_open()) accept();
+    });
+    return;
+  }
+  if (!error && shared->connections.load() < shared->options.connections_max) {
+    ++shared->connections;
+    loop.adopt(std::move(socket));
+  }
+  accept();
+}
+
+void Server::Impl::stop() {
+  if (threads.empty()) return;
+  shared->stopping = true;
+  asio::post(loops.front()->context(), [this] {
+    boost::system::error_code ignored;
+    acceptor->close(ignored);
+    pause->cancel();
+  });
+  for (const auto& loop : loops) loop->stop();
+  for (std::thread& thread : threads) thread.join();
+  threads.clear();
+  for (const auto& loop : loops) loop->shut();
+}
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
+  try {
+    auto impl = std::make_unique<Impl>();
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int threads = options.threads > 0 ? std::min(options.threads, 256) : cores;
+    impl->shared = std::make_shared<Shared>();
+    impl->shared->options = std::move(options);
+    impl->shared->handler = std::move(handler);
+    for (int i = 0; i < threads; ++i) impl->loops.push_back(std::make_shared<Loop>(impl->shared));
+    STATOR_CHECK_OK(impl->listen());
+    impl->pause.emplace(impl->loops.front()->context());
+    impl->accept();
+    for (const auto& loop : impl->loops) {
+      impl->threads.emplace_back([loop] { loop->run(); });
+    }
+    return std::unique_ptr<Server>(new Server(std::move(impl)));
+  } catch (const std::exception& error) {
+    return fail(Code::kIo, std::string("the server could not start: ") + error.what());
+  }
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Server::~Server() {
+  stop();
+}
+
+uint16_t Server::port() const {
+  return impl_->port;
+}
+
+void Server::stop() {
+  impl_->stop();
+}
+
+}  // namespace stator::http

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/raw_connection.h"
+
+namespace stator::http {
+namespace {
+
+using stator::testing::RawAnswer;
+using stator::testing::RawConnection;
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+
+// Says back what it was sent: "METHOD TARGET BODY".
+void echo(const Request& request, Respond respond) {
+  respond({.status = 200,
+           .headers = {{"X-Echo", "yes"}},
+           .body = std::string(request.method) + " " + std::string(request.target) + " " +
+                   std::string(request.body)});
+}
+
+// Keeps the Responds of requests until the test lets them go.
+class Held {
+ public:
+  Handler handler() {
+    return [this](const Request& request, Respond respond) {
+      const std::lock_guard lock(mutex_);
+      held_.emplace_back(std::string(request.body), std::move(respond));
+      changed_.notify_all();
+    };
+  }
+  std::pair<std::string, Respond> take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !held_.empty(); });
+    auto taken = std::move(held_.front());
+    held_.pop_front();
+    return taken;
+  }
+  bool empty() {
+    const std::lock_guard lock(mutex_);
+    return held_.empty();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<std::string, Respond>> held_;
+};
+
+std::unique_ptr<Server> start(Handler handler, ServerOptions options = {}) {
+  auto server = Server::start(std::move(options), std::move(handler));
+  EXPECT_TRUE(server) << (server ? "" : server.error().message);
+  return server ? std::move(*server) : nullptr;
+}
+
+std::string post(std::string_view body, std::string_view more_headers = "") {
+  return "POST /p HTTP/1.1\r\nHost: a\r\n" + std::string(more_headers) +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+}
+
+TEST(HttpServer, AnswersRequestAfterRequestOnOneConnection) {
+  const auto server = start(echo);
+  RawConnection connection(server->port());
+  for (const std::string body : {"one", "", "three"}) {
+    ASSERT_TRUE(connection.send(post(body)));
+    const RawAnswer answer = connection.read_answer();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body, "POST /p " + body);
+    EXPECT_EQ(answer.headers.at("x-echo"), "yes");
+    EXPECT_FALSE(answer.headers.contains("connection"));
+  }
+}
+
+TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
+  const auto server = start(echo);
+  RawConnection connection(server->port());
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += post(std::to_string(i));
+  std::thread sender([&] { EXPECT_TRUE(connection.send(text)); });
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_EQ(connection.read_answer().body, "POST /p " + std::to_string(i));
+  }
+  sender.join();
+}
+
+TEST(HttpServer, AnswersPipelinedRequestsInOrderFromAnotherThread) {
+  Held held;
+  const auto server = start(held.handler());
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send(post("a") + post("b")));
+  auto [first, respond_first] = held.take();
+  EXPECT_EQ(first, "a");
+  EXPECT_TRUE(held.empty()) << "the second waits for the first one's answer";
+  respond_first({.body = "A"});
+  EXPECT_EQ(connection.read_answer().body, "A");
+  auto [second, respond_second] = held.take();
+  EXPECT_EQ(second, "b");
+  respond_second({.body = "B"});
+  EXPECT_EQ(connection.read_answer().body, "B");
+}
+
+TEST(HttpServer, ReadsChunkedBodies) {
+  const auto server = start(echo);
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send("POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwi"));
+  ASSERT_TRUE(connection.send("ki\r\n5\r\npedia\r\n0\r\n\r\n" + post("next")));
+  EXPECT_EQ(connection.read_answer().body, "POST /c wikipedia");
+  EXPECT_EQ(connection.read_answer().body, "POST /p next");
+}
+
+TEST(HttpServer, CarriesLargeBodiesBothWays) {
+  const auto server = start(echo);
+  RawConnection connection(server->port());
+  const std::string body(9 << 20, 'x');
+  std::thread sender([&] { EXPECT_TRUE(connection.send(post(body) + post("small"))); });
+  EXPECT_EQ(connection.read_answer().body, "POST /p " + body);
+  EXPECT_EQ(connection.read_answer().body, "POST /p small");
+  sender.join();
+}
+
+TEST(HttpServer, AnswersHeadWithoutABody) {
+  const auto server = start(echo);
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send("HEAD /h HTTP/1.1\r\n\r\n"));
+  EXPECT_EQ(connection.read_answer(true).headers.at("content-length"), "8");
+  ASSERT_TRUE(connection.send("GET /g HTTP/1.1\r\n\r\n"));
+  EXPECT_EQ(connection.read_answer().body, "GET /g ");
+}
+
+TEST(HttpServer, ClosesWhereTheClientAsksForIt) {
+  const auto server = start(echo);
+  RawConnection closing(server->port());
+  ASSERT_TRUE(closing.send(post("x", "Connection: close\r\n")));
+  EXPECT_EQ(closing.read_answer().headers.at("connection"), "close");
+  EXPECT_TRUE(closing.ended_by_peer());
+
+  RawConnection old(server->port());
+  ASSERT_TRUE(old.send("GET / HTTP/1.0\r\n\r\n"));
+  EXPECT_EQ(old.read_answer().status, 200);
+  EXPECT_TRUE(old.ended_by_peer());
+
+  RawConnection old_keeping(server->port());
+  ASSERT_TRUE(old_keeping.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+  EXPECT_EQ(old_keeping.read_answer().headers.at("connection"), "keep-alive");
+  ASSERT_TRUE(old_keeping.send("GET /2 HTTP/1.0\r\n\r\n"));
+  EXPECT_EQ(old_keeping.read_answer().body, "GET /2 ");
+}
+
+TEST(HttpServer, AsksForABodyThatTheClientHoldsBack) {
+  const auto server = start(echo);
+  RawConnection connection(server->port());
+  ASSERT_TRUE(
+      connection.send("POST /e HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"));
+  EXPECT_EQ(connection.read_answer().status, 100);
+  ASSERT_TRUE(connection.send("body"));
+  EXPECT_EQ(connection.read_answer().body, "POST /e body");
+}
+
+TEST(HttpServer, RefusesABodyOverTheLimitAndLetsTheAnswerArrive) {
+  const auto server = start(echo, {.body_bytes_max = 1000, .too_large = [] {
+                                     return Response{.status = 413, .body = "too large"};
+                                   }});
+  RawConnection connection(server->port());
+  // Much more than the sockets' buffers hold: the server must read on for the answer to survive.
+  std::thread sender([&] { connection.send(post(std::string(20 << 20, 'x'))); });
+  const RawAnswer answer = connection.read_answer();
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_EQ(answer.body, "too large");
+  EXPECT_EQ(answer.headers.at("connection"), "close");
+  sender.join();
+  RawConnection another(server->port());
+  ASSERT_TRUE(another.send(post(std::string(1000, 'x'))));
+  EXPECT_EQ(another.read_answer().status, 200);
+}
+
+TEST(HttpServer, RefusesWhatIsNoHttpAfterAnsweringWhatCameBefore) {
+  const auto server =
+      start(echo, {.malformed = [] { return Response{.status = 400, .body = "no HTTP"}; }});
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send(post("good") + "nonsense\r\n\r\n"));
+  EXPECT_EQ(connection.read_answer().body, "POST /p good");
+  const RawAnswer answer = connection.read_answer();
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(answer.body, "no HTTP");
+  EXPECT_TRUE(connection.ended_by_peer());
+}
+
+TEST(HttpServer, AnswersAClientThatHasStoppedSending) {
+  Held held;
+  const auto server = start(held.handler());
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send(post("last")));
+  connection.end_sending();
+  held.take().second({.body = "answer"});
+  EXPECT_EQ(connection.read_answer().body, "answer");
+  EXPECT_TRUE(connection.ended_by_peer());
+}
+
+TEST(HttpServer, TellsAClientThatBrokeOffInTheMiddleOfARequest) {
+  const auto server = start(echo);
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf"));
+  connection.end_sending();
+  EXPECT_EQ(connection.read_answer().status, 400);
+  EXPECT_TRUE(connection.ended_by_peer());
+}
+
+TEST(HttpServer, GivesUpOnARequestThatTakesTooLong) {
+  const auto server = start(echo, {.request_timeout = milliseconds(100)});
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nsl"));
+  EXPECT_EQ(connection.read_answer().status, 408);
+  EXPECT_TRUE(connection.ended_by_peer());
+}
+
+TEST(HttpServer, ClosesIdleConnectionsButNotThoseThatWaitForAnAnswer) {
+  Held held;
+  const auto server = start(held.handler(), {.idle_timeout = milliseconds(100)});
+  RawConnection waiting(server->port());
+  ASSERT_TRUE(waiting.send(post("slow")));
+  auto [body, respond] = held.take();
+  RawConnection idle(server->port());
+  EXPECT_TRUE(idle.ended_by_peer());
+  respond({.body = "late"});
+  EXPECT_EQ(waiting.read_answer().body, "late");
+  EXPECT_TRUE(waiting.ended_by_peer());
+}
+
+TEST(HttpServer, GivesUpOnAClientThatDoesNotReadItsAnswer) {
+  const auto server = start(
+      [](const Request& request, Respond respond) {
+        respond({.body = std::string(request.body == "large" ? 64 << 20 : 1, 'x')});
+      },
+      {.connections_max = 1, .request_timeout = milliseconds(200)});
+  RawConnection unread(server->port());
+  ASSERT_TRUE(unread.send(post("large")));
+  int status = 0;  // the only place is taken until the server gives up
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (status != 200 && std::chrono::steady_clock::now() < limit) {
+    RawConnection other(server->port());
+    other.send(post("small"));
+    status = other.read_answer().status;
+  }
+  EXPECT_EQ(status, 200);
+}
+
+TEST(HttpServer, AnswersServerErrorWhereAnAnswerIsDropped) {
+  const auto server = start([](const Request& request, Respond respond) {
+    if (request.target == "/elsewhere") std::thread([dropped = std::move(respond)] {}).join();
+  });
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send("GET /here HTTP/1.1\r\n\r\nGET /elsewhere HTTP/1.1\r\n\r\n"));
+  EXPECT_EQ(connection.read_answer().status, 500);
+  EXPECT_EQ(connection.read_answer().status, 500);
+}
+
+TEST(HttpServer, AnswersManyConnectionsAtOnce) {
+  Held held;
+  const auto server = start(held.handler());
+  std::vector<RawConnection> connections;
+  for (int i = 0; i < 300; ++i) {
+    connections.emplace_back(server->port());
+    ASSERT_TRUE(connections.back().send(post(std::to_string(i))));
+  }
+  for (int i = 0; i < 300; ++i) {
+    auto [body, respond] = held.take();
+    respond({.body = "for " + body});
+  }
+  for (std::size_t i = 0; i < 300; ++i) {
+    EXPECT_EQ(connections[i].read_answer().body, "for " + std::to_string(i));
+  }
+}
+
+TEST(HttpServer, AnswersConcurrentLoadFromOtherThreadsAndItsOwn) {
+  Held held;
+  std::atomic<bool> done = false;
+  const Handler later = held.handler();
+  const auto server = start(
+      [&](const Request& request, Respond respond) {
+        if (request.body.ends_with('0')) return later(request, std::move(respond));
+        echo(request, std::move(respond));
+      },
+      {.threads = 3});
+  std::thread answerer([&] {
+    while (!done) {
+      auto [body, respond] = held.take();
+      respond({.body = "POST /p " + body});
+    }
+  });
+  std::atomic<int> good = 0;
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 8; ++c) {
+    clients.emplace_back([&, c] {
+      RawConnection connection(server->port());
+      for (int i = 0; i < 300; ++i) {
+        const std::string body = std::to_string(c) + "-" + std::to_string(i);
+        if (!connection.send(post(body))) return;
+        if (connection.read_answer().body == "POST /p " + body) ++good;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  done = true;
+  RawConnection last(server->port());
+  ASSERT_TRUE(last.send(post("0")));
+  EXPECT_EQ(last.read_answer().status, 200);
+  answerer.join();
+  EXPECT_EQ(good, 8 * 300);
+}
+
+TEST(HttpServer, ClosesConnectionsBeyondTheLimit) {
+  const auto server = start(echo, {.connections_max = 1});
+  RawConnection first(server->port());
+  ASSERT_TRUE(first.send(post("in")));
+  EXPECT_EQ(first.read_answer().status, 200);
+  RawConnection second(server->port());
+  EXPECT_TRUE(second.ended_by_peer());
+  ASSERT_TRUE(first.send(post("still in")));
+  EXPECT_EQ(first.read_answer().status, 200);
+}
+
+TEST(HttpServer, StopLetsRequestsUnderWayFinish) {
+  Held held;
+  const auto server = start(held.handler());
+  RawConnection idle(server->port());
+  RawConnection busy(server->port());
+  ASSERT_TRUE(busy.send(post("under way")));
+  auto [body, respond] = held.take();
+  std::thread stopper([&] { server->stop(); });
+  EXPECT_TRUE(idle.ended_by_peer());
+  respond({.body = "done"});
+  const RawAnswer answer = busy.read_answer();
+  EXPECT_EQ(answer.body, "done");
+  EXPECT_EQ(answer.headers.at("connection"), "close");
+  EXPECT_TRUE(busy.ended_by_peer());
+  stopper.join();
+  EXPECT_FALSE(RawConnection(server->port()).connected());
+}
+
+TEST(HttpServer, StopClosesWhatDoesNotFinishAndDropsLateAnswers) {
+  Held held;
+  auto server = start(held.handler(), {.stop_timeout = milliseconds(50)});
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send(post("stuck")));
+  auto [body, respond] = held.take();
+  server->stop();
+  EXPECT_TRUE(connection.ended_by_peer());
+  respond({.body = "too late"});
+  auto second = start(held.handler(), {.stop_timeout = milliseconds(50)});
+  RawConnection other(second->port());
+  ASSERT_TRUE(other.send(post("stuck too")));
+  auto [other_body, other_respond] = held.take();
+  second.reset();
+  other_respond({.body = "after the server is gone"});
+}
+
+TEST(HttpServer, SaysWhatIsWrongWithItsAddress) {
+  const auto server = start(echo);
+  const auto busy = Server::start({.port = server->port()}, echo);
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().code, Code::kIo);
+  EXPECT_THAT(busy.error().message,
+              HasSubstr("127.0.0.1:" + std::to_string(server->port()) + ": another program"));
+  const auto no_address = Server::start({.address = "nowhere"}, echo);
+  ASSERT_FALSE(no_address);
+  EXPECT_EQ(no_address.error().code, Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace stator::http
