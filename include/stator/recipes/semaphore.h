@@ -77,7 +77,7 @@ class Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  Fence fence() const;
+  Fence fence() const;              // neither is for a lease that was moved from
   const std::string& name() const;
 
   // How long nobody can have taken it over yet: the lease's length since before the request that

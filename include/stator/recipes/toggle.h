@@ -54,7 +54,7 @@ enum class Saved {
   kNewest,     // it is the latest now
   kLate,       // a later event was there already
   kDuplicate,  // this very event had been saved before
-  kStored,     // it is in the log; not asked whether it is the latest
+  kStored,     // it is in the log; whether it is the latest was not asked, or failed to be read
 };
 const char* saved_name(Saved saved);  // "newest", "late", "duplicate", "stored"
 

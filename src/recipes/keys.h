@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the recipes' keys are made of, and the checks of what goes into them.
+//
+// Components are escaped (`%` is %25, `#` is %23) and joined by `#`, so that no two different lists
+// of components make one key, whatever they hold.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stator/recipes/time.h"
+#include "stator/value.h"
+
+namespace stator::recipes {
+
+inline constexpr std::size_t kMaxPartitionKeyBytes = 2048;
+inline constexpr std::size_t kMaxSortKeyBytes = 1024;
+inline constexpr int kMaxPageLimit = 1000;
+
+std::string escape(std::string_view component);
+// Absent for what escape never makes.
+std::optional<std::string> unescape(std::string_view escaped);
+
+// 21 digits: seconds since the year 1 (12), nanoseconds (9). Sorts as the times do.
+// `time` must be in range.
+inline constexpr std::size_t kTimeKeyBytes = 21;
+std::string time_key(Time time);
+std::optional<Time> time_from_key(std::string_view key);
+
+// Nanoseconds since 1970, exact.
+Number time_number(Time time);
+std::optional<Time> time_from_number(const Number& number);
+
+// A whole number of up to 38 digits.
+__extension__ using Int128 = __int128;
+Number number_of(Int128 value);
+std::optional<Int128> int128_of(const Number& number);  // absent where it is not whole
+
+// kInvalidArgument, the message beginning with the argument's name.
+Failure invalid(std::string_view argument, std::string_view problem);
+Result<void> check_text(std::string_view argument, std::string_view text, std::size_t max_bytes);
+// The length of a key that is made of the argument.
+Result<void> check_key(std::string_view argument, std::string_view key, std::size_t max_bytes);
+Result<void> check_limit(std::string_view argument, int limit);
+Result<void> check_table(std::string_view table);
+// kInvalidArgument when it is out of range, kInFuture when it is further than `skew` from `now`.
+Result<void> check_event_time(std::string_view argument, Time at, Time now,
+                              std::chrono::nanoseconds skew);
+Result<void> check_range(const TimeRange& range);
+
+bool is_utf8(std::string_view text);
+
+// The members of items that recipes store; null or absent where they are missing or of other types.
+const std::string* text_in(const Item& item, std::string_view name);
+const Number* number_in(const Item& item, std::string_view name);
+std::optional<int64_t> int64_in(const Item& item, std::string_view name);
+
+}  // namespace stator::recipes

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/requests.h"
+
+#include <gtest/gtest.h>
+
+namespace stator::recipes {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// Time that only sleeping moves.
+class FakeTime final : public TimeSource {
+ public:
+  Time now() override { return Time() + elapsed; }
+  nanoseconds since_boot() override { return elapsed; }
+  bool sleep(nanoseconds duration, std::stop_token stop) override {
+    elapsed += duration;
+    ++sleeps;
+    return !stop.stop_requested();
+  }
+  nanoseconds elapsed{0};
+  int sleeps = 0;
+};
+
+Error cancelled(std::vector<std::string> codes) {
+  auto detail = std::make_shared<ErrorDetail>();
+  for (std::string& code : codes) {
+    detail->reasons.emplace_back().code = std::move(code);
+  }
+  return {.code = Code::kTransactionCanceled, .message = "cancelled", .detail = detail};
+}
+
+TEST(TroubleOf, JudgesACancelledTransactionByEachReasonsCode) {
+  EXPECT_EQ(trouble_of(cancelled({"None", "ConditionalCheckFailed"})), Trouble::kNone);
+  EXPECT_EQ(trouble_of(cancelled({"TransactionConflict", "None"})), Trouble::kConflict);
+  EXPECT_EQ(trouble_of(cancelled({"ConditionalCheckFailed", "TransactionConflict"})),
+            Trouble::kConflict);
+  EXPECT_EQ(trouble_of(cancelled({"TransactionConflict", "ThrottlingError"})), Trouble::kThrottle);
+  EXPECT_EQ(trouble_of(cancelled({"ValidationError"})), Trouble::kNone);
+  EXPECT_EQ(trouble_of({.code = Code::kTransactionCanceled, .message = ""}), Trouble::kNone);
+  EXPECT_EQ(trouble_of({.code = Code::kOutcomeUnknown, .message = ""}), Trouble::kUnknown);
+  EXPECT_EQ(trouble_of({.code = Code::kValidation, .message = ""}), Trouble::kNone);
+}
+
+TEST(WithRetries, EndsAfterTheLastAttempt) {
+  FakeTime time;
+  int attempts = 0;
+  const auto result = with_retries({.max_attempts = 4}, time, [&]() -> Result<int> {
+    ++attempts;
+    return Failure(cancelled({"TransactionConflict"}));
+  });
+  EXPECT_EQ(attempts, 4);
+  EXPECT_EQ(time.sleeps, 3);
+  EXPECT_EQ(result.error().code, Code::kConflict);
+  EXPECT_EQ(result.error().detail->reasons.size(), 1U);
+}
+
+TEST(WithRetries, RepeatsNothingThatWasRefused) {
+  FakeTime time;
+  int attempts = 0;
+  const auto result = with_retries({}, time, [&]() -> Result<int> {
+    ++attempts;
+    return Failure(cancelled({"ConditionalCheckFailed"}));
+  });
+  EXPECT_EQ(attempts, 1);
+  EXPECT_EQ(result.error().code, Code::kTransactionCanceled);
+}
+
+TEST(WithRetries, StopsWhileItWaits) {
+  FakeTime time;
+  std::stop_source source;
+  source.request_stop();
+  const auto result = with_retries({}, time, source.get_token(),
+                                   []() -> Result<int> { return fail(Code::kThrottling, "slow"); });
+  EXPECT_EQ(result.error().code, Code::kCancelled);
+}
+
+TEST(Jittered, StaysBelowTheCeilingThatDoubles) {
+  nanoseconds longest{0};
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_LE(jittered(milliseconds(10), milliseconds(1000), 0), milliseconds(10));
+    const nanoseconds wait = jittered(milliseconds(10), milliseconds(1000), 100);
+    EXPECT_LE(wait, milliseconds(1000));
+    longest = std::max(longest, wait);
+  }
+  EXPECT_GT(longest, milliseconds(500));
+  EXPECT_EQ(jittered(nanoseconds(0), nanoseconds(0), 5), nanoseconds(0));
+}
+
+}  // namespace
+}  // namespace stator::recipes

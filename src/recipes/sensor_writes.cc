@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// kReplace is a BatchWriteItem of puts. The other policies need a condition on each put, which only
+// a transaction has; what is there already is left out, and the rest sent again.
+#include "recipes/sensor_writes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "recipes/keys.h"
+#include "recipes/requests.h"
+#include "recipes/sensor_items.h"
+
+namespace stator::recipes {
+namespace {
+
+Failure exists(const Reading& reading) {
+  return fail(Code::kAlreadyExists,
+              "sensor " + reading.sensor.text + " has another reading at " + reading.at.text());
+}
+
+bool is_same(const Reading& reading, const Item& stored) {
+  const auto other = reading_of(reading.sensor, stored);
+  return other && *other == reading;
+}
+
+}  // namespace
+
+Result<Recorded> SensorWrites::record(std::span<const Reading> readings, Check check) const {
+  Recorded recorded;
+  STATOR_TRY(const std::vector<const Reading*> kept, distinct(readings, recorded));
+  if (check == Check::kStrict) STATOR_CHECK_OK(check_registered(kept));
+  const std::span<const Reading* const> all(kept);
+  for (std::size_t from = 0; from < all.size(); from += kBatchWrites) {
+    const auto batch = all.subspan(from, std::min(kBatchWrites, all.size() - from));
+    STATOR_CHECK_OK(options_.duplicates == Duplicates::kReplace ? replace(batch, recorded)
+                                                                : add_new(batch, recorded));
+  }
+  return recorded;
+}
+
+Result<std::vector<const Reading*>> SensorWrites::distinct(std::span<const Reading> readings,
+                                                           Recorded& recorded) const {
+  std::vector<const Reading*> kept;
+  std::map<std::pair<std::string_view, Time>, std::size_t> places;
+  for (const Reading& reading : readings) {
+    const auto [place, is_new] = places.try_emplace({reading.sensor.text, reading.at}, kept.size());
+    if (is_new) {
+      kept.push_back(&reading);
+      continue;
+    }
+    const Reading*& other = kept[place->second];
+    if (options_.duplicates == Duplicates::kRefuse && *other != reading) return exists(reading);
+    if (options_.duplicates == Duplicates::kReplace) other = &reading;
+    ++recorded.duplicates;
+  }
+  return kept;
+}
+
+Result<void> SensorWrites::check_registered(const std::vector<const Reading*>& readings) const {
+  std::set<std::string_view> ids;
+  for (const Reading* reading : readings) ids.insert(reading->sensor.text);
+  std::set<std::string> registered;
+  for (auto id = ids.begin(); id != ids.end();) {
+    std::vector<Item> keys;
+    for (; id != ids.end() && keys.size() < kBatchGets; ++id) {
+      keys.push_back(info_key(SensorId{std::string(*id)}));
+    }
+    STATOR_TRY(const std::vector<Item> found,
+               get_batch(client_, options_.retry, time_, options_.table, std::move(keys), "#pk",
+                         Names{{"#pk", "pk"}}));
+    for (const Item& item : found) {
+      if (auto known = id_of_partition(item)) registered.insert(std::move(known->text));
+    }
+  }
+  for (const std::string_view id : ids) {
+    if (!registered.contains(std::string(id))) {
+      return fail(Code::kNotFound, "no sensor " + std::string(id) + " is registered");
+    }
+  }
+  return {};
+}
+
+Result<void> SensorWrites::replace(std::span<const Reading* const> batch,
+                                   Recorded& recorded) const {
+  std::vector<WriteRequest> writes;
+  for (const Reading* reading : batch) writes.push_back({.put = reading_item(*reading, options_)});
+  STATOR_CHECK_OK(
+      write_batch(client_, options_.retry, time_, {}, options_.table, std::move(writes)));
+  recorded.stored += static_cast<int64_t>(batch.size());
+  return {};
+}
+
+Result<void> SensorWrites::add_new(std::span<const Reading* const> batch,
+                                   Recorded& recorded) const {
+  std::vector<const Reading*> left(batch.begin(), batch.end());
+  while (!left.empty()) {
+    TransactWriteItemsRequest request;
+    for (const Reading* reading : left) {
+      request.items.push_back(
+          {.action = TransactAction::kPut,
+           .table = options_.table,
+           .item = reading_item(*reading, options_),
+           .condition = "attribute_not_exists(pk)",
+           .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld});
+    }
+    auto written =
+        with_retries(options_.retry, time_, [&] { return client_.transact_write_items(request); });
+    if (written) {
+      recorded.stored += static_cast<int64_t>(left.size());
+      return {};
+    }
+    std::vector<const Reading*> absent;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (!condition_failed_at(written.error(), i)) {
+        absent.push_back(left[i]);
+        continue;
+      }
+      const auto& stored = reason_at(written.error(), i)->item;
+      if (options_.duplicates == Duplicates::kRefuse && !(stored && is_same(*left[i], *stored))) {
+        return exists(*left[i]);
+      }
+      ++recorded.duplicates;
+    }
+    if (absent.size() == left.size()) return failure_of(std::move(written));
+    left = std::move(absent);
+  }
+  return {};
+}
+
+}  // namespace stator::recipes

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who follows whom, in a table of its own: partition key `author`, sort key `follower`.
+//
+// Thread safety: every method from any thread at once. Lifetime: borrows the client and the time.
+#pragma once
+
+#include <string>
+
+#include "stator/recipes/feed.h"
+
+namespace stator::recipes {
+
+inline constexpr std::size_t kMaxUserIdBytes = 1024;
+
+class TableFollowers final : public Followers {
+ public:
+  TableFollowers(Client& client, std::string table, RetryPolicy policy, TimeSource& time)
+      : client_(client), table_(std::move(table)), policy_(policy), time_(time) {}
+
+  // Both are idempotent.
+  Result<void> add(const UserId& user, const UserId& author);
+  Result<void> remove(const UserId& user, const UserId& author);
+  // In the order of their ids; the cursor is the last one's.
+  Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) override;
+
+  static CreateTableRequest table_definition(const std::string& table);
+
+ private:
+  Client& client_;
+  std::string table_;
+  RetryPolicy policy_;
+  TimeSource& time_;
+};
+
+}  // namespace stator::recipes

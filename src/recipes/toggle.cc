@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items of a toggle share the partition `TOGGLE#<id>`:
+//
+//   LOG#<time><event id>   one an event, ordered by (time, event id)
+//   LATEST                 kGated only: the greatest event so far
+//
+// The event id stands unescaped at the end of its key, since escaping would change its order.
+// docs/decisions/0101-toggle-verdict.md tells why a save is a put and then a query.
+#include "stator/recipes/toggle.h"
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "recipes/cursor.h"
+#include "recipes/keys.h"
+#include "recipes/requests.h"
+#include "recipes/value_text.h"
+
+namespace stator {
+
+using namespace recipes;
+
+namespace {
+
+constexpr std::string_view kLogPrefix = "LOG#";
+constexpr std::string_view kLogFirst = "LOG#";
+constexpr std::string_view kLogPast = "LOG$";  // '$' follows '#'
+constexpr std::size_t kMaxEventIdBytes = 900;
+constexpr int kSupersededLooked = 10;  // entries that a save with retention looks back over
+
+struct Event {
+  std::string pk;
+  std::string sk;
+  std::string event;
+  std::string nonce;
+  Time at;
+  const AttributeValue* state = nullptr;
+};
+
+std::string partition_of(const ToggleId& id) {
+  return "TOGGLE#" + escape(id.text);
+}
+
+std::string log_key(Time at, std::string_view event) {
+  return std::string(kLogPrefix) + time_key(at) + "#" + std::string(event);
+}
+
+Result<std::string> checked_partition(const ToggleId& id) {
+  STATOR_CHECK_OK(check_text("id", id.text, kMaxPartitionKeyBytes));
+  std::string pk = partition_of(id);
+  STATOR_CHECK_OK(check_key("id", pk, kMaxPartitionKeyBytes));
+  return pk;
+}
+
+Failure foreign_item() {
+  return fail(Code::kConflict, "the table holds an item here that is no toggle's");
+}
+
+Result<Switch<AttributeValue>> switch_of_log(const Item& item) {
+  const std::string* sk = text_in(item, "sk");
+  const auto state = item.find("state");
+  const std::size_t time_end = kLogPrefix.size() + kTimeKeyBytes;
+  if (sk == nullptr || state == item.end() || sk->size() <= time_end || (*sk)[time_end] != '#') {
+    return foreign_item();
+  }
+  const auto at = time_from_key(std::string_view(*sk).substr(kLogPrefix.size(), kTimeKeyBytes));
+  if (!at) return foreign_item();
+  return Switch<AttributeValue>{state->second, *at, EventId{sk->substr(time_end + 1)}};
+}
+
+Result<Switch<AttributeValue>> switch_of_latest(const Item& item) {
+  const Number* stamp = number_in(item, "stamp");
+  const std::string* event = text_in(item, "event_id");
+  const auto state = item.find("state");
+  if (stamp == nullptr || event == nullptr || state == item.end()) return foreign_item();
+  const auto at = time_from_number(*stamp);
+  if (!at) return foreign_item();
+  return Switch<AttributeValue>{state->second, *at, EventId{*event}};
+}
+
+Item log_item(const Event& event) {
+  return {{"pk", event.pk},
+          {"sk", event.sk},
+          {"state", *event.state},
+          {"created_at", event.at.text()},
+          {"nonce", event.nonce}};
+}
+
+// What it means that the log has an item at the event's key: our own request's earlier attempt,
+// the same event delivered again, or a misuse of its id. Absent: the endpoint did not say.
+Result<Saved> meaning_of_existing(const Event& event, const Item* existing) {
+  if (existing == nullptr) return Saved::kDuplicate;
+  const std::string* nonce = text_in(*existing, "nonce");
+  if (nonce != nullptr && *nonce == event.nonce) return Saved::kStored;
+  const auto state = existing->find("state");
+  if (state != existing->end() && state->second == *event.state) return Saved::kDuplicate;
+  return fail(Code::kConflict, "event: it was saved before at this time, with another state");
+}
+
+// Of the two actions of a gated save.
+constexpr std::size_t kLatestAction = 0;
+constexpr std::size_t kLogAction = 1;
+
+TransactWriteItemsRequest gated_request(const std::string& table, const Event& event) {
+  TransactWriteItem latest{
+      .action = TransactAction::kUpdate,
+      .table = table,
+      .item = {{"pk", event.pk}, {"sk", "LATEST"}},
+      .update = "SET #state = :state, stamp = :stamp, event_id = :event, created_at = :created",
+      .condition =
+          "attribute_not_exists(pk) OR stamp < :stamp OR (stamp = :stamp AND event_id < :event)",
+      .names = Names{{"#state", "state"}},
+      .values = Values{{":state", *event.state},
+                       {":stamp", time_number(event.at)},
+                       {":event", event.event},
+                       {":created", event.at.text()}},
+      .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
+  TransactWriteItem log{.action = TransactAction::kPut,
+                        .table = table,
+                        .item = log_item(event),
+                        .condition = "attribute_not_exists(pk)",
+                        .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
+  return {.items = {std::move(latest), std::move(log)}};
+}
+
+}  // namespace
+
+const char* saved_name(Saved saved) {
+  switch (saved) {
+    case Saved::kNewest:
+      return "newest";
+    case Saved::kLate:
+      return "late";
+    case Saved::kDuplicate:
+      return "duplicate";
+    case Saved::kStored:
+      return "stored";
+  }
+  return "unknown";
+}
+
+struct AnyToggle::State {
+  Client& client;
+  ToggleOptions options;
+  TimeSource& time;
+
+  QueryRequest log_query(const std::string& pk, std::string first, std::string last) const {
+    return {.table = options.table,
+            .key_condition = "pk = :pk AND sk BETWEEN :first AND :last",
+            .values = Values{{":pk", pk}, {":first", std::move(first)}, {":last", std::move(last)}},
+            .forward = false,
+            .consistent_read = true};
+  }
+
+  Result<Saved> save_in_log(const Event& event) const {
+    const PutItemRequest put{.table = options.table,
+                             .item = log_item(event),
+                             .condition = "attribute_not_exists(pk)",
+                             .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
+    auto written = with_retries(options.retry, time, [&] { return client.put_item(put); });
+    if (!written) {
+      if (written.error().code != Code::kConditionalCheckFailed) {
+        return failure_of(std::move(written));
+      }
+      STATOR_TRY(const Saved meaning, meaning_of_existing(event, item_in(written.error())));
+      if (meaning == Saved::kDuplicate) return meaning;
+    }
+    if (options.answer == Answer::kStored && !options.retention) return Saved::kStored;
+    const Result<bool> newest = settle(event);
+    if (options.answer == Answer::kStored || !newest) return Saved::kStored;
+    return *newest ? Saved::kNewest : Saved::kLate;
+  }
+
+  Result<Saved> save_gated(const Event& event) const {
+    const TransactWriteItemsRequest request = gated_request(options.table, event);
+    auto written =
+        with_retries(options.retry, time, [&] { return client.transact_write_items(request); });
+    if (written) {
+      if (options.retention) (void)settle(event);  // the next save looks again
+      return Saved::kNewest;
+    }
+    const Error& error = written.error();
+    if (condition_failed_at(error, kLogAction)) {
+      const auto& existing = reason_at(error, kLogAction)->item;
+      STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing ? &*existing : nullptr));
+      return meaning == Saved::kStored ? Saved::kNewest : meaning;
+    }
+    if (!condition_failed_at(error, kLatestAction)) return failure_of(std::move(written));
+    const auto& latest = reason_at(error, kLatestAction)->item;
+    if (!latest) return Saved::kLate;
+    STATOR_TRY(const Switch<AttributeValue> current, switch_of_latest(*latest));
+    const bool same = current.at == event.at && current.event.text == event.event;
+    return same ? Saved::kDuplicate : Saved::kLate;  // the log entry of the same has expired
+  }
+
+  // Whether the event that was just stored is the log's last; with retention, entries that are
+  // not get their expiry, unless they have one.
+  Result<bool> settle(const Event& event) const {
+    QueryRequest request = log_query(event.pk, std::string(kLogFirst), std::string(kLogPast));
+    request.projection = "sk, expires_at";
+    request.limit = options.retention ? kSupersededLooked : 1;
+    STATOR_TRY(const PageResult found,
+               with_retries(options.retry, time, [&] { return client.query(request); }));
+    if (options.retention) {
+      for (std::size_t i = 1; i < found.items.size(); ++i) expire(event.pk, found.items[i]);
+    }
+    const std::string* last = found.items.empty() ? nullptr : text_in(found.items[0], "sk");
+    return last != nullptr && *last <= event.sk;
+  }
+
+  // Best effort: what fails here is tried again by the next save.
+  void expire(const std::string& pk, const Item& entry) const {
+    const std::string* sk = text_in(entry, "sk");
+    if (sk == nullptr || entry.contains("expires_at")) return;
+    const int64_t expires_at = time.now().unix_seconds() + options.retention->count();
+    (void)client.update_item(
+        {.table = options.table,
+         .key = {{"pk", pk}, {"sk", *sk}},
+         .update = "SET expires_at = :at",
+         .condition = "attribute_exists(pk) AND attribute_not_exists(expires_at)",
+         .values = Values{{":at", expires_at}}});
+  }
+
+  Result<Switch<AttributeValue>> last_up_to(const std::string& pk, std::string last) const {
+    QueryRequest request = log_query(pk, std::string(kLogFirst), std::move(last));
+    request.limit = 1;
+    STATOR_TRY(const PageResult found,
+               with_retries(options.retry, time, [&] { return client.query(request); }));
+    if (found.items.empty()) return fail(Code::kNotFound, "the toggle has no event there");
+    return switch_of_log(found.items[0]);
+  }
+};
+
+AnyToggle::AnyToggle(Client& client, ToggleOptions options)
+    : state_(std::make_shared<const State>(
+          State{.client = client,
+                .options = options,
+                .time = options.time != nullptr ? *options.time : system_time()})) {}
+
+Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, Time at,
+                              const EventId& event) const {
+  const ToggleOptions& options = state_->options;
+  STATOR_CHECK_OK(check_table(options.table));
+  STATOR_TRY(std::string pk, checked_partition(id));
+  if (!event.text.empty()) STATOR_CHECK_OK(check_text("event", event.text, kMaxEventIdBytes));
+  STATOR_CHECK_OK(check_event_time("at", at, state_->time.now(), options.max_skew));
+  if (options.retention && options.retention->count() < 0) {
+    return invalid("retention", "must not be negative");
+  }
+  Event saved{.pk = std::move(pk),
+              .sk = {},
+              .event = event.text.empty() ? "=" + digest_of(state) : event.text,
+              .nonce = random_uuid(),
+              .at = at,
+              .state = &state};
+  saved.sk = log_key(at, saved.event);
+  STATOR_CHECK_OK(check_key("event", saved.sk, kMaxSortKeyBytes));
+  return options.mode == ToggleMode::kGated ? state_->save_gated(saved)
+                                            : state_->save_in_log(saved);
+}
+
+Result<Switch<AttributeValue>> AnyToggle::latest(const ToggleId& id) const {
+  const ToggleOptions& options = state_->options;
+  STATOR_CHECK_OK(check_table(options.table));
+  STATOR_TRY(const std::string pk, checked_partition(id));
+  if (options.mode == ToggleMode::kOrderedLog) {
+    return state_->last_up_to(pk, std::string(kLogPast));
+  }
+  const GetItemRequest get{
+      .table = options.table, .key = {{"pk", pk}, {"sk", "LATEST"}}, .consistent_read = true};
+  STATOR_TRY(const GetItemResult found, with_retries(options.retry, state_->time,
+                                                     [&] { return state_->client.get_item(get); }));
+  if (!found.item) return fail(Code::kNotFound, "the toggle has no event");
+  return switch_of_latest(*found.item);
+}
+
+Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) const {
+  STATOR_CHECK_OK(check_table(state_->options.table));
+  STATOR_TRY(const std::string pk, checked_partition(id));
+  if (!at.in_range()) return invalid("at", "is not in the years 1 to 9999");
+  return state_->last_up_to(pk, std::string(kLogPrefix) + time_key(at) + "$");
+}
+
+Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, const TimeRange& range,
+                                                        const PageOptions& page) const {
+  const ToggleOptions& options = state_->options;
+  STATOR_CHECK_OK(check_table(options.table));
+  STATOR_TRY(const std::string pk, checked_partition(id));
+  STATOR_CHECK_OK(check_range(range));
+  STATOR_CHECK_OK(check_limit("limit", page.limit));
+
+  // A bound without an event id stands before every event of its time.
+  std::string first =
+      range.from ? std::string(kLogPrefix) + time_key(*range.from) : std::string(kLogFirst);
+  std::string last =
+      range.to ? std::string(kLogPrefix) + time_key(*range.to) : std::string(kLogPast);
+  const CursorSeal seal{
+      .key = options.cursor_key,
+      .question = {"toggle", options.table, pk, first, last, page.newest_first ? "new" : "old"}};
+  QueryRequest request = state_->log_query(pk, std::move(first), std::move(last));
+  request.forward = !page.newest_first;
+  if (!page.cursor.empty()) {
+    STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
+    request.exclusive_start_key = Item{{"pk", pk}, {"sk", parts[0]}};
+  }
+  STATOR_TRY(const ItemPage found, query_page(state_->client, options.retry, state_->time,
+                                              std::move(request), page.limit));
+  Page<Switch<AttributeValue>> answer;
+  for (const Item& item : found.items) {
+    STATOR_TRY(Switch<AttributeValue> entry, switch_of_log(item));
+    answer.items.push_back(std::move(entry));
+  }
+  if (found.more) answer.next = make_cursor(seal, {*text_in(found.items.back(), "sk")});
+  return answer;
+}
+
+CreateTableRequest AnyToggle::table_definition(const ToggleOptions& options) {
+  return {.table = options.table,
+          .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kS}},
+          .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
+          .billing_mode = BillingMode::kPayPerRequest};
+}
+
+}  // namespace stator

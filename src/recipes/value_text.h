@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A name for a value: equal values have one digest, on every machine and in every version.
+#pragma once
+
+#include <string>
+
+#include "stator/value.h"
+
+namespace stator::recipes {
+
+// 32 hexadecimal digits: the first half of an HMAC-SHA256 of the value's type and content.
+std::string digest_of(const AttributeValue& value);
+
+}  // namespace stator::recipes
