@@ -5,7 +5,7 @@
 //   LATEST                 kGated only: the greatest event so far
 //
 // The event id stands unescaped at the end of its key, since escaping would change its order.
-// docs/decisions/0101-toggle-verdict.md tells why a save is a put and then a query.
+// docs/decisions/0010-toggle-answers.md tells why a save is a put and then a query.
 #include "stator/recipes/toggle.h"
 
 #include <fmt/format.h>
