@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// A map of versioned values. A view remembers the sequence number at which it was opened and reads,
+// of each key, the newest version up to it; versions that no view can reach any more are dropped by
+// the next commit of their key. Commits apply under the lock and are acknowledged at once.
+#include <map>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <utility>
+
+#include "storage/batch.h"
+#include "storage/lock_table.h"
+#include "storage/split_range.h"
+#include "storage/store.h"
+#include "storage/stores.h"
+
+namespace stator {
+namespace {
+
+struct Version {
+  uint64_t sequence = 0;
+  std::optional<std::string> value;  // absent: erased
+};
+using Versions = std::vector<Version>;  // oldest first
+
+const std::string* newest_up_to(const Versions& versions, uint64_t sequence) {
+  for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
+    if (version->sequence <= sequence) return version->value ? &*version->value : nullptr;
+  }
+  return nullptr;
+}
+
+class MemoryStore final : public Store {
+ public:
+  StoreCapabilities capabilities() const override {
+    return {.key_bytes_max = 64UL << 10,
+            .value_bytes_max = 64UL << 20,
+            .transaction_bytes_max = 256UL << 20,
+            .snapshot_spans_partitions = true};
+  }
+  StoreHealth health() const override { return {}; }
+
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    return get_at(key, UINT64_MAX, visit);
+  }
+  Result<std::unique_ptr<ReadView>> read_view() override;
+  Result<std::unique_ptr<Transaction>> begin() override;
+
+  Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
+    return split_by_hash(range, parts);
+  }
+  Result<void> drop_range(const KeyRange& range) override {
+    const std::unique_lock lock(mutex_);
+    const auto end = range.end.empty() ? rows_.end() : rows_.lower_bound(range.end);
+    rows_.erase(rows_.lower_bound(range.begin), end);
+    return {};
+  }
+  Result<void> checkpoint(const std::filesystem::path&) override {
+    return fail(Code::kInvalidArgument, "a store in memory has no files to copy");
+  }
+
+  Result<bool> get_at(std::string_view key, uint64_t sequence, ValueVisitor visit) {
+    const std::shared_lock lock(mutex_);
+    const auto row = rows_.find(key);
+    const std::string* value = row == rows_.end() ? nullptr : newest_up_to(row->second, sequence);
+    if (value == nullptr) return false;
+    visit(*value);
+    return true;
+  }
+
+  void scan_at(uint64_t sequence, const ScanOptions& options, RowVisitor visit) {
+    const std::shared_lock lock(mutex_);
+    const KeyRange& range = options.range;
+    auto row = rows_.lower_bound(range.begin);
+    auto end = range.end.empty() ? rows_.end() : rows_.lower_bound(range.end);
+    if (!range.end.empty() && range.end <= range.begin) return;
+    const auto show = [&](const auto& at) {
+      const std::string* value = newest_up_to(at->second, sequence);
+      return value == nullptr || visit(at->first, *value);
+    };
+    if (options.direction == Direction::kForward) {
+      while (row != end && show(row)) ++row;
+    } else {
+      while (end != row && show(--end)) {
+      }
+    }
+  }
+
+  void apply(Batch& batch) {
+    const std::unique_lock lock(mutex_);
+    ++sequence_;
+    for (Write& write : batch.writes()) {
+      const auto row = rows_.try_emplace(std::move(write.key)).first;
+      row->second.push_back({sequence_, std::move(write.value)});
+      if (!prune(row->first, row->second)) stale_.push_back(row->first);
+    }
+    if (views_.empty()) prune_stale();
+  }
+
+  uint64_t open_view() {
+    const std::unique_lock lock(mutex_);
+    views_.insert(sequence_);
+    return sequence_;
+  }
+  void close_view(uint64_t sequence) {
+    const std::unique_lock lock(mutex_);
+    views_.erase(views_.find(sequence));
+  }
+
+  LockTable locks;
+
+ private:
+  // Drops the versions of a row that no view can reach; true when nothing is left to drop later.
+  bool prune(const std::string& key, Versions& versions) {
+    const uint64_t oldest_view = views_.empty() ? sequence_ : *views_.begin();
+    std::size_t first = versions.size() - 1;
+    while (first > 0 && versions[first].sequence > oldest_view) --first;
+    versions.erase(versions.begin(), versions.begin() + static_cast<std::ptrdiff_t>(first));
+    if (versions.size() > 1 || versions[0].sequence > oldest_view) return false;
+    if (!versions[0].value) rows_.erase(rows_.find(key));
+    return true;
+  }
+
+  void prune_stale() {
+    for (const std::string& key : std::exchange(stale_, {})) {
+      const auto row = rows_.find(key);
+      if (row != rows_.end()) prune(row->first, row->second);
+    }
+  }
+
+  std::shared_mutex mutex_;
+  std::map<std::string, Versions, std::less<>> rows_;
+  std::multiset<uint64_t> views_;
+  std::vector<std::string> stale_;  // keys with versions kept for views
+  uint64_t sequence_ = 0;
+};
+
+class MemoryReadView final : public ReadView {
+ public:
+  explicit MemoryReadView(MemoryStore& store) : store_(store), sequence_(store.open_view()) {}
+  MemoryReadView(const MemoryReadView&) = delete;
+  MemoryReadView& operator=(const MemoryReadView&) = delete;
+  ~MemoryReadView() override { store_.close_view(sequence_); }
+
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    return store_.get_at(key, sequence_, visit);
+  }
+  Result<void> scan(const ScanOptions& options, RowVisitor visit) override {
+    store_.scan_at(sequence_, options, visit);
+    return {};
+  }
+
+ private:
+  MemoryStore& store_;
+  const uint64_t sequence_;
+};
+
+class MemoryTransaction final : public Transaction {
+ public:
+  explicit MemoryTransaction(MemoryStore& store) : store_(store) {}
+
+  Result<std::vector<std::optional<std::string>>> get_for_update(
+      std::span<const std::string> keys) override {
+    guard_.emplace(store_.locks.lock(keys));
+    std::vector<std::optional<std::string>> values(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      STATOR_CHECK_OK(store_.get(keys[i], [&](std::string_view value) { values[i] = value; }));
+    }
+    return values;
+  }
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    return store_.get(key, visit);
+  }
+  void put(std::string_view key, std::string_view value) override { batch_.put(key, value); }
+  void erase(std::string_view key) override { batch_.erase(key); }
+
+  void commit(CommitDone done) override {
+    if (!batch_.empty()) store_.apply(batch_);
+    guard_.reset();
+    done({});
+  }
+
+ private:
+  MemoryStore& store_;
+  std::optional<LockTable::Guard> guard_;
+  Batch batch_;
+};
+
+Result<std::unique_ptr<ReadView>> MemoryStore::read_view() {
+  return std::make_unique<MemoryReadView>(*this);
+}
+
+Result<std::unique_ptr<Transaction>> MemoryStore::begin() {
+  return std::make_unique<MemoryTransaction>(*this);
+}
+
+}  // namespace
+
+std::unique_ptr<Store> make_memory_store() {
+  return std::make_unique<MemoryStore>();
+}
+
+}  // namespace stator

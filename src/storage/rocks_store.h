@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening the RocksDB store in another environment: a file system that tests let fail.
+#pragma once
+
+#include <memory>
+
+#include "storage/stores.h"
+
+namespace rocksdb {
+class Env;
+}
+
+namespace stator {
+
+// As open_rocks_store(). `env` must outlive the store.
+Result<std::unique_ptr<Store>> open_rocks_store_in(rocksdb::Env* env,
+                                                   const RocksStoreOptions& options);
+
+}  // namespace stator

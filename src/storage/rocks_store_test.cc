@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the store on disk can show: restarts, syncs that wait or fail, damaged directories.
+#include "storage/rocks_store.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <fstream>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "support/matchers.h"
+#include "support/temp_dir.h"
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+
+// Syncs of the log wait while the gate is shut, and fail while `failing` is set.
+class Gate {
+ public:
+  void shut() {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+  }
+  void open() {
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+    }
+    changed_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+    --waiting_;
+    ++passed_;
+  }
+  void await_someone() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waiting_ > 0; });
+  }
+  int passed() {
+    const std::lock_guard lock(mutex_);
+    return passed_;
+  }
+  std::atomic<bool> failing = false;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = true;
+  int waiting_ = 0;
+  int passed_ = 0;
+};
+
+class GatedLog final : public rocksdb::WritableFileWrapper {
+ public:
+  GatedLog(std::unique_ptr<rocksdb::WritableFile> file, Gate& gate)
+      : WritableFileWrapper(file.get()), file_(std::move(file)), gate_(gate) {}
+  rocksdb::Status Sync() override {
+    gate_.pass();
+    if (gate_.failing) return rocksdb::Status::IOError("no space left, says the test");
+    return file_->Sync();
+  }
+
+ private:
+  std::unique_ptr<rocksdb::WritableFile> file_;
+  Gate& gate_;
+};
+
+class GatedEnv final : public rocksdb::EnvWrapper {
+ public:
+  explicit GatedEnv(Gate& gate) : EnvWrapper(rocksdb::Env::Default()), gate_(gate) {}
+  rocksdb::Status NewWritableFile(const std::string& name,
+                                  std::unique_ptr<rocksdb::WritableFile>* file,
+                                  const rocksdb::EnvOptions& options) override {
+    const rocksdb::Status status = EnvWrapper::NewWritableFile(name, file, options);
+    if (status.ok() && name.ends_with(".log")) {
+      *file = std::make_unique<GatedLog>(std::move(*file), gate_);
+    }
+    return status;
+  }
+  const char* Name() const override { return "GatedEnv"; }
+
+ private:
+  Gate& gate_;
+};
+
+class RocksStore : public testing::Test {
+ protected:
+  std::unique_ptr<Store> open(RocksStoreOptions options = {}) {
+    options.path = directory.path() / "data";
+    auto opened = open_rocks_store_in(&env, options);
+    EXPECT_THAT(opened, IsOk());
+    return opened ? std::move(*opened) : nullptr;
+  }
+
+  static std::future<CommitResult> put(Store& store, const std::string& key,
+                                       const std::string& value) {
+    auto transaction = *store.begin();
+    EXPECT_THAT(transaction->get_for_update(std::vector{key}), IsOk());
+    transaction->put(key, value);
+    return commit(*transaction);
+  }
+
+  static std::future<CommitResult> commit(Transaction& transaction) {
+    auto promise = std::make_shared<std::promise<CommitResult>>();
+    auto future = promise->get_future();
+    transaction.commit([promise](CommitResult result) { promise->set_value(std::move(result)); });
+    return future;
+  }
+
+  static bool done(const std::future<CommitResult>& future) {
+    return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+
+  static std::string get(Store& store, const std::string& key) {
+    std::string found = "nothing";
+    EXPECT_THAT(store.get(key, [&](std::string_view value) { found = value; }), IsOk());
+    return found;
+  }
+
+  test::TempDir directory;
+  Gate gate;
+  GatedEnv env{gate};
+};
+
+TEST_F(RocksStore, ShowsAndAcknowledgesNothingBeforeItIsSynced) {
+  auto store = open();
+  gate.shut();
+  const auto first = put(*store, "a", "1");
+  gate.await_someone();
+  // Another writer builds on the queued version at once, a reader does not see it.
+  auto next = *store->begin();
+  const auto queued = next->get_for_update(std::vector<std::string>{"a"});
+  ASSERT_THAT(queued, IsOk());
+  EXPECT_EQ(queued->front(), "1");
+  next->put("a", "2");
+  auto second = commit(*next);
+  EXPECT_EQ(get(*store, "a"), "nothing");
+  EXPECT_FALSE(done(first));
+  gate.open();
+  EXPECT_EQ(second.get().outcome, CommitOutcome::kCommitted);
+  EXPECT_TRUE(done(first));
+  EXPECT_EQ(get(*store, "a"), "2");
+}
+
+TEST_F(RocksStore, AnswersFromAQueuedVersionOnlyOnceItIsSynced) {
+  auto store = open();
+  gate.shut();
+  const auto write = put(*store, "a", "1");
+  gate.await_someone();
+  auto reader = *store->begin();
+  ASSERT_THAT(reader->get_for_update(std::vector<std::string>{"a"}), IsOk());
+  auto answer = commit(*reader);
+  EXPECT_FALSE(done(answer));
+  auto stranger = *store->begin();
+  ASSERT_THAT(stranger->get_for_update(std::vector<std::string>{"b"}), IsOk());
+  EXPECT_EQ(commit_and_wait(*stranger).outcome, CommitOutcome::kCommitted)
+      << "it read nothing queued";
+  gate.open();
+  EXPECT_EQ(answer.get().outcome, CommitOutcome::kCommitted);
+  EXPECT_TRUE(done(write));
+}
+
+TEST_F(RocksStore, GathersWhatWaitsIntoOneSync) {
+  auto store = open();
+  gate.shut();
+  std::vector<std::future<CommitResult>> writes;
+  writes.push_back(put(*store, "hot", "0"));
+  gate.await_someone();
+  const int before = gate.passed();
+  for (int i = 1; i <= 200; ++i) writes.push_back(put(*store, "hot", std::to_string(i)));
+  gate.open();
+  for (auto& write : writes) EXPECT_EQ(write.get().outcome, CommitOutcome::kCommitted);
+  EXPECT_LE(gate.passed() - before, 2);
+  EXPECT_EQ(get(*store, "hot"), "200");
+}
+
+TEST_F(RocksStore, RefusesWritesAfterAFailedSyncAndGoesOnReading) {
+  auto store = open();
+  EXPECT_EQ(put(*store, "a", "kept").get().outcome, CommitOutcome::kCommitted);
+  gate.shut();
+  auto doomed = put(*store, "a", "lost");
+  gate.await_someone();
+  auto behind = put(*store, "b", "lost too");
+  gate.failing = true;
+  gate.open();
+  EXPECT_EQ(doomed.get().outcome, CommitOutcome::kUnavailable);
+  EXPECT_EQ(behind.get().outcome, CommitOutcome::kUnavailable);
+  EXPECT_EQ(get(*store, "a"), "kept");
+  EXPECT_EQ(get(*store, "b"), "nothing");
+  const auto later = put(*store, "c", "x").get();
+  EXPECT_EQ(later.outcome, CommitOutcome::kUnavailable);
+  EXPECT_EQ(later.error.code, Code::kIo);
+  EXPECT_FALSE(store->health().writable);
+  EXPECT_NE(store->health().reason.find("no space left"), std::string::npos);
+  gate.failing = false;
+  store.reset();
+  store = open();
+  EXPECT_TRUE(store->health().writable);
+  EXPECT_EQ(put(*store, "a", "again").get().outcome, CommitOutcome::kCommitted);
+}
+
+TEST_F(RocksStore, ThrottlesWhenItsQueueIsFull) {
+  auto store = open({.queue_bytes_max = 10'000});
+  gate.shut();
+  auto first = put(*store, "a", "1");
+  gate.await_someone();
+  auto fits = put(*store, "b", std::string(5000, 'x'));
+  const auto refused = put(*store, "c", std::string(9000, 'x')).get();
+  EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
+  EXPECT_EQ(refused.error.code, Code::kThrottling);
+  gate.open();
+  EXPECT_EQ(fits.get().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(put(*store, "c", std::string(9000, 'x')).get().outcome, CommitOutcome::kCommitted);
+}
+
+TEST_F(RocksStore, KeepsEverythingAcrossARestart) {
+  auto store = open();
+  for (int i = 0; i < 100; ++i) put(*store, std::to_string(i), "x").wait();
+  ASSERT_THAT(store->drop_range({"5", "6"}), IsOk());
+  store.reset();
+  store = open();
+  EXPECT_EQ(get(*store, "42"), "x");
+  EXPECT_EQ(get(*store, "57"), "nothing");
+}
+
+TEST_F(RocksStore, CopiesItselfWhileItIsOpen) {
+  auto store = open();
+  put(*store, "a", "1").wait();
+  const auto copy = directory.path() / "copy";
+  ASSERT_THAT(store->checkpoint(copy), IsOk());
+  EXPECT_THAT(store->checkpoint(copy), FailsWith(Code::kIo, "it exists already"));
+  put(*store, "a", "2").wait();
+  auto copied = open_rocks_store({.path = copy, .create_if_missing = false});
+  ASSERT_THAT(copied, IsOk());
+  EXPECT_EQ(get(**copied, "a"), "1");
+}
+
+TEST_F(RocksStore, SaysWhenTheDirectoryIsInUse) {
+  auto store = open();
+  EXPECT_THAT(open_rocks_store({.path = directory.path() / "data"}),
+              FailsWith(Code::kLocked, "in use by another process"));
+}
+
+TEST_F(RocksStore, RefusesDirectoriesThatAreNotItsOwn) {
+  const auto path = directory.path() / "data";
+  EXPECT_THAT(open_rocks_store({.path = path, .create_if_missing = false}),
+              FailsWith(Code::kIo, "no data directory"));
+  std::filesystem::create_directory(path);
+  std::ofstream(path / "thesis.txt") << "precious";
+  EXPECT_THAT(open_rocks_store({.path = path}),
+              FailsWith(Code::kCorruption, "no Stator data directory"));
+  EXPECT_THAT(open_rocks_store({.path = path / "thesis.txt"}),
+              FailsWith(Code::kIo, "no directory"));
+  std::ofstream(path / "STATOR") << "stator data directory, format 9\n";
+  EXPECT_THAT(open_rocks_store({.path = path}), FailsWith(Code::kCorruption, "newer version"));
+  std::ofstream(path / "STATOR") << "\x01\x02";
+  EXPECT_THAT(open_rocks_store({.path = path}), FailsWith(Code::kCorruption, "damaged"));
+}
+
+TEST_F(RocksStore, SaysWhenTheDataIsDamaged) {
+  open().reset();
+  const auto rocks = directory.path() / "data" / "rocksdb";
+  for (const auto& entry : std::filesystem::directory_iterator(rocks)) {
+    if (entry.path().filename().string().starts_with("MANIFEST")) {
+      std::ofstream(entry.path(), std::ios::trunc) << std::string(100, 'x');
+    }
+  }
+  EXPECT_THAT(open_rocks_store({.path = directory.path() / "data"}),
+              FailsWith(Code::kCorruption, "is damaged"));
+}
+
+}  // namespace
+}  // namespace stator

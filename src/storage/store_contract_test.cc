@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every store promises, run on each of them.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "storage/stores.h"
+#include "support/matchers.h"
+#include "support/temp_dir.h"
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+
+class StoreContract : public testing::TestWithParam<std::string> {
+ protected:
+  StoreContract() { open(); }
+
+  void open() {
+    store.reset();
+    if (GetParam() == "memory") {
+      store = make_memory_store();
+      return;
+    }
+    auto opened = open_rocks_store({.path = directory_.path() / "data",
+                                    .durability = Durability::kOs,
+                                    .write_buffer_bytes = 256UL << 10});
+    ASSERT_THAT(opened, IsOk());
+    store = std::move(*opened);
+  }
+
+  std::unique_ptr<Transaction> begin() {
+    auto begun = store->begin();
+    EXPECT_THAT(begun, IsOk());
+    return std::move(*begun);
+  }
+
+  CommitOutcome write(const std::map<std::string, std::optional<std::string>>& rows) {
+    auto transaction = begin();
+    for (const auto& [key, value] : rows) {
+      value ? transaction->put(key, *value) : transaction->erase(key);
+    }
+    return commit_and_wait(*transaction).outcome;
+  }
+
+  std::optional<std::string> get(const std::string& key) {
+    std::optional<std::string> found;
+    const auto present = store->get(key, [&](std::string_view value) { found = value; });
+    EXPECT_THAT(present, IsOk());
+    EXPECT_EQ(*present, found.has_value());
+    return found;
+  }
+
+  std::vector<std::string> keys_of(ReadView& view, const ScanOptions& options,
+                                   std::size_t most = SIZE_MAX) {
+    std::vector<std::string> keys;
+    EXPECT_THAT(view.scan(options,
+                          [&](std::string_view key, std::string_view) {
+                            keys.emplace_back(key);
+                            return keys.size() < most;
+                          }),
+                IsOk());
+    return keys;
+  }
+
+  std::unique_ptr<ReadView> view() {
+    auto made = store->read_view();
+    EXPECT_THAT(made, IsOk());
+    return std::move(*made);
+  }
+
+  test::TempDir directory_;
+  std::unique_ptr<Store> store;
+};
+
+TEST_P(StoreContract, ShowsACommitWholeOnceItIsAcknowledged) {
+  EXPECT_EQ(get("a"), std::nullopt);
+  EXPECT_EQ(write({{"a", "1"}, {"b", ""}, {"c", std::nullopt}}), CommitOutcome::kCommitted);
+  EXPECT_EQ(get("a"), "1");
+  EXPECT_EQ(get("b"), "");
+  EXPECT_EQ(get("c"), std::nullopt);
+  EXPECT_EQ(write({{"a", std::nullopt}, {"b", "2"}}), CommitOutcome::kCommitted);
+  EXPECT_EQ(get("a"), std::nullopt);
+  EXPECT_EQ(get("b"), "2");
+}
+
+TEST_P(StoreContract, DropsWhatIsNotCommitted) {
+  {
+    auto transaction = begin();
+    transaction->put("a", "1");
+  }
+  EXPECT_EQ(get("a"), std::nullopt);
+}
+
+TEST_P(StoreContract, ReadsForUpdateInTheOrderOfTheKeysAbsentOnesToo) {
+  write({{"b", "2"}, {"d", "4"}});
+  auto transaction = begin();
+  const auto values = transaction->get_for_update(std::vector<std::string>{"d", "c", "b", "d"});
+  ASSERT_THAT(values, IsOk());
+  EXPECT_EQ(*values, (std::vector<std::optional<std::string>>{"4", std::nullopt, "2", "4"}));
+}
+
+TEST_P(StoreContract, KeepsTheLastOfSeveralWritesToOneKey) {
+  auto transaction = begin();
+  transaction->put("a", "1");
+  transaction->erase("a");
+  transaction->put("a", "3");
+  transaction->put("b", "1");
+  transaction->erase("b");
+  commit_and_wait(*transaction);
+  EXPECT_EQ(get("a"), "3");
+  EXPECT_EQ(get("b"), std::nullopt);
+}
+
+TEST_P(StoreContract, LetsOneOfManyCreateAnAbsentKey) {
+  for (int round = 0; round < 50; ++round) {
+    const std::string key = "key-" + std::to_string(round);
+    std::atomic<int> winners = 0;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        auto transaction = begin();
+        const auto values = transaction->get_for_update(std::vector{key});
+        const bool absent = values && !values->front();
+        if (absent) transaction->put(key, "x");
+        if (commit_and_wait(*transaction).outcome == CommitOutcome::kCommitted && absent) ++winners;
+      });
+    }
+    threads.clear();
+    ASSERT_EQ(winners, 1) << "round " << round;
+  }
+}
+
+TEST_P(StoreContract, CountsEveryIncrementOfOneKey) {
+  constexpr int kThreads = 8;
+  constexpr int kEach = 250;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < kEach; ++n) {
+        auto transaction = begin();
+        const auto values = transaction->get_for_update(std::vector<std::string>{"counter"});
+        const int count = values->front() ? std::stoi(*values->front()) : 0;
+        transaction->put("counter", std::to_string(count + 1));
+        EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(get("counter"), std::to_string(kThreads * kEach));
+}
+
+TEST_P(StoreContract, KeepsTheSumWhenManyMoveBetweenKeysThatOverlap) {
+  write({{"k0", "100"}, {"k1", "100"}, {"k2", "100"}, {"k3", "100"}});
+  std::vector<std::jthread> threads;
+  std::atomic<bool> stop = false;
+  std::thread reader([&] {
+    while (!stop) {
+      int sum = 0;
+      const auto all = view();
+      EXPECT_THAT(all->scan({.range = {"k", "l"}},
+                            [&](std::string_view, std::string_view value) {
+                              sum += std::stoi(std::string(value));
+                              return true;
+                            }),
+                  IsOk());
+      EXPECT_EQ(sum, 400);
+    }
+  });
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      std::mt19937 random(static_cast<unsigned>(i));
+      for (int n = 0; n < 200; ++n) {
+        const std::string from = "k" + std::to_string(random() % 4);
+        const std::string to = "k" + std::to_string(random() % 4);
+        if (from == to) continue;
+        auto transaction = begin();
+        const auto values = transaction->get_for_update(std::vector{from, to});
+        transaction->put(from, std::to_string(std::stoi(*(*values)[0]) - 1));
+        transaction->put(to, std::to_string(std::stoi(*(*values)[1]) + 1));
+        commit_and_wait(*transaction);
+      }
+    });
+  }
+  threads.clear();
+  stop = true;
+  reader.join();
+}
+
+TEST_P(StoreContract, HoldsGuardsUntilTheTransactionEnds) {
+  auto holder = begin();
+  ASSERT_THAT(holder->get_for_update(std::vector<std::string>{"a"}), IsOk());
+  std::atomic<bool> entered = false;
+  std::string seen;
+  std::thread other([&] {
+    auto transaction = begin();
+    const auto values = transaction->get_for_update(std::vector<std::string>{"a"});
+    entered = true;
+    seen = values->front().value_or("nothing");
+  });
+  EXPECT_FALSE(entered);
+  holder->put("a", "held");
+  commit_and_wait(*holder);
+  other.join();
+  EXPECT_EQ(seen, "held");
+}
+
+TEST_P(StoreContract, ScansAsAMapWould) {
+  std::mt19937 random(7);
+  std::map<std::string, std::string> model;
+  for (int i = 0; i < 500; ++i) {
+    std::string key(1 + random() % 3, '\0');
+    for (char& c : key) c = static_cast<char>(random());
+    if (random() % 4 == 0) {
+      model.erase(key);
+      write({{key, std::nullopt}});
+    } else {
+      model[key] = std::to_string(i);
+      write({{key, model[key]}});
+    }
+  }
+  const auto all = view();
+  for (int i = 0; i < 200; ++i) {
+    const std::string begin_key(1, static_cast<char>(random()));
+    const std::string end_key = i % 5 == 0 ? "" : std::string(1, static_cast<char>(random()));
+    std::vector<std::string> want;
+    for (const auto& [key, value] : model) {
+      if (key >= begin_key && (end_key.empty() || key < end_key)) want.push_back(key);
+    }
+    const ScanOptions forward{.range = {begin_key, end_key}};
+    EXPECT_EQ(keys_of(*all, forward), want);
+    std::ranges::reverse(want);
+    EXPECT_EQ(keys_of(*all, {.range = forward.range, .direction = Direction::kBackward}), want);
+    if (want.size() > 2) want.resize(2);
+    EXPECT_EQ(keys_of(*all, {.range = forward.range, .direction = Direction::kBackward}, 2), want);
+  }
+}
+
+TEST_P(StoreContract, KeepsAViewAsItWasWhileWritesGoOn) {
+  write({{"a", "1"}, {"b", "1"}, {"c", "1"}});
+  auto before = view();
+  for (int i = 0; i < 10; ++i) write({{"a", std::to_string(i)}, {"b", std::nullopt}, {"d", "new"}});
+  EXPECT_EQ(keys_of(*before, {}), (std::vector<std::string>{"a", "b", "c"}));
+  std::string a;
+  EXPECT_TRUE(*before->get("a", [&](std::string_view value) { a = value; }));
+  EXPECT_EQ(a, "1");
+  EXPECT_FALSE(*before->get("d", [](std::string_view) {}));
+  before.reset();
+  EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a", "c", "d"}));
+  write({{"c", std::nullopt}});
+  EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a", "d"}));
+}
+
+TEST_P(StoreContract, DropsARangeAndNothingElse) {
+  write({{"a", "1"}, {"b1", "1"}, {"b2", "1"}, {"c", "1"}});
+  ASSERT_THAT(store->drop_range({"b", "c"}), IsOk());
+  EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a", "c"}));
+  ASSERT_THAT(store->drop_range({"b", ""}), IsOk());
+  EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a"}));
+}
+
+TEST_P(StoreContract, AnswersACommitWithoutWrites) {
+  write({{"a", "1"}});
+  auto transaction = begin();
+  ASSERT_THAT(transaction->get_for_update(std::vector<std::string>{"a"}), IsOk());
+  EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  // Its guard is gone.
+  EXPECT_EQ(write({{"a", "2"}}), CommitOutcome::kCommitted);
+}
+
+TEST_P(StoreContract, LetsACallbackCommitAgain) {
+  std::promise<CommitResult> second;
+  auto transaction = begin();
+  transaction->put("a", "1");
+  transaction->commit([&](CommitResult) {
+    auto next = begin();
+    next->put("b", "1");
+    next->commit([&](CommitResult result) { second.set_value(std::move(result)); });
+  });
+  EXPECT_EQ(second.get_future().get().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(get("b"), "1");
+}
+
+TEST_P(StoreContract, FinishesWhatIsQueuedBeforeItCloses) {
+  std::atomic<int> committed = 0;
+  for (int i = 0; i < 100; ++i) {
+    auto transaction = begin();
+    transaction->put("key-" + std::to_string(i), "x");
+    transaction->commit([&](CommitResult result) {
+      if (result.outcome == CommitOutcome::kCommitted) ++committed;
+    });
+  }
+  store.reset();
+  EXPECT_EQ(committed, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::Values("memory", "rocks"),
+                         [](const auto& instance) { return instance.param; });
+
+}  // namespace
+}  // namespace stator
