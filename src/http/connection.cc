@@ -9,6 +9,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <exception>
+#include <tuple>
 
 #include "http/message.h"
 
@@ -53,8 +54,7 @@ Connection::~Connection() = default;
 
 void Connection::start() {
   ErrorCode error;
-  socket_.non_blocking(true, error);
-  if (error) return close();
+  if (socket_.non_blocking(true, error)) return close();
   serve();
 }
 
@@ -62,7 +62,7 @@ void Connection::close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
   ErrorCode ignored;
-  socket_.close(ignored);
+  std::ignore = socket_.close(ignored);
   loop_->forget(*this);
 }
 
@@ -165,7 +165,7 @@ bool Connection::handle() {
   within_handler_ = true;
   try {
     loop_->shared().handler(reader_.request(), Respond(Answerer(shared_from_this())));
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The handler's Respond was destroyed on the way here and has answered 500.
   }
   within_handler_ = false;
@@ -248,7 +248,7 @@ void Connection::finish_answer() {
   // Closing with bytes unread would reset the connection and could destroy the answer on its way:
   // end our side, and read until the peer has ended its own.
   ErrorCode ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  std::ignore = socket_.shutdown(Socket::shutdown_send, ignored);
   deadline_ = loop_->now() + std::min(kLingerMax, loop_->shared().options.request_timeout);
   state_ = State::kLingering;
   if (!reading_) start_read();

@@ -37,7 +37,8 @@ void Loop::run() {
     try {
       context_.run();
       break;
-    } catch (const std::exception&) {  // out of memory in one handler: the others go on
+    } catch (const std::exception&) {
+      continue;  // out of memory in one handler: the others go on
     }
   }
   current_loop = nullptr;
@@ -130,7 +131,7 @@ void Loop::post_answer(std::shared_ptr<Connection> connection, Response response
       answers_.emplace_back(std::move(connection), std::move(response));
     }
     if (wake) asio::post(context_, [this] { deliver_answers(); });
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // Out of memory: the answer is lost, and its connection waits for the server's end.
   }
 }

@@ -10,6 +10,7 @@
 #include <exception>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "http/connection.h"
 
@@ -48,13 +49,13 @@ Result<void> Server::Impl::listen() {
   const std::string where = (address.is_v6() ? "[" + options.address + "]" : options.address) +
                             ":" + std::to_string(options.port);
   acceptor.emplace(loops.front()->context());
-  acceptor->open(endpoint.protocol(), error);
-  if (!error) acceptor->set_option(tcp::acceptor::reuse_address(true), error);
-  // Accepted sockets inherit it: an answer never waits for the acknowledgement of the one before.
-  if (!error) acceptor->set_option(tcp::no_delay(true), error);
-  if (!error) acceptor->bind(endpoint, error);
-  if (!error) acceptor->listen(tcp::acceptor::max_listen_connections, error);
-  if (!error) port = acceptor->local_endpoint(error).port();
+  // Accepted sockets inherit no_delay: an answer never waits for the acknowledgement of another.
+  const bool listening = !acceptor->open(endpoint.protocol(), error) &&
+                         !acceptor->set_option(tcp::acceptor::reuse_address(true), error) &&
+                         !acceptor->set_option(tcp::no_delay(true), error) &&
+                         !acceptor->bind(endpoint, error) &&
+                         !acceptor->listen(tcp::acceptor::max_listen_connections, error);
+  if (listening) port = acceptor->local_endpoint(error).port();
   if (!error) return {};
   if (error == asio::error::address_in_use) {
     return fail(Code::kIo, "cannot listen on " + where +
@@ -96,7 +97,7 @@ void Server::Impl::stop() {
   shared->stopping = true;
   asio::post(loops.front()->context(), [this] {
     boost::system::error_code ignored;
-    acceptor->close(ignored);
+    std::ignore = acceptor->close(ignored);
     pause->cancel();
   });
   for (const auto& loop : loops) loop->stop();

@@ -300,6 +300,7 @@ TEST(HttpServer, AnswersConcurrentLoadFromOtherThreadsAndItsOwn) {
   });
   std::atomic<int> good = 0;
   std::vector<std::thread> clients;
+  clients.reserve(8);
   for (int c = 0; c < 8; ++c) {
     clients.emplace_back([&, c] {
       RawConnection connection(server->port());

@@ -99,14 +99,14 @@ class RawConnection {
   bool ended_by_peer() {
     if (!received_.empty()) return false;
     char byte = 0;
-    const ssize_t count = ::recv(socket_, &byte, 1, 0);
+    const ssize_t count = ::recvfrom(socket_, &byte, 1, 0, nullptr, nullptr);
     return count == 0 || (count < 0 && errno == ECONNRESET);
   }
 
  private:
   bool receive() {
     char buffer[16384];
-    const ssize_t count = ::recv(socket_, buffer, sizeof buffer, 0);
+    const ssize_t count = ::recvfrom(socket_, buffer, sizeof buffer, 0, nullptr, nullptr);
     if (count <= 0) return false;
     received_.append(buffer, static_cast<std::size_t>(count));
     return true;
