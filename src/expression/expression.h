@@ -44,12 +44,16 @@ class Placeholders {
   std::set<std::string, std::less<>> used_;
 };
 
+// Lifted for text translated from legacy parameters, which have limits of their own.
+enum class ExpressionLimits { kEnforced, kLifted };
+
 enum class ConditionRole { kCondition, kFilter };  // decides the parameter named in messages
 
 class Condition {
  public:
   static Result<Condition> parse(std::string_view text, ConditionRole role,
-                                 Placeholders& placeholders);
+                                 Placeholders& placeholders,
+                                 ExpressionLimits limits = ExpressionLimits::kEnforced);
   Condition(Condition&&) noexcept;
   Condition& operator=(Condition&&) noexcept;
   ~Condition();
@@ -67,7 +71,8 @@ class Condition {
 
 class ProjectionExpression {
  public:
-  static Result<ProjectionExpression> parse(std::string_view text, Placeholders& placeholders);
+  static Result<ProjectionExpression> parse(std::string_view text, Placeholders& placeholders,
+                                            ExpressionLimits limits = ExpressionLimits::kEnforced);
   // Whole top-level attributes by name: AttributesToGet, index projections.
   static ProjectionExpression of_attributes(const std::vector<std::string>& names);
   ProjectionExpression(ProjectionExpression&&) noexcept;
@@ -85,7 +90,8 @@ class ProjectionExpression {
 
 class Update {
  public:
-  static Result<Update> parse(std::string_view text, Placeholders& placeholders);
+  static Result<Update> parse(std::string_view text, Placeholders& placeholders,
+                              ExpressionLimits limits = ExpressionLimits::kEnforced);
   Update(Update&&) noexcept;
   Update& operator=(Update&&) noexcept;
   ~Update();
@@ -128,7 +134,8 @@ struct KeyCondition {
   // does not allow, and operands whose type is not the attribute's.
   static Result<KeyCondition> parse(std::string_view text, Placeholders& placeholders,
                                     const KeySchema& schema,
-                                    const std::vector<AttributeDefinition>& attributes);
+                                    const std::vector<AttributeDefinition>& attributes,
+                                    ExpressionLimits limits = ExpressionLimits::kEnforced);
 };
 
 }  // namespace stator

@@ -56,26 +56,26 @@ bool delete_tag(Item& item, const std::string& tag) {
 
 bool append(Item& item, int value) {
   List list;
-  if (const AttributeValue* old = attribute(&item, "log")) {
+  if (const AttributeValue* old = attribute(&item, "entries")) {
     if (!old->is<List>()) return false;
     list = *old->get_if<List>();
   }
   list.emplace_back(value);
-  item["log"] = list;
+  item["entries"] = list;
   return true;
 }
 
 bool set_in_map(Item& item, const std::string& text) {
   const auto found = item.find("map");
   if (found == item.end() || !found->second.is<Map>()) return false;
-  (*found->second.get_if<Map>())["inner"] = text;
+  (*found->second.get_if<Map>())["leaf"] = text;
   return true;
 }
 
 bool swap_with_new(Item& item, int value) {
   const AttributeValue* old = attribute(&item, "n");
   if (old == nullptr) return false;
-  item["before"] = *old;
+  item["previous"] = *old;
   item["n"] = value;
   return true;
 }
@@ -160,7 +160,7 @@ std::vector<ModelUpdate> model_updates(int value, const std::string& text) {
       {"SET n = if_not_exists(n, :zero) + :v",
        {{":zero", 0}, {":v", value}},
        [value](Item& item) { return add_number(item, "n", value); }},
-      {"SET before = n, n = :v",
+      {"SET previous = n, n = :v",
        {{":v", value}},
        [value](Item& item) { return swap_with_new(item, value); }},
       {"SET #g = :g",
@@ -182,10 +182,10 @@ std::vector<ModelUpdate> model_updates(int value, const std::string& text) {
       {"DELETE tags :t",
        {{":t", StringSet{text}}},
        [text](Item& item) { return delete_tag(item, text); }},
-      {"SET log = list_append(if_not_exists(log, :none), :one)",
+      {"SET entries = list_append(if_not_exists(entries, :none), :one)",
        {{":none", List{}}, {":one", List{value}}},
        [value](Item& item) { return append(item, value); }},
-      {"SET #m.inner = :t", {{":t", text}}, [text](Item& item) { return set_in_map(item, text); }},
+      {"SET #m.leaf = :t", {{":t", text}}, [text](Item& item) { return set_in_map(item, text); }},
       {"SET #m = :m",
        {{":m", Map{{"n", value}}}},
        [value](Item& item) {

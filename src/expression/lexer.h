@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts an expression into tokens.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "stator/result.h"
+
+namespace stator::expression {
+
+enum class TokenKind {
+  kWord,    // a keyword, function or attribute name: letters, digits, underscores
+  kName,    // #name
+  kValue,   // :value
+  kNumber,  // decimal digits
+  kSymbol,  // ( ) [ ] , . = <> < <= > >= + -
+  kEnd,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::string_view text;  // within the expression
+};
+
+// The tokens, kEnd last. They borrow `text`.
+Result<std::vector<Token>> tokenize(std::string_view text);
+
+// The service's complaint about a token: kValidation, without the parameter's name in front.
+Failure syntax_error(std::string_view expression, const std::vector<Token>& tokens,
+                     std::size_t position);
+
+}  // namespace stator::expression

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expression/binder.h"
+#include "expression/expression.h"
+#include "expression/parser.h"
+#include "expression/paths.h"
+
+namespace stator {
+
+struct ProjectionExpression::Impl {
+  explicit Impl(const expression::ProjectionTree& paths) : tree(expression::PathTree::of(paths)) {
+    for (const expression::Path& path : paths) names.insert(expression::top_level_name(path));
+  }
+  expression::PathTree tree;
+  std::set<std::string, std::less<>> names;
+};
+
+ProjectionExpression::ProjectionExpression(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ProjectionExpression::ProjectionExpression(ProjectionExpression&&) noexcept = default;
+ProjectionExpression& ProjectionExpression::operator=(ProjectionExpression&&) noexcept = default;
+ProjectionExpression::~ProjectionExpression() = default;
+
+Result<ProjectionExpression> ProjectionExpression::parse(std::string_view text,
+                                                         Placeholders& placeholders,
+                                                         ExpressionLimits limits) {
+  auto paths = expression::parse_projection(text, limits);
+  if (!paths) return expression::invalid("ProjectionExpression", paths.error());
+  if (auto bound = expression::bind(*paths, placeholders); !bound) {
+    return expression::invalid("ProjectionExpression", bound.error());
+  }
+  return ProjectionExpression(std::make_unique<Impl>(*paths));
+}
+
+ProjectionExpression ProjectionExpression::of_attributes(const std::vector<std::string>& names) {
+  expression::ProjectionTree paths;
+  for (const std::string& name : names) paths.push_back({expression::PathName{name}});
+  return ProjectionExpression(std::make_unique<Impl>(paths));
+}
+
+EncodedItem ProjectionExpression::apply(ItemView item) const {
+  return impl_->tree.project(item);
+}
+
+std::set<std::string, std::less<>> ProjectionExpression::attributes() const {
+  return impl_->names;
+}
+
+}  // namespace stator

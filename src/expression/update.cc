@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands are read from the image before the update; then the writes are made on its tree. List
+// elements keep their numbers meanwhile: elements are removed last, from the highest down.
+#include <algorithm>
+#include <utility>
+
+#include "expression/binder.h"
+#include "expression/expression.h"
+#include "expression/messages.h"
+#include "expression/parser.h"
+#include "expression/paths.h"
+
+namespace stator {
+namespace {
+
+using expression::Operand;
+using expression::OperandKind;
+using expression::Path;
+using expression::PathName;
+using expression::PathStep;
+using expression::UpdateAction;
+namespace message = expression::message;
+
+Failure wrong_type() {
+  return fail(Code::kValidation, message::kUpdateOperand);
+}
+Failure wrong_path() {
+  return fail(Code::kValidation, message::kInvalidUpdatePath);
+}
+
+Result<AttributeValue> evaluate(const Operand& operand, ItemView item);
+
+Result<AttributeValue> arithmetic(const Operand& operand, ItemView item) {
+  STATOR_TRY(const AttributeValue left, evaluate(operand.operands[0], item));
+  STATOR_TRY(const AttributeValue right, evaluate(operand.operands[1], item));
+  const auto* a = left.get_if<Number>();
+  const auto* b = right.get_if<Number>();
+  if (a == nullptr || b == nullptr) return wrong_type();
+  STATOR_TRY(Number sum, operand.kind == OperandKind::kPlus ? a->plus(*b) : a->minus(*b));
+  return AttributeValue(sum);
+}
+
+Result<AttributeValue> list_append(const Operand& operand, ItemView item) {
+  STATOR_TRY(AttributeValue left, evaluate(operand.operands[0], item));
+  STATOR_TRY(AttributeValue right, evaluate(operand.operands[1], item));
+  auto* a = left.get_if<List>();
+  auto* b = right.get_if<List>();
+  if (a == nullptr || b == nullptr) return wrong_type();
+  a->insert(a->end(), std::make_move_iterator(b->begin()), std::make_move_iterator(b->end()));
+  return left;
+}
+
+Result<AttributeValue> evaluate(const Operand& operand, ItemView item) {
+  switch (operand.kind) {
+    case OperandKind::kValue:
+      return operand.value;
+    case OperandKind::kPath: {
+      const auto found = find(item, operand.path);
+      if (!found) return fail(Code::kValidation, message::kNoSuchAttribute);
+      return decode_value(*found);
+    }
+    case OperandKind::kIfNotExists: {
+      const auto found = find(item, operand.operands[0].path);
+      return found ? decode_value(*found) : evaluate(operand.operands[1], item);
+    }
+    case OperandKind::kListAppend:
+      return list_append(operand, item);
+    default:
+      return arithmetic(operand, item);
+  }
+}
+
+// What an attribute's path leads into: the item or a map with a name, or a list with a number.
+struct Place {
+  Map* map = nullptr;
+  List* list = nullptr;
+  const PathStep* step = nullptr;
+
+  const std::string& name() const { return std::get<PathName>(*step).text; }
+  std::size_t index() const { return std::get<uint32_t>(*step); }
+
+  AttributeValue* value() const {
+    if (list != nullptr) return index() < list->size() ? &(*list)[index()] : nullptr;
+    const auto found = map->find(name());
+    return found == map->end() ? nullptr : &found->second;
+  }
+  void set(AttributeValue value) const {
+    if (AttributeValue* there = this->value()) {
+      *there = std::move(value);
+    } else if (list != nullptr) {
+      list->push_back(std::move(value));  // past the end: appended
+    } else {
+      map->emplace(name(), std::move(value));
+    }
+  }
+  void erase() const {
+    if (list == nullptr) {
+      if (const auto found = map->find(name()); found != map->end()) map->erase(found);
+    } else if (index() < list->size()) {
+      list->erase(list->begin() + static_cast<std::ptrdiff_t>(index()));
+    }
+  }
+};
+
+// Every step but the last must lead to something that the next step fits.
+Result<Place> place_of(Item& item, const Path& path) {
+  Place place{.map = &item, .step = &path.front()};
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    AttributeValue* value = place.value();
+    if (value == nullptr) return wrong_path();
+    place = {.step = &path[i]};
+    if (std::holds_alternative<PathName>(path[i])) {
+      place.map = value->get_if<Map>();
+    } else {
+      place.list = value->get_if<List>();
+    }
+    if (place.map == nullptr && place.list == nullptr) return wrong_path();
+  }
+  return place;
+}
+
+template <class Set>
+AttributeValue united(const Set& a, const Set& b) {
+  auto all = a.elements();
+  for (const auto& element : b.elements()) {
+    if (!a.contains(element)) all.push_back(element);
+  }
+  return Set(std::move(all));
+}
+
+template <class Set>
+AttributeValue without(const Set& a, const Set& b) {
+  auto rest = a.elements();
+  std::erase_if(rest, [&](const auto& element) { return b.contains(element); });
+  return Set(std::move(rest));
+}
+
+template <class Set>
+bool is_empty_set(const AttributeValue& value) {
+  const auto* set = value.get_if<Set>();
+  return set != nullptr && set->empty();
+}
+
+// Calls `combine` with both as the one set type that they share; false where they share none.
+template <class Combine>
+bool with_sets(AttributeValue& target, const AttributeValue& operand, Combine combine) {
+  const auto as = [&]<class Set>(std::type_identity<Set>) {
+    const auto* a = target.get_if<Set>();
+    const auto* b = operand.get_if<Set>();
+    if (a == nullptr || b == nullptr) return false;
+    target = combine(*a, *b);
+    return true;
+  };
+  return as(std::type_identity<StringSet>()) || as(std::type_identity<NumberSet>()) ||
+         as(std::type_identity<BinarySet>());
+}
+
+Result<void> add(Item& item, const UpdateAction& action) {
+  STATOR_TRY(const Place place, place_of(item, action.path));
+  AttributeValue* target = place.value();
+  const AttributeValue& operand = action.operand.value;
+  if (target == nullptr) {
+    place.set(operand);
+    return {};
+  }
+  if (const auto* number = operand.get_if<Number>()) {
+    const auto* old = target->get_if<Number>();
+    if (old == nullptr) return wrong_type();
+    STATOR_TRY(*target, old->plus(*number));
+    return {};
+  }
+  const auto unite = [](const auto& a, const auto& b) { return united(a, b); };
+  if (!with_sets(*target, operand, unite)) return wrong_type();
+  return {};
+}
+
+Result<void> delete_elements(Item& item, const UpdateAction& action) {
+  STATOR_TRY(const Place place, place_of(item, action.path));
+  AttributeValue* target = place.value();
+  if (target == nullptr) return {};
+  const auto subtract = [](const auto& a, const auto& b) { return without(a, b); };
+  if (!with_sets(*target, action.operand.value, subtract)) return wrong_type();
+  if (is_empty_set<StringSet>(*target) || is_empty_set<NumberSet>(*target) ||
+      is_empty_set<BinarySet>(*target)) {
+    place.erase();
+  }
+  return {};
+}
+
+// By paths, so that elements past the end of a list are appended in the order of their numbers and
+// removed from the highest down.
+bool before(const UpdateAction* a, const UpdateAction* b) {
+  return std::ranges::lexicographical_compare(
+      a->path, b->path, [](const PathStep& x, const PathStep& y) {
+        if (x.index() != y.index()) return x.index() < y.index();
+        if (const auto* index = std::get_if<uint32_t>(&x)) return *index < std::get<uint32_t>(y);
+        return std::get<PathName>(x).text < std::get<PathName>(y).text;
+      });
+}
+
+std::vector<const UpdateAction*> sorted(const std::vector<UpdateAction>& actions) {
+  std::vector<const UpdateAction*> order;
+  for (const UpdateAction& action : actions) order.push_back(&action);
+  std::ranges::sort(order, before);
+  return order;
+}
+
+}  // namespace
+
+struct Update::Impl {
+  explicit Impl(expression::UpdateTree update) : tree(std::move(update)) {
+    std::vector<Path> written;
+    for (const auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
+      for (const UpdateAction& action : *actions) {
+        written.push_back(action.path);
+        names.insert(expression::top_level_name(action.path));
+      }
+    }
+    paths = expression::PathTree::of(written);
+  }
+
+  expression::UpdateTree tree;
+  expression::PathTree paths;  // what it writes
+  std::set<std::string, std::less<>> names;
+};
+
+Update::Update(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Update::Update(Update&&) noexcept = default;
+Update& Update::operator=(Update&&) noexcept = default;
+Update::~Update() = default;
+
+Result<Update> Update::parse(std::string_view text, Placeholders& placeholders,
+                             ExpressionLimits limits) {
+  auto tree = expression::parse_update(text, limits);
+  if (!tree) return expression::invalid("UpdateExpression", tree.error());
+  if (auto bound = expression::bind(*tree, placeholders); !bound) {
+    return expression::invalid("UpdateExpression", bound.error());
+  }
+  return Update(std::make_unique<Impl>(std::move(*tree)));
+}
+
+Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item& key) const {
+  const EncodedItem fresh = old ? EncodedItem() : encode_item(key);
+  const ItemView before_image = old ? *old : ItemView(fresh);
+  Item item = decode_item(before_image);
+
+  const auto sets = sorted(impl_->tree.sets);
+  std::vector<AttributeValue> values;
+  for (const UpdateAction* set : sets) {
+    STATOR_TRY(AttributeValue value, evaluate(set->operand, before_image));
+    values.push_back(std::move(value));
+  }
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    STATOR_TRY(const Place place, place_of(item, sets[i]->path));
+    place.set(std::move(values[i]));
+  }
+  for (const UpdateAction& action : impl_->tree.adds) STATOR_CHECK_OK(add(item, action));
+  for (const UpdateAction& action : impl_->tree.deletes) {
+    STATOR_CHECK_OK(delete_elements(item, action));
+  }
+  const auto removes = sorted(impl_->tree.removes);
+  for (auto remove = removes.rbegin(); remove != removes.rend(); ++remove) {
+    STATOR_TRY(const Place place, place_of(item, (*remove)->path));
+    place.erase();
+  }
+  return encode_item(item);
+}
+
+EncodedItem Update::updated_part(ItemView item) const {
+  return impl_->paths.project(item);
+}
+
+std::set<std::string, std::less<>> Update::attributes() const {
+  return impl_->names;
+}
+
+}  // namespace stator
