@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/curl_transport.h"
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kIdleHandlesMax = 64;
+constexpr std::size_t kAnswerBytesMax = 64UL << 20;  // four times the service's largest answer
+
+// libcurl must be initialized once, before threads use it.
+void initialize_curl() {
+  static const CURLcode done = curl_global_init(CURL_GLOBAL_ALL);
+  (void)done;
+}
+
+std::size_t collect(char* bytes, std::size_t size, std::size_t count, void* target) {
+  auto& body = *static_cast<std::string*>(target);
+  if (body.size() + size * count > kAnswerBytesMax) return 0;
+  body.append(bytes, size * count);
+  return size * count;
+}
+
+std::size_t read_header(char* bytes, std::size_t size, std::size_t count, void* target) {
+  constexpr std::string_view kName = "x-amz-crc32:";
+  const std::string_view line(bytes, size * count);
+  const bool is_checksum =
+      line.size() > kName.size() &&
+      std::ranges::equal(line.substr(0, kName.size()), kName,
+                         [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+  if (is_checksum) {
+    std::string value(line.substr(kName.size()));
+    std::erase_if(value, [](char c) { return c == ' ' || c == '\r' || c == '\n'; });
+    *static_cast<std::string*>(target) = std::move(value);
+  }
+  return size * count;
+}
+
+class HeaderList {
+ public:
+  HeaderList() = default;
+  HeaderList(const HeaderList&) = delete;
+  HeaderList& operator=(const HeaderList&) = delete;
+  ~HeaderList() { curl_slist_free_all(list_); }
+  void add(const std::string& line) { list_ = curl_slist_append(list_, line.c_str()); }
+  curl_slist* get() const { return list_; }
+
+ private:
+  curl_slist* list_ = nullptr;
+};
+
+}  // namespace
+
+class CurlTransport::Handle {
+ public:
+  explicit Handle(const HttpClientOptions& options) : options_(options), curl_(curl_easy_init()) {
+    set(CURLOPT_URL, options.endpoint.c_str());
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_POST, 1L);
+    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+    set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(options.request_timeout.count()));
+    set(CURLOPT_AWS_SIGV4, fmt::format("aws:amz:{}:dynamodb", options.region).c_str());
+    set(CURLOPT_USERNAME, options.credentials.access_key_id.c_str());
+    set(CURLOPT_PASSWORD, options.credentials.secret_access_key.c_str());
+    set(CURLOPT_WRITEFUNCTION, collect);
+    set(CURLOPT_HEADERFUNCTION, read_header);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { curl_easy_cleanup(curl_); }
+
+  std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body) {
+    HeaderList headers;
+    headers.add("Content-Type: application/x-amz-json-1.0");
+    headers.add(fmt::format("X-Amz-Target: {}", target));
+    headers.add("Expect:");
+    if (!options_.credentials.session_token.empty()) {
+      headers.add("X-Amz-Security-Token: " + options_.credentials.session_token);
+    }
+    HttpAnswer answer;
+    set(CURLOPT_HTTPHEADER, headers.get());
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    set(CURLOPT_POSTFIELDS, body.data());
+    set(CURLOPT_WRITEDATA, &answer.body);
+    set(CURLOPT_HEADERDATA, &answer.crc32);
+    const CURLcode code = curl_easy_perform(curl_);
+    set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
+    if (code != CURLE_OK) return std::unexpected(error_of(code));
+    long status = 0;
+    curl_easy_getinfo(curl_, CURLINFO_RESPONSE_CODE, &status);
+    answer.status = static_cast<int>(status);
+    return answer;
+  }
+
+ private:
+  template <class T>
+  void set(CURLoption option, T value) {
+    curl_easy_setopt(curl_, option, value);
+  }
+
+  TransportError error_of(CURLcode code) const {
+    const std::string message =
+        fmt::format("no answer from {}: {}", options_.endpoint, curl_easy_strerror(code));
+    curl_off_t connected_us = 0;
+    curl_easy_getinfo(curl_, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+    switch (code) {
+      case CURLE_COULDNT_CONNECT:
+      case CURLE_COULDNT_RESOLVE_HOST:
+        return {TransportFailure::kNotSent, message};
+      case CURLE_OPERATION_TIMEDOUT:
+        return {connected_us > 0 ? TransportFailure::kTimedOut : TransportFailure::kNotSent,
+                message};
+      case CURLE_SEND_ERROR:
+      case CURLE_RECV_ERROR:
+      case CURLE_GOT_NOTHING:
+      case CURLE_PARTIAL_FILE:
+        return {TransportFailure::kBroken, message};
+      default:
+        return {TransportFailure::kRefused, message};
+    }
+  }
+
+  const HttpClientOptions& options_;
+  CURL* curl_;
+};
+
+CurlTransport::CurlTransport(const HttpClientOptions& options) : options_(options) {
+  initialize_curl();
+}
+
+CurlTransport::~CurlTransport() = default;
+
+std::unique_ptr<CurlTransport::Handle> CurlTransport::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<Handle> handle = std::move(idle_.back());
+      idle_.pop_back();
+      return handle;
+    }
+  }
+  return std::make_unique<Handle>(options_);
+}
+
+void CurlTransport::give_back(std::unique_ptr<Handle> handle) {
+  const std::lock_guard lock(mutex_);
+  if (idle_.size() < kIdleHandlesMax) idle_.push_back(std::move(handle));
+}
+
+std::expected<HttpAnswer, TransportError> CurlTransport::post(std::string_view target,
+                                                              std::string_view body) {
+  std::unique_ptr<Handle> handle = take();
+  auto answer = handle->post(target, body);
+  // A handle whose connection failed starts anew next time.
+  if (answer) give_back(std::move(handle));
+  return answer;
+}
+
+}  // namespace stator

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// CurlTransport: one signed POST to an endpoint, on connections that are kept and shared.
+//
+// Thread safety: post() may be called from any thread at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/http_client.h"
+
+namespace stator {
+
+struct HttpAnswer {
+  int status = 0;
+  std::string body;
+  std::string crc32;  // the x-amz-crc32 header; empty where absent
+};
+
+enum class TransportFailure {
+  kNotSent,   // no connection: the request cannot have taken effect
+  kBroken,    // sent, perhaps in part, and no whole answer came
+  kTimedOut,  // sent, and no whole answer came in time
+  kRefused,   // will fail the same way again: a bad certificate, an answer over the limit
+};
+
+struct TransportError {
+  TransportFailure failure = TransportFailure::kNotSent;
+  std::string message;
+};
+
+class CurlTransport {
+ public:
+  explicit CurlTransport(const HttpClientOptions& options);
+  CurlTransport(const CurlTransport&) = delete;
+  CurlTransport& operator=(const CurlTransport&) = delete;
+  ~CurlTransport();
+
+  // `target` is the value of X-Amz-Target.
+  std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body);
+
+ private:
+  class Handle;
+
+  std::unique_ptr<Handle> take();
+  void give_back(std::unique_ptr<Handle> handle);
+
+  HttpClientOptions options_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Handle>> idle_;
+};
+
+}  // namespace stator

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stator/database.h"
+
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "client/decode.h"
+#include "engine/engine.h"
+#include "storage/stores.h"
+
+namespace stator {
+namespace {
+
+// Waits for a callback on the calling thread's stack.
+template <class T>
+class Outcome {
+ public:
+  Done<T> done() {
+    return [this](Result<T> result) {
+      result_ = std::move(result);
+      ready_.store(true, std::memory_order_release);
+      ready_.notify_one();
+    };
+  }
+  Result<T> wait() {
+    ready_.wait(false, std::memory_order_acquire);
+    return std::move(result_);
+  }
+
+ private:
+  Result<T> result_;
+  std::atomic<bool> ready_ = false;
+};
+
+Result<std::unique_ptr<Store>> open_store(const DatabaseOptions& options) {
+  if (options.path.empty()) return make_memory_store();
+  return open_rocks_store({.path = options.path,
+                           .durability = options.durability,
+                           .create_if_missing = options.create_if_missing});
+}
+
+}  // namespace
+
+struct Database::Impl {
+  std::unique_ptr<Engine> engine;
+
+  template <class T, class Request>
+  Result<T> write(void (Engine::*operation)(const Request&, Done<T>), const Request& request) {
+    Outcome<T> outcome;
+    ((*engine).*operation)(request, outcome.done());
+    return outcome.wait();
+  }
+};
+
+Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
+Result<Database> Database::open(const DatabaseOptions& options) {
+  STATOR_TRY(std::unique_ptr<Store> store, open_store(options));
+  STATOR_TRY(std::unique_ptr<Engine> engine, Engine::open(std::move(store)));
+  return Database(std::make_unique<Impl>(Impl{std::move(engine)}));
+}
+
+Result<CreateTableResult> Database::create_table(const CreateTableRequest& request) {
+  return impl_->engine->create_table(request);
+}
+
+Result<DescribeTableResult> Database::describe_table(const DescribeTableRequest& request) {
+  return impl_->engine->describe_table(request);
+}
+
+Result<ListTablesResult> Database::list_tables(const ListTablesRequest& request) {
+  return impl_->engine->list_tables(request);
+}
+
+Result<DeleteTableResult> Database::delete_table(const DeleteTableRequest& request) {
+  return impl_->engine->delete_table(request);
+}
+
+Result<WriteResult> Database::put_item(const PutItemRequest& request) {
+  return decode(impl_->write(&Engine::put_item, request));
+}
+
+Result<GetItemResult> Database::get_item(const GetItemRequest& request) {
+  return decode(impl_->engine->get_item(request));
+}
+
+Result<WriteResult> Database::update_item(const UpdateItemRequest& request) {
+  return decode(impl_->write(&Engine::update_item, request));
+}
+
+Result<WriteResult> Database::delete_item(const DeleteItemRequest& request) {
+  return decode(impl_->write(&Engine::delete_item, request));
+}
+
+Result<PageResult> Database::query(const QueryRequest& request) {
+  return decode(impl_->engine->query(request));
+}
+
+Result<PageResult> Database::scan(const ScanRequest& request) {
+  return decode(impl_->engine->scan(request));
+}
+
+Result<BatchGetItemResult> Database::batch_get_item(const BatchGetItemRequest& request) {
+  return decode(impl_->engine->batch_get_item(request));
+}
+
+Result<BatchWriteItemResult> Database::batch_write_item(const BatchWriteItemRequest& request) {
+  return impl_->write(&Engine::batch_write_item, request);
+}
+
+Result<TransactWriteItemsResult> Database::transact_write_items(
+    const TransactWriteItemsRequest& request) {
+  return impl_->write(&Engine::transact_write_items, request);
+}
+
+Result<TransactGetItemsResult> Database::transact_get_items(
+    const TransactGetItemsRequest& request) {
+  return decode(impl_->engine->transact_get_items(request));
+}
+
+}  // namespace stator

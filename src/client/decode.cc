@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/decode.h"
+
+#include <utility>
+
+namespace stator {
+namespace {
+
+std::optional<Item> decode(const std::optional<EncodedItem>& item) {
+  if (!item) return std::nullopt;
+  return decode_item(ItemView(*item));
+}
+
+std::vector<Item> decode(const EncodedItems& items) {
+  std::vector<Item> decoded;
+  decoded.reserve(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) decoded.push_back(decode_item(items[i]));
+  return decoded;
+}
+
+}  // namespace
+
+Result<WriteResult> decode(Result<WriteResponse> response) {
+  if (!response) return failure_of(std::move(response));
+  return WriteResult{.attributes = decode(response->attributes),
+                     .capacity = std::move(response->capacity),
+                     .metrics = std::move(response->metrics)};
+}
+
+Result<GetItemResult> decode(Result<GetItemResponse> response) {
+  if (!response) return failure_of(std::move(response));
+  return GetItemResult{.item = decode(response->item), .capacity = std::move(response->capacity)};
+}
+
+Result<PageResult> decode(Result<PageResponse> response) {
+  if (!response) return failure_of(std::move(response));
+  return PageResult{.items = decode(response->items),
+                    .count = response->count,
+                    .scanned_count = response->scanned_count,
+                    .last_evaluated_key = std::move(response->last_evaluated_key),
+                    .capacity = std::move(response->capacity)};
+}
+
+Result<BatchGetItemResult> decode(Result<BatchGetItemResponse> response) {
+  if (!response) return failure_of(std::move(response));
+  BatchGetItemResult result{.unprocessed = std::move(response->unprocessed),
+                            .capacity = std::move(response->capacity)};
+  for (const auto& [table, items] : response->items) result.items.emplace(table, decode(items));
+  return result;
+}
+
+Result<TransactGetItemsResult> decode(Result<TransactGetItemsResponse> response) {
+  if (!response) return failure_of(std::move(response));
+  TransactGetItemsResult result{.capacity = std::move(response->capacity)};
+  for (const auto& item : response->items) result.items.push_back(decode(item));
+  return result;
+}
+
+}  // namespace stator

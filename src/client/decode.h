@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's answers, whose items are in binary form, as a client's results. Errors pass through.
+#pragma once
+
+#include "api/responses.h"
+#include "stator/client.h"
+
+namespace stator {
+
+Result<WriteResult> decode(Result<WriteResponse> response);
+Result<GetItemResult> decode(Result<GetItemResponse> response);
+Result<PageResult> decode(Result<PageResponse> response);
+Result<BatchGetItemResult> decode(Result<BatchGetItemResponse> response);
+Result<TransactGetItemsResult> decode(Result<TransactGetItemsResponse> response);
+
+}  // namespace stator

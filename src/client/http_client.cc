@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stator/http_client.h"
+
+#include <fmt/format.h>
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <random>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "api/wire.h"
+#include "base/random.h"
+#include "client/curl_transport.h"
+
+namespace stator {
+namespace {
+
+bool is_throttle(Code code) {
+  return code == Code::kProvisionedThroughputExceeded || code == Code::kThrottling ||
+         code == Code::kRequestLimitExceeded || code == Code::kTransactionInProgress;
+}
+
+bool checksum_holds(const HttpAnswer& answer) {
+  if (answer.crc32.empty()) return true;
+  return answer.crc32 ==
+         fmt::to_string(libdeflate_crc32(0, answer.body.data(), answer.body.size()));
+}
+
+// Full jitter: anything up to the base doubled for each attempt made, but no more than the maximum.
+void back_off(const HttpClientOptions& options, int attempts_made) {
+  thread_local std::mt19937_64 random{std::random_device{}()};
+  constexpr int kDoublingsMax = 20;
+  const int64_t most =
+      std::min<int64_t>(options.backoff_base.count() << std::min(attempts_made - 1, kDoublingsMax),
+                        options.backoff_max.count());
+  std::uniform_int_distribution<int64_t> pause(0, most);
+  std::this_thread::sleep_for(std::chrono::milliseconds(pause(random)));
+}
+
+// What one attempt came to: an answer's body, or why not and whether another attempt may help.
+struct Attempt {
+  Result<std::string> body;
+  bool worth_another = false;
+};
+
+Attempt failed(Code code, std::string message, bool worth_another) {
+  return {fail(code, std::move(message)), worth_another};
+}
+
+Attempt attempt_of(const TransportError& error, bool writes) {
+  switch (error.failure) {
+    case TransportFailure::kNotSent:
+      return failed(Code::kUnavailable, error.message, true);
+    case TransportFailure::kBroken:
+      return failed(writes ? Code::kOutcomeUnknown : Code::kUnavailable, error.message, true);
+    case TransportFailure::kTimedOut:
+      return failed(writes ? Code::kOutcomeUnknown : Code::kTimeout, error.message, true);
+    case TransportFailure::kRefused:
+      break;
+  }
+  return failed(Code::kUnavailable, error.message, false);
+}
+
+Attempt attempt_of(HttpAnswer answer, bool writes) {
+  if (!checksum_holds(answer)) {
+    return failed(writes ? Code::kOutcomeUnknown : Code::kUnavailable,
+                  "the answer was damaged on its way: its checksum differs", true);
+  }
+  constexpr int kOk = 200;
+  if (answer.status == kOk) return {std::move(answer.body)};
+  Error error = wire::read_error(answer.status, answer.body);
+  constexpr int kServerErrors = 500;
+  const bool worth_another = answer.status >= kServerErrors || is_throttle(error.code);
+  return {Failure(std::move(error)), worth_another};
+}
+
+Result<void> check_options(const HttpClientOptions& options) {
+  if (!options.endpoint.starts_with("http://") && !options.endpoint.starts_with("https://")) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("endpoint: '{}' is no http or https URL", options.endpoint));
+  }
+  if (options.region.empty() || options.region.find(':') != std::string::npos) {
+    return fail(Code::kInvalidArgument, "region: a region's name is needed, e.g. us-east-1");
+  }
+  if (options.max_attempts < 1) {
+    return fail(Code::kInvalidArgument, "max_attempts: at least 1 is needed");
+  }
+  if (options.connect_timeout.count() <= 0 || options.request_timeout.count() <= 0 ||
+      options.backoff_base.count() < 0 || options.backoff_max.count() < 0) {
+    return fail(Code::kInvalidArgument, "timeouts must be positive, backoffs not negative");
+  }
+  return {};
+}
+
+enum class Effect { kReads, kWrites };
+
+}  // namespace
+
+struct HttpClient::Impl {
+  explicit Impl(const HttpClientOptions& given) : options(given), transport(given) {}
+
+  template <class T, class Request>
+  Result<T> call(std::string_view operation, const Request& request, Effect effect) {
+    STATOR_TRY(const std::string body, send(fmt::format("DynamoDB_20120810.{}", operation),
+                                            wire::to_json(request), effect == Effect::kWrites));
+    return wire::read_result<T>(body);
+  }
+
+  Result<std::string> send(std::string_view target, const std::string& body, bool writes) {
+    bool may_have_applied = false;
+    for (int made = 1;; ++made) {
+      auto answer = transport.post(target, body);
+      Attempt attempt =
+          answer ? attempt_of(std::move(*answer), writes) : attempt_of(answer.error(), writes);
+      if (attempt.body) return std::move(attempt.body);
+      may_have_applied |= attempt.body.error().code == Code::kOutcomeUnknown;
+      if (!attempt.worth_another || made >= options.max_attempts) {
+        // An attempt that never arrived does not settle what became of an earlier one.
+        Error error = std::move(attempt.body).error();
+        if (may_have_applied && error.code == Code::kUnavailable)
+          error.code = Code::kOutcomeUnknown;
+        return Failure(std::move(error));
+      }
+      back_off(options, made);
+    }
+  }
+
+  HttpClientOptions options;
+  CurlTransport transport;
+};
+
+HttpClient::HttpClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
+HttpClient::~HttpClient() = default;
+
+Result<HttpClient> HttpClient::open(const HttpClientOptions& options) {
+  STATOR_CHECK_OK(check_options(options));
+  return HttpClient(std::make_unique<Impl>(options));
+}
+
+Result<CreateTableResult> HttpClient::create_table(const CreateTableRequest& request) {
+  return impl_->call<CreateTableResult>("CreateTable", request, Effect::kWrites);
+}
+
+Result<DescribeTableResult> HttpClient::describe_table(const DescribeTableRequest& request) {
+  return impl_->call<DescribeTableResult>("DescribeTable", request, Effect::kReads);
+}
+
+Result<ListTablesResult> HttpClient::list_tables(const ListTablesRequest& request) {
+  return impl_->call<ListTablesResult>("ListTables", request, Effect::kReads);
+}
+
+Result<DeleteTableResult> HttpClient::delete_table(const DeleteTableRequest& request) {
+  return impl_->call<DeleteTableResult>("DeleteTable", request, Effect::kWrites);
+}
+
+Result<WriteResult> HttpClient::put_item(const PutItemRequest& request) {
+  return impl_->call<WriteResult>("PutItem", request, Effect::kWrites);
+}
+
+Result<GetItemResult> HttpClient::get_item(const GetItemRequest& request) {
+  return impl_->call<GetItemResult>("GetItem", request, Effect::kReads);
+}
+
+Result<WriteResult> HttpClient::update_item(const UpdateItemRequest& request) {
+  return impl_->call<WriteResult>("UpdateItem", request, Effect::kWrites);
+}
+
+Result<WriteResult> HttpClient::delete_item(const DeleteItemRequest& request) {
+  return impl_->call<WriteResult>("DeleteItem", request, Effect::kWrites);
+}
+
+Result<PageResult> HttpClient::query(const QueryRequest& request) {
+  return impl_->call<PageResult>("Query", request, Effect::kReads);
+}
+
+Result<PageResult> HttpClient::scan(const ScanRequest& request) {
+  return impl_->call<PageResult>("Scan", request, Effect::kReads);
+}
+
+Result<BatchGetItemResult> HttpClient::batch_get_item(const BatchGetItemRequest& request) {
+  return impl_->call<BatchGetItemResult>("BatchGetItem", request, Effect::kReads);
+}
+
+Result<BatchWriteItemResult> HttpClient::batch_write_item(const BatchWriteItemRequest& request) {
+  return impl_->call<BatchWriteItemResult>("BatchWriteItem", request, Effect::kWrites);
+}
+
+Result<TransactWriteItemsResult> HttpClient::transact_write_items(
+    const TransactWriteItemsRequest& request) {
+  if (request.client_request_token) {
+    return impl_->call<TransactWriteItemsResult>("TransactWriteItems", request, Effect::kWrites);
+  }
+  TransactWriteItemsRequest idempotent = request;
+  idempotent.client_request_token = random_uuid();
+  return impl_->call<TransactWriteItemsResult>("TransactWriteItems", idempotent, Effect::kWrites);
+}
+
+Result<TransactGetItemsResult> HttpClient::transact_get_items(
+    const TransactGetItemsRequest& request) {
+  return impl_->call<TransactGetItemsResult>("TransactGetItems", request, Effect::kReads);
+}
+
+}  // namespace stator
