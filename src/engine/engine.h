@@ -57,8 +57,9 @@ class Engine {
 
   Store& store();
 
+  struct Impl;  // engine_impl.h, for this folder
+
  private:
-  struct Impl;
   explicit Engine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/catalogue.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/random.h"
+#include "engine/catalogue_codec.h"
+#include "engine/messages.h"
+
+namespace stator {
+namespace {
+
+constexpr uint32_t kFormatVersion = 1;
+constexpr int kCommitAttempts = 100;
+
+// What follows the partition in a catalogue row's key, docs/formats/catalogue.md.
+enum class Row : char {
+  kHeader = 'h',     // format version, secret
+  kNextSpace = 'n',  // the id that the next table or index gets
+  kTable = 't',      // name: a table definition
+  kDropped = 'd',    // space: nobody uses it, its rows are being erased
+  kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
+};
+
+std::string row_key(Row row, std::string_view rest = {}) {
+  std::string key;
+  append_big_endian(key, kCatalogueSpace);
+  key.append(kPartitionBytes - key.size(), '\0');
+  key.push_back(static_cast<char>(row));
+  key.append(rest);
+  return key;
+}
+
+std::string row_key(Row row, SpaceId space) {
+  std::string id;
+  append_big_endian(id, space);
+  return row_key(row, id);
+}
+
+Failure not_a_catalogue(std::string what) {
+  return fail(Code::kCorruption, "The store holds no catalogue of Stator: " + std::move(what));
+}
+
+Result<void> commit(Transaction& transaction) {
+  CommitResult result = commit_and_wait(transaction);
+  if (result.outcome == CommitOutcome::kCommitted) return {};
+  if (result.outcome == CommitOutcome::kConflict) return fail(Code::kConflict, "conflict");
+  return Failure(std::move(result.error));
+}
+
+// Runs `change` until no other transaction comes between.
+template <class Change>
+auto retry_conflicts(Change change) {
+  auto result = change();
+  for (int attempt = 1; attempt < kCommitAttempts; ++attempt) {
+    if (result || result.error().code != Code::kConflict) break;
+    result = change();
+  }
+  return result;
+}
+
+}  // namespace
+
+const TablePtr* CatalogueSnapshot::find(std::string_view name) const {
+  if (name.starts_with("arn:")) {
+    const std::size_t resource = name.find(":table/");
+    if (resource == std::string_view::npos) return nullptr;
+    name.remove_prefix(resource + std::string_view(":table/").size());
+  }
+  const auto found = tables.find(name);
+  return found == tables.end() ? nullptr : &found->second;
+}
+
+Result<std::unique_ptr<Catalogue>> Catalogue::open(Store& store, Worker& worker) {
+  std::unique_ptr<Catalogue> catalogue(new Catalogue(store, worker));
+  std::string header;
+  STATOR_TRY(const bool found,
+             store.get(row_key(Row::kHeader), [&](std::string_view value) { header = value; }));
+  if (!found) {
+    STATOR_CHECK_OK(catalogue->write_header());
+    catalogue->publish({});
+    return catalogue;
+  }
+  if (header.size() != 4 + std::tuple_size_v<Hash128>) return not_a_catalogue("odd header");
+  const uint64_t version = read_big_endian(std::string_view(header).substr(0, 4));
+  if (version != kFormatVersion) {
+    return fail(Code::kCorruption, "The data has catalogue format " + std::to_string(version) +
+                                       "; this version of Stator reads format " +
+                                       std::to_string(kFormatVersion));
+  }
+  std::copy(header.begin() + 4, header.end(), catalogue->secret_.begin());
+  STATOR_CHECK_OK(catalogue->load());
+  return catalogue;
+}
+
+Result<void> Catalogue::write_header() {
+  bool empty = true;
+  STATOR_TRY(const auto view, store_.read_view());
+  STATOR_CHECK_OK(view->scan({.range = {}, .expected_rows = 1},
+                             [&](std::string_view, std::string_view) { return empty = false; }));
+  if (!empty) return not_a_catalogue("it has rows, but no header");
+
+  const std::string secret = random_bytes(secret_.size());
+  std::copy(secret.begin(), secret.end(), secret_.begin());
+  std::string header;
+  append_big_endian(header, kFormatVersion);
+  header += secret;
+  STATOR_TRY(const auto transaction, store_.begin());
+  transaction->put(row_key(Row::kHeader), header);
+  return commit(*transaction);
+}
+
+Result<void> Catalogue::load() {
+  CatalogueSnapshot loaded;
+  std::vector<SpaceId> dropped;
+  std::map<SpaceId, std::string> counters;
+  Result<void> read;
+  const std::string begin = row_key(Row::kCounters).substr(0, kPartitionBytes);
+  STATOR_TRY(const auto view, store_.read_view());
+  STATOR_CHECK_OK(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+                             [&](std::string_view key, std::string_view value) {
+                               const std::string_view rest = key.substr(kPartitionBytes);
+                               const std::string_view id = rest.empty() ? rest : rest.substr(1);
+                               if (rest.starts_with(static_cast<char>(Row::kDropped))) {
+                                 dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
+                               } else if (rest.starts_with(static_cast<char>(Row::kCounters))) {
+                                 counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
+                               } else if (rest.starts_with(static_cast<char>(Row::kTable))) {
+                                 read = [&]() -> Result<void> {
+                                   STATOR_TRY(TableDefinition definition, decode_table(value));
+                                   STATOR_TRY(TablePtr table,
+                                              Table::make(std::move(definition), secret_));
+                                   loaded.tables.emplace(table->name(), std::move(table));
+                                   return {};
+                                 }();
+                               }
+                               return read.has_value();
+                             }));
+  STATOR_CHECK_OK(std::move(read));
+  publish(std::move(loaded));
+  STATOR_CHECK_OK(load_counters(counters));
+  for (const SpaceId space : dropped) {
+    worker_.post([this, space] { erase_rows(space); });
+  }
+  return {};
+}
+
+// The rows are gone before anything can be written, so that after a crash they are absent, not old.
+Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows) {
+  for (const auto& [name, table] : snapshot()->tables) {
+    const std::vector<SpaceId> spaces = table->spaces();
+    for (std::size_t i = 0; i < spaces.size(); ++i) {
+      const auto row = rows.find(spaces[i]);
+      if (row == rows.end() || row->second.size() != 16) {
+        table->needs_count() = true;
+        continue;
+      }
+      const std::string_view value = row->second;
+      table->counters(i).items = static_cast<int64_t>(read_big_endian(value.substr(0, 8)));
+      table->counters(i).bytes = static_cast<int64_t>(read_big_endian(value.substr(8)));
+    }
+  }
+  if (rows.empty()) return {};
+  STATOR_TRY(const auto transaction, store_.begin());
+  for (const auto& [space, value] : rows) transaction->erase(row_key(Row::kCounters, space));
+  return commit(*transaction);
+}
+
+void Catalogue::save_counters() {
+  auto transaction = store_.begin();
+  if (!transaction) return;  // counted again at the next start
+  bool any = false;
+  for (const auto& [name, table] : snapshot()->tables) {
+    if (table->needs_count()) continue;
+    const std::vector<SpaceId> spaces = table->spaces();
+    for (std::size_t i = 0; i < spaces.size(); ++i) {
+      const Counters& counters = table->counters(i);
+      std::string value;
+      append_big_endian(value, static_cast<uint64_t>(counters.items.load()));
+      append_big_endian(value, static_cast<uint64_t>(counters.bytes.load()));
+      (*transaction)->put(row_key(Row::kCounters, spaces[i]), value);
+      any = true;
+    }
+  }
+  if (any) static_cast<void>(commit_and_wait(**transaction));
+}
+
+Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t now_ms) {
+  const std::lock_guard lock(changes_);
+  STATOR_TRY(TableDefinition definition, retry_conflicts([&] { return insert(settings, now_ms); }));
+  STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
+  CatalogueSnapshot next = *snapshot();
+  next.tables.emplace(table->name(), table);
+  publish(std::move(next));
+  return table;
+}
+
+Result<TableDefinition> Catalogue::insert(const CreateTableRequest& settings, int64_t now_ms) {
+  STATOR_TRY(const auto transaction, store_.begin());
+  const std::array<std::string, 2> keys = {row_key(Row::kTable, settings.table),
+                                           row_key(Row::kNextSpace)};
+  STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+  if (rows[0]) {
+    STATOR_CHECK_OK(commit(*transaction));
+    return fail(Code::kResourceInUse, messages::table_exists(settings.table));
+  }
+  uint64_t next = rows[1] ? read_big_endian(*rows[1]) : kFirstTableSpace;
+  const auto take = [&](std::size_t count) {
+    std::vector<SpaceId> spaces;
+    for (std::size_t i = 0; i < count; ++i) spaces.push_back(static_cast<SpaceId>(next++));
+    return spaces;
+  };
+  TableDefinition definition{.settings = settings, .id = random_uuid(), .created_ms = now_ms};
+  definition.space = take(1).front();
+  definition.local_spaces = take(settings.local_indexes ? settings.local_indexes->size() : 0);
+  definition.global_spaces = take(settings.global_indexes ? settings.global_indexes->size() : 0);
+  if (next >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
+
+  // Before it is kept: a definition that cannot be used must never be read back.
+  auto usable = Table::make(definition, secret_);
+  if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
+
+  std::string counter;
+  append_big_endian(counter, static_cast<uint32_t>(next));
+  transaction->put(keys[0], encode_table(definition));
+  transaction->put(keys[1], counter);
+  STATOR_CHECK_OK(commit(*transaction));
+  return definition;
+}
+
+Result<TablePtr> Catalogue::drop(std::string_view name) {
+  const std::lock_guard lock(changes_);
+  CatalogueSnapshot next = *snapshot();
+  const TablePtr* found = next.find(name);
+  if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
+  TablePtr table = *found;
+  if (table->definition().settings.deletion_protection.value_or(false)) {
+    return fail(Code::kValidation, messages::kDeletionProtected);
+  }
+  STATOR_CHECK_OK(retry_conflicts([&] { return erase(*table); }));
+  next.tables.erase(table->name());
+  table->when_unused([this, spaces = table->spaces()] {
+    for (const SpaceId space : spaces) {
+      worker_.post([this, space] { erase_rows(space); });
+    }
+  });
+  publish(std::move(next));
+  return table;
+}
+
+Result<void> Catalogue::erase(const Table& table) {
+  STATOR_TRY(const auto transaction, store_.begin());
+  const std::array<std::string, 1> keys = {row_key(Row::kTable, table.name())};
+  STATOR_CHECK_OK(transaction->get_for_update(keys));
+  transaction->erase(keys[0]);
+  for (const SpaceId space : table.spaces()) transaction->put(row_key(Row::kDropped, space), "");
+  return commit(*transaction);
+}
+
+// A failure leaves the dropped row, and the next start tries again.
+void Catalogue::erase_rows(SpaceId space) const {
+  if (!store_.drop_range(space_range(space))) return;
+  auto transaction = store_.begin();
+  if (!transaction) return;
+  (*transaction)->erase(row_key(Row::kDropped, space));
+  static_cast<void>(commit_and_wait(**transaction));
+}
+
+void Catalogue::publish(CatalogueSnapshot next) {
+  snapshot_.set(std::make_shared<const CatalogueSnapshot>(std::move(next)));
+}
+
+}  // namespace stator

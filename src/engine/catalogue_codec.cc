@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// A definition is kept as an item in binary form: members can be added without a new version, and
+// one checked decoder serves all. Enumerations are numbers in the order of their declaration,
+// which therefore never changes.
+#include "engine/catalogue_codec.h"
+
+#include <utility>
+
+namespace stator {
+namespace {
+
+constexpr int kVersion = 1;
+
+Failure damaged(std::string_view what) {
+  return fail(Code::kCorruption,
+              "A table definition in the catalogue is damaged: " + std::string(what));
+}
+
+// ---- Out
+
+template <class E>
+  requires std::is_enum_v<E>
+AttributeValue number(E value) {
+  return {static_cast<int>(value)};
+}
+
+AttributeValue encode(const KeySchema& schema) {
+  List list;
+  for (const KeySchemaElement& element : schema) {
+    list.emplace_back(Map{{"Name", element.name}, {"Type", number(element.type)}});
+  }
+  return list;
+}
+
+AttributeValue encode(const std::vector<AttributeDefinition>& attributes) {
+  List list;
+  for (const AttributeDefinition& attribute : attributes) {
+    list.emplace_back(Map{{"Name", attribute.name}, {"Type", number(attribute.type)}});
+  }
+  return list;
+}
+
+void put(Map& map, const char* name, const std::optional<Throughput>& throughput) {
+  if (throughput) map[name] = Map{{"Read", throughput->read}, {"Write", throughput->write}};
+}
+
+void put(Map& map, const char* name, const std::optional<OnDemandThroughput>& throughput) {
+  if (throughput) map[name] = Map{{"Read", throughput->max_read}, {"Write", throughput->max_write}};
+}
+
+void put(Map& map, const char* name, const std::optional<std::vector<IndexDefinition>>& indexes,
+         const std::vector<SpaceId>& spaces) {
+  if (!indexes) return;
+  List list;
+  for (std::size_t i = 0; i < indexes->size(); ++i) {
+    const IndexDefinition& index = (*indexes)[i];
+    List included;
+    for (const std::string& attribute : index.projection.non_key_attributes) {
+      included.emplace_back(attribute);
+    }
+    Map entry{{"Name", index.name},
+              {"KeySchema", encode(index.key_schema)},
+              {"Projection", number(index.projection.type)},
+              {"Included", std::move(included)},
+              {"Space", spaces[i]}};
+    put(entry, "Throughput", index.throughput);
+    put(entry, "OnDemand", index.on_demand_throughput);
+    put(entry, "Warm", index.warm_throughput);
+    list.emplace_back(std::move(entry));
+  }
+  map[name] = std::move(list);
+}
+
+// ---- In. Each reader fails on an absent or wrongly typed member, unless it is optional.
+
+template <class T>
+Result<const T*> member(const Map& map, const char* name) {
+  const auto found = map.find(name);
+  const T* value = found == map.end() ? nullptr : found->second.get_if<T>();
+  if (value == nullptr) return damaged(name);
+  return value;
+}
+
+Result<int64_t> integer(const Map& map, const char* name, int64_t min, int64_t max) {
+  STATOR_TRY(const Number* value, member<Number>(map, name));
+  const auto integer = value->to_int64();
+  if (!integer || *integer < min || *integer > max) return damaged(name);
+  return *integer;
+}
+
+template <class E>
+Result<E> enumerator(const Map& map, const char* name, E last) {
+  STATOR_TRY(const int64_t value, integer(map, name, 0, static_cast<int64_t>(last)));
+  return static_cast<E>(value);
+}
+
+Result<SpaceId> space(const Map& map) {
+  STATOR_TRY(const int64_t value, integer(map, "Space", kFirstTableSpace, UINT32_MAX));
+  return static_cast<SpaceId>(value);
+}
+
+Result<std::string> text(const Map& map, const char* name) {
+  STATOR_TRY(const std::string* value, member<std::string>(map, name));
+  return *value;
+}
+
+Result<KeySchema> key_schema(const Map& map) {
+  STATOR_TRY(const List* list, member<List>(map, "KeySchema"));
+  KeySchema schema;
+  for (const AttributeValue& value : *list) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("KeySchema");
+    KeySchemaElement element;
+    STATOR_TRY(element.name, text(*entry, "Name"));
+    STATOR_TRY(element.type, enumerator(*entry, "Type", KeyType::kRange));
+    schema.push_back(std::move(element));
+  }
+  return schema;
+}
+
+Result<std::vector<AttributeDefinition>> attribute_definitions(const Map& map) {
+  STATOR_TRY(const List* list, member<List>(map, "Attributes"));
+  std::vector<AttributeDefinition> attributes;
+  for (const AttributeValue& value : *list) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("Attributes");
+    AttributeDefinition attribute;
+    STATOR_TRY(attribute.name, text(*entry, "Name"));
+    STATOR_TRY(attribute.type, enumerator(*entry, "Type", ScalarType::kB));
+    attributes.push_back(std::move(attribute));
+  }
+  return attributes;
+}
+
+template <class T>
+Result<std::optional<T>> throughput(const Map& map, const char* name) {
+  if (!map.contains(name)) return std::optional<T>();
+  STATOR_TRY(const Map* entry, member<Map>(map, name));
+  STATOR_TRY(const int64_t read, integer(*entry, "Read", INT64_MIN, INT64_MAX));
+  STATOR_TRY(const int64_t write, integer(*entry, "Write", INT64_MIN, INT64_MAX));
+  return std::optional<T>(T{read, write});
+}
+
+Result<IndexDefinition> index_definition(const Map& map) {
+  IndexDefinition index;
+  STATOR_TRY(index.name, text(map, "Name"));
+  STATOR_TRY(index.key_schema, key_schema(map));
+  STATOR_TRY(index.projection.type, enumerator(map, "Projection", ProjectionType::kInclude));
+  STATOR_TRY(const List* included, member<List>(map, "Included"));
+  for (const AttributeValue& value : *included) {
+    const auto* name = value.get_if<std::string>();
+    if (name == nullptr) return damaged("Included");
+    index.projection.non_key_attributes.push_back(*name);
+  }
+  STATOR_TRY(index.throughput, throughput<Throughput>(map, "Throughput"));
+  STATOR_TRY(index.on_demand_throughput, throughput<OnDemandThroughput>(map, "OnDemand"));
+  STATOR_TRY(index.warm_throughput, throughput<Throughput>(map, "Warm"));
+  return index;
+}
+
+Result<void> read_indexes(const Map& map, const char* name,
+                          std::optional<std::vector<IndexDefinition>>& indexes,
+                          std::vector<SpaceId>& spaces) {
+  if (!map.contains(name)) return {};
+  STATOR_TRY(const List* list, member<List>(map, name));
+  indexes.emplace();
+  for (const AttributeValue& value : *list) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged(name);
+    STATOR_TRY(IndexDefinition index, index_definition(*entry));
+    STATOR_TRY(const SpaceId id, space(*entry));
+    indexes->push_back(std::move(index));
+    spaces.push_back(id);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string encode_table(const TableDefinition& definition) {
+  const CreateTableRequest& settings = definition.settings;
+  Item item{{"Version", kVersion},
+            {"Name", settings.table},
+            {"Id", definition.id},
+            {"CreatedMs", definition.created_ms},
+            {"Space", definition.space},
+            {"Attributes", encode(settings.attributes)},
+            {"KeySchema", encode(settings.key_schema)}};
+  put(item, "LocalIndexes", settings.local_indexes, definition.local_spaces);
+  put(item, "GlobalIndexes", settings.global_indexes, definition.global_spaces);
+  if (settings.billing_mode) item["BillingMode"] = number(*settings.billing_mode);
+  put(item, "Throughput", settings.throughput);
+  put(item, "OnDemand", settings.on_demand_throughput);
+  put(item, "Warm", settings.warm_throughput);
+  if (settings.table_class) item["TableClass"] = number(*settings.table_class);
+  if (settings.deletion_protection) item["DeletionProtection"] = *settings.deletion_protection;
+  List tags;
+  for (const Tag& tag : settings.tags)
+    tags.emplace_back(Map{{"Key", tag.key}, {"Value", tag.value}});
+  item["Tags"] = std::move(tags);
+  return encode_item(item);
+}
+
+Result<TableDefinition> decode_table(std::string_view bytes) {
+  STATOR_CHECK_OK(validate_item(bytes));
+  const Item item = decode_item(ItemView(bytes));
+  STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
+  if (version != kVersion) {
+    return fail(Code::kCorruption, "The catalogue was written by a newer version of Stator");
+  }
+  TableDefinition definition;
+  CreateTableRequest& settings = definition.settings;
+  STATOR_TRY(settings.table, text(item, "Name"));
+  STATOR_TRY(definition.id, text(item, "Id"));
+  STATOR_TRY(definition.created_ms, integer(item, "CreatedMs", INT64_MIN, INT64_MAX));
+  STATOR_TRY(definition.space, space(item));
+  STATOR_TRY(settings.attributes, attribute_definitions(item));
+  STATOR_TRY(settings.key_schema, key_schema(item));
+  STATOR_CHECK_OK(
+      read_indexes(item, "LocalIndexes", settings.local_indexes, definition.local_spaces));
+  STATOR_CHECK_OK(
+      read_indexes(item, "GlobalIndexes", settings.global_indexes, definition.global_spaces));
+  if (item.contains("BillingMode")) {
+    STATOR_TRY(settings.billing_mode, enumerator(item, "BillingMode", BillingMode::kPayPerRequest));
+  }
+  STATOR_TRY(settings.throughput, throughput<Throughput>(item, "Throughput"));
+  STATOR_TRY(settings.on_demand_throughput, throughput<OnDemandThroughput>(item, "OnDemand"));
+  STATOR_TRY(settings.warm_throughput, throughput<Throughput>(item, "Warm"));
+  if (item.contains("TableClass")) {
+    STATOR_TRY(settings.table_class,
+               enumerator(item, "TableClass", TableClass::kStandardInfrequentAccess));
+  }
+  if (item.contains("DeletionProtection")) {
+    STATOR_TRY(const bool* enabled, member<bool>(item, "DeletionProtection"));
+    settings.deletion_protection = *enabled;
+  }
+  STATOR_TRY(const List* tags, member<List>(item, "Tags"));
+  for (const AttributeValue& value : *tags) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("Tags");
+    Tag tag;
+    STATOR_TRY(tag.key, text(*entry, "Key"));
+    STATOR_TRY(tag.value, text(*entry, "Value"));
+    settings.tags.push_back(std::move(tag));
+  }
+  return definition;
+}
+
+}  // namespace stator

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/engine.h"
+
+#include <utility>
+
+#include "engine/engine_impl.h"
+#include "engine/messages.h"
+
+namespace stator {
+
+Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
+                                             const EngineOptions& options) {
+  auto impl = std::make_unique<Impl>(std::move(store), options);
+  STATOR_TRY(impl->catalogue, Catalogue::open(*impl->store, impl->housekeeping));
+  return std::unique_ptr<Engine>(new Engine(std::move(impl)));
+}
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Engine::~Engine() {
+  impl_->writes.wait_until_empty();
+  impl_->retries.stop();
+  impl_->housekeeping.stop();
+  impl_->catalogue->save_counters();
+}
+
+Store& Engine::store() {
+  return *impl_->store;
+}
+
+Result<TablePtr> find_table(const CatalogueSnapshot& snapshot, std::string_view name) {
+  const TablePtr* table = snapshot.find(name);
+  if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+  return *table;
+}
+
+Error service_error(Error error) {
+  switch (error.code) {
+    case Code::kThrottling:
+      return {.code = Code::kThrottling, .message = messages::kTooBusy};
+    case Code::kIo:
+    case Code::kCorruption:
+    case Code::kUnavailable:
+      return {.code = Code::kInternalServerError, .message = std::move(error.message)};
+    default:
+      return error;
+  }
+}
+
+Error service_error(CommitResult result) {
+  if (result.outcome == CommitOutcome::kUnknown) {
+    return {.code = Code::kInternalServerError,
+            .message = "The write may or may not have been applied: " + result.error.message};
+  }
+  if (result.error.code == Code::kThrottling) return service_error(std::move(result.error));
+  return {.code = Code::kInternalServerError, .message = std::move(result.error.message)};
+}
+
+Failure transaction_cancelled(std::vector<CancellationReason> reasons) {
+  Error error{.code = Code::kTransactionCanceled, .message = cancellation_message(reasons)};
+  error.detail =
+      std::make_shared<const ErrorDetail>(ErrorDetail{.item = {}, .reasons = std::move(reasons)});
+  return Failure(std::move(error));
+}
+
+}  // namespace stator

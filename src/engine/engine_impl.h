@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine's operation families share.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/catalogue.h"
+#include "engine/engine.h"
+#include "engine/worker.h"
+
+namespace stator {
+
+struct Engine::Impl {
+  Impl(std::unique_ptr<Store> the_store, const EngineOptions& the_options)
+      : store(std::move(the_store)), options(the_options) {}
+
+  // In the order in which they need each other: the store goes last.
+  std::unique_ptr<Store> store;
+  EngineOptions options;
+  Worker housekeeping;  // erases dropped tables, counts
+  Worker retries;       // writes that met a conflict
+  Gate writes;          // those under way
+  std::unique_ptr<Catalogue> catalogue;
+  std::atomic<int64_t> next_token_sweep_ms{0};
+
+  int64_t now_ms() const { return options.clock->unix_ms(); }
+};
+
+// The table that an operation on data names; kResourceNotFound.
+Result<TablePtr> find_table(const CatalogueSnapshot& snapshot, std::string_view name);
+
+// An error of the store as the service would answer it.
+Error service_error(Error error);
+// What a commit that did not apply is answered with. Not for kConflict.
+Error service_error(CommitResult result);
+
+// TransactionCanceledException; one reason an action, in their order.
+Failure transaction_cancelled(std::vector<CancellationReason> reasons);
+
+}  // namespace stator

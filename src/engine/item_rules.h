@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a table demands of keys and items: presence, types and lengths of key attributes, item size.
+//
+// Errors: kValidation with the service's text.
+#pragma once
+
+#include <cstddef>
+
+#include "engine/table.h"
+
+namespace stator {
+
+inline constexpr std::size_t kItemBytesMax = 400UL * 1024;
+inline constexpr std::size_t kHashKeyBytesMax = 2048;
+inline constexpr std::size_t kRangeKeyBytesMax = 1024;
+inline constexpr int kNestingMax = 32;
+
+// A key given alone: exactly the table's key attributes.
+Result<void> check_key(const KeyShape& table, const Item& key);
+// The key attributes of an item to put, and those of every index.
+Result<void> check_item(const Table& table, const Item& item);
+// An empty value for a key attribute, which transactions refuse as a whole.
+Result<void> check_no_empty_key(const KeyShape& table, const Item& item);
+// The item that an update made: size, depth, index keys. The table's key has not changed.
+Result<void> check_updated_item(const Table& table, ItemView item, std::size_t size_bytes);
+
+}  // namespace stator

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The service's texts for what needs a table to be found wrong. AWS rewords them now and then.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace stator::messages {
+
+inline constexpr const char* kConditionFailed = "The conditional request failed";
+inline constexpr const char* kResourceNotFound = "Requested resource not found";
+inline constexpr const char* kDeletionProtected =
+    "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
+    "protection first.";
+inline constexpr const char* kKeyDoesNotMatch =
+    "The provided key element does not match the schema";
+inline constexpr const char* kHashKeyTooLong =
+    "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size "
+    "limit of2048 bytes";
+inline constexpr const char* kRangeKeyTooLong =
+    "One or more parameter values were invalid: Aggregated size of all range keys has exceeded "
+    "the size limit of 1024 bytes";
+inline constexpr const char* kItemTooLarge = "Item size has exceeded the maximum allowed size";
+inline constexpr const char* kUpdatedItemTooLarge =
+    "Item size to update has exceeded the maximum allowed size";
+inline constexpr const char* kNestedTooDeeply =
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
+    "beyond supported limit";
+inline constexpr const char* kUpdatedIndexKeyType =
+    "The update expression attempted to update the secondary index key to unsupported type";
+inline constexpr const char* kUpdatedIndexKeyEmpty =
+    "One or more parameter values are not valid. The update expression attempted to update a "
+    "secondary index key to a value that is not supported. The AttributeValue for a key attribute "
+    "cannot contain an empty ";  // "string value." or "binary value."
+inline constexpr const char* kDuplicateKeys = "Provided list of item keys contains duplicates";
+inline constexpr const char* kRepeatedTransactionItem =
+    "Transaction request cannot include multiple operations on one item";
+inline constexpr const char* kTransactionTooLarge =
+    "Transaction request size exceeds the maximum allowed size of 4 MB";
+inline constexpr const char* kIdempotentMismatch =
+    "The request uses the same client token as a previous, but non-identical request. Do not "
+    "reuse a client token with different requests, unless the requests are identical";
+inline constexpr const char* kConsistentGlobalIndex =
+    "Consistent reads are not supported on global secondary indexes";
+inline constexpr const char* kStartKeyInvalid = "The provided starting key is invalid";
+inline constexpr const char* kStartKeySize =
+    "Exclusive Start Key must have same size as table's key schema";
+inline constexpr const char* kStartKeyOutside =
+    "The provided starting key is outside query boundaries based on provided conditions";
+inline constexpr const char* kStartKeyPredicate =
+    "The provided starting key does not match the range key predicate";
+inline constexpr const char* kTooBusy =
+    "The request was denied due to request throttling. Try again.";
+
+inline std::string table_exists(std::string_view table) {
+  return "Table already exists: " + std::string(table);
+}
+inline std::string table_not_found(std::string_view table) {
+  return "Requested resource not found: Table: " + std::string(table) + " not found";
+}
+inline std::string missing_key(std::string_view attribute) {
+  return "One or more parameter values were invalid: Missing the key " + std::string(attribute) +
+         " in the item";
+}
+inline std::string key_type_mismatch(std::string_view attribute, std::string_view expected,
+                                     std::string_view actual) {
+  return "One or more parameter values were invalid: Type mismatch for key " +
+         std::string(attribute) + " expected: " + std::string(expected) +
+         " actual: " + std::string(actual);
+}
+inline std::string empty_key(std::string_view attribute, std::string_view kind) {
+  return "One or more parameter values are not valid. The AttributeValue for a key attribute "
+         "cannot contain an empty " +
+         std::string(kind) + " value. Key: " + std::string(attribute);
+}
+inline std::string index_key_type_mismatch(std::string_view attribute, std::string_view expected,
+                                           std::string_view actual, std::string_view index) {
+  return "One or more parameter values were invalid: Type mismatch for Index Key " +
+         std::string(attribute) + " Expected: " + std::string(expected) +
+         " Actual: " + std::string(actual) + " IndexName: " + std::string(index);
+}
+inline std::string empty_index_key(std::string_view attribute, std::string_view kind,
+                                   std::string_view index) {
+  return "One or more parameter values are not valid. A value specified for a secondary index key "
+         "is not supported. The AttributeValue for a key attribute cannot contain an empty " +
+         std::string(kind) + " value. IndexName: " + std::string(index) +
+         ", IndexKey: " + std::string(attribute);
+}
+inline std::string key_update(std::string_view attribute) {
+  return "One or more parameter values were invalid: Cannot update attribute " +
+         std::string(attribute) + ". This attribute is part of the key";
+}
+inline std::string no_such_index(std::string_view index) {
+  return "The table does not have the specified index: " + std::string(index);
+}
+inline std::string filter_on_key(std::string_view attribute) {
+  return "Filter Expression can only contain non-primary key attributes: Primary key attribute: " +
+         std::string(attribute);
+}
+inline std::string select_all_on_index(std::string_view index) {
+  return "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported "
+         "for global secondary index " +
+         std::string(index) + " because its projection type is not ALL";
+}
+inline std::string not_projected(std::string_view index, std::string_view attributes) {
+  return "One or more parameter values were invalid: Global secondary index " + std::string(index) +
+         " does not project [" + std::string(attributes) + "]";
+}
+inline std::string start_key_segment(std::string_view total, std::string_view segment) {
+  return "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
+         "ExclusiveStartKey with correct Segment. TotalSegments: " +
+         std::string(total) + " Segment: " + std::string(segment);
+}
+
+}  // namespace stator::messages

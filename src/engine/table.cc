@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/table.h"
+
+#include <algorithm>
+
+namespace stator {
+namespace {
+
+Result<KeyShape> make_shape(SpaceId space, const KeySchema& schema,
+                            const std::vector<AttributeDefinition>& attributes) {
+  KeyShape shape{.space = space, .hash = {}, .range = {}};
+  for (const KeySchemaElement& element : schema) {
+    const auto found = std::ranges::find(attributes, element.name, &AttributeDefinition::name);
+    if (found == attributes.end()) {
+      return fail(Code::kCorruption, "Key attribute " + element.name + " has no definition");
+    }
+    (element.type == KeyType::kHash ? shape.hash : shape.range).push_back(*found);
+  }
+  if (shape.hash.empty()) return fail(Code::kCorruption, "A key schema has no partition key");
+  return shape;
+}
+
+void add_names(std::vector<std::string>& names, const std::vector<AttributeDefinition>& keys) {
+  for (const AttributeDefinition& key : keys) names.push_back(key.name);
+}
+
+}  // namespace
+
+bool Index::projects(std::string_view attribute) const {
+  return projects_all() ||
+         std::ranges::binary_search(projected, attribute, std::ranges::less{},
+                                    [](const std::string& name) { return std::string_view(name); });
+}
+
+EncodedItem Index::project(ItemView item) const {
+  if (projects_all()) return EncodedItem(item.bytes());
+  ItemBuilder builder;
+  auto wanted = projected.begin();
+  for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
+    while (wanted != projected.end() && *wanted < attribute->name) ++wanted;
+    if (wanted == projected.end()) break;
+    if (*wanted == attribute->name) builder.add(attribute->name, attribute->value);
+  }
+  return std::move(builder).finish();
+}
+
+Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Hash128& secret) {
+  std::shared_ptr<Table> table(new Table);
+  const CreateTableRequest& settings = definition.settings;
+  STATOR_TRY(table->key_, make_shape(definition.space, settings.key_schema, settings.attributes));
+
+  const auto add_indexes = [&](const std::optional<std::vector<IndexDefinition>>& indexes,
+                               const std::vector<SpaceId>& spaces, bool local) -> Result<void> {
+    const std::size_t count = indexes ? indexes->size() : 0;
+    if (spaces.size() != count) return fail(Code::kCorruption, "An index has no space");
+    for (std::size_t i = 0; i < count; ++i) {
+      Index index{.definition = (*indexes)[i], .local = local, .key = {}, .projected = {}};
+      STATOR_TRY(index.key,
+                 make_shape(spaces[i], index.definition.key_schema, settings.attributes));
+      index.projected = index.definition.projection.non_key_attributes;
+      for (const KeyShape* shape : {&std::as_const(index.key), &std::as_const(table->key_)}) {
+        add_names(index.projected, shape->hash);
+        add_names(index.projected, shape->range);
+      }
+      std::ranges::sort(index.projected);
+      const auto repeated = std::ranges::unique(index.projected);
+      index.projected.erase(repeated.begin(), repeated.end());
+      table->indexes_.push_back(std::move(index));
+    }
+    return {};
+  };
+  STATOR_CHECK_OK(add_indexes(settings.local_indexes, definition.local_spaces, true));
+  STATOR_CHECK_OK(add_indexes(settings.global_indexes, definition.global_spaces, false));
+
+  table->secret_ = secret;
+  table->counters_ = std::make_unique<Counters[]>(1 + table->indexes_.size());
+  table->definition_ = std::move(definition);
+  return table;
+}
+
+Table::~Table() {
+  if (when_unused_) when_unused_();
+}
+
+const Index* Table::index(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      indexes_, [&](const Index& index) { return index.definition.name == name; });
+  return found == indexes_.end() ? nullptr : &*found;
+}
+
+bool Table::is_key(std::string_view attribute) const {
+  const auto named = [&](const AttributeDefinition& key) { return key.name == attribute; };
+  return std::ranges::any_of(key_.hash, named) || std::ranges::any_of(key_.range, named);
+}
+
+std::vector<SpaceId> Table::spaces() const {
+  std::vector<SpaceId> spaces = {definition_.space};
+  for (const Index& index : indexes_) spaces.push_back(index.key.space);
+  return spaces;
+}
+
+void Table::when_unused(std::move_only_function<void()> action) const {
+  when_unused_ = std::move(action);
+}
+
+}  // namespace stator

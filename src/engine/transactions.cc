@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// TransactWriteItems. All keys are guarded in one call, the token's row among them, so that of two
+// requests with one token the second sees what the first did.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "api/validate.h"
+#include "engine/engine_impl.h"
+#include "engine/item_rules.h"
+#include "engine/messages.h"
+#include "engine/tokens.h"
+#include "engine/write_action.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kTransactionBytesMax = 4UL << 20;
+constexpr std::size_t kSweptTokens = 4;   // for each transaction that leaves one
+constexpr int64_t kSweepPauseMs = 1'000;  // after a sweep that found nothing
+
+struct TransactWrite {
+  Engine::Impl& engine;
+  Gate::Pass pass;
+  std::vector<WriteAction> actions;
+  std::optional<std::string> token_key;  // the row's
+  Hash128 fingerprint = {};
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+  Done<TransactWriteItemsResult> done;
+};
+
+using Effects = std::vector<WriteEffect>;
+using Rows = std::vector<std::optional<std::string>>;
+
+CancellationReason reason_of(Error error) {
+  CancellationReason reason;
+  reason.code =
+      error.code == Code::kConditionalCheckFailed ? "ConditionalCheckFailed" : "ValidationError";
+  reason.message = std::move(error.message);
+  if (error.detail) reason.item = error.detail->item;
+  return reason;
+}
+
+bool is_reason(const Error& error) {
+  return error.code == Code::kConditionalCheckFailed || error.code == Code::kValidation;
+}
+
+Result<void> prepare(TransactWrite& write, const TransactWriteItemsRequest& request) {
+  const auto snapshot = write.engine.catalogue->snapshot();
+  std::vector<TablePtr> tables;
+  for (const TransactWriteItem& item : request.items) {
+    STATOR_TRY(TablePtr table, find_table(*snapshot, item.table));
+    tables.push_back(std::move(table));
+  }
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    const TransactWriteItem& item = request.items[i];
+    STATOR_TRY(WriteAction action,
+               parse_write(tables[i], {.action = item.action,
+                                       .item = item.item,
+                                       .update = item.update,
+                                       .condition = item.condition,
+                                       .names = item.names,
+                                       .values = item.values,
+                                       .on_condition_failure = item.on_condition_failure}));
+    STATOR_CHECK_OK(check_no_empty_key(tables[i]->key(), item.item));
+    write.actions.push_back(std::move(action));
+  }
+
+  std::vector<CancellationReason> reasons(request.items.size());
+  bool cancelled = false;
+  std::set<std::string_view> keys;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    WriteAction& action = write.actions[i];
+    if (auto checked = check_write(action, request.items[i].item); !checked) {
+      reasons[i] = reason_of(std::move(checked).error());
+      cancelled = true;
+      continue;
+    }
+    if (!keys.insert(action.row_key).second) {
+      return fail(Code::kValidation, messages::kRepeatedTransactionItem);
+    }
+    if (!action.item.empty()) bytes += item_size_bytes(ItemView(action.item));
+  }
+  if (bytes > kTransactionBytesMax) return fail(Code::kValidation, messages::kTransactionTooLarge);
+  if (cancelled) return transaction_cancelled(std::move(reasons));
+  return {};
+}
+
+// ---- One attempt
+
+// Every effect, or the reasons why there is none.
+Result<Effects> evaluate_all(const TransactWrite& write, Rows& rows) {
+  Effects effects;
+  std::vector<CancellationReason> reasons(write.actions.size());
+  bool cancelled = false;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < write.actions.size(); ++i) {
+    Result<WriteEffect> effect = evaluate_write(write.actions[i], std::move(rows[i]));
+    if (effect) {
+      if (write.actions[i].action == TransactAction::kPut ||
+          write.actions[i].action == TransactAction::kUpdate) {
+        bytes += effect->after_bytes;
+      }
+      effects.push_back(std::move(*effect));
+      continue;
+    }
+    if (!is_reason(effect.error())) return failure_of(std::move(effect));
+    reasons[i] = reason_of(std::move(effect).error());
+    cancelled = true;
+  }
+  if (cancelled) return transaction_cancelled(std::move(reasons));
+  if (bytes > kTransactionBytesMax) return fail(Code::kValidation, messages::kTransactionTooLarge);
+  return effects;
+}
+
+TransactWriteItemsResult make_result(const TransactWrite& write, const Effects& effects) {
+  TransactWriteItemsResult result;
+  CapacityMeter meter(write.return_capacity, CapacityMeter::Report::kWrite);
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    const WriteAction& action = write.actions[i];
+    meter_effect(meter, *action.table, effects[i], true);
+    if (write.return_metrics == ReturnItemCollectionMetrics::kSize &&
+        action.action != TransactAction::kConditionCheck) {
+      if (auto metrics = collection_metrics(*action.table, action.key)) {
+        result.metrics[action.table->name()].push_back(std::move(*metrics));
+      }
+    }
+  }
+  result.capacity = meter.all();
+  return result;
+}
+
+// A repeated request costs what reading its items costs.
+TransactWriteItemsResult make_repeated_result(const TransactWrite& write, const Rows& rows) {
+  TransactWriteItemsResult result;
+  CapacityMeter meter(write.return_capacity, CapacityMeter::Report::kRead);
+  if (meter.wanted()) {
+    for (std::size_t i = 0; i < write.actions.size(); ++i) {
+      const std::size_t bytes = rows[i] ? item_size_bytes(ItemView(*rows[i])) : 0;
+      meter.add(*write.actions[i].table, read_units(bytes) * 2);
+    }
+  }
+  result.capacity = meter.all();
+  return result;
+}
+
+// What a token's row says about the request: nothing, or the answer.
+std::optional<Result<TransactWriteItemsResult>> answer_of_token(
+    const TransactWrite& write, const Rows& rows, const std::optional<std::string>& bytes) {
+  const auto row = bytes ? decode_token_row(*bytes) : std::nullopt;
+  if (!row || row->expires_ms <= write.engine.now_ms()) return std::nullopt;
+  if (row->fingerprint != write.fingerprint) {
+    return fail(Code::kIdempotentParameterMismatch, messages::kIdempotentMismatch);
+  }
+  return make_repeated_result(write, rows);
+}
+
+std::vector<ExpiredToken> tokens_to_sweep(Engine::Impl& engine) {
+  const int64_t now_ms = engine.now_ms();
+  if (now_ms < engine.next_token_sweep_ms.load(std::memory_order_relaxed)) return {};
+  auto expired = expired_tokens(*engine.store, now_ms, kSweptTokens);
+  if (!expired) return {};
+  if (expired->empty()) engine.next_token_sweep_ms = now_ms + kSweepPauseMs;
+  return std::move(*expired);
+}
+
+// A token may have been used again since: its row goes only where it is still the expired one.
+void erase_tokens(const std::vector<ExpiredToken>& expired,
+                  const std::map<std::string, std::optional<std::string>>& rows,
+                  Transaction& transaction) {
+  for (const ExpiredToken& token : expired) {
+    transaction.erase(token.expiry_key);
+    const auto found = rows.find(token.row_key);
+    if (found == rows.end() || !found->second) continue;
+    const auto row = decode_token_row(*found->second);
+    if (!row || row->expires_ms == token.expires_ms) transaction.erase(token.row_key);
+  }
+}
+
+void run(std::unique_ptr<TransactWrite> write);
+
+void commit(std::unique_ptr<TransactWrite> write, Transaction& transaction, Effects effects,
+            Result<TransactWriteItemsResult> result) {
+  transaction.commit([write = std::move(write), effects = std::move(effects),
+                      result = std::move(result)](CommitResult outcome) mutable {
+    if (outcome.outcome == CommitOutcome::kConflict) {
+      Worker& retries = write->engine.retries;
+      retries.post([write = std::move(write)]() mutable { run(std::move(write)); });
+      return;
+    }
+    if (outcome.outcome != CommitOutcome::kCommitted) {
+      write->done(Failure(service_error(std::move(outcome))));
+      return;
+    }
+    for (std::size_t i = 0; i < effects.size(); ++i) {
+      if (write->actions[i].action != TransactAction::kConditionCheck) {
+        count_effect(*write->actions[i].table, effects[i]);
+      }
+    }
+    write->done(std::move(result));
+  });
+}
+
+// The keys to guard: the items', the token's, then those of the tokens to sweep.
+std::vector<std::string> guarded_keys(const TransactWrite& write,
+                                      const std::vector<ExpiredToken>& expired) {
+  std::vector<std::string> keys;
+  for (const WriteAction& action : write.actions) keys.push_back(action.row_key);
+  if (!write.token_key) return keys;
+  keys.push_back(*write.token_key);
+  for (const ExpiredToken& token : expired) {
+    const auto tokens = keys.begin() + static_cast<std::ptrdiff_t>(write.actions.size());
+    if (std::find(tokens, keys.end(), token.row_key) == keys.end()) keys.push_back(token.row_key);
+  }
+  return keys;
+}
+
+void keep_token(const TransactWrite& write, Transaction& transaction) {
+  const int64_t expires_ms = write.engine.now_ms() + kTokenLifetimeMs;
+  transaction.put(*write.token_key,
+                  encode_token_row({.expires_ms = expires_ms, .fingerprint = write.fingerprint}));
+  transaction.put(token_expiry_key(expires_ms, *write.token_key), "");
+}
+
+void run(std::unique_ptr<TransactWrite> write) {
+  const std::vector<ExpiredToken> expired =
+      write->token_key ? tokens_to_sweep(write->engine) : std::vector<ExpiredToken>();
+  auto transaction = write->engine.store->begin();
+  if (!transaction) {
+    write->done(Failure(service_error(std::move(transaction).error())));
+    return;
+  }
+  const std::vector<std::string> keys = guarded_keys(*write, expired);
+  auto rows = (*transaction)->get_for_update(keys);
+  if (!rows) {
+    write->done(Failure(service_error(std::move(rows).error())));
+    return;
+  }
+  const std::size_t count = write->actions.size();
+  if (write->token_key) {
+    if (auto known = answer_of_token(*write, *rows, (*rows)[count])) {
+      commit(std::move(write), **transaction, {}, std::move(*known));
+      return;
+    }
+  }
+  auto effects = evaluate_all(*write, *rows);
+  if (!effects) {
+    Error error = std::move(effects).error();
+    commit(std::move(write), **transaction, {}, Failure(std::move(error)));
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    apply_effect(write->actions[i], (*effects)[i], **transaction);
+  }
+  if (write->token_key) {
+    std::map<std::string, std::optional<std::string>> token_rows;
+    for (std::size_t i = count; i < keys.size(); ++i) token_rows.emplace(keys[i], (*rows)[i]);
+    erase_tokens(expired, token_rows, **transaction);
+    keep_token(*write, **transaction);
+  }
+  TransactWriteItemsResult result = make_result(*write, *effects);
+  commit(std::move(write), **transaction, std::move(*effects), std::move(result));
+}
+
+}  // namespace
+
+void Engine::transact_write_items(const TransactWriteItemsRequest& request,
+                                  Done<TransactWriteItemsResult> done) {
+  if (auto valid = validate(request); !valid) {
+    done(failure_of(std::move(valid)));
+    return;
+  }
+  auto write =
+      std::make_unique<TransactWrite>(TransactWrite{.engine = *impl_,
+                                                    .pass = Gate::Pass(impl_->writes),
+                                                    .actions = {},
+                                                    .token_key = {},
+                                                    .return_capacity = request.return_capacity,
+                                                    .return_metrics = request.return_metrics,
+                                                    .done = {}});
+  if (auto prepared = prepare(*write, request); !prepared) {
+    done(failure_of(std::move(prepared)));
+    return;
+  }
+  if (request.client_request_token) {
+    const Hash128& secret = impl_->catalogue->secret();
+    write->token_key = token_row_key(secret, *request.client_request_token);
+    write->fingerprint = request_fingerprint(secret, request);
+  }
+  write->done = std::move(done);
+  run(std::move(write));
+}
+
+}  // namespace stator

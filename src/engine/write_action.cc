@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/write_action.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/engine_impl.h"
+#include "engine/item_rules.h"
+#include "engine/messages.h"
+
+namespace stator {
+namespace {
+
+Failure condition_failed(const WriteAction& action, const std::optional<ItemView>& before) {
+  Error error{.code = Code::kConditionalCheckFailed, .message = messages::kConditionFailed};
+  if (action.return_old_on_failure && before) {
+    error.detail = std::make_shared<const ErrorDetail>(
+        ErrorDetail{.item = decode_item(*before), .reasons = {}});
+  }
+  return Failure(std::move(error));
+}
+
+std::optional<ItemView> view_of(const std::optional<EncodedItem>& item) {
+  return item ? std::optional(ItemView(*item)) : std::nullopt;
+}
+
+void add_to(Counters& counters, int64_t items, int64_t bytes) {
+  if (items != 0) counters.items.fetch_add(items, std::memory_order_relaxed);
+  if (bytes != 0) counters.bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+// A write under way; moves from commit to retry and ends when it is answered.
+struct SingleWrite {
+  Engine::Impl& engine;
+  Gate::Pass pass;
+  WriteAction action;
+  WriteDone done;
+
+  void answer(Result<WriteEffect> effect) { done(action, std::move(effect)); }
+};
+
+void run(std::unique_ptr<SingleWrite> write) {
+  Store& store = *write->engine.store;
+  auto transaction = store.begin();
+  if (!transaction) {
+    write->answer(Failure(service_error(std::move(transaction).error())));
+    return;
+  }
+  auto before = (*transaction)->get_for_update(std::span(&write->action.row_key, 1));
+  if (!before) {
+    write->answer(Failure(service_error(std::move(before).error())));
+    return;
+  }
+  Result<WriteEffect> effect = evaluate_write(write->action, std::move(before->front()));
+  if (effect) apply_effect(write->action, *effect, **transaction);
+  (*transaction)
+      ->commit([write = std::move(write), effect = std::move(effect)](CommitResult result) mutable {
+        if (result.outcome == CommitOutcome::kConflict) {
+          Worker& retries = write->engine.retries;
+          retries.post([write = std::move(write)]() mutable { run(std::move(write)); });
+          return;
+        }
+        if (result.outcome != CommitOutcome::kCommitted) {
+          write->answer(Failure(service_error(std::move(result))));
+          return;
+        }
+        if (effect) count_effect(*write->action.table, *effect);
+        write->answer(std::move(effect));
+      });
+}
+
+}  // namespace
+
+double WriteEffect::table_units() const {
+  return write_units(std::max(before_bytes, after_bytes));
+}
+
+Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters) {
+  WriteAction action{.action = parameters.action, .table = std::move(table)};
+  action.return_old_on_failure =
+      parameters.on_condition_failure == ReturnValuesOnConditionCheckFailure::kAllOld;
+  if (!parameters.update && !parameters.condition) return action;
+
+  Placeholders placeholders(parameters.names ? &*parameters.names : nullptr,
+                            parameters.values ? &*parameters.values : nullptr);
+  if (parameters.update) {
+    STATOR_TRY(action.update, Update::parse(*parameters.update, placeholders));
+  }
+  if (parameters.condition) {
+    STATOR_TRY(action.condition,
+               Condition::parse(*parameters.condition, ConditionRole::kCondition, placeholders));
+  }
+  STATOR_CHECK_OK(placeholders.check_all_used());
+  if (action.update) {
+    for (const std::string& attribute : action.update->attributes()) {
+      if (action.table->is_key(attribute)) {
+        return fail(Code::kValidation, messages::key_update(attribute));
+      }
+    }
+  }
+  return action;
+}
+
+Result<void> check_write(WriteAction& action, const Item& item) {
+  const KeyShape& shape = action.table->key();
+  if (action.action == TransactAction::kPut) {
+    STATOR_CHECK_OK(check_item(*action.table, item));
+    action.item = encode_item(item);
+    if (item_size_bytes(ItemView(action.item)) > kItemBytesMax) {
+      return fail(Code::kValidation, messages::kItemTooLarge);
+    }
+    for (const auto* attributes : {&shape.hash, &shape.range}) {
+      for (const AttributeDefinition& attribute : *attributes) {
+        action.key.emplace(attribute.name, item.find(attribute.name)->second);
+      }
+    }
+  } else {
+    STATOR_CHECK_OK(check_key(shape, item));
+    action.key = item;
+  }
+  action.row_key = item_row_key(action.table->secret(), shape, action.key);
+  return {};
+}
+
+Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before) {
+  WriteEffect effect{.before = std::move(before)};
+  const std::optional<ItemView> old_item = view_of(effect.before);
+  if (old_item && !has_partition(*old_item, action.table->key(), action.key)) {
+    return fail(Code::kInternalServerError, "Two partition keys have one hash");
+  }
+  if (old_item) effect.before_bytes = item_size_bytes(*old_item);
+  if (action.condition && !action.condition->matches(old_item)) {
+    return condition_failed(action, old_item);
+  }
+  switch (action.action) {
+    case TransactAction::kConditionCheck:
+      effect.after = effect.before;
+      effect.after_bytes = effect.before_bytes;
+      return effect;
+    case TransactAction::kPut:
+      effect.after = action.item;
+      break;
+    case TransactAction::kDelete:
+      break;
+    case TransactAction::kUpdate:
+      if (action.update) {
+        STATOR_TRY(effect.after, action.update->apply(old_item, action.key));
+      } else {
+        effect.after = effect.before ? *effect.before : encode_item(action.key);
+      }
+      break;
+  }
+  const std::optional<ItemView> new_item = view_of(effect.after);
+  if (new_item) effect.after_bytes = item_size_bytes(*new_item);
+  if (action.action == TransactAction::kUpdate) {
+    STATOR_CHECK_OK(check_updated_item(*action.table, *new_item, effect.after_bytes));
+  }
+  if (!action.table->indexes().empty()) {
+    effect.index_changes = index_changes(*action.table, old_item, new_item);
+  }
+  return effect;
+}
+
+void apply_effect(const WriteAction& action, const WriteEffect& effect, Transaction& transaction) {
+  if (effect.before == effect.after) return;
+  if (effect.after) {
+    transaction.put(action.row_key, *effect.after);
+  } else {
+    transaction.erase(action.row_key);
+  }
+  apply_index_changes(effect.index_changes, transaction);
+}
+
+void count_effect(const Table& table, const WriteEffect& effect) {
+  add_to(table.counters(0), (effect.after ? 1 : 0) - (effect.before ? 1 : 0),
+         static_cast<int64_t>(effect.after_bytes) - static_cast<int64_t>(effect.before_bytes));
+  for (const IndexChange& change : effect.index_changes) {
+    add_to(table.counters(1 + change.index), change.items_delta, change.bytes_delta);
+  }
+}
+
+void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& effect,
+                  bool transactional) {
+  if (!meter.wanted()) return;
+  meter.add(table, effect.table_units() * (transactional ? 2 : 1));
+  for (const IndexChange& change : effect.index_changes) {
+    meter.add(table, table.indexes()[change.index], change.write_units);
+  }
+}
+
+void write_one(Engine::Impl& engine, WriteAction action, WriteDone done) {
+  run(std::make_unique<SingleWrite>(SingleWrite{.engine = engine,
+                                                .pass = Gate::Pass(engine.writes),
+                                                .action = std::move(action),
+                                                .done = std::move(done)}));
+}
+
+std::optional<ItemCollectionMetrics> collection_metrics(const Table& table, const Item& key) {
+  if (!table.has_local_indexes()) return std::nullopt;
+  ItemCollectionMetrics metrics{.key = {}, .size_lower_gb = 0, .size_upper_gb = 1};
+  for (const AttributeDefinition& attribute : table.key().hash) {
+    const auto found = key.find(attribute.name);
+    if (found != key.end()) metrics.key.emplace(*found);
+  }
+  return metrics;
+}
+
+}  // namespace stator

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// WriteAction: one write of one item, from its parameters to its rows.
+//
+// parse_write() reads the expressions, check_write() the key and the item; then, once or as often
+// as a commit meets a conflict, evaluate_write() decides on the current image and apply_effect()
+// writes. An action owns what it needs, so that it outlives the request.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/capacity.h"
+#include "engine/engine.h"
+#include "engine/index_maintenance.h"
+#include "engine/table.h"
+#include "expression/expression.h"
+#include "storage/store.h"
+
+namespace stator {
+
+// Borrowed from a request.
+struct WriteParameters {
+  TransactAction action = TransactAction::kPut;
+  const Item& item;  // the item of a put, the key of the others
+  const std::optional<std::string>& update;
+  const std::optional<std::string>& condition;
+  const std::optional<Names>& names;
+  const std::optional<Values>& values;
+  ReturnValuesOnConditionCheckFailure on_condition_failure =
+      ReturnValuesOnConditionCheckFailure::kNone;
+};
+
+struct WriteAction {
+  TransactAction action = TransactAction::kPut;
+  TablePtr table;
+  std::string row_key;  // set by check_write()
+  Item key;             // the table's key attributes
+  EncodedItem item;     // of a put
+  std::optional<Condition> condition;
+  std::optional<Update> update;
+  bool return_old_on_failure = false;
+};
+
+struct WriteEffect {
+  std::optional<EncodedItem> before;
+  std::optional<EncodedItem> after;
+  std::size_t before_bytes = 0;
+  std::size_t after_bytes = 0;
+  std::vector<IndexChange> index_changes;
+
+  double table_units() const;  // of one write outside a transaction
+};
+
+// kValidation for expressions that are none, and for updates of key attributes.
+Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters);
+// kValidation for keys and items that the table does not take.
+Result<void> check_write(WriteAction& action, const Item& item);
+// kConditionalCheckFailed with the item in its detail where asked for; kValidation for an update
+// that does not fit the item.
+Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before);
+void apply_effect(const WriteAction& action, const WriteEffect& effect, Transaction& transaction);
+
+// After the commit: what the table holds now, and what it cost.
+void count_effect(const Table& table, const WriteEffect& effect);
+void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& effect,
+                  bool transactional);
+
+// The action is lent for the call.
+using WriteDone = std::move_only_function<void(WriteAction& action, Result<WriteEffect> effect)>;
+
+// Runs one action in a transaction of its own until it does not conflict, and calls `done` once its
+// outcome is durable; a failure too, as it was decided on what must not be lost.
+void write_one(Engine::Impl& engine, WriteAction action, WriteDone done);
+
+// The partition key alone and an estimate of its collection's size, for tables with local indexes.
+std::optional<ItemCollectionMetrics> collection_metrics(const Table& table, const Item& key);
+
+}  // namespace stator

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// PutItem, UpdateItem, DeleteItem.
+#include <utility>
+
+#include "api/validate.h"
+#include "engine/engine_impl.h"
+#include "engine/write_action.h"
+
+namespace stator {
+namespace {
+
+struct Wanted {
+  ReturnValues values = ReturnValues::kNone;
+  ReturnConsumedCapacity capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics metrics = ReturnItemCollectionMetrics::kNone;
+};
+
+// The updated paths as they are in `item`; absent where none of them is there.
+std::optional<EncodedItem> updated_part(const WriteAction& action,
+                                        const std::optional<EncodedItem>& item) {
+  if (!action.update || !item) return std::nullopt;
+  EncodedItem part = action.update->updated_part(ItemView(*item));
+  if (ItemView(part).attribute_count() == 0) return std::nullopt;
+  return part;
+}
+
+std::optional<EncodedItem> returned_values(ReturnValues wanted, const WriteAction& action,
+                                           WriteEffect& effect) {
+  switch (wanted) {
+    case ReturnValues::kNone:
+      return std::nullopt;
+    case ReturnValues::kAllOld:
+      return std::move(effect.before);
+    case ReturnValues::kAllNew:
+      return std::move(effect.after);
+    case ReturnValues::kUpdatedOld:
+      return updated_part(action, effect.before);
+    case ReturnValues::kUpdatedNew:
+      return updated_part(action, effect.after);
+  }
+  return std::nullopt;
+}
+
+WriteResponse make_response(const Wanted& wanted, const WriteAction& action, WriteEffect effect) {
+  WriteResponse response;
+  CapacityMeter meter(wanted.capacity);
+  meter_effect(meter, *action.table, effect, false);
+  response.capacity = meter.one();
+  response.attributes = returned_values(wanted.values, action, effect);
+  if (wanted.metrics == ReturnItemCollectionMetrics::kSize) {
+    response.metrics = collection_metrics(*action.table, action.key);
+  }
+  return response;
+}
+
+Result<WriteAction> prepare(const Engine::Impl& engine, const std::string& table_name,
+                            const WriteParameters& parameters) {
+  STATOR_TRY(TablePtr table, find_table(*engine.catalogue->snapshot(), table_name));
+  STATOR_TRY(WriteAction action, parse_write(std::move(table), parameters));
+  STATOR_CHECK_OK(check_write(action, parameters.item));
+  return action;
+}
+
+template <class Request>
+void write(Engine::Impl& engine, const Request& request, const WriteParameters& parameters,
+           Done<WriteResponse> done) {
+  if (auto valid = validate(request); !valid) {
+    done(failure_of(std::move(valid)));
+    return;
+  }
+  Result<WriteAction> action = prepare(engine, request.table, parameters);
+  if (!action) {
+    done(failure_of(std::move(action)));
+    return;
+  }
+  const Wanted wanted{.values = request.return_values,
+                      .capacity = request.return_capacity,
+                      .metrics = request.return_metrics};
+  write_one(engine, std::move(*action),
+            [wanted, done = std::move(done)](const WriteAction& written,
+                                             Result<WriteEffect> effect) mutable {
+              if (!effect) {
+                done(failure_of(std::move(effect)));
+                return;
+              }
+              done(make_response(wanted, written, std::move(*effect)));
+            });
+}
+
+const std::optional<std::string> kNoUpdate;
+
+}  // namespace
+
+void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
+  write(*impl_, request,
+        {.action = TransactAction::kPut,
+         .item = request.item,
+         .update = kNoUpdate,
+         .condition = request.condition,
+         .names = request.names,
+         .values = request.values,
+         .on_condition_failure = request.on_condition_failure},
+        std::move(done));
+}
+
+void Engine::update_item(const UpdateItemRequest& request, Done<WriteResponse> done) {
+  write(*impl_, request,
+        {.action = TransactAction::kUpdate,
+         .item = request.key,
+         .update = request.update,
+         .condition = request.condition,
+         .names = request.names,
+         .values = request.values,
+         .on_condition_failure = request.on_condition_failure},
+        std::move(done));
+}
+
+void Engine::delete_item(const DeleteItemRequest& request, Done<WriteResponse> done) {
+  write(*impl_, request,
+        {.action = TransactAction::kDelete,
+         .item = request.key,
+         .update = kNoUpdate,
+         .condition = request.condition,
+         .names = request.names,
+         .values = request.values,
+         .on_condition_failure = request.on_condition_failure},
+        std::move(done));
+}
+
+}  // namespace stator
