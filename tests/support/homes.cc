@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/homes.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "server/server.h"
+#include "stator/database.h"
+#include "stator/http_client.h"
+#include "support/temp_dir.h"
+
+namespace stator::test {
+namespace {
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) {
+    std::fprintf(stderr, "a home did not open: %s\n", result.error().message.c_str());
+    std::abort();
+  }
+  return std::move(*result);
+}
+
+}  // namespace
+
+struct Home::Parts {
+  std::unique_ptr<TempDir> directory;
+  std::unique_ptr<server::Server> server;
+};
+
+Home::Home() : parts(std::make_unique<Parts>()) {}
+Home::Home(Home&&) noexcept = default;
+Home::~Home() = default;
+
+std::vector<std::string> home_kinds() {
+  return {"memory", "rocks", "http"};
+}
+
+Home open_home(const std::string& kind) {
+  Home home;
+  if (kind == "http") {
+    home.parts->server = must(server::Server::start({.listen = {.host = "127.0.0.1", .port = 0}}));
+    home.client = std::make_unique<HttpClient>(
+        must(HttpClient::open({.endpoint = home.parts->server->url()})));
+    return home;
+  }
+  DatabaseOptions options{.durability = Durability::kOs};
+  if (kind == "rocks") {
+    home.parts->directory = std::make_unique<TempDir>();
+    options.path = home.parts->directory->path() / "data";
+  }
+  home.client = std::make_unique<Database>(must(Database::open(options)));
+  return home;
+}
+
+}  // namespace stator::test

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The homes that a suite for Client runs in: in process in memory and on disk, and over HTTP.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stator/client.h"
+
+namespace stator::test {
+
+// A client, and what must live as long as it does: a directory, a server. Gone with all its data.
+struct Home {
+  struct Parts;
+  Home(Home&&) noexcept;
+  Home& operator=(Home&&) = delete;
+  ~Home();
+
+  std::unique_ptr<Parts> parts;  // outlives the client
+  std::unique_ptr<Client> client;
+
+ private:
+  friend Home open_home(const std::string& kind);
+  Home();
+};
+
+std::vector<std::string> home_kinds();  // "memory", "rocks", "http"
+Home open_home(const std::string& kind);
+
+}  // namespace stator::test
