@@ -10,8 +10,8 @@
 //     lock->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
 //   }
 //
-// and one line in each of commands.h and commands.cc. A command with subcommands of its own sets require_subcommand(1)
-// and leaves the callbacks to these.
+// and one line in each of commands.h and commands.cc. A command with subcommands of its own sets
+// require_subcommand(1) and leaves the callbacks to these.
 #pragma once
 
 #include <functional>

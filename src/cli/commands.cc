@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/command.h"
+#include "cli/commands.h"
 
 namespace stator::cli {
 
 void add_commands(CLI::App& app, Invocation& invocation) {
-  static_cast<void>(app);
-  static_cast<void>(invocation);
+  add_serve(app, invocation);
+  add_toggle(app, invocation);
+  add_lock(app, invocation);
+  add_feed(app, invocation);
+  add_sensor(app, invocation);
 }
 
 }  // namespace stator::cli

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands of `stator`, each in the file of its name.
+#pragma once
+
+#include "cli/command.h"
+
+namespace stator::cli {
+
+void add_serve(CLI::App& app, Invocation& invocation);
+void add_toggle(CLI::App& app, Invocation& invocation);
+void add_lock(CLI::App& app, Invocation& invocation);
+void add_feed(CLI::App& app, Invocation& invocation);
+void add_sensor(CLI::App& app, Invocation& invocation);
+
+}  // namespace stator::cli

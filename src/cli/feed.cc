@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator feed: post, follow, read; deliver posts to followers.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/recipe_command.h"
+#include "stator/recipes/feed.h"
+
+namespace stator::cli {
+namespace {
+
+struct Flags : RecipeFlags {
+  std::string followers_table = "Followers";
+  std::string user;
+  std::string author;
+  std::string content;
+  std::string post;
+  std::string cursor;
+  int limit = 20;
+};
+
+int run(const Flags& flags, const std::function<int(const Feed&)>& action) {
+  const FeedOptions options{.table = flags.table, .followers_table = flags.followers_table};
+  return with_tables(flags, Feed::table_definitions(options),
+                     [&](Client& client) { return action(Feed(client, options)); });
+}
+
+void answer_next(const Flags& flags, const std::string& next) {
+  if (!next.empty()) answer(flags, "next\t" + next, {{"next", next}});
+}
+
+int done(const Flags& flags, const Result<void>& result, const char* what) {
+  if (!result) return report(result.error());
+  answer(flags, what, {{"done", what}});
+  return kSuccess;
+}
+
+int post(const Flags& flags) {
+  std::optional<PostId> id;
+  if (!flags.post.empty()) {
+    const auto parsed = PostId::parse(flags.post);
+    if (!parsed) return report(parsed.error());
+    id = *parsed;
+  }
+  return run(flags, [&](const Feed& feed) {
+    const auto published = feed.publish({flags.author}, flags.content, id);
+    if (!published) return report(published.error());
+    answer(flags, published->id.text(),
+           {{"id", published->id.text()}, {"created", published->created}});
+    return kSuccess;
+  });
+}
+
+int read(const Flags& flags) {
+  return run(flags, [&](const Feed& feed) {
+    const auto page = feed.read({flags.user}, flags.limit, flags.cursor);
+    if (!page) return report(page.error());
+    for (const Post& entry : page->items) {
+      answer(flags, entry.at.text() + "\t" + entry.author.text + "\t" + entry.content,
+             {{"id", entry.id.text()},
+              {"author", entry.author.text},
+              {"at", entry.at.text()},
+              {"content", entry.content}});
+    }
+    answer_next(flags, page->next);
+    return kSuccess;
+  });
+}
+
+int retract(const Flags& flags) {
+  const auto id = PostId::parse(flags.post);
+  if (!id) return report(id.error());
+  return run(flags, [&](const Feed& feed) {
+    return done(flags, feed.retract({flags.author}, *id), "retracted");
+  });
+}
+
+int follow(const Flags& flags) {
+  return run(flags, [&](const Feed& feed) {
+    return done(flags, feed.follow({flags.user}, {flags.author}), "follows");
+  });
+}
+
+int unfollow(const Flags& flags) {
+  return run(flags, [&](const Feed& feed) {
+    return done(flags, feed.unfollow({flags.user}, {flags.author}), "does not follow");
+  });
+}
+
+int followers(const Flags& flags) {
+  return run(flags, [&](const Feed& feed) {
+    const auto page =
+        feed.followers({flags.author}, {.limit = flags.limit, .cursor = flags.cursor});
+    if (!page) return report(page.error());
+    for (const UserId& user : page->items) answer(flags, user.text, {{"user", user.text}});
+    answer_next(flags, page->next);
+    return kSuccess;
+  });
+}
+
+int answer_delivered(const Flags& flags, const Result<Delivered>& delivered) {
+  if (!delivered && delivered.error().code != Code::kCancelled) return report(delivered.error());
+  const Delivered counts = delivered.value_or(Delivered{});
+  answer(flags,
+         std::to_string(counts.posts) + " posts, " + std::to_string(counts.copies) + " copies, " +
+             std::to_string(counts.batches) + " batches",
+         {{"posts", counts.posts}, {"copies", counts.copies}, {"batches", counts.batches}});
+  return kSuccess;
+}
+
+int deliver(const Flags& flags) {
+  return run(flags,
+             [&](const Feed& feed) { return answer_delivered(flags, feed.deliver_pending()); });
+}
+
+int worker(const Flags& flags) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return run(flags, [&](const Feed& feed) {
+    std::stop_source stop;
+    // Ends with the process where the worker ends by itself.
+    std::thread([signals, stop]() mutable {
+      int received = 0;
+      sigwait(&signals, &received);
+      stop.request_stop();
+    }).detach();
+    return answer_delivered(flags, feed.run_worker(stop.get_token()));
+  });
+}
+
+}  // namespace
+
+void add_feed(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* feed = app.add_subcommand("feed", "Posts, newest first, delivered to followers");
+  feed->require_subcommand(1);
+  const auto add = [&](const char* name, const char* description, int (*action)(const Flags&)) {
+    CLI::App* leaf = add_action(*feed, name, description, invocation,
+                                [flags, action] { return action(*flags); });
+    add_recipe_flags(*leaf, *flags, "Feeds");
+    leaf->add_option("--followers-table", flags->followers_table, "Who follows whom")
+        ->type_name("NAME")
+        ->capture_default_str();
+    return leaf;
+  };
+  const auto add_user = [&](CLI::App* leaf) { leaf->add_option("user", flags->user)->required(); };
+  const auto add_author = [&](CLI::App* leaf) {
+    leaf->add_option("author", flags->author)->required();
+  };
+  const auto add_page = [&](CLI::App* leaf) {
+    leaf->add_option("--limit", flags->limit, "Entries a page")->capture_default_str();
+    leaf->add_option("--cursor", flags->cursor, "Where the last page ended");
+  };
+  CLI::App* leaf = add("post", "Publish a post; answers its id", post);
+  add_author(leaf);
+  leaf->add_option("content", flags->content)->required();
+  leaf->add_option("--id", flags->post, "The post's id, which makes it safe to repeat");
+  leaf = add("read", "A user's feed, newest first", read);
+  add_user(leaf);
+  add_page(leaf);
+  leaf = add("retract", "Withdraw a post", retract);
+  add_author(leaf);
+  leaf->add_option("id", flags->post, "The post's id")->required();
+  leaf = add("follow", "Get an author's later posts", follow);
+  add_user(leaf);
+  add_author(leaf);
+  leaf = add("unfollow", "Get no more of them", unfollow);
+  add_user(leaf);
+  add_author(leaf);
+  leaf = add("followers", "Who follows an author", followers);
+  add_author(leaf);
+  add_page(leaf);
+  add("deliver", "Deliver what waits, and end", deliver);
+  add("worker", "Deliver what comes, until stopped", worker);
+}
+
+}  // namespace stator::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of the recipes share: flags, opening, output for people and for scripts.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/endpoint.h"
+#include "stator/client.h"
+
+namespace stator::cli {
+
+struct RecipeFlags {
+  EndpointFlags where;
+  std::string table;
+  bool create_table = true;
+  bool json = false;
+};
+
+// The endpoint's flags, --table, --no-create-table and --json.
+void add_recipe_flags(CLI::App& command, RecipeFlags& flags, const std::string& default_table);
+
+// Opens the client, makes the tables where they are missing and may be, and runs `action`, whose
+// result is the exit status.
+int with_tables(const RecipeFlags& flags, const std::vector<CreateTableRequest>& tables,
+                const std::function<int(Client&)>& action);
+
+// One line on standard output: `item` as plain JSON with --json, otherwise `text`.
+void answer(const RecipeFlags& flags, const std::string& text, const Item& item);
+
+// Adds a leaf: its callback selects `run`.
+CLI::App* add_action(CLI::App& parent, const std::string& name, const std::string& description,
+                     Invocation& invocation, std::function<int()> run);
+
+}  // namespace stator::cli

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator serve: the DynamoDB API over HTTP until SIGTERM or SIGINT.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "server/server.h"
+
+namespace stator::cli {
+namespace {
+
+struct Flags {
+  std::string data = "./stator-data";
+  bool memory = false;
+  std::string listen = "127.0.0.1:8000";
+  std::string durability = "sync";
+  int threads = 0;
+};
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+int serve(const Flags& flags) {
+  auto listen = server::parse_listen_address(flags.listen);
+  if (!listen) return report(listen.error());
+  server::ServerOptions options{.listen = std::move(*listen), .threads = flags.threads};
+  options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
+  if (!flags.memory) options.data = flags.data;
+
+  // Every thread started from here on leaves these signals to the sigwait below.
+  const sigset_t signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto server = server::Server::start(options);
+  if (!server) return report(server.error());
+  std::printf("listening on %s\n", (*server)->url().c_str());
+  std::fflush(stdout);
+
+  int received = 0;
+  sigwait(&signals, &received);
+  // Whoever cannot wait for the requests under way may ask again.
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  (*server)->stop();
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      app.add_subcommand("serve", "Serve the DynamoDB API over HTTP to any AWS SDK");
+  auto* data =
+      command->add_option("--data", flags->data, "Directory of the tables, made if missing")
+          ->type_name("DIR")
+          ->capture_default_str();
+  command->add_flag("--memory", flags->memory, "Keep the tables in memory, gone with the server")
+      ->excludes(data);
+  command->add_option("--listen", flags->listen, "Address and port; port 0 is a free one")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--durability", flags->durability,
+          "sync: an answered write survives loss of power; os: the end of the process only")
+      ->type_name("sync|os")
+      ->check(CLI::IsMember({"sync", "os"}))
+      ->capture_default_str();
+  command->add_option("--threads", flags->threads, "Event loops; 0 is one a core")
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
+  command->callback([&invocation, flags] { invocation.run = [flags] { return serve(*flags); }; });
+}
+
+}  // namespace stator::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator toggle: save switches whose events come late and out of order, and ask what holds.
+#include <CLI/CLI.hpp>
+
+#include "api/wire.h"
+#include "cli/commands.h"
+#include "cli/recipe_command.h"
+#include "stator/recipes/toggle.h"
+
+namespace stator::cli {
+namespace {
+
+struct Flags : RecipeFlags {
+  std::string id;
+  std::string state;
+  std::string at;
+  std::string event;
+  std::string from;
+  std::string to;
+  std::string cursor;
+  int limit = 20;
+  bool gated = false;
+};
+
+ToggleOptions options_of(const Flags& flags) {
+  return {.table = flags.table, .mode = flags.gated ? ToggleMode::kGated : ToggleMode::kOrderedLog};
+}
+
+int run(const Flags& flags, const std::function<int(const AnyToggle&)>& action) {
+  const ToggleOptions options = options_of(flags);
+  return with_tables(flags, {AnyToggle::table_definition(options)},
+                     [&](Client& client) { return action(AnyToggle(client, options)); });
+}
+
+// on and off are booleans, numbers are numbers, anything else is text.
+AttributeValue state_of(const std::string& text) {
+  if (text == "on" || text == "true") return true;
+  if (text == "off" || text == "false") return false;
+  if (const auto number = Number::parse(text)) return *number;
+  return text;
+}
+
+std::string state_text(const AttributeValue& state) {
+  if (const auto* on = state.get_if<bool>()) return *on ? "on" : "off";
+  if (const auto* text = state.get_if<std::string>()) return *text;
+  if (const auto* number = state.get_if<Number>()) return number->to_string();
+  return to_debug_string(state);
+}
+
+Result<std::optional<Time>> optional_time(const std::string& text) {
+  if (text.empty()) return std::optional<Time>();
+  STATOR_TRY(const Time time, Time::parse(text));
+  return std::optional<Time>(time);
+}
+
+void answer_switch(const Flags& flags, const Switch<AttributeValue>& found) {
+  answer(flags, state_text(found.state) + "\t" + found.at.text() + "\t" + found.event.text,
+         {{"state", found.state}, {"at", found.at.text()}, {"event", found.event.text}});
+}
+
+int answer_found(const Flags& flags, const Result<Switch<AttributeValue>>& found) {
+  if (!found) return report(found.error());
+  answer_switch(flags, *found);
+  return kSuccess;
+}
+
+int save(const Flags& flags) {
+  const auto given = optional_time(flags.at);
+  if (!given) return report(given.error());
+  return run(flags, [&](const AnyToggle& toggle) {
+    const auto saved =
+        toggle.save({flags.id}, state_of(flags.state), given->value_or(Time::now()), {flags.event});
+    if (!saved) return report(saved.error());
+    answer(flags, saved_name(*saved), {{"saved", saved_name(*saved)}});
+    return kSuccess;
+  });
+}
+
+int latest(const Flags& flags) {
+  return run(flags, [&](const AnyToggle& toggle) {
+    return answer_found(flags, toggle.latest({flags.id}));
+  });
+}
+
+int as_of(const Flags& flags) {
+  const auto at = Time::parse(flags.at);
+  if (!at) return report(at.error());
+  return run(flags, [&](const AnyToggle& toggle) {
+    return answer_found(flags, toggle.as_of({flags.id}, *at));
+  });
+}
+
+int history(const Flags& flags) {
+  const auto from = optional_time(flags.from);
+  if (!from) return report(from.error());
+  const auto to = optional_time(flags.to);
+  if (!to) return report(to.error());
+  return run(flags, [&](const AnyToggle& toggle) {
+    const auto page = toggle.history({flags.id}, {.from = *from, .to = *to},
+                                     {.limit = flags.limit, .cursor = flags.cursor});
+    if (!page) return report(page.error());
+    for (const auto& entry : page->items) answer_switch(flags, entry);
+    if (!page->next.empty()) answer(flags, "next\t" + page->next, {{"next", page->next}});
+    return kSuccess;
+  });
+}
+
+}  // namespace
+
+void add_toggle(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* toggle =
+      app.add_subcommand("toggle", "Switches whose events come late, twice and out of order");
+  toggle->require_subcommand(1);
+  const auto add = [&](const char* name, const char* description, int (*action)(const Flags&)) {
+    CLI::App* leaf = add_action(*toggle, name, description, invocation,
+                                [flags, action] { return action(*flags); });
+    add_recipe_flags(*leaf, *flags, "Toggles");
+    leaf->add_flag("--gated", flags->gated,
+                   "Keep accepted events alone: a late one leaves nothing");
+    leaf->add_option("id", flags->id, "The toggle")->required();
+    return leaf;
+  };
+  CLI::App* save_command = add("save", "Save one switch; answers newest, late or duplicate", save);
+  save_command->add_option("state", flags->state, "on, off, a number or a text")->required();
+  save_command->add_option("--at", flags->at, "When it was switched (RFC 3339; now)");
+  save_command->add_option("--event", flags->event, "The event's id, which makes it idempotent");
+  add("latest", "What holds now", latest);
+  add("as-of", "What held at a time", as_of)->add_option("at", flags->at, "RFC 3339")->required();
+  CLI::App* log = add("history", "The log, newest first", history);
+  log->add_option("--from", flags->from, "From this time on (RFC 3339)");
+  log->add_option("--to", flags->to, "To before this time");
+  log->add_option("--limit", flags->limit, "Switches a page")->capture_default_str();
+  log->add_option("--cursor", flags->cursor, "Where the last page ended");
+}
+
+}  // namespace stator::cli
