@@ -1,0 +1,23 @@
+# What a program that links Stator needs: headers, libraries, find_package(stator) and pkg-config.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(STATOR_INSTALLED base value storage expression api engine client recipes)
+list(TRANSFORM STATOR_INSTALLED PREPEND stator_)
+
+add_library(stator_sdk INTERFACE)
+target_link_libraries(stator_sdk INTERFACE stator_recipes stator_client)
+target_compile_features(stator_sdk INTERFACE cxx_std_23)
+set_target_properties(stator_sdk PROPERTIES EXPORT_NAME stator)
+
+install(TARGETS ${STATOR_INSTALLED} stator_sdk EXPORT stator
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/stator DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stator)
+install(EXPORT stator NAMESPACE stator:: FILE statorTargets.cmake DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/statorConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/stator.pc.in ${PROJECT_BINARY_DIR}/stator.pc @ONLY)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/statorConfig.cmake
+  ${PROJECT_BINARY_DIR}/statorConfigVersion.cmake DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/stator.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
