@@ -3,7 +3,12 @@
 //
 // Requests are signed (Signature Version 4) and retried with jittered exponential backoff on
 // throttling, on 5xx answers and on dropped connections, as AWS's SDKs do. A TransactWriteItems
-// without a token gets one, so that its retries are idempotent.
+// without a token gets one, so that its retries are idempotent. Answers are checked against their
+// x-amz-crc32, and a damaged one counts as a dropped connection.
+// Errors of the network, once the attempts are used up: kUnavailable, nothing can have been
+// written; kTimeout, a read's answer did not come; kOutcomeUnknown, a write was sent and its answer
+// did not come. A retried write may find its own first attempt: then a condition such as
+// attribute_not_exists fails although the write succeeded.
 // Thread safety: as Client; connections are kept alive and shared between threads.
 #pragma once
 

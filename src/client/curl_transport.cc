@@ -41,6 +41,10 @@ std::size_t read_header(char* bytes, std::size_t size, std::size_t count, void* 
   return size * count;
 }
 
+struct UrlCleanup {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+
 class HeaderList {
  public:
   HeaderList() = default;
@@ -92,6 +96,7 @@ class CurlTransport::Handle {
     set(CURLOPT_HEADERDATA, &answer.crc32);
     const CURLcode code = curl_easy_perform(curl_);
     set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
+    set(CURLOPT_POSTFIELDS, static_cast<const char*>(nullptr));
     if (code != CURLE_OK) return std::unexpected(error_of(code));
     long status = 0;
     curl_easy_getinfo(curl_, CURLINFO_RESPONSE_CODE, &status);
@@ -108,28 +113,41 @@ class CurlTransport::Handle {
   TransportError error_of(CURLcode code) const {
     const std::string message =
         fmt::format("no answer from {}: {}", options_.endpoint, curl_easy_strerror(code));
-    curl_off_t connected_us = 0;
-    curl_easy_getinfo(curl_, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+    long sent_bytes = 0;  // of the last request on the wire; its head goes first
+    curl_easy_getinfo(curl_, CURLINFO_REQUEST_SIZE, &sent_bytes);
+    const bool sent = sent_bytes > 0;
     switch (code) {
       case CURLE_COULDNT_CONNECT:
       case CURLE_COULDNT_RESOLVE_HOST:
         return {TransportFailure::kNotSent, message};
       case CURLE_OPERATION_TIMEDOUT:
-        return {connected_us > 0 ? TransportFailure::kTimedOut : TransportFailure::kNotSent,
-                message};
-      case CURLE_SEND_ERROR:
-      case CURLE_RECV_ERROR:
-      case CURLE_GOT_NOTHING:
-      case CURLE_PARTIAL_FILE:
-        return {TransportFailure::kBroken, message};
+        return {sent ? TransportFailure::kTimedOut : TransportFailure::kNotSent, message};
+      case CURLE_WRITE_ERROR:
+        return {TransportFailure::kOverLimit, fmt::format("the answer of {} is over {} bytes",
+                                                          options_.endpoint, kAnswerBytesMax)};
+      case CURLE_SSL_CONNECT_ERROR:
+        return {TransportFailure::kNotSent, message};
       default:
-        return {TransportFailure::kRefused, message};
+        return {sent ? TransportFailure::kBroken : TransportFailure::kRefused, message};
     }
   }
 
   const HttpClientOptions& options_;
   CURL* curl_;
 };
+
+Result<void> check_endpoint(const std::string& endpoint) {
+  const std::unique_ptr<CURLU, UrlCleanup> url(curl_url());
+  char* scheme = nullptr;
+  const bool parsed = url != nullptr &&
+                      curl_url_set(url.get(), CURLUPART_URL, endpoint.c_str(), 0) == CURLUE_OK &&
+                      curl_url_get(url.get(), CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK;
+  const std::string name = scheme == nullptr ? "" : scheme;
+  curl_free(scheme);
+  if (parsed && (name == "http" || name == "https")) return {};
+  return fail(Code::kInvalidArgument,
+              fmt::format("endpoint: '{}' is no http or https URL", endpoint));
+}
 
 CurlTransport::CurlTransport(const HttpClientOptions& options) : options_(options) {
   initialize_curl();

@@ -22,16 +22,20 @@ struct HttpAnswer {
 };
 
 enum class TransportFailure {
-  kNotSent,   // no connection: the request cannot have taken effect
-  kBroken,    // sent, perhaps in part, and no whole answer came
-  kTimedOut,  // sent, and no whole answer came in time
-  kRefused,   // will fail the same way again: a bad certificate, an answer over the limit
+  kNotSent,    // no connection: the request cannot have taken effect
+  kBroken,     // sent, perhaps in part, and no whole answer came
+  kTimedOut,   // sent, and no whole answer came in time
+  kRefused,    // not sent, and will fail the same way again: a bad certificate
+  kOverLimit,  // sent, and the answer is larger than any that the service gives
 };
 
 struct TransportError {
   TransportFailure failure = TransportFailure::kNotSent;
   std::string message;
 };
+
+// kInvalidArgument for an endpoint that is no http or https URL with a host.
+Result<void> check_endpoint(const std::string& endpoint);
 
 class CurlTransport {
  public:
@@ -40,7 +44,8 @@ class CurlTransport {
   CurlTransport& operator=(const CurlTransport&) = delete;
   ~CurlTransport();
 
-  // `target` is the value of X-Amz-Target.
+  // `target` is the value of X-Amz-Target. A kept connection that turns out to be closed is
+  // replaced, within the call.
   std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body);
 
  private:

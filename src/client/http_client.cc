@@ -57,6 +57,8 @@ Attempt attempt_of(const TransportError& error, bool writes) {
       return failed(writes ? Code::kOutcomeUnknown : Code::kUnavailable, error.message, true);
     case TransportFailure::kTimedOut:
       return failed(writes ? Code::kOutcomeUnknown : Code::kTimeout, error.message, true);
+    case TransportFailure::kOverLimit:
+      return failed(writes ? Code::kOutcomeUnknown : Code::kUnavailable, error.message, false);
     case TransportFailure::kRefused:
       break;
   }
@@ -76,20 +78,45 @@ Attempt attempt_of(HttpAnswer answer, bool writes) {
   return {Failure(std::move(error)), worth_another};
 }
 
-Result<void> check_options(const HttpClientOptions& options) {
-  if (!options.endpoint.starts_with("http://") && !options.endpoint.starts_with("https://")) {
-    return fail(Code::kInvalidArgument,
-                fmt::format("endpoint: '{}' is no http or https URL", options.endpoint));
-  }
-  if (options.region.empty() || options.region.find(':') != std::string::npos) {
+bool fits_a_header(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
+}
+
+Result<void> check_credentials(const HttpClientOptions& options) {
+  if (options.region.empty() || !fits_a_header(options.region) ||
+      options.region.find(':') != std::string::npos) {
     return fail(Code::kInvalidArgument, "region: a region's name is needed, e.g. us-east-1");
   }
+  const Credentials& credentials = options.credentials;
+  if (credentials.access_key_id.empty() || credentials.secret_access_key.empty()) {
+    return fail(Code::kInvalidArgument,
+                "credentials: an access key id and a secret access key are needed");
+  }
+  if (!fits_a_header(credentials.access_key_id) || !fits_a_header(credentials.session_token)) {
+    return fail(Code::kInvalidArgument,
+                "credentials: the access key id or the session token has white space, control or "
+                "non-ASCII characters");
+  }
+  return {};
+}
+
+Result<void> check_options(const HttpClientOptions& options) {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kLongest = std::chrono::hours(24);
+  STATOR_CHECK_OK(check_endpoint(options.endpoint));
+  STATOR_CHECK_OK(check_credentials(options));
   if (options.max_attempts < 1) {
     return fail(Code::kInvalidArgument, "max_attempts: at least 1 is needed");
   }
-  if (options.connect_timeout.count() <= 0 || options.request_timeout.count() <= 0 ||
-      options.backoff_base.count() < 0 || options.backoff_max.count() < 0) {
-    return fail(Code::kInvalidArgument, "timeouts must be positive, backoffs not negative");
+  for (const milliseconds timeout : {options.connect_timeout, options.request_timeout}) {
+    if (timeout <= milliseconds(0) || timeout > kLongest) {
+      return fail(Code::kInvalidArgument, "timeouts: from 1 millisecond to 24 hours");
+    }
+  }
+  for (const milliseconds pause : {options.backoff_base, options.backoff_max}) {
+    if (pause < milliseconds(0) || pause > kLongest) {
+      return fail(Code::kInvalidArgument, "backoffs: from nothing to 24 hours");
+    }
   }
   return {};
 }
@@ -117,10 +144,11 @@ struct HttpClient::Impl {
       if (attempt.body) return std::move(attempt.body);
       may_have_applied |= attempt.body.error().code == Code::kOutcomeUnknown;
       if (!attempt.worth_another || made >= options.max_attempts) {
-        // An attempt that never arrived does not settle what became of an earlier one.
         Error error = std::move(attempt.body).error();
-        if (may_have_applied && error.code == Code::kUnavailable)
-          error.code = Code::kOutcomeUnknown;
+        // An attempt that was turned away, or never arrived, does not settle what became of an
+        // earlier one.
+        const bool unsettled = attempt.worth_another || error.code == Code::kUnavailable;
+        if (may_have_applied && unsettled) error.code = Code::kOutcomeUnknown;
         return Failure(std::move(error));
       }
       back_off(options, made);
