@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/item_reads.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
 
@@ -63,12 +64,14 @@ Result<void> plan_attributes(RangePlan& plan, const std::optional<Select>& selec
 template <class Request>
 Result<void> parse_expressions(RangePlan& plan, const Request& request,
                                Placeholders& placeholders) {
+  const ExpressionLimits limits = limits_of(request.legacy);
   if (request.filter) {
     STATOR_TRY(plan.filter,
-               Condition::parse(*request.filter, ConditionRole::kFilter, placeholders));
+               Condition::parse(*request.filter, ConditionRole::kFilter, placeholders, limits));
   }
   if (request.projection) {
-    STATOR_TRY(plan.projection, ProjectionExpression::parse(*request.projection, placeholders));
+    STATOR_TRY(plan.projection,
+               ProjectionExpression::parse(*request.projection, placeholders, limits));
   }
   STATOR_CHECK_OK(placeholders.check_all_used());
   return plan_attributes(plan, request.select);
@@ -193,9 +196,10 @@ Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
   Placeholders placeholders = placeholders_of(request);
   const KeySchema& schema =
       plan.index ? plan.index->definition.key_schema : table.definition().settings.key_schema;
-  STATOR_TRY(const KeyCondition condition,
-             KeyCondition::parse(request.key_condition.value_or(""), placeholders, schema,
-                                 table.definition().settings.attributes));
+  STATOR_TRY(
+      const KeyCondition condition,
+      KeyCondition::parse(request.key_condition.value_or(""), placeholders, schema,
+                          table.definition().settings.attributes, limits_of(request.legacy)));
   STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
   if (plan.filter) {
     const auto attributes = plan.filter->attributes();

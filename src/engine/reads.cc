@@ -12,11 +12,11 @@
 namespace stator {
 
 Result<std::optional<ProjectionExpression>> parse_projection(
-    const std::optional<std::string>& projection, const std::optional<Names>& names) {
+    const std::optional<std::string>& projection, const std::optional<Names>& names, bool legacy) {
   std::optional<ProjectionExpression> parsed;
   if (!projection) return parsed;
   Placeholders placeholders(names ? &*names : nullptr, nullptr);
-  STATOR_TRY(parsed, ProjectionExpression::parse(*projection, placeholders));
+  STATOR_TRY(parsed, ProjectionExpression::parse(*projection, placeholders, limits_of(legacy)));
   STATOR_CHECK_OK(placeholders.check_all_used());
   return parsed;
 }
@@ -26,7 +26,8 @@ Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
   const auto snapshot = impl_->catalogue->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-  STATOR_TRY(const auto projection, parse_projection(request.projection, request.names));
+  STATOR_TRY(const auto projection,
+             parse_projection(request.projection, request.names, request.legacy));
   STATOR_CHECK_OK(check_key((*table)->key(), request.key));
 
   auto found = read_item(*impl_->store, **table, request.key, projection);

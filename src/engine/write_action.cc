@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/engine_impl.h"
+#include "engine/item_reads.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
 
@@ -84,12 +85,13 @@ Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameter
 
   Placeholders placeholders(parameters.names ? &*parameters.names : nullptr,
                             parameters.values ? &*parameters.values : nullptr);
+  const ExpressionLimits limits = limits_of(parameters.legacy);
   if (parameters.update) {
-    STATOR_TRY(action.update, Update::parse(*parameters.update, placeholders));
+    STATOR_TRY(action.update, Update::parse(*parameters.update, placeholders, limits));
   }
   if (parameters.condition) {
-    STATOR_TRY(action.condition,
-               Condition::parse(*parameters.condition, ConditionRole::kCondition, placeholders));
+    STATOR_TRY(action.condition, Condition::parse(*parameters.condition, ConditionRole::kCondition,
+                                                  placeholders, limits));
   }
   STATOR_CHECK_OK(placeholders.check_all_used());
   if (action.update) {

@@ -30,6 +30,7 @@ struct WriteParameters {
   const std::optional<Values>& values;
   ReturnValuesOnConditionCheckFailure on_condition_failure =
       ReturnValuesOnConditionCheckFailure::kNone;
+  bool legacy = false;  // translated from legacy parameters
 };
 
 struct WriteAction {

@@ -99,7 +99,8 @@ void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
          .condition = request.condition,
          .names = request.names,
          .values = request.values,
-         .on_condition_failure = request.on_condition_failure},
+         .on_condition_failure = request.on_condition_failure,
+         .legacy = request.legacy},
         std::move(done));
 }
 
@@ -111,7 +112,8 @@ void Engine::update_item(const UpdateItemRequest& request, Done<WriteResponse> d
          .condition = request.condition,
          .names = request.names,
          .values = request.values,
-         .on_condition_failure = request.on_condition_failure},
+         .on_condition_failure = request.on_condition_failure,
+         .legacy = request.legacy},
         std::move(done));
 }
 
@@ -123,7 +125,8 @@ void Engine::delete_item(const DeleteItemRequest& request, Done<WriteResponse> d
          .condition = request.condition,
          .names = request.names,
          .values = request.values,
-         .on_condition_failure = request.on_condition_failure},
+         .on_condition_failure = request.on_condition_failure,
+         .legacy = request.legacy},
         std::move(done));
 }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine for tests: on a memory store or in a directory that it can be reopened from, with a
+// clock that stands until told, and writes that wait for their answer.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+#include "storage/stores.h"
+#include "support/matchers.h"
+#include "support/temp_dir.h"
+
+namespace stator::test {
+
+class FakeClock : public Clock {
+ public:
+  std::chrono::system_clock::time_point now() const override {
+    return std::chrono::system_clock::time_point(std::chrono::milliseconds(now_ms_.load()));
+  }
+  void advance(std::chrono::milliseconds by) { now_ms_ += by.count(); }
+
+ private:
+  std::atomic<int64_t> now_ms_{1'700'000'000'000};
+};
+
+// {"pk" S} or {"pk" S, "sk" N}, on demand, without indexes.
+inline CreateTableRequest hash_table(std::string name = "T") {
+  return {.table = std::move(name),
+          .attributes = {{"pk", ScalarType::kS}},
+          .key_schema = {{"pk", KeyType::kHash}},
+          .billing_mode = BillingMode::kPayPerRequest};
+}
+inline CreateTableRequest range_table(std::string name = "T") {
+  return {.table = std::move(name),
+          .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}},
+          .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
+          .billing_mode = BillingMode::kPayPerRequest};
+}
+inline IndexDefinition index_on(std::string name, KeySchema keys, Projection projection = {}) {
+  return {.name = std::move(name),
+          .key_schema = std::move(keys),
+          .projection = std::move(projection),
+          .throughput = {},
+          .on_demand_throughput = {},
+          .warm_throughput = {}};
+}
+
+class EngineTest : public ::testing::Test {
+ protected:
+  EngineTest() { open(make_memory_store()); }
+
+  void open(std::unique_ptr<Store> store) {
+    engine_.reset();
+    auto opened = Engine::open(std::move(store), {.clock = &clock_});
+    ASSERT_THAT(opened, IsOk());
+    engine_ = std::move(*opened);
+  }
+  // Opens the test's directory, once more if it is open already.
+  void open_directory() {
+    engine_.reset();
+    auto store = open_rocks_store({.path = directory_.path() / "data"});
+    ASSERT_THAT(store, IsOk());
+    open(std::move(*store));
+  }
+
+  void create(const CreateTableRequest& request) {
+    ASSERT_THAT(engine_->create_table(request), IsOk());
+  }
+
+  Result<WriteResponse> put(const PutItemRequest& request) {
+    return wait<WriteResponse>([&](auto done) { engine_->put_item(request, std::move(done)); });
+  }
+  Result<WriteResponse> put(const std::string& table, Item item) {
+    return put({.table = table, .item = std::move(item)});
+  }
+  Result<WriteResponse> update(const UpdateItemRequest& request) {
+    return wait<WriteResponse>([&](auto done) { engine_->update_item(request, std::move(done)); });
+  }
+  Result<WriteResponse> erase(const DeleteItemRequest& request) {
+    return wait<WriteResponse>([&](auto done) { engine_->delete_item(request, std::move(done)); });
+  }
+  Result<BatchWriteItemResult> batch_write(const BatchWriteItemRequest& request) {
+    return wait<BatchWriteItemResult>(
+        [&](auto done) { engine_->batch_write_item(request, std::move(done)); });
+  }
+  Result<TransactWriteItemsResult> transact(const TransactWriteItemsRequest& request) {
+    return wait<TransactWriteItemsResult>(
+        [&](auto done) { engine_->transact_write_items(request, std::move(done)); });
+  }
+  // The item, or nothing.
+  std::optional<Item> get(const std::string& table, Item key) {
+    auto response =
+        engine_->get_item({.table = table, .key = std::move(key), .consistent_read = true});
+    EXPECT_THAT(response, IsOk());
+    if (!response || !response->item) return std::nullopt;
+    return decode_item(ItemView(*response->item));
+  }
+
+  static std::vector<Item> items_of(const PageResponse& page) {
+    std::vector<Item> items;
+    for (std::size_t i = 0; i < page.items.size(); ++i) items.push_back(decode_item(page.items[i]));
+    return items;
+  }
+  // Every item of a Query or Scan, page by page.
+  template <class Request>
+  std::vector<Item> all_pages(Request request, int* pages = nullptr) {
+    std::vector<Item> all;
+    while (true) {
+      const auto page = read(request);
+      EXPECT_THAT(page, IsOk());
+      if (!page) return all;
+      if (pages != nullptr) ++*pages;
+      for (Item& item : items_of(*page)) all.push_back(std::move(item));
+      if (!page->last_evaluated_key) return all;
+      request.exclusive_start_key = page->last_evaluated_key;
+    }
+  }
+  Result<PageResponse> read(const QueryRequest& request) { return engine_->query(request); }
+  Result<PageResponse> read(const ScanRequest& request) { return engine_->scan(request); }
+
+  FakeClock clock_;
+  TempDir directory_;
+  std::unique_ptr<Engine> engine_;
+
+ private:
+  template <class T, class Start>
+  static Result<T> wait(Start start) {
+    auto promise = std::make_shared<std::promise<Result<T>>>();
+    auto answer = promise->get_future();
+    start([promise](Result<T> result) { promise->set_value(std::move(result)); });
+    return answer.get();
+  }
+};
+
+}  // namespace stator::test
