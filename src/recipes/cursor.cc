@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kVersion = 1;
 constexpr std::size_t kTagBytes = 16;
-constexpr std::size_t kMaxCursorBytes = 16 * 1024;
+constexpr std::size_t kMaxCursorBytes = 16'384;
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -186,20 +186,20 @@ bool is_passing(const Error& error) {
 
 }  // namespace
 
-Result<Delivered> Feed::deliver_pending(std::stop_token stop) const {
+Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
   const State& state = *state_;
   STATOR_CHECK_OK(state.check_options());
   Delivered done;
   if (state.followers == nullptr) return done;
-  Delivery delivery(state.client, state.options, state.time, *state.followers, std::move(stop),
-                    done);
+  Delivery delivery(state.client, state.options, state.time, *state.followers, stop, done);
   for (int shard = 0; shard < state.options.outbox_shards; ++shard) {
     STATOR_CHECK_OK(delivery.drain(State::outbox(shard)));
   }
   return done;
 }
 
-Result<Delivered> Feed::run_worker(std::stop_token stop, std::chrono::milliseconds idle) const {
+Result<Delivered> Feed::run_worker(const std::stop_token& stop,
+                                   std::chrono::milliseconds idle) const {
   const State& state = *state_;
   constexpr std::chrono::seconds kLongestWait{10};
   Delivered total;

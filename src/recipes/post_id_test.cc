@@ -12,17 +12,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Time kDay = Time::parse("2024-05-01T12:00:00Z").value();
+const Time day = Time::parse("2024-05-01T12:00:00Z").value();
 
 TEST(PostId, KeepsItsTimeToTheMicrosecond) {
   for (int us = 0; us < 1'000'000; us += 997) {
-    const Time time = kDay + std::chrono::microseconds(us);
+    const Time time = day + std::chrono::microseconds(us);
     EXPECT_EQ(PostId::make(time + 999ns).at(), time) << us;
   }
 }
 
 TEST(PostId, IsAUuidOfVersion7) {
-  const PostId id = PostId::make(kDay);
+  const PostId id = PostId::make(day);
   const std::string text = id.text();
   EXPECT_EQ(text.size(), 36U);
   EXPECT_EQ(text[14], '7');
@@ -31,9 +31,9 @@ TEST(PostId, IsAUuidOfVersion7) {
 }
 
 TEST(PostId, IsTheSameForTheSameTimeAndKey) {
-  EXPECT_EQ(PostId::make(kDay, "order 7"), PostId::make(kDay, "order 7"));
-  EXPECT_NE(PostId::make(kDay, "order 7"), PostId::make(kDay, "order 8"));
-  EXPECT_NE(PostId::make(kDay), PostId::make(kDay));
+  EXPECT_EQ(PostId::make(day, "order 7"), PostId::make(day, "order 7"));
+  EXPECT_NE(PostId::make(day, "order 7"), PostId::make(day, "order 8"));
+  EXPECT_NE(PostId::make(day), PostId::make(day));
 }
 
 TEST(PostId, RefusesOtherUuids) {
@@ -48,6 +48,7 @@ TEST(PostId, RefusesOtherUuids) {
 std::vector<PostId> some_ids() {
   std::mt19937_64 random(7);
   std::vector<PostId> ids;
+  ids.reserve(2002);
   for (int i = 0; i < 2000; ++i) {
     ids.push_back(PostKeys::id_of(1'714'564'800'000 + random() % 3,
                                   static_cast<uint32_t>(random() % 4096), random()));
@@ -82,8 +83,8 @@ TEST(PostKeys, TellTheirPost) {
 }
 
 TEST(PostKeys, StandAmongWholeTicksWhereTheirTimeBelongs) {
-  const int64_t ns = kDay.unix_seconds() * 1'000'000'000;
-  const auto key = PostKeys::range_key(FeedLayout::kNewestFirst, PostId::make(kDay)).value();
+  const int64_t ns = day.unix_seconds() * 1'000'000'000;
+  const auto key = PostKeys::range_key(FeedLayout::kNewestFirst, PostId::make(day)).value();
   EXPECT_GT(*key.get_if<Number>(), Number(INT64_MAX - ns - 1000));
   EXPECT_GT(*key.get_if<Number>(), Number(INT64_MAX - ns));
   EXPECT_LT(*key.get_if<Number>(), Number(INT64_MAX - ns + 1));
@@ -91,7 +92,7 @@ TEST(PostKeys, StandAmongWholeTicksWhereTheirTimeBelongs) {
   const auto foreign = PostKeys::place_of(AttributeValue(Number(INT64_MAX - ns - 123)));
   ASSERT_TRUE(foreign);
   EXPECT_TRUE(foreign->id.is_nil());
-  EXPECT_EQ(foreign->at, kDay + 123ns);
+  EXPECT_EQ(foreign->at, day + 123ns);
 }
 
 TEST(PostKeys, RefuseIdsThatHaveNoPlace) {

@@ -121,7 +121,7 @@ Result<std::vector<Item>> query_items(Client& client, const RetryPolicy& policy,
 }
 
 Result<int64_t> write_batch(Client& client, const RetryPolicy& policy, TimeSource& time,
-                            std::stop_token stop, const std::string& table,
+                            const std::stop_token& stop, const std::string& table,
                             std::vector<WriteRequest> writes) {
   BatchWriteItemRequest request;
   request.items[table] = std::move(writes);

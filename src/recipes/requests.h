@@ -44,8 +44,8 @@ inline constexpr int kMaxUnknownAttempts = 3;
 // Runs `attempt` (which returns a Result) until it answers or the policy ends. Only for requests
 // that may take effect twice.
 template <class F>
-auto with_retries(const RetryPolicy& policy, TimeSource& time, std::stop_token stop, F&& attempt)
-    -> decltype(attempt()) {
+auto with_retries(const RetryPolicy& policy, TimeSource& time, const std::stop_token& stop,
+                  F&& attempt) -> decltype(attempt()) {
   int unknown = 0;
   for (int tried = 0;; ++tried) {
     auto result = attempt();
@@ -85,7 +85,7 @@ inline constexpr std::size_t kBatchGets = 100;
 // BatchWriteItem of up to 25 writes of different keys, what comes back unprocessed sent again.
 // Returns the number of requests it took.
 Result<int64_t> write_batch(Client& client, const RetryPolicy& policy, TimeSource& time,
-                            std::stop_token stop, const std::string& table,
+                            const std::stop_token& stop, const std::string& table,
                             std::vector<WriteRequest> writes);
 
 // BatchGetItem of up to 100 different keys, consistent, unprocessed ones asked for again.

@@ -279,7 +279,7 @@ Semaphore::Semaphore(Client& client, SemaphoreOptions options) : state_(std::mak
 }
 
 Result<Lease> Semaphore::acquire(const LockName& name, const AcquireOptions& options,
-                                 std::stop_token stop) {
+                                 const std::stop_token& stop) {
   const LockTable& table = *state_->table;
   STATOR_CHECK_OK(check_table(table.options.table));
   STATOR_CHECK_OK(check_arguments(name, options));

@@ -149,11 +149,10 @@ struct SensorRegistry::State {
   }
 };
 
-SensorRegistry::SensorRegistry(Client& client, SensorOptions options)
-    : state_(std::make_shared<const State>(
-          State{.client = client,
-                .options = options,
-                .time = options.time != nullptr ? *options.time : system_time()})) {}
+SensorRegistry::SensorRegistry(Client& client, SensorOptions options) {
+  TimeSource& time = options.time != nullptr ? *options.time : system_time();
+  state_ = std::make_shared<const State>(State{client, std::move(options), time});
+}
 
 Result<void> SensorRegistry::add(const Sensor& sensor) const {
   STATOR_CHECK_OK(check_table(state_->options.table));

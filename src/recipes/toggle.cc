@@ -231,11 +231,10 @@ struct AnyToggle::State {
   }
 };
 
-AnyToggle::AnyToggle(Client& client, ToggleOptions options)
-    : state_(std::make_shared<const State>(
-          State{.client = client,
-                .options = options,
-                .time = options.time != nullptr ? *options.time : system_time()})) {}
+AnyToggle::AnyToggle(Client& client, ToggleOptions options) {
+  TimeSource& time = options.time != nullptr ? *options.time : system_time();
+  state_ = std::make_shared<const State>(State{client, std::move(options), time});
+}
 
 Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, Time at,
                               const EventId& event) const {

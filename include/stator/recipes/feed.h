@@ -126,12 +126,13 @@ class Feed {
 
   // Delivers every post that was in the outbox when the call came to it, in batches of 25.
   // Ends early with kCancelled; what was delivered stays, and the next call resumes.
-  Result<Delivered> deliver_pending(std::stop_token stop = {}) const;
+  Result<Delivered> deliver_pending(const std::stop_token& stop = {}) const;
 
   // deliver_pending again and again, `idle` apart when there was nothing, until `stop`.
   // Throttling and unreachable services are waited out; other errors end it.
   Result<Delivered> run_worker(
-      std::stop_token stop, std::chrono::milliseconds idle = std::chrono::milliseconds(200)) const;
+      const std::stop_token& stop,
+      std::chrono::milliseconds idle = std::chrono::milliseconds(200)) const;
 
   // The tables that the options need, on demand. The first is the feed's: partition_key S,
   // range_key S or N, and the sparse index `Outbox`; the second, where wanted, the followers'.

@@ -77,7 +77,7 @@ class Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  Fence fence() const;              // neither is for a lease that was moved from
+  Fence fence() const;  // neither is for a lease that was moved from
   const std::string& name() const;
 
   // How long nobody can have taken it over yet: the lease's length since before the request that
@@ -114,7 +114,7 @@ class Semaphore {
   // A holder that stopped renewing is replaced once this object has seen it unchanged for its
   // whole lease, over one waiting call or several short ones.
   Result<Lease> acquire(const LockName& name, const AcquireOptions& options = {},
-                        std::stop_token stop = {});
+                        const std::stop_token& stop = {});
 
   // Who has it; absent: free.
   Result<std::optional<LockHolder>> holder(const LockName& name);

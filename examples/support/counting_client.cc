@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/counting_client.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+namespace stator::examples {
+namespace {
+
+double units(const std::optional<ConsumedCapacity>& capacity) {
+  return capacity ? capacity->total.units : 0;
+}
+
+double units(const std::vector<ConsumedCapacity>& capacities) {
+  double sum = 0;
+  for (const ConsumedCapacity& capacity : capacities) sum += capacity.total.units;
+  return sum;
+}
+
+template <class Request>
+Request metered(Request request) {
+  request.return_capacity = ReturnConsumedCapacity::kTotal;
+  return request;
+}
+
+}  // namespace
+
+Cost Cost::operator-(const Cost& earlier) const {
+  Cost difference = *this;
+  difference.requests -= earlier.requests;
+  difference.read_units -= earlier.read_units;
+  difference.write_units -= earlier.write_units;
+  for (const auto& [operation, count] : earlier.by_operation) {
+    if ((difference.by_operation[operation] -= count) == 0) {
+      difference.by_operation.erase(operation);
+    }
+  }
+  return difference;
+}
+
+std::string Cost::text() const {
+  std::string operations;
+  for (const auto& [operation, count] : by_operation) {
+    operations += fmt::format("{}{} {}", operations.empty() ? "" : ", ", count, operation);
+  }
+  return fmt::format("{} requests ({}), {:.1f} write units, {:.1f} read units", requests,
+                     operations, write_units, read_units);
+}
+
+Cost CountingClient::cost() const {
+  const std::scoped_lock lock(mutex_);
+  return cost_;
+}
+
+void CountingClient::count(const char* operation, double read_units, double write_units) {
+  const std::scoped_lock lock(mutex_);
+  ++cost_.requests;
+  ++cost_.by_operation[operation];
+  cost_.read_units += read_units;
+  cost_.write_units += write_units;
+}
+
+Result<CreateTableResult> CountingClient::create_table(const CreateTableRequest& request) {
+  count("CreateTable", 0, 0);
+  return inner_.create_table(request);
+}
+
+Result<DescribeTableResult> CountingClient::describe_table(const DescribeTableRequest& request) {
+  count("DescribeTable", 0, 0);
+  return inner_.describe_table(request);
+}
+
+Result<ListTablesResult> CountingClient::list_tables(const ListTablesRequest& request) {
+  count("ListTables", 0, 0);
+  return inner_.list_tables(request);
+}
+
+Result<DeleteTableResult> CountingClient::delete_table(const DeleteTableRequest& request) {
+  count("DeleteTable", 0, 0);
+  return inner_.delete_table(request);
+}
+
+Result<WriteResult> CountingClient::put_item(const PutItemRequest& request) {
+  auto result = inner_.put_item(metered(request));
+  count("PutItem", 0, result ? units(result->capacity) : 0);
+  return result;
+}
+
+Result<GetItemResult> CountingClient::get_item(const GetItemRequest& request) {
+  auto result = inner_.get_item(metered(request));
+  count("GetItem", result ? units(result->capacity) : 0, 0);
+  return result;
+}
+
+Result<WriteResult> CountingClient::update_item(const UpdateItemRequest& request) {
+  auto result = inner_.update_item(metered(request));
+  count("UpdateItem", 0, result ? units(result->capacity) : 0);
+  return result;
+}
+
+Result<WriteResult> CountingClient::delete_item(const DeleteItemRequest& request) {
+  auto result = inner_.delete_item(metered(request));
+  count("DeleteItem", 0, result ? units(result->capacity) : 0);
+  return result;
+}
+
+Result<PageResult> CountingClient::query(const QueryRequest& request) {
+  auto result = inner_.query(metered(request));
+  count("Query", result ? units(result->capacity) : 0, 0);
+  return result;
+}
+
+Result<PageResult> CountingClient::scan(const ScanRequest& request) {
+  auto result = inner_.scan(metered(request));
+  count("Scan", result ? units(result->capacity) : 0, 0);
+  return result;
+}
+
+Result<BatchGetItemResult> CountingClient::batch_get_item(const BatchGetItemRequest& request) {
+  auto result = inner_.batch_get_item(metered(request));
+  count("BatchGetItem", result ? units(result->capacity) : 0, 0);
+  return result;
+}
+
+Result<BatchWriteItemResult> CountingClient::batch_write_item(
+    const BatchWriteItemRequest& request) {
+  auto result = inner_.batch_write_item(metered(request));
+  count("BatchWriteItem", 0, result ? units(result->capacity) : 0);
+  return result;
+}
+
+Result<TransactWriteItemsResult> CountingClient::transact_write_items(
+    const TransactWriteItemsRequest& request) {
+  auto result = inner_.transact_write_items(metered(request));
+  count("TransactWriteItems", 0, result ? units(result->capacity) : 0);
+  return result;
+}
+
+Result<TransactGetItemsResult> CountingClient::transact_get_items(
+    const TransactGetItemsRequest& request) {
+  auto result = inner_.transact_get_items(metered(request));
+  count("TransactGetItems", result ? units(result->capacity) : 0, 0);
+  return result;
+}
+
+}  // namespace stator::examples

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// CountingClient: another client, and what it cost in requests and capacity units.
+//
+// Asks for ReturnConsumedCapacity on each request.
+// Thread safety: as Client. Lifetime: borrows the other client.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "stator/client.h"
+
+namespace stator::examples {
+
+struct Cost {
+  int64_t requests = 0;
+  double read_units = 0;
+  double write_units = 0;
+  std::map<std::string, int64_t> by_operation = {};
+
+  Cost operator-(const Cost& earlier) const;
+  // "120 requests (100 PutItem, 20 Query), 100 write units, 20 read units".
+  std::string text() const;
+};
+
+class CountingClient final : public Client {
+ public:
+  explicit CountingClient(Client& inner) : inner_(inner) {}
+
+  Cost cost() const;
+
+  Result<CreateTableResult> create_table(const CreateTableRequest& request) override;
+  Result<DescribeTableResult> describe_table(const DescribeTableRequest& request) override;
+  Result<ListTablesResult> list_tables(const ListTablesRequest& request) override;
+  Result<DeleteTableResult> delete_table(const DeleteTableRequest& request) override;
+  Result<WriteResult> put_item(const PutItemRequest& request) override;
+  Result<GetItemResult> get_item(const GetItemRequest& request) override;
+  Result<WriteResult> update_item(const UpdateItemRequest& request) override;
+  Result<WriteResult> delete_item(const DeleteItemRequest& request) override;
+  Result<PageResult> query(const QueryRequest& request) override;
+  Result<PageResult> scan(const ScanRequest& request) override;
+  Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) override;
+  Result<BatchWriteItemResult> batch_write_item(const BatchWriteItemRequest& request) override;
+  Result<TransactWriteItemsResult> transact_write_items(
+      const TransactWriteItemsRequest& request) override;
+  Result<TransactGetItemsResult> transact_get_items(
+      const TransactGetItemsRequest& request) override;
+
+ private:
+  void count(const char* operation, double read_units, double write_units);
+
+  Client& inner_;
+  mutable std::mutex mutex_;
+  Cost cost_;  // guarded by mutex_
+};
+
+}  // namespace stator::examples

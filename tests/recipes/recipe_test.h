@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the suites of the recipes share: a client of some home, faults and a clock before it.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "stator/recipes/common.h"
+#include "support/counting_client.h"
+#include "support/fake_time.h"
+#include "support/faulty_client.h"
+#include "support/homes.h"
+
+namespace stator::test {
+
+inline Time at(std::string_view text) {
+  return Time::parse(text).value();
+}
+
+// The code of a result that should have failed; kOk does not exist, so success is told as text.
+template <class T>
+std::string outcome(const Result<T>& result) {
+  return result ? "ok" : code_name(result.error().code);
+}
+
+// Succeeds, or says why not.
+template <class T>
+testing::AssertionResult succeeded(const Result<T>& result) {
+  if (result) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << code_name(result.error().code) << ": " << result.error().message;
+}
+
+#define ASSERT_OK(...) ASSERT_TRUE(::stator::test::succeeded(__VA_ARGS__))
+#define EXPECT_OK(...) EXPECT_TRUE(::stator::test::succeeded(__VA_ARGS__))
+#define EXPECT_FAILS(code, ...) \
+  EXPECT_EQ(::stator::test::outcome(__VA_ARGS__), ::stator::code_name(code))
+
+// client -> faulty -> counting -> the home.
+struct Bench {
+  explicit Bench(const std::string& kind) : home(open_home(kind)) {}
+
+  void create(const CreateTableRequest& table) {
+    ASSERT_OK(create_table_if_missing(*home.client, table));
+  }
+  // Requests and units of what `action` does.
+  template <class F>
+  examples::Cost cost_of(F action) {
+    const examples::Cost before = counting.cost();
+    action();
+    return counting.cost() - before;
+  }
+
+  Home home;
+  examples::CountingClient counting{*home.client};
+  FaultyClient client{counting};
+  FakeTime time;
+};
+
+}  // namespace stator::test

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stator/recipes/semaphore.h"
+
+#include <atomic>
+#include <thread>
+
+#include "recipes/recipe_test.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+class SemaphoreTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { bench.create(Semaphore::table_definition(options())); }
+
+  SemaphoreOptions options() { return {.table = "Locks", .time = &bench.time}; }
+  SemaphoreOptions real_time() {
+    return {.table = "Locks",
+            .retry = {.max_attempts = 100, .backoff_base = 1ms, .backoff_max = 20ms},
+            .backoff_base = 1ms,
+            .backoff_max = 10ms};
+  }
+  // Another process: an object of its own, with what it has seen.
+  Semaphore other() { return Semaphore(bench.client, options()); }
+
+  Bench bench{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Homes, SemaphoreTest, testing::ValuesIn(home_kinds()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(SemaphoreTest, LocksAndReleases) {
+  Semaphore mine = other();
+  Semaphore theirs = other();
+  auto lease = mine.acquire("tbl_issues:7", {.user = "ann"});
+  ASSERT_OK(lease);
+  EXPECT_TRUE(lease->held());
+  EXPECT_FAILS(Code::kHeld, theirs.acquire("tbl_issues:7"));
+  EXPECT_OK(theirs.acquire("tbl_issues:8"));
+  ASSERT_OK(lease->release());
+  EXPECT_FALSE(lease->held());
+  EXPECT_OK(theirs.acquire("tbl_issues:7"));
+}
+
+TEST_P(SemaphoreTest, TellsWhoHoldsIt) {
+  Semaphore mine = other();
+  EXPECT_EQ(mine.holder("lock").value(), std::nullopt);
+  auto lease = mine.acquire("lock", {.lease = 30s, .user = "ann"});
+  ASSERT_OK(lease);
+  const auto refused = other().acquire("lock");
+  ASSERT_FALSE(refused);
+  const auto holder = Semaphore::holder_in(refused.error());
+  ASSERT_TRUE(holder);
+  EXPECT_EQ(holder->user, "ann");
+  EXPECT_EQ(holder->fence, lease->fence());
+  EXPECT_EQ(holder->lease, 30s);
+  EXPECT_EQ(holder->acquired_at, bench.time.now());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("ann"));
+  EXPECT_EQ(mine.holder("lock").value()->owner, holder->owner);
+  ASSERT_OK(lease->release());
+  EXPECT_EQ(mine.holder("lock").value(), std::nullopt);
+}
+
+TEST_P(SemaphoreTest, ReleasesWhenTheLeaseGoesOutOfScope) {
+  Semaphore mine = other();
+  {
+    ASSERT_OK(mine.acquire("lock"));
+  }
+  EXPECT_OK(mine.acquire("lock"));
+}
+
+TEST_P(SemaphoreTest, LeavesTheLockToItsHolderWhenAnAttemptFails) {
+  auto lease = other().acquire("lock");
+  ASSERT_OK(lease);
+  for (int i = 0; i < 3; ++i) EXPECT_FAILS(Code::kHeld, other().acquire("lock"));
+  EXPECT_EQ(other().holder("lock").value()->fence, lease->fence());
+}
+
+TEST_P(SemaphoreTest, ReleasesTwiceWithoutHarm) {
+  auto lease = other().acquire("lock");
+  ASSERT_OK(lease);
+  ASSERT_OK(lease->release());
+  auto next = other().acquire("lock");
+  ASSERT_OK(next);
+  EXPECT_OK(lease->release());
+  EXPECT_OK(next->renew());
+}
+
+TEST_P(SemaphoreTest, MovesItsLease) {
+  Semaphore mine = other();
+  std::optional<Lease> kept;
+  {
+    auto lease = mine.acquire("lock");
+    ASSERT_OK(lease);
+    kept.emplace(std::move(*lease));
+    EXPECT_FALSE(lease->held());  // NOLINT(bugprone-use-after-move): what moving leaves
+    EXPECT_OK(lease->release());
+  }
+  EXPECT_TRUE(kept->held());
+  EXPECT_FAILS(Code::kHeld, mine.acquire("lock"));
+  auto second = mine.acquire("second");
+  ASSERT_OK(second);
+  *kept = std::move(*second);
+  EXPECT_OK(mine.acquire("lock"));
+  EXPECT_EQ(kept->name(), "second");
+}
+
+TEST_P(SemaphoreTest, IsNotReentrant) {
+  Semaphore mine = other();
+  auto lease = mine.acquire("lock", {.user = "ann"});
+  ASSERT_OK(lease);
+  EXPECT_FAILS(Code::kHeld, mine.acquire("lock", {.user = "ann"}));
+  EXPECT_OK(lease->renew());
+}
+
+TEST_P(SemaphoreTest, FencesGrowOverReleases) {
+  Semaphore mine = other();
+  Fence last{0};
+  for (int i = 0; i < 5; ++i) {
+    auto lease = mine.acquire("lock");
+    ASSERT_OK(lease);
+    EXPECT_GT(lease->fence(), last);
+    last = lease->fence();
+    ASSERT_OK(lease->release());
+  }
+}
+
+// ---- Taking over
+
+TEST_P(SemaphoreTest, IsTakenOverOnlyAfterAWholeLeaseUnderObservation) {
+  auto lease = other().acquire("lock", {.lease = 20s});
+  ASSERT_OK(lease);
+  bench.time.advance(1h);  // dead for long, but nobody has watched
+  Semaphore watcher = other();
+  EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+  bench.time.advance(20s - 1ns);
+  EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+  bench.time.advance(1ns);
+  const auto taken = watcher.acquire("lock");
+  ASSERT_OK(taken);
+  EXPECT_GT(taken->fence(), lease->fence());
+}
+
+TEST_P(SemaphoreTest, IsTakenOverByOneWhoWaits) {
+  auto lease = other().acquire("lock", {.lease = 20s});
+  ASSERT_OK(lease);
+  Semaphore watcher = other();
+  const auto start = bench.time.since_boot();
+  const auto taken = watcher.acquire("lock", {.wait = kWaitForEver});
+  ASSERT_OK(taken);
+  EXPECT_GE(bench.time.since_boot() - start, 20s);
+  EXPECT_LE(bench.time.since_boot() - start, 21s);
+}
+
+TEST_P(SemaphoreTest, StaysWithAHolderThatRenews) {
+  auto lease = other().acquire("lock", {.lease = 20s});
+  ASSERT_OK(lease);
+  Semaphore watcher = other();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+    bench.time.advance(15s);
+    ASSERT_OK(lease->renew());
+    EXPECT_EQ(lease->remaining(), 20s);
+  }
+}
+
+TEST_P(SemaphoreTest, DoesNotCareAboutWallClocks) {
+  auto lease = other().acquire("lock", {.lease = 120s});
+  ASSERT_OK(lease);
+  Semaphore watcher = other();
+  bench.time.set_wall(at("2034-01-01T00:00:00Z"));
+  EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+  bench.time.advance(119s);
+  EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+  EXPECT_GT(lease->remaining(), 0s);
+  bench.time.set_wall(at("1999-01-01T00:00:00Z"));
+  bench.time.advance(1s);
+  EXPECT_EQ(lease->remaining(), 0s);
+  EXPECT_OK(watcher.acquire("lock"));
+}
+
+TEST_P(SemaphoreTest, AHolderThatWasRobbedCanNeitherRenewNorReleaseNorCommit) {
+  auto lease = other().acquire("lock", {.lease = 1s});
+  ASSERT_OK(lease);
+  Semaphore watcher = other();
+  auto taken = watcher.acquire("lock", {.wait = 1min});
+  ASSERT_OK(taken);
+  TransactWriteItemsRequest late{
+      .items = {{.table = "Locks", .item = {{"pk", "late"}, {"written", true}}}}};
+  EXPECT_FAILS(Code::kLost, lease->commit(late));
+  EXPECT_FAILS(Code::kLost, lease->renew());
+  EXPECT_FALSE(lease->held());
+  EXPECT_FAILS(Code::kLost, lease->release());
+  EXPECT_EQ(watcher.holder("lock").value()->fence, taken->fence());
+  EXPECT_OK(taken->renew());
+  EXPECT_FALSE(
+      bench.client.get_item({.table = "Locks", .key = {{"pk", "late"}}}).value().item.has_value());
+}
+
+TEST_P(SemaphoreTest, TheDestructorOfARobbedLeaseLeavesTheLockToItsHolder) {
+  Semaphore watcher = other();
+  std::optional<Lease> taken;
+  {
+    auto lease = other().acquire("lock", {.lease = 1s});
+    ASSERT_OK(lease);
+    auto next = watcher.acquire("lock", {.wait = 1min});
+    ASSERT_OK(next);
+    taken.emplace(std::move(*next));
+  }
+  EXPECT_OK(taken->renew());
+}
+
+TEST_P(SemaphoreTest, OneOfTwoWatchersTakesOver) {
+  auto lease = other().acquire("lock", {.lease = 1s});
+  ASSERT_OK(lease);
+  Semaphore a = other();
+  Semaphore b = other();
+  EXPECT_FAILS(Code::kHeld, a.acquire("lock"));
+  EXPECT_FAILS(Code::kHeld, b.acquire("lock"));
+  bench.time.advance(1s);
+  const auto taken = a.acquire("lock");
+  EXPECT_OK(taken);
+  EXPECT_FAILS(Code::kHeld, b.acquire("lock"));
+}
+
+// ---- Lost replies
+
+TEST_P(SemaphoreTest, IsNotLockedOutByItsOwnLostReply) {
+  Semaphore mine = other();
+  bench.client.first("UpdateItem", 1, lose_reply());
+  const auto start = bench.time.since_boot();
+  auto lease = mine.acquire("lock", {.lease = 20s});
+  ASSERT_OK(lease);
+  // The lease counts from before the attempt that may have taken it.
+  EXPECT_EQ(lease->remaining(), 20s - (bench.time.since_boot() - start));
+  EXPECT_OK(lease->renew());
+  EXPECT_OK(lease->commit({}));
+}
+
+TEST_P(SemaphoreTest, RepeatsALostRequest) {
+  Semaphore mine = other();
+  bench.client.first("UpdateItem", 1, lose_request());
+  EXPECT_OK(mine.acquire("lock"));
+}
+
+TEST_P(SemaphoreTest, ARequestThatArrivesTwiceDoesNotMoveTheFence) {
+  Semaphore mine = other();
+  bench.client.first("UpdateItem", 1, repeat());
+  auto lease = mine.acquire("lock");
+  ASSERT_OK(lease);
+  EXPECT_EQ(lease->fence(), Fence{1});
+  EXPECT_OK(lease->renew());
+  bench.client.first("UpdateItem", 1, repeat());
+  EXPECT_OK(lease->renew());
+  bench.client.first("UpdateItem", 1, repeat());
+  EXPECT_OK(lease->release());
+}
+
+TEST_P(SemaphoreTest, TakesOverOnceWhenTheReplyIsLost) {
+  auto lease = other().acquire("lock", {.lease = 1s});
+  ASSERT_OK(lease);
+  Semaphore watcher = other();
+  EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+  bench.time.advance(1s);
+  bench.client.first("UpdateItem", 1, lose_reply());
+  auto taken = watcher.acquire("lock", {.lease = 5s});
+  ASSERT_OK(taken);
+  EXPECT_EQ(to_int64(taken->fence()), to_int64(lease->fence()) + 1);
+  EXPECT_OK(taken->renew());
+}
+
+TEST_P(SemaphoreTest, FindingItsOwnReleaseDoneIsSuccess) {
+  auto lease = other().acquire("lock");
+  ASSERT_OK(lease);
+  bench.client.first("UpdateItem", 1, lose_reply());
+  EXPECT_OK(lease->release());
+}
+
+TEST_P(SemaphoreTest, FindingItsOwnReleaseDoneIsSuccessAlsoWhenAnotherHasItByNow) {
+  auto lease = other().acquire("lock");
+  ASSERT_OK(lease);
+  // The release is applied and its reply lost; the next holder comes before the repetition.
+  std::optional<Lease> next;
+  bench.client.before([&, done = bench.client.sent("UpdateItem")](std::string_view, int nth) {
+    if (nth == done + 1) return lose_reply();
+    if (nth == done + 2) {
+      auto taken = other().acquire("lock");
+      if (taken) next.emplace(std::move(*taken));
+    }
+    return pass();
+  });
+  EXPECT_OK(lease->release());
+  ASSERT_TRUE(next);
+  EXPECT_OK(next->renew());
+}
+
+TEST_P(SemaphoreTest, GivesBackWhatItMayHaveTakenWhenItEndsWithoutAnAnswer) {
+  Semaphore mine = other();
+  int updates = 0;
+  bench.client.before([&](std::string_view operation, int) {
+    return operation == "UpdateItem" && ++updates <= 3 ? lose_reply() : pass();
+  });
+  EXPECT_FAILS(Code::kOutcomeUnknown, mine.acquire("lock"));
+  bench.client.before(nullptr);
+  EXPECT_EQ(mine.holder("lock").value(), std::nullopt);
+}
+
+// ---- Waiting
+
+TEST_P(SemaphoreTest, AWaitThatRunsOutTellsTheHolder) {
+  auto lease = other().acquire("lock", {.lease = 1h, .user = "ann"});
+  ASSERT_OK(lease);
+  const auto start = bench.time.since_boot();
+  const auto refused = other().acquire("lock", {.wait = 5s});
+  EXPECT_FAILS(Code::kTimeout, refused);
+  EXPECT_GE(bench.time.since_boot() - start, 5s);
+  EXPECT_LE(bench.time.since_boot() - start, 6s);
+  EXPECT_EQ(Semaphore::holder_in(refused.error())->user, "ann");
+}
+
+TEST_P(SemaphoreTest, AWaitEndsWhenItIsStopped) {
+  auto lease = other().acquire("lock", {.lease = 1h});
+  ASSERT_OK(lease);
+  Semaphore waiting(bench.client, real_time());
+  std::stop_source source;
+  const int before = bench.client.sent("UpdateItem");
+  std::jthread stopper([&] {
+    while (bench.client.sent("UpdateItem") < before + 3) std::this_thread::yield();
+    source.request_stop();
+  });
+  EXPECT_FAILS(Code::kCancelled,
+               waiting.acquire("lock", {.wait = kWaitForEver}, source.get_token()));
+}
+
+TEST_P(SemaphoreTest, PassesOnOtherErrorsAtOnce) {
+  Semaphore elsewhere(bench.client, {.table = "Absent", .time = &bench.time});
+  const int before = bench.client.sent();
+  EXPECT_FAILS(Code::kResourceNotFound, elsewhere.acquire("lock", {.wait = kWaitForEver}));
+  EXPECT_EQ(bench.client.sent() - before, 1);
+}
+
+TEST_P(SemaphoreTest, WaitsThroughThrottlingAndConflicts) {
+  bench.client.before([n = 0](std::string_view, int) mutable {
+    ++n;
+    return n <= 3 ? refuse(n == 2 ? Code::kTransactionConflict : Code::kThrottling) : pass();
+  });
+  EXPECT_OK(other().acquire("lock", {.wait = 1min}));
+}
+
+TEST_P(SemaphoreTest, RefusesBadArgumentsBeforeAnyRequest) {
+  Semaphore mine = other();
+  const int before = bench.client.sent();
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire(""));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire(std::string(2049, 'x')));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("\xff"));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.lease = 0s}));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.lease = 25h}));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.wait = -1s}));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.permits = 2}));
+  EXPECT_EQ(bench.client.sent(), before);
+}
+
+TEST_P(SemaphoreTest, TellsAnItemThatIsNoLock) {
+  ASSERT_OK(bench.client.put_item(
+      {.table = "Locks", .item = {{"pk", "LOCK#x"}, {"owner", "someone"}, {"fence", "no"}}}));
+  EXPECT_FAILS(Code::kConflict, other().acquire("x"));
+  EXPECT_FAILS(Code::kConflict, other().holder("x"));
+}
+
+// ---- Commit
+
+TEST_P(SemaphoreTest, CommitsWhileItIsCurrent) {
+  auto lease = other().acquire("lock", {.lease = 1s});
+  ASSERT_OK(lease);
+  bench.time.advance(1h);  // over, but nobody has taken it: writing is still safe
+  const TransactWriteItemsRequest write{
+      .items = {{.table = "Locks", .item = {{"pk", "record"}, {"by", to_int64(lease->fence())}}}}};
+  EXPECT_OK(lease->commit(write));
+  EXPECT_TRUE(bench.client.get_item({.table = "Locks", .key = {{"pk", "record"}}})
+                  .value()
+                  .item.has_value());
+  ASSERT_OK(lease->release());
+  EXPECT_FAILS(Code::kLost, lease->commit(write));
+}
+
+TEST_P(SemaphoreTest, HandsOnTheTransactionsOwnFailures) {
+  auto lease = other().acquire("lock");
+  ASSERT_OK(lease);
+  const auto refused = lease->commit(
+      {.items = {
+           {.table = "Locks", .item = {{"pk", "record"}}, .condition = "attribute_exists(pk)"}}});
+  EXPECT_FAILS(Code::kTransactionCanceled, refused);
+  ASSERT_TRUE(refused.error().detail);
+  EXPECT_EQ(refused.error().detail->reasons.at(0).code, "ConditionalCheckFailed");
+  EXPECT_TRUE(lease->held());
+}
+
+TEST_P(SemaphoreTest, CommitsThroughConflictsAndLostReplies) {
+  auto lease = other().acquire("lock");
+  ASSERT_OK(lease);
+  const TransactWriteItemsRequest count{.items = {{.action = TransactAction::kUpdate,
+                                                   .table = "Locks",
+                                                   .item = {{"pk", "counter"}},
+                                                   .update = "ADD runs :one",
+                                                   .values = Values{{":one", 1}}}}};
+  bench.client.first("TransactWriteItems", 2, cancel({"None", "TransactionConflict"}));
+  EXPECT_OK(lease->commit(count));
+  bench.client.first("TransactWriteItems", 1, lose_reply());
+  EXPECT_OK(lease->commit(count));
+  EXPECT_EQ(bench.client.get_item({.table = "Locks", .key = {{"pk", "counter"}}})
+                .value()
+                .item->at("runs"),
+            AttributeValue(2));
+}
+
+TEST_P(SemaphoreTest, LetsOneThreadAtATimeThrough) {
+  constexpr int kThreads = 6;
+  constexpr int kRounds = 8;
+  std::atomic<int> inside = 0;
+  std::atomic<int64_t> last_fence = 0;
+  ASSERT_OK(bench.client.put_item(
+      {.table = "Locks", .item = {{"pk", "record"}, {"value", 0}, {"rounds", 0}}}));
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&] {
+        Semaphore locks(bench.client, real_time());
+        for (int round = 0; round < kRounds; ++round) {
+          auto lease = locks.acquire("lock", {.lease = 1h, .wait = kWaitForEver});
+          ASSERT_OK(lease);
+          EXPECT_EQ(inside.fetch_add(1), 0);
+          EXPECT_GT(to_int64(lease->fence()), last_fence.exchange(to_int64(lease->fence())));
+          // Read, think, write: what a race would lose.
+          const Item record =
+              bench.client
+                  .get_item({.table = "Locks", .key = {{"pk", "record"}}, .consistent_read = true})
+                  .value()
+                  .item.value();
+          const int64_t rounds = record.at("rounds").get_if<Number>()->to_int64().value();
+          EXPECT_OK(lease->commit(
+              {.items = {{.table = "Locks",
+                          .item = {{"pk", "record"}, {"value", 0}, {"rounds", rounds + 1}}}}}));
+          inside.fetch_sub(1);
+          EXPECT_OK(lease->release());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(bench.client.get_item({.table = "Locks", .key = {{"pk", "record"}}})
+                .value()
+                .item->at("rounds"),
+            AttributeValue(kThreads * kRounds));
+}
+
+TEST_P(SemaphoreTest, CostsWhatItSays) {
+  Semaphore mine = other();
+  std::optional<Lease> kept;
+  const auto acquiring = bench.cost_of([&] {
+    auto lease = mine.acquire("lock", {.lease = 1s});
+    ASSERT_OK(lease);
+    kept.emplace(std::move(*lease));
+  });
+  EXPECT_EQ(acquiring.requests, 1);
+  EXPECT_EQ(acquiring.write_units, 1);
+  const auto renewing = bench.cost_of([&] { ASSERT_OK(kept->renew()); });
+  EXPECT_EQ(renewing.requests, 1);
+  EXPECT_EQ(renewing.write_units, 1);
+
+  Semaphore watcher = other();
+  EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+  bench.time.advance(1s);
+  std::optional<Lease> taken;
+  const auto taking_over = bench.cost_of([&] {
+    auto lease = watcher.acquire("lock");
+    ASSERT_OK(lease);
+    taken.emplace(std::move(*lease));
+  });
+  EXPECT_EQ(taking_over.requests, 1);
+  EXPECT_EQ(taking_over.write_units, 1);
+  const auto releasing = bench.cost_of([&] { ASSERT_OK(taken->release()); });
+  EXPECT_EQ(releasing.requests, 1);
+  EXPECT_EQ(releasing.write_units, 1);
+}
+
+// ---- Making the table
+
+TEST_P(SemaphoreTest, ItsTableIsCreatedOnceByManyAtOnce) {
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&] {
+      EXPECT_OK(create_table_if_missing(*bench.home.client,
+                                        Semaphore::table_definition({.table = "Fresh"})));
+    });
+  }
+}
+
+TEST_P(SemaphoreTest, ItsTableIsNotTakenForOneOfOtherKeys) {
+  CreateTableRequest wanted = Semaphore::table_definition({.table = "Locks"});
+  wanted.key_schema[0].name = wanted.attributes[0].name = "semaphoreName";
+  EXPECT_FAILS(Code::kConflict, create_table_if_missing(*bench.home.client, wanted));
+  bench.client.before([](std::string_view operation, int) {
+    return operation == "CreateTable" ? refuse(Code::kAccessDenied) : pass();
+  });
+  EXPECT_FAILS(
+      Code::kAccessDenied,
+      create_table_if_missing(bench.client, Semaphore::table_definition({.table = "Other"})));
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stator/recipes/sensors.h"
+
+#include <algorithm>
+#include <thread>
+#include <tuple>
+
+#include "recipes/recipe_test.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+enum class Kind { kLocationItems, kComposed, kMultiAttribute };
+
+std::string kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::kLocationItems:
+      return "LocationItems";
+    case Kind::kComposed:
+      return "Composed";
+    case Kind::kMultiAttribute:
+      return "MultiAttribute";
+  }
+  return "";
+}
+
+class SensorsTest : public testing::TestWithParam<std::tuple<std::string, Kind>> {
+ protected:
+  void SetUp() override { bench.create(SensorRegistry::table_definition(options())); }
+
+  Kind kind() const { return std::get<Kind>(GetParam()); }
+  SensorOptions options(Duplicates duplicates = Duplicates::kReplace) {
+    return {.table = "SensorsTable",
+            .layout = kind() == Kind::kLocationItems ? SensorLayout::kLocationItems
+                                                     : SensorLayout::kIndexed,
+            .location_keys = kind() == Kind::kMultiAttribute ? LocationKeys::kMultiAttribute
+                                                             : LocationKeys::kComposed,
+            .duplicates = duplicates,
+            .time = &bench.time};
+  }
+  SensorRegistry registry(Duplicates duplicates = Duplicates::kReplace) {
+    return SensorRegistry(bench.client, options(duplicates));
+  }
+  const char* adding() const {
+    return kind() == Kind::kLocationItems ? "TransactWriteItems" : "PutItem";
+  }
+  Time now() { return bench.time.now(); }
+
+  static Sensor sensor(const std::string& id = "sensor-1") {
+    return {.id = {id},
+            .location = {.city = "Poznan", .building = "A", .floor = "1", .room = "2"},
+            .type = "Gas"};
+  }
+  static Reading reading(Time time, int value, const std::string& id = "sensor-1") {
+    return {.sensor = {id}, .at = time, .value = value, .unit = "ppm"};
+  }
+  std::vector<std::string> ids_at(const Location& place) {
+    std::vector<std::string> ids;
+    const auto page = registry().at(place).value();
+    for (const SensorId& id : page.items) ids.push_back(id.text);
+    return ids;
+  }
+  void add(const std::string& id, const Location& location) {
+    ASSERT_OK(registry().add({.id = {id}, .location = location}));
+  }
+
+  Bench bench{std::get<std::string>(GetParam())};
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Homes, SensorsTest,
+    testing::Combine(testing::ValuesIn(home_kinds()),
+                     testing::Values(Kind::kLocationItems, Kind::kComposed, Kind::kMultiAttribute)),
+    [](const auto& test) { return std::get<0>(test.param) + kind_name(std::get<1>(test.param)); });
+
+// ---- The post's suite
+
+TEST_P(SensorsTest, RegistersASensorAndGetsIt) {
+  ASSERT_OK(registry().add(sensor()));
+  EXPECT_EQ(registry().get({"sensor-1"}).value(), sensor());
+}
+
+TEST_P(SensorsTest, DoesNotAllowToRegisterManyTimes) {
+  ASSERT_OK(registry().add(sensor()));
+  const auto again = registry().add(sensor());
+  EXPECT_FAILS(Code::kAlreadyExists, again);
+  EXPECT_THAT(again.error().message, testing::HasSubstr("already registered"));
+  Sensor elsewhere = sensor();
+  elsewhere.location.city = "Gdansk";
+  EXPECT_FAILS(Code::kAlreadyExists, registry().add(elsewhere));
+  EXPECT_THAT(ids_at({.city = "Gdansk"}), IsEmpty());
+}
+
+TEST_P(SensorsTest, SavesANewReading) {
+  ASSERT_OK(registry().add(sensor()));
+  ASSERT_OK(registry().record(
+      {.sensor = {"sensor-1"}, .at = now(), .value = Number::parse("0.67").value()}));
+  const auto latest = registry().latest({"sensor-1"}, 1).value();
+  ASSERT_EQ(latest.readings.size(), 1U);
+  EXPECT_EQ(latest.readings[0].value.to_string(), "0.67");
+}
+
+TEST_P(SensorsTest, GetsTheLastReadingsAndTheSensor) {
+  ASSERT_OK(registry().add(sensor()));
+  ASSERT_OK(registry().record(reading(now() - 20s, 3)));
+  ASSERT_OK(registry().record(reading(now() - 10s, 5)));
+  ASSERT_OK(registry().record(reading(now(), 67)));
+  const auto latest = registry().latest({"sensor-1"}, 2).value();
+  EXPECT_EQ(latest.sensor, sensor());
+  EXPECT_THAT(latest.readings, ElementsAre(reading(now(), 67), reading(now() - 10s, 5)));
+}
+
+TEST_P(SensorsTest, GetsSensorsByLocation) {
+  add("sensor-1", {.city = "Poznan", .building = "A", .floor = "1", .room = "2"});
+  add("sensor-2", {.city = "Poznan", .building = "A", .floor = "2", .room = "4"});
+  add("sensor-3", {.city = "Poznan", .building = "A", .floor = "2", .room = "5"});
+  EXPECT_THAT(ids_at({.city = "Poznan", .building = "A", .floor = "2"}),
+              ElementsAre("sensor-2", "sensor-3"));
+}
+
+// ---- What the post's solution gets wrong
+
+TEST_P(SensorsTest, DoesNotTakeFloor10ForFloor1) {
+  add("one", {.city = "Poznan", .building = "A", .floor = "1", .room = "2"});
+  add("ten", {.city = "Poznan", .building = "A", .floor = "10", .room = "2"});
+  add("other", {.city = "Poznan", .building = "AB", .floor = "1", .room = "2"});
+  EXPECT_THAT(ids_at({.city = "Poznan", .building = "A", .floor = "1"}), ElementsAre("one"));
+  EXPECT_THAT(ids_at({.city = "Poznan", .building = "A"}), UnorderedElementsAre("one", "ten"));
+  EXPECT_THAT(ids_at({.city = "Pozna"}), IsEmpty());
+}
+
+TEST_P(SensorsTest, KeepsPlacesApartWhateverTheirNamesHold) {
+  add("hash", {.city = "Poznan", .building = "A#2", .floor = "3", .room = "4"});
+  add("plain", {.city = "Poznan", .building = "A", .floor = "2", .room = "3"});
+  add("escaped", {.city = "Poznan", .building = "A%232", .floor = "3", .room = "4"});
+  EXPECT_THAT(ids_at({.city = "Poznan", .building = "A", .floor = "2"}), ElementsAre("plain"));
+  EXPECT_THAT(ids_at({.city = "Poznan", .building = "A#2"}), ElementsAre("hash"));
+  EXPECT_THAT(ids_at({.city = "Poznan", .building = "A%232", .floor = "3", .room = "4"}),
+              ElementsAre("escaped"));
+  EXPECT_EQ(registry().get({"hash"}).value().location.building, "A#2");
+}
+
+TEST_P(SensorsTest, LetsSeveralSensorsShareARoom) {
+  const Location room{.city = "Poznan", .building = "A", .floor = "1", .room = "2"};
+  add("a", room);
+  add("b", room);
+  EXPECT_THAT(ids_at(room), ElementsAre("a", "b"));
+}
+
+TEST_P(SensorsTest, TakesIdsAsTheyAre) {
+  for (const char* id : {"NORTH-1", "TH-1", "a#b", "a", "SENSOR#x", "%23", "#"}) {
+    add(id, {.city = "Poznan", .building = "A", .floor = "1", .room = id});
+    EXPECT_EQ(registry().get({id}).value().id.text, id);
+    ASSERT_OK(registry().record(reading(now(), 1, id)));
+    EXPECT_EQ(registry().latest({id}, 5).value().readings.size(), 1U);
+    EXPECT_THAT(ids_at({.city = "Poznan", .building = "A", .floor = "1", .room = id}),
+                ElementsAre(id));
+  }
+  EXPECT_EQ(ids_at({.city = "Poznan"}).size(), 7U);
+}
+
+TEST_P(SensorsTest, TellsAnAbsentSensorByCode) {
+  EXPECT_FAILS(Code::kNotFound, registry().get({"none"}));
+  EXPECT_FAILS(Code::kNotFound, registry().latest({"none"}, 1));
+}
+
+TEST_P(SensorsTest, AnswersASensorWithoutReadings) {
+  ASSERT_OK(registry().add(sensor()));
+  const auto latest = registry().latest({"sensor-1"}, 3).value();
+  EXPECT_EQ(latest.sensor, sensor());
+  EXPECT_THAT(latest.readings, IsEmpty());
+}
+
+TEST_P(SensorsTest, DoesNotTakeAReadingForTheSensor) {
+  ASSERT_OK(registry().record(reading(now(), 1), Check::kNone));
+  EXPECT_FAILS(Code::kNotFound, registry().latest({"sensor-1"}, 1));
+  EXPECT_EQ(registry().readings({"sensor-1"}).value().items.size(), 1U);
+}
+
+TEST_P(SensorsTest, KeepsReadingsOfOneSecondApart) {
+  ASSERT_OK(registry().add(sensor()));
+  std::vector<Reading> readings;
+  for (int i = 0; i < 5; ++i) {
+    readings.push_back(reading(now() - std::chrono::nanoseconds(i), i));
+  }
+  EXPECT_EQ(registry().record(readings).value().stored, 5);
+  EXPECT_EQ(registry().latest({"sensor-1"}, 10).value().readings, readings);
+}
+
+TEST_P(SensorsTest, OrdersReadingsOfAllZonesByInstant) {
+  ASSERT_OK(registry().add(sensor()));
+  ASSERT_OK(registry().record(reading(at("2024-01-01T12:00:00+05:00"), 1)));
+  ASSERT_OK(registry().record(reading(at("2024-01-01T10:00:00Z"), 2)));
+  ASSERT_OK(registry().record(reading(at("1969-06-01T00:00:00Z"), 0)));
+  EXPECT_EQ(registry().latest({"sensor-1"}, 1).value().readings[0].value, Number(2));
+}
+
+TEST_P(SensorsTest, AsksForAnyPrecisionFromTheLeft) {
+  add("a", {.city = "Poznan", .building = "A", .floor = "1", .room = "2"});
+  add("b", {.city = "Poznan", .building = "A", .floor = "1", .room = "3"});
+  add("c", {.city = "Poznan", .building = "B", .floor = "1", .room = "2"});
+  add("d", {.city = "Gdansk", .building = "A", .floor = "1", .room = "2"});
+  EXPECT_EQ(ids_at({.city = "Poznan"}).size(), 3U);
+  EXPECT_THAT(ids_at({.city = "Poznan", .building = "A"}), ElementsAre("a", "b"));
+  EXPECT_THAT(ids_at({.city = "Poznan", .building = "A", .floor = "1", .room = "3"}),
+              ElementsAre("b"));
+}
+
+TEST_P(SensorsTest, RefusesBadArgumentsBeforeAnyRequest) {
+  const SensorRegistry sensors = registry();
+  const int before = bench.client.sent();
+  const auto refuses = [&](const auto& result, const char* argument) {
+    EXPECT_FAILS(Code::kInvalidArgument, result);
+    EXPECT_THAT(result.error().message, testing::StartsWith(argument));
+  };
+  refuses(sensors.at({.city = "P", .floor = "2"}), "building");
+  refuses(sensors.at({.city = "P", .building = "A", .room = "2"}), "floor");
+  refuses(sensors.at({.city = ""}), "city");
+  refuses(sensors.at({.city = "P"}, {.limit = 0}), "limit");
+  refuses(sensors.get({""}), "id");
+  refuses(sensors.get({std::string(2049, 'x')}), "id");
+  refuses(sensors.latest({"s"}, 0), "count");
+  refuses(sensors.latest({"s"}, -1), "count");
+  refuses(sensors.readings({"s"}, {}, {.limit = -3}), "limit");
+  refuses(sensors.add({.id = {"s"}, .location = {.city = "P", .building = "A", .floor = "1"}}),
+          "room");
+  Sensor wide = sensor();
+  wide.location.room = std::string(1020, 'r');
+  refuses(sensors.add(wide), "location");
+  refuses(sensors.record(reading(now(), 1, "")), "id");
+  EXPECT_FAILS(Code::kInFuture, sensors.record(reading(now() + 11min, 1)));
+  EXPECT_FAILS(Code::kBadCursor, sensors.at({.city = "P"}, {.cursor = "x"}));
+  EXPECT_EQ(bench.client.sent(), before);
+}
+
+TEST_P(SensorsTest, TakesOnlyAFailedConditionForAlreadyRegistered) {
+  if (kind() != Kind::kLocationItems) GTEST_SKIP() << "registers by a put";
+  bench.client.first("TransactWriteItems", 2, cancel({"None", "TransactionConflict"}));
+  EXPECT_OK(registry().add(sensor()));
+  bench.client.first("TransactWriteItems", 1'000, cancel({"TransactionConflict", "None"}));
+  EXPECT_FAILS(Code::kConflict, registry().add(sensor("sensor-2")));
+  bench.client.first("TransactWriteItems", 1'000, cancel({"ThrottlingError", "None"}));
+  EXPECT_FAILS(Code::kThrottling, registry().add(sensor("sensor-2")));
+  bench.client.first("TransactWriteItems", 1'000, cancel({"None", "ValidationError"}));
+  EXPECT_FAILS(Code::kTransactionCanceled, registry().add(sensor("sensor-2")));
+}
+
+TEST_P(SensorsTest, RegistersOnceWhenTheReplyIsLost) {
+  bench.client.first(adding(), 1, lose_reply());
+  EXPECT_OK(registry().add(sensor()));
+  bench.client.first(adding(), 1, lose_request());
+  EXPECT_OK(registry().add(sensor("sensor-2")));
+  EXPECT_FAILS(Code::kAlreadyExists, registry().add(sensor()));
+  EXPECT_EQ(ids_at({.city = "Poznan"}).size(), 2U);
+}
+
+TEST_P(SensorsTest, RegistersOneOfManyAtOnce) {
+  SensorOptions real = options();
+  real.time = nullptr;
+  const SensorRegistry sensors(bench.client, real);
+  std::atomic<int> added = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 6; ++i) {
+      threads.emplace_back([&, i] {
+        Sensor mine = sensor();
+        mine.location.room = std::to_string(i);
+        const auto result = sensors.add(mine);
+        if (result) {
+          ++added;
+        } else {
+          EXPECT_FAILS(Code::kAlreadyExists, result);
+        }
+      });
+    }
+  }
+  EXPECT_EQ(added, 1);
+  EXPECT_EQ(ids_at({.city = "Poznan"}).size(), 1U);
+}
+
+// ---- Readings
+
+TEST_P(SensorsTest, RefusesReadingsOfUnregisteredSensors) {
+  ASSERT_OK(registry().add(sensor()));
+  const std::vector<Reading> readings{reading(now(), 1), reading(now(), 2, "ghost")};
+  const auto refused = registry().record(readings);
+  EXPECT_FAILS(Code::kNotFound, refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("ghost"));
+  EXPECT_THAT(registry().latest({"sensor-1"}, 1).value().readings, IsEmpty());
+  EXPECT_EQ(registry().record(readings, Check::kNone).value().stored, 2);
+}
+
+TEST_P(SensorsTest, RecordsAnyNumberOfReadingsAndPagesThroughThem) {
+  ASSERT_OK(registry().add(sensor()));
+  std::vector<Reading> readings;
+  for (int i = 0; i < 130; ++i) {
+    readings.push_back(reading(now() - std::chrono::minutes(130 - i), i));
+  }
+  bench.client.process_at_most(10);
+  EXPECT_EQ(registry().record(readings).value().stored, 130);
+  for (const bool newest_first : {true, false}) {
+    std::vector<Reading> seen;
+    PageOptions page{.limit = 33, .newest_first = newest_first};
+    do {
+      const auto part = registry().readings({"sensor-1"}, {}, page).value();
+      seen.insert(seen.end(), part.items.begin(), part.items.end());
+      page.cursor = part.next;
+    } while (!page.cursor.empty());
+    if (newest_first) std::ranges::reverse(seen);
+    EXPECT_EQ(seen, readings);
+  }
+  const auto some =
+      registry().readings({"sensor-1"}, {.from = readings[10].at, .to = readings[20].at}).value();
+  ASSERT_EQ(some.items.size(), 10U);
+  EXPECT_EQ(some.items.front(), readings[19]);
+  EXPECT_EQ(some.items.back(), readings[10]);
+  EXPECT_TRUE(
+      registry().readings({"sensor-1"}, {.from = now(), .to = now()}).value().items.empty());
+  EXPECT_EQ(registry().latest({"sensor-1"}, 130).value().readings.size(), 130U);
+}
+
+TEST_P(SensorsTest, ReplacesAReadingOfTheSameTimeByDefault) {
+  ASSERT_OK(registry().add(sensor()));
+  ASSERT_OK(registry().record(reading(now(), 1)));
+  ASSERT_OK(registry().record(std::vector{reading(now(), 2), reading(now(), 3)}));
+  EXPECT_THAT(registry().latest({"sensor-1"}, 5).value().readings, ElementsAre(reading(now(), 3)));
+}
+
+TEST_P(SensorsTest, KeepsTheFirstReadingWhereAsked) {
+  const SensorRegistry sensors = registry(Duplicates::kKeepFirst);
+  ASSERT_OK(sensors.add(sensor()));
+  ASSERT_OK(sensors.record(reading(now(), 1)));
+  const auto recorded = sensors.record(
+      std::vector{reading(now(), 2), reading(now() - 1s, 3), reading(now() - 1s, 4)});
+  ASSERT_OK(recorded);
+  EXPECT_EQ(recorded->stored, 1);
+  EXPECT_EQ(recorded->duplicates, 2);
+  EXPECT_THAT(sensors.latest({"sensor-1"}, 5).value().readings,
+              ElementsAre(reading(now(), 1), reading(now() - 1s, 3)));
+}
+
+TEST_P(SensorsTest, RefusesAnotherReadingOfTheSameTimeWhereAsked) {
+  const SensorRegistry sensors = registry(Duplicates::kRefuse);
+  ASSERT_OK(sensors.add(sensor()));
+  ASSERT_OK(sensors.record(reading(now(), 1)));
+  EXPECT_FAILS(Code::kAlreadyExists,
+               sensors.record(std::vector{reading(now() - 1s, 3), reading(now(), 2)}));
+  EXPECT_FAILS(Code::kAlreadyExists,
+               sensors.record(std::vector{reading(now() - 2s, 3), reading(now() - 2s, 2)}));
+  EXPECT_EQ(sensors.latest({"sensor-1"}, 5).value().readings.size(), 1U);
+  // Delivered again, with one more.
+  const auto again = sensors.record(std::vector{reading(now(), 1), reading(now() - 1s, 3)});
+  ASSERT_OK(again);
+  EXPECT_EQ(again->stored, 1);
+  EXPECT_EQ(again->duplicates, 1);
+}
+
+TEST_P(SensorsTest, RecordsOnceWhenTheReplyIsLost) {
+  for (const Duplicates policy :
+       {Duplicates::kReplace, Duplicates::kKeepFirst, Duplicates::kRefuse}) {
+    const std::string id = "s" + std::to_string(static_cast<int>(policy));
+    const SensorRegistry sensors = registry(policy);
+    ASSERT_OK(sensors.add(sensor(id)));
+    bench.client.first(policy == Duplicates::kReplace ? "BatchWriteItem" : "TransactWriteItems", 1,
+                       lose_reply());
+    const Reading one = reading(now(), 1, id);
+    EXPECT_OK(sensors.record(one));
+    EXPECT_THAT(sensors.latest({id}, 5).value().readings, ElementsAre(one));
+  }
+}
+
+TEST_P(SensorsTest, MarksReadingsWithTheirExpiry) {
+  SensorOptions kept = options();
+  kept.retention = 24h;
+  const SensorRegistry sensors(bench.client, kept);
+  ASSERT_OK(sensors.add(sensor()));
+  ASSERT_OK(sensors.record(reading(now(), 1)));
+  const auto items =
+      bench.client.scan({.table = "SensorsTable", .filter = "attribute_exists(expires_at)"});
+  ASSERT_OK(items);
+  ASSERT_EQ(items->items.size(), 1U);
+  EXPECT_EQ(items->items[0].at("expires_at"), AttributeValue((now() + 24h).unix_seconds()));
+}
+
+TEST_P(SensorsTest, PagesThroughAPlaceInItsOrder) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 11; ++i) {
+    const std::string number = std::to_string(10 + i);
+    add("id#" + number, {.city = "Poznan", .building = "A", .floor = "1", .room = "r" + number});
+    ids.push_back("id#" + number);
+  }
+  std::vector<std::string> seen;
+  PageOptions page{.limit = 3};
+  do {
+    const auto part = registry().at({.city = "Poznan", .building = "A"}, page).value();
+    for (const SensorId& id : part.items) seen.push_back(id.text);
+    page.cursor = part.next;
+  } while (!page.cursor.empty());
+  EXPECT_EQ(seen, ids);
+  page.cursor = registry().at({.city = "Poznan"}, {.limit = 3}).value().next;
+  EXPECT_FAILS(Code::kBadCursor, registry().at({.city = "Poznan", .building = "A"}, page));
+}
+
+TEST_P(SensorsTest, CostsWhatItSays) {
+  const auto adding_one = bench.cost_of([&] { ASSERT_OK(registry().add(sensor())); });
+  EXPECT_EQ(adding_one.requests, 1);
+  EXPECT_EQ(adding_one.write_units, kind() == Kind::kLocationItems ? 4 : 2);
+  std::vector<Reading> readings;
+  for (int i = 0; i < 25; ++i) readings.push_back(reading(now() - std::chrono::seconds(i), i));
+  const auto recording =
+      bench.cost_of([&] { ASSERT_OK(registry().record(readings, Check::kNone)); });
+  EXPECT_EQ(recording.requests, 1);
+  EXPECT_EQ(recording.write_units, 25);
+  const auto checked = bench.cost_of([&] { ASSERT_OK(registry().record(readings)); });
+  EXPECT_EQ(checked.requests, 2);
+  const auto latest = bench.cost_of([&] { ASSERT_OK(registry().latest({"sensor-1"}, 10)); });
+  EXPECT_EQ(latest.requests, 1);
+  EXPECT_EQ(latest.read_units, 1);
+  EXPECT_EQ(bench.cost_of([&] { ASSERT_OK(registry().at({.city = "Poznan"})); }).requests, 1);
+}
+
+}  // namespace
+}  // namespace stator

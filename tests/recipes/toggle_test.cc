@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stator/recipes/toggle.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <tuple>
+
+#include "recipes/recipe_test.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+struct Event {
+  std::string id;
+  Time at;
+  bool state;
+};
+
+class ToggleTest : public testing::TestWithParam<std::tuple<std::string, ToggleMode>> {
+ protected:
+  void SetUp() override { bench.create(Toggle<bool>::table_definition(options())); }
+
+  ToggleOptions options() {
+    return {.table = "Toggles", .mode = std::get<ToggleMode>(GetParam()), .time = &bench.time};
+  }
+  bool gated() const { return std::get<ToggleMode>(GetParam()) == ToggleMode::kGated; }
+  const char* write() const { return gated() ? "TransactWriteItems" : "PutItem"; }
+  Time now() { return bench.time.now(); }
+
+  Bench bench{std::get<std::string>(GetParam())};
+};
+
+INSTANTIATE_TEST_SUITE_P(Homes, ToggleTest,
+                         testing::Combine(testing::ValuesIn(home_kinds()),
+                                          testing::Values(ToggleMode::kOrderedLog,
+                                                          ToggleMode::kGated)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param) +
+                                  (std::get<1>(test.param) == ToggleMode::kGated ? "Gated"
+                                                                                 : "OrderedLog");
+                         });
+
+// ---- The post's suite
+
+TEST_P(ToggleTest, SavesASwitch) {
+  Toggle<bool> toggle(bench.client, options());
+  EXPECT_EQ(toggle.save({"123"}, true, now()).value(), Saved::kNewest);
+  EXPECT_EQ(toggle.latest({"123"}).value().state, true);
+}
+
+TEST_P(ToggleTest, RetrievesTheLatestOfMany) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"123"}, true, now()));
+  EXPECT_EQ(toggle.save({"123"}, false, now() + 10s).value(), Saved::kNewest);
+  EXPECT_EQ(toggle.latest({"123"}).value().state, false);
+  EXPECT_EQ(toggle.latest({"123"}).value().at, now() + 10s);
+}
+
+TEST_P(ToggleTest, IsNotSwitchedByAnEventThatArrivesLate) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"123"}, true, now()));
+  EXPECT_EQ(toggle.save({"123"}, false, now() - 10s).value(), Saved::kLate);
+  EXPECT_EQ(toggle.latest({"123"}).value().state, true);
+}
+
+// ---- What the post's solution gets wrong
+
+TEST_P(ToggleTest, OrdersFractionsOfASecondAsTimes) {
+  Toggle<bool> toggle(bench.client, options());
+  for (const char* time : {"2024-01-01T00:00:00Z", "2024-01-01T00:00:00.1Z",
+                           "2024-01-01T00:00:00.12Z", "2024-01-01T00:00:00.5Z"}) {
+    EXPECT_EQ(toggle.save({"t"}, true, at(time)).value(), Saved::kNewest) << time;
+  }
+  EXPECT_EQ(toggle.latest({"t"}).value().at, at("2024-01-01T00:00:00.5Z"));
+}
+
+TEST_P(ToggleTest, TakesOneInstantInTwoZonesForOne) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, at("2024-01-01T12:00:00+02:00"), {"e"}));
+  EXPECT_EQ(toggle.save({"t"}, true, at("2024-01-01T10:00:00Z"), {"e"}).value(), Saved::kDuplicate);
+  EXPECT_EQ(toggle.save({"t"}, true, at("2024-01-01T11:59:59+02:00"), {"f"}).value(), Saved::kLate);
+}
+
+TEST_P(ToggleTest, OrdersTimesBefore1970) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, at("1969-12-31T23:59:59.5Z")));
+  EXPECT_EQ(toggle.save({"t"}, false, at("1960-01-01T00:00:00Z")).value(), Saved::kLate);
+  EXPECT_EQ(toggle.save({"t"}, false, at("1970-01-01T00:00:00Z")).value(), Saved::kNewest);
+}
+
+TEST_P(ToggleTest, BreaksTiesByEventIdWhicheverArrivesFirst) {
+  Toggle<bool> toggle(bench.client, options());
+  EXPECT_EQ(toggle.save({"up"}, true, now(), {"a"}).value(), Saved::kNewest);
+  EXPECT_EQ(toggle.save({"up"}, false, now(), {"b"}).value(), Saved::kNewest);
+  EXPECT_EQ(toggle.save({"down"}, false, now(), {"b"}).value(), Saved::kNewest);
+  EXPECT_EQ(toggle.save({"down"}, true, now(), {"a"}).value(), Saved::kLate);
+  EXPECT_EQ(toggle.latest({"up"}).value(), toggle.latest({"down"}).value());
+  EXPECT_EQ(toggle.latest({"up"}).value().event, EventId{"b"});
+}
+
+TEST_P(ToggleTest, RefusesEventsOfTheFutureAndGoesOn) {
+  Toggle<bool> toggle(bench.client, options());
+  const int before = bench.client.sent();
+  const Time far = std::chrono::sys_days(std::chrono::year(9999) / 1 / 1);
+  EXPECT_FAILS(Code::kInFuture, toggle.save({"t"}, true, far));
+  EXPECT_FAILS(Code::kInFuture, toggle.save({"t"}, true, now() + 10min + 1ns));
+  EXPECT_EQ(bench.client.sent(), before);
+  EXPECT_EQ(toggle.save({"t"}, false, now() + 10min).value(), Saved::kNewest);
+}
+
+TEST_P(ToggleTest, KeepsLateEventsInTheLogOrNothingOfThem) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, now(), {"new"}));
+  ASSERT_OK(toggle.save({"t"}, false, now() - 1h, {"old"}));
+  const auto history = toggle.history({"t"}).value();
+  ASSERT_EQ(history.items.size(), gated() ? 1U : 2U);
+  EXPECT_EQ(history.items[0].event, EventId{"new"});
+  if (!gated()) {
+    EXPECT_EQ(history.items[1], (Switch<bool>{false, now() - 1h, {"old"}}));
+  }
+}
+
+TEST_P(ToggleTest, AnswersDuplicateAlsoAfterLaterEvents) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, now(), {"a"}));
+  EXPECT_EQ(toggle.save({"t"}, true, now(), {"a"}).value(), Saved::kDuplicate);
+  ASSERT_OK(toggle.save({"t"}, false, now() + 1s, {"b"}));
+  EXPECT_EQ(toggle.save({"t"}, true, now(), {"a"}).value(), Saved::kDuplicate);
+  EXPECT_EQ(toggle.history({"t"}).value().items.size(), 2U);
+}
+
+TEST_P(ToggleTest, RecognisesAnEventWithoutIdByTimeAndState) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, now()));
+  EXPECT_EQ(toggle.save({"t"}, true, now()).value(), Saved::kDuplicate);
+  ASSERT_OK(toggle.save({"t"}, false, now()));
+  EXPECT_EQ(toggle.save({"t"}, false, now() + 1s).value(), Saved::kNewest);
+}
+
+TEST_P(ToggleTest, TellsOneEventIdWithTwoStates) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, now(), {"a"}));
+  EXPECT_FAILS(Code::kConflict, toggle.save({"t"}, false, now(), {"a"}));
+  EXPECT_EQ(toggle.latest({"t"}).value().state, true);
+}
+
+TEST_P(ToggleTest, TellsAnAbsentToggleByCode) {
+  Toggle<bool> toggle(bench.client, options());
+  EXPECT_FAILS(Code::kNotFound, toggle.latest({"none"}));
+  EXPECT_FAILS(Code::kNotFound, toggle.as_of({"none"}, now()));
+  EXPECT_TRUE(toggle.history({"none"}).value().items.empty());
+}
+
+TEST_P(ToggleTest, RefusesBadArgumentsBeforeAnyRequest) {
+  Toggle<bool> toggle(bench.client, options());
+  const int before = bench.client.sent();
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.save({""}, true, now()));
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.save({std::string(2049, 'x')}, true, now()));
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.save({std::string(1000, '#')}, true, now()));
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.save({"\xff"}, true, now()));
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.save({"t"}, true, now(), {std::string(901, 'e')}));
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.history({"t"}, {}, {.limit = 0}));
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.history({"t"}, {.from = now(), .to = now() - 1s}));
+  EXPECT_FAILS(Code::kBadCursor, toggle.history({"t"}, {}, {.cursor = "junk"}));
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.latest({""}));
+  EXPECT_EQ(bench.client.sent(), before);
+}
+
+TEST_P(ToggleTest, KeepsTogglesApartWhateverTheirIdsHold) {
+  Toggle<bool> toggle(bench.client, options());
+  for (const char* id : {"a", "a#b", "a%23b", "TOGGLE#a", "a#", "#"}) {
+    EXPECT_EQ(toggle.save({id}, true, now(), {"LATEST"}).value(), Saved::kNewest) << id;
+    EXPECT_EQ(toggle.history({id}).value().items.size(), 1U);
+  }
+}
+
+TEST_P(ToggleTest, AnswersARepetitionAfterALostReplyAsTheFirst) {
+  Toggle<bool> toggle(bench.client, options());
+  bench.client.first(write(), 1, lose_reply());
+  EXPECT_EQ(toggle.save({"t"}, true, now(), {"a"}).value(), Saved::kNewest);
+  bench.client.first(write(), 1, lose_request());
+  EXPECT_EQ(toggle.save({"t"}, false, now() + 1s, {"b"}).value(), Saved::kNewest);
+  bench.client.first(write(), 1, repeat());
+  EXPECT_EQ(toggle.save({"t"}, true, now() + 2s, {"c"}).value(), Saved::kNewest);
+  EXPECT_EQ(toggle.history({"t"}).value().items.size(), 3U);
+}
+
+TEST_P(ToggleTest, GivesUpOnEndlessThrottlingAfterABoundedNumberOfAttempts) {
+  Toggle<bool> toggle(bench.client, options());
+  bench.client.before([](std::string_view, int) { return refuse(Code::kThrottling); });
+  const int before = bench.client.sent();
+  EXPECT_FAILS(Code::kThrottling, toggle.save({"t"}, true, now()));
+  EXPECT_EQ(bench.client.sent() - before, RetryPolicy().max_attempts);
+}
+
+TEST_P(ToggleTest, TakesNoFailureForTheFirstWrite) {
+  Toggle<bool> toggle(bench.client, options());
+  bench.client.before([this](std::string_view operation, int) {
+    if (operation != write()) return pass();
+    return gated() ? cancel({"ValidationError", "None"}) : refuse(Code::kValidation);
+  });
+  const int before = bench.client.sent(write());
+  EXPECT_FAILS(gated() ? Code::kTransactionCanceled : Code::kValidation,
+               toggle.save({"t"}, true, now()));
+  EXPECT_EQ(bench.client.sent(write()) - before, 1);
+  bench.client.before(nullptr);
+  EXPECT_FAILS(Code::kNotFound, toggle.latest({"t"}));
+}
+
+// ---- Beyond the post
+
+TEST_P(ToggleTest, AgreesForAnyOrderAndDuplicationOfTheEvents) {
+  const std::vector<Event> events{{"a", now() - 3s, true},
+                                  {"b", now() - 2s, false},
+                                  {"c", now() - 2s, true},
+                                  {"d", now() - 1ns, false}};
+  Toggle<bool> toggle(bench.client, options());
+  std::vector<std::size_t> order{0, 1, 2, 3, 0, 3};
+  std::ranges::sort(order);
+  int round = 0;
+  do {
+    if (++round % 7 != 0) continue;  // every seventh of the 180 orders
+    const ToggleId id{"t" + std::to_string(round)};
+    for (const std::size_t i : order) {
+      ASSERT_OK(toggle.save(id, events[i].state, events[i].at, {events[i].id}));
+    }
+    EXPECT_EQ(toggle.latest(id).value(), (Switch<bool>{false, now() - 1ns, {"d"}}));
+    if (!gated()) {
+      EXPECT_EQ(toggle.history(id).value().items.size(), events.size());
+    }
+  } while (std::ranges::next_permutation(order).found);
+}
+
+TEST_P(ToggleTest, AgreesWhenEventsAreSavedConcurrently) {
+  ToggleOptions patient = options();
+  patient.retry = {.max_attempts = 200, .backoff_base = 1ms, .backoff_max = 20ms};
+  patient.time = nullptr;
+  patient.max_skew = 24h * 365 * 100;
+  Toggle<bool> toggle(bench.client, patient);
+  constexpr int kThreads = 4;
+  constexpr int kEvents = 40;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        std::vector<int> order(kEvents);
+        for (int i = 0; i < kEvents; ++i) order[static_cast<std::size_t>(i)] = i;
+        std::ranges::shuffle(order, std::mt19937(static_cast<unsigned>(thread)));
+        for (const int i : order) {
+          EXPECT_OK(toggle.save({"t"}, i % 2 == 0, now() + std::chrono::milliseconds(i / 2),
+                                {"e" + std::to_string(100 + i)}));
+        }
+      });
+    }
+  }
+  EXPECT_EQ(toggle.latest({"t"}).value(),
+            (Switch<bool>{false, now() + std::chrono::milliseconds(19), {"e139"}}));
+  if (!gated()) {
+    EXPECT_EQ(toggle.history({"t"}).value().items.size(), static_cast<std::size_t>(kEvents));
+  }
+}
+
+TEST_P(ToggleTest, TellsTheStateAsOfAnyTime) {
+  Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, at("2024-01-01T00:00:00Z"), {"a"}));
+  ASSERT_OK(toggle.save({"t"}, false, at("2024-01-02T00:00:00Z"), {"b"}));
+  EXPECT_FAILS(Code::kNotFound, toggle.as_of({"t"}, at("2023-12-31T23:59:59.999999999Z")));
+  EXPECT_EQ(toggle.as_of({"t"}, at("2024-01-01T00:00:00Z")).value().event, EventId{"a"});
+  EXPECT_EQ(toggle.as_of({"t"}, at("2024-01-01T23:59:59.999999999Z")).value().event, EventId{"a"});
+  EXPECT_EQ(toggle.as_of({"t"}, at("2024-01-02T00:00:00Z")).value().event, EventId{"b"});
+  EXPECT_EQ(toggle.as_of({"t"}, at("9999-01-01T00:00:00Z")).value().event, EventId{"b"});
+}
+
+TEST_P(ToggleTest, PagesThroughTheLogBothWaysWithoutRepeatsOrSkips) {
+  Toggle<bool> toggle(bench.client, options());
+  std::vector<Time> times;
+  for (int i = 0; i < 23; ++i) {
+    times.push_back(at("2024-01-01T00:00:00Z") + std::chrono::milliseconds(i));
+    ASSERT_OK(toggle.save({"t"}, i % 2 == 0, times.back()));
+  }
+  for (const bool newest_first : {true, false}) {
+    for (const int limit : {1, 5, 23, 100}) {
+      std::vector<Time> seen;
+      PageOptions page{.limit = limit, .newest_first = newest_first};
+      do {
+        const auto part = toggle.history({"t"}, {}, page).value();
+        EXPECT_LE(part.items.size(), static_cast<std::size_t>(limit));
+        EXPECT_FALSE(part.items.empty());
+        for (const auto& entry : part.items) seen.push_back(entry.at);
+        page.cursor = part.next;
+      } while (!page.cursor.empty());
+      if (newest_first) std::ranges::reverse(seen);
+      EXPECT_EQ(seen, times);
+    }
+  }
+}
+
+TEST_P(ToggleTest, BoundsTheLogByTimeFromIncludedToExcluded) {
+  Toggle<bool> toggle(bench.client, options());
+  const Time start = at("2024-01-01T00:00:00Z");
+  for (int i = 0; i < 5; ++i) ASSERT_OK(toggle.save({"t"}, true, start + std::chrono::hours(i)));
+  const auto part = toggle.history({"t"}, {.from = start + 1h, .to = start + 3h}).value();
+  ASSERT_EQ(part.items.size(), 2U);
+  EXPECT_EQ(part.items[0].at, start + 2h);
+  EXPECT_EQ(part.items[1].at, start + 1h);
+  EXPECT_TRUE(toggle.history({"t"}, {.from = start, .to = start}).value().items.empty());
+}
+
+TEST_P(ToggleTest, RefusesACursorOfAnotherQuestion) {
+  Toggle<bool> toggle(bench.client, options());
+  for (int i = 0; i < 3; ++i) ASSERT_OK(toggle.save({"t"}, true, now() + std::chrono::seconds(i)));
+  const std::string cursor = toggle.history({"t"}, {}, {.limit = 1}).value().next;
+  ASSERT_FALSE(cursor.empty());
+  EXPECT_FAILS(Code::kBadCursor, toggle.history({"u"}, {}, {.cursor = cursor}));
+  EXPECT_FAILS(Code::kBadCursor,
+               toggle.history({"t"}, {}, {.cursor = cursor, .newest_first = false}));
+  EXPECT_FAILS(Code::kBadCursor, toggle.history({"t"}, {.from = now()}, {.cursor = cursor}));
+  EXPECT_OK(toggle.history({"t"}, {}, {.limit = 7, .cursor = cursor}));
+}
+
+TEST_P(ToggleTest, ExpiresWhatIsSupersededAndNeverTheLatest) {
+  ToggleOptions kept = options();
+  kept.retention = 24h;
+  Toggle<bool> toggle(bench.client, kept);
+  ASSERT_OK(toggle.save({"t"}, true, now() - 2s, {"a"}));
+  ASSERT_OK(toggle.save({"t"}, false, now() - 1s, {"b"}));
+  ASSERT_OK(toggle.save({"t"}, true, now() - 3s, {"late"}));
+  const auto items = bench.client.query({.table = "Toggles",
+                                         .key_condition = "pk = :pk AND begins_with(sk, :log)",
+                                         .values = Values{{":pk", "TOGGLE#t"}, {":log", "LOG#"}}});
+  ASSERT_OK(items);
+  ASSERT_EQ(items->items.size(), gated() ? 2U : 3U);
+  for (std::size_t i = 0; i + 1 < items->items.size(); ++i) {
+    const Item& item = items->items[i];
+    ASSERT_TRUE(item.contains("expires_at")) << to_debug_string(item);
+    EXPECT_EQ(item.at("expires_at"), AttributeValue((now() + 24h).unix_seconds()));
+  }
+  EXPECT_FALSE(items->items.back().contains("expires_at"));
+}
+
+TEST_P(ToggleTest, HoldsOtherTypesAndTellsWhenTheyDisagree) {
+  Toggle<std::string> text(bench.client, options());
+  Toggle<int64_t> number(bench.client, options());
+  ASSERT_OK(text.save({"text"}, "dimmed", now()));
+  ASSERT_OK(number.save({"number"}, -7, now()));
+  EXPECT_EQ(text.latest({"text"}).value().state, "dimmed");
+  EXPECT_EQ(number.latest({"number"}).value().state, -7);
+  EXPECT_FAILS(Code::kConflict, number.latest({"text"}));
+  EXPECT_FAILS(Code::kConflict, text.history({"number"}));
+  AnyToggle any(bench.client, options());
+  const AttributeValue scene(Map{{"lamp", 1}, {"tags", StringSet{"a", "b"}}});
+  ASSERT_OK(any.save({"any"}, scene, now()));
+  EXPECT_EQ(any.latest({"any"}).value().state, scene);
+}
+
+TEST_P(ToggleTest, CostsWhatItSays) {
+  ToggleOptions plain = options();
+  plain.answer = Answer::kStored;
+  Toggle<bool> stored(bench.client, plain);
+  Toggle<bool> exact(bench.client, options());
+  for (const Time time : {now(), now() + 1s}) {  // the first save costs what later ones do
+    const auto cost = bench.cost_of([&] {
+      EXPECT_EQ(stored.save({"s"}, true, time).value(), gated() ? Saved::kNewest : Saved::kStored);
+    });
+    EXPECT_EQ(cost.requests, 1);
+    EXPECT_EQ(cost.write_units, gated() ? 4 : 1);
+  }
+  const auto cost = bench.cost_of([&] { ASSERT_OK(exact.save({"e"}, true, now())); });
+  EXPECT_EQ(cost.requests, gated() ? 1 : 2);
+  EXPECT_EQ(cost.read_units, gated() ? 0 : 1);
+  EXPECT_EQ(bench.cost_of([&] { ASSERT_OK(exact.latest({"e"})); }).requests, 1);
+}
+
+class GatedToggleTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { bench.create(Toggle<bool>::table_definition(options())); }
+  ToggleOptions options() {
+    return {.table = "Toggles", .mode = ToggleMode::kGated, .time = &bench.time};
+  }
+  Bench bench{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Homes, GatedToggleTest, testing::ValuesIn(home_kinds()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(GatedToggleTest, RepeatsAConflictAndTakesItForNothingElse) {
+  Toggle<bool> toggle(bench.client, options());
+  bench.client.first("TransactWriteItems", 3, cancel({"TransactionConflict", "None"}));
+  EXPECT_EQ(toggle.save({"t"}, true, bench.time.now()).value(), Saved::kNewest);
+
+  bench.client.first("TransactWriteItems", 1'000'000, cancel({"None", "TransactionConflict"}));
+  const int before = bench.client.sent();
+  EXPECT_FAILS(Code::kConflict, toggle.save({"t"}, false, bench.time.now() + 1s));
+  EXPECT_EQ(bench.client.sent() - before, RetryPolicy().max_attempts);
+}
+
+TEST_P(GatedToggleTest, RepeatsAThrottledTransaction) {
+  Toggle<bool> toggle(bench.client, options());
+  bench.client.first("TransactWriteItems", 2, cancel({"ThrottlingError", "None"}));
+  EXPECT_EQ(toggle.save({"t"}, true, bench.time.now()).value(), Saved::kNewest);
+}
+
+}  // namespace
+}  // namespace stator
