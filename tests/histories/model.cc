@@ -136,12 +136,12 @@ std::vector<ModelCondition> model_conditions(int value) {
          const AttributeValue* n = attribute(item, "n");
          return n == nullptr || *n != AttributeValue(value);
        }},
-      {"attribute_not_exists(n) OR (n BETWEEN :zero AND :v)",
-       {{":zero", 0}, {":v", value}},
+      {"attribute_not_exists(n) OR (n BETWEEN :low AND :v)",
+       {{":low", -10}, {":v", value}},
        [value](const Item* item) {
          if (attribute(item, "n") == nullptr) return true;
          const Number* n = number(item, "n");
-         return n != nullptr && *n >= Number(0) && *n <= Number(value);
+         return n != nullptr && *n >= Number(-10) && *n <= Number(value);
        }},
       {"contains(tags, :t) AND NOT size(tags) > :two",
        {{":t", "a"}, {":two", 2}},
