@@ -23,7 +23,7 @@ describe('AWS SDK for JavaScript v3', () => {
       AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }, { AttributeName: 'sk', AttributeType: 'N' }],
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }, { AttributeName: 'sk', KeyType: 'RANGE' }],
     }));
-    await waitUntilTableExists({ client, maxWaitTime: 10 }, { TableName });
+    await waitUntilTableExists({ client, maxWaitTime: 60 }, { TableName });
   });
   after(async () => {
     await client.send(new DeleteTableCommand({ TableName }));

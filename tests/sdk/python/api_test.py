@@ -47,7 +47,7 @@ class Items(TableTest):
 
     def test_updates_read_the_image_before(self):
         self.db.put_item(TableName=self.table, Item={**self.key(), "a": {"N": "1"}})
-        new = self.db.update_item(TableName=self.table, Key=self.key(), UpdateExpression="SET a = :v, b = a REMOVE missing ADD c :v",
+        new = self.db.update_item(TableName=self.table, Key=self.key(), UpdateExpression="SET a = :v, b = a REMOVE absent ADD c :v",
                                   ExpressionAttributeValues={":v": {"N": "7"}}, ReturnValues="UPDATED_NEW")["Attributes"]
         self.assertEqual(new, {"a": {"N": "7"}, "b": {"N": "1"}, "c": {"N": "7"}})
 

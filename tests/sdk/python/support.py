@@ -24,6 +24,7 @@ class TableTest(unittest.TestCase):
 
     def setUp(self):
         self.db = client()
+        self.addCleanup(self.db.close)
         self.table = self.id().replace("<", "").replace(">", "")[-200:]
         names = list(self.KEYS)
         arguments = {
