@@ -122,6 +122,8 @@ struct PutItemRequest {
       ReturnValuesOnConditionCheckFailure::kNone;
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+  // Translated from parameters that have no expression: the limits of expressions do not hold.
+  bool legacy = false;
 };
 
 struct GetItemRequest {
@@ -131,6 +133,7 @@ struct GetItemRequest {
   std::optional<std::string> projection = {};
   std::optional<Names> names = {};
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  bool legacy = false;  // see PutItemRequest
 };
 
 struct UpdateItemRequest {
@@ -145,6 +148,7 @@ struct UpdateItemRequest {
       ReturnValuesOnConditionCheckFailure::kNone;
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+  bool legacy = false;  // see PutItemRequest
 };
 
 struct DeleteItemRequest {
@@ -158,6 +162,7 @@ struct DeleteItemRequest {
       ReturnValuesOnConditionCheckFailure::kNone;
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+  bool legacy = false;  // see PutItemRequest
 };
 
 // ---- Ranges
@@ -176,6 +181,7 @@ struct QueryRequest {
   bool consistent_read = false;
   std::optional<Item> exclusive_start_key = {};
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  bool legacy = false;  // see PutItemRequest
 };
 
 struct ScanRequest {
@@ -192,6 +198,7 @@ struct ScanRequest {
   bool consistent_read = false;
   std::optional<Item> exclusive_start_key = {};
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  bool legacy = false;  // see PutItemRequest
 };
 
 // ---- Batches
@@ -201,6 +208,7 @@ struct KeysAndAttributes {
   bool consistent_read = false;
   std::optional<std::string> projection = {};
   std::optional<Names> names = {};
+  bool legacy = false;  // see PutItemRequest
 };
 
 struct BatchGetItemRequest {  // up to 100 keys

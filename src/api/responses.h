@@ -44,4 +44,14 @@ struct TransactGetItemsResponse {
   std::vector<ConsumedCapacity> capacity;
 };
 
+// "Transaction cancelled, please refer cancellation reasons for specific reasons [None, …]"
+std::string cancellation_message(const std::vector<CancellationReason>& reasons);
+
+// The result that an embedded client's caller gets: items decoded.
+WriteResult to_result(WriteResponse response);
+GetItemResult to_result(GetItemResponse response);
+PageResult to_result(PageResponse response);
+BatchGetItemResult to_result(BatchGetItemResponse response);
+TransactGetItemsResult to_result(TransactGetItemsResponse response);
+
 }  // namespace stator

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attribute values from DynamoDB JSON: {"S": "text"}, {"L": [{"N": "1"}]}.
+#include "api/attribute_check.h"
+#include "api/base64.h"
+#include "api/json_reader.h"
+#include "fmt/format.h"
+
+namespace stator::wire {
+
+bool Reader::too_deep(int depth) {
+  if (depth <= kValueNestingMax) return false;
+  fail(Code::kValidation, kNestedTooDeeply);
+  return true;
+}
+
+Item Reader::item_at(Json json, int depth) {
+  Item item;
+  simdjson::dom::object object;
+  if (!structure(json, object)) return item;
+  for (const auto [name, attribute] : object) {
+    AttributeValue read = value_at(attribute, depth);
+    if (failed()) break;
+    // Most clients write names in order, or nearly so.
+    if (item.empty() || item.rbegin()->first < std::string_view(name)) {
+      item.emplace_hint(item.end(), std::string(name), std::move(read));
+    } else {
+      item.insert_or_assign(std::string(name), std::move(read));
+    }
+  }
+  return item;
+}
+
+Values Reader::values(Json json) {
+  Values values;
+  simdjson::dom::object object;
+  if (!structure(json, object)) return values;
+  for (const auto [name, value] : object) {
+    values.insert_or_assign(std::string(name), value_at(value, 0));
+    if (!failed()) continue;
+    if (error_->code == Code::kValidation) {
+      error_->message =
+          fmt::format("ExpressionAttributeValues contains invalid value: {} for key {}",
+                      error_->message, std::string_view(name));
+    }
+    break;
+  }
+  return values;
+}
+
+AttributeValue Reader::value_at(Json json, int depth) {
+  simdjson::dom::object object;
+  std::optional<AttributeValue> value;
+  if (json.is_null() || failed()) {
+    fail(Code::kValidation, kEmptyValue);
+    return {};
+  }
+  if (!structure(json, object)) return {};
+  for (const auto [name, content] : object) {
+    const std::optional<AttributeType> type = type_from_name(name);
+    if (!type || content.is_null()) continue;
+    if (value) {
+      fail(Code::kValidation,
+           "Supplied AttributeValue has more than one datatypes set, must contain exactly one of "
+           "the supported datatypes");
+      return {};
+    }
+    value = typed_value(*type, content, depth);
+    if (failed()) return {};
+  }
+  if (!value) {
+    fail(Code::kValidation, kEmptyValue);
+    return {};
+  }
+  return std::move(*value);
+}
+
+AttributeValue Reader::typed_value(AttributeType type, Json json, int depth) {
+  switch (type) {
+    case AttributeType::kS:
+      return text(json);
+    case AttributeType::kN:
+      return number(json);
+    case AttributeType::kB:
+      return Binary{binary(json)};
+    case AttributeType::kBool:
+      return boolean(json);
+    case AttributeType::kNull:
+      if (!boolean(json)) fail(Code::kValidation, kFalseNull);
+      return Null{};
+    case AttributeType::kSs:
+      return string_set(json);
+    case AttributeType::kNs:
+      return number_set(json);
+    case AttributeType::kBs:
+      return binary_set(json);
+    case AttributeType::kL: {
+      List values;
+      simdjson::dom::array array;
+      if (too_deep(depth + 1) || !list(json, array)) return values;
+      values.reserve(array.size());
+      for (const Json element : array) {
+        values.push_back(value_at(element, depth + 1));
+        if (failed()) break;
+      }
+      return values;
+    }
+    case AttributeType::kM:
+      if (too_deep(depth + 1)) return {};
+      return item_at(json, depth + 1);
+  }
+  return {};
+}
+
+Number Reader::number(Json json) {
+  std::string_view text;
+  if (json.get_string().get(text) != simdjson::SUCCESS) {
+    wrong_type(json, "String");
+    return {};
+  }
+  Result<Number> number = Number::parse(text);
+  if (!number) {
+    fail(std::move(number).error());
+    return {};
+  }
+  return *number;
+}
+
+std::string Reader::binary(Json json) {
+  std::string_view text;
+  if (json.get_string().get(text) != simdjson::SUCCESS) {
+    if (json.is_array() || json.is_object()) {
+      wrong_type(json, "ByteBuffer");
+    } else {
+      fail(Code::kSerialization, "only base-64-encoded strings are convertible to bytes");
+    }
+    return {};
+  }
+  Result<std::string> bytes = from_base64(text);
+  if (!bytes) {
+    fail(std::move(bytes).error());
+    return {};
+  }
+  return std::move(*bytes);
+}
+
+AttributeValue Reader::string_set(Json json) {
+  std::vector<std::string> elements = texts(json);
+  if (elements.empty()) fail(Code::kValidation, kEmptyStringSet);
+  if (failed()) return {};
+  StringSet set(std::move(elements));
+  // The message lists the elements as they were given, which the set no longer knows.
+  if (set.has_duplicates()) fail(Code::kValidation, duplicate_strings(texts(json)));
+  return set;
+}
+
+AttributeValue Reader::number_set(Json json) {
+  std::vector<Number> elements;
+  simdjson::dom::array array;
+  if (!list(json, array)) return {};
+  for (const Json element : array) {
+    elements.push_back(number(element));
+    if (failed()) return {};
+  }
+  if (elements.empty()) fail(Code::kValidation, kEmptyNumberSet);
+  NumberSet set(std::move(elements));
+  if (set.has_duplicates()) fail(Code::kValidation, kDuplicateNumbers);
+  return set;
+}
+
+AttributeValue Reader::binary_set(Json json) {
+  std::vector<Binary> elements;
+  simdjson::dom::array array;
+  if (!list(json, array)) return {};
+  for (const Json element : array) {
+    elements.push_back(Binary{binary(element)});
+    if (failed()) return {};
+  }
+  if (elements.empty()) fail(Code::kValidation, kEmptyBinarySet);
+  BinarySet set(std::move(elements));
+  if (set.has_duplicates()) fail(Code::kValidation, duplicate_binaries(texts(json)));
+  return set;
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constraints: violations of the API model, gathered so that one message names all of them, as
+// "2 validation errors detected: Value 'x' at 'keySchema.1.member.keyType' failed to satisfy …".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stator/requests.h"
+
+namespace stator {
+
+class Constraints {
+ public:
+  // `value` is printed in quotes; `path` is the service's, e.g. "keySchema.1.member.keyType".
+  void violated(std::string_view value, std::string_view path, std::string_view constraint);
+  void missing(std::string_view path);  // Value null at …: must not be null
+
+  void length(std::string_view value, std::string_view path, std::size_t least, std::size_t most);
+  void range(int64_t value, std::string_view path, int64_t least, int64_t most);
+  // A list's or a map's size; `value` stands for its content.
+  void count(std::size_t count, std::string_view path, std::size_t least, std::size_t most,
+             std::string_view value = "[]");
+  // A table's or an index's name: 3 to 255 of the characters a-z, A-Z, 0-9, '_', '-', '.'.
+  void resource_name(std::string_view value, std::string_view path);
+
+  bool empty() const { return count_ == 0; }
+  Result<void> result() const;
+
+ private:
+  std::size_t count_ = 0;
+  std::string text_;
+};
+
+// What the model demands of a request, over and above the types of its members.
+void add_constraints(const CreateTableRequest& request, Constraints& constraints);
+void add_constraints(const DescribeTableRequest& request, Constraints& constraints);
+void add_constraints(const ListTablesRequest& request, Constraints& constraints);
+void add_constraints(const DeleteTableRequest& request, Constraints& constraints);
+void add_constraints(const PutItemRequest& request, Constraints& constraints);
+void add_constraints(const GetItemRequest& request, Constraints& constraints);
+void add_constraints(const UpdateItemRequest& request, Constraints& constraints);
+void add_constraints(const DeleteItemRequest& request, Constraints& constraints);
+void add_constraints(const QueryRequest& request, Constraints& constraints);
+void add_constraints(const ScanRequest& request, Constraints& constraints);
+void add_constraints(const BatchGetItemRequest& request, Constraints& constraints);
+void add_constraints(const BatchWriteItemRequest& request, Constraints& constraints);
+void add_constraints(const TransactWriteItemsRequest& request, Constraints& constraints);
+void add_constraints(const TransactGetItemsRequest& request, Constraints& constraints);
+
+}  // namespace stator

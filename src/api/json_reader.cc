@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/json_reader.h"
+
+#include <limits>
+
+#include "fmt/format.h"
+
+namespace stator::wire {
+namespace {
+
+// A parser keeps buffers of several times its largest text: those of large texts are not kept.
+constexpr std::size_t kKeptParserBytesMax = 1024UL * 1024;
+
+std::string_view token_name(Json json) {
+  switch (json.type()) {
+    case simdjson::dom::element_type::STRING:
+      return "STRING_VALUE";
+    case simdjson::dom::element_type::BOOL:
+      return json.get_bool().value_unsafe() ? "TRUE_VALUE" : "FALSE_VALUE";
+    case simdjson::dom::element_type::DOUBLE:
+      return "DECIMAL_VALUE";
+    default:
+      return "NUMBER_VALUE";
+  }
+}
+
+Failure parse_failure(simdjson::error_code code) {
+  switch (code) {
+    case simdjson::DEPTH_ERROR:
+      return fail(Code::kSerialization, "Document is nested too deeply");
+    case simdjson::UTF8_ERROR:
+      return fail(Code::kSerialization, "Invalid UTF-8 in the request body");
+    case simdjson::STRING_ERROR:
+      return fail(Code::kSerialization, "Invalid character or escape in a string");
+    case simdjson::EMPTY:
+      return fail(Code::kSerialization, "Unexpected end of the request body");
+    default:
+      return fail(Code::kSerialization, "Unexpected token in the request body: not valid JSON");
+  }
+}
+
+std::string lower_first(std::string_view name) {
+  std::string lower(name);
+  if (!lower.empty() && lower[0] >= 'A' && lower[0] <= 'Z') {
+    lower[0] = static_cast<char>(lower[0] - 'A' + 'a');
+  }
+  return lower;
+}
+
+}  // namespace
+
+Result<Document> Document::parse(std::string_view text) {
+  thread_local simdjson::dom::parser kept_parser;
+  Document document;
+  simdjson::dom::parser* parser = &kept_parser;
+  if (text.size() > kKeptParserBytesMax) {
+    document.own_parser_ = std::make_unique<simdjson::dom::parser>();
+    parser = document.own_parser_.get();
+  }
+  const auto error = parser->parse(text.data(), text.size()).get(document.root_);
+  if (error != simdjson::SUCCESS) return parse_failure(error);
+  return document;
+}
+
+void Reader::fail(Code code, std::string message) {
+  fail(Error{.code = code, .message = std::move(message)});
+}
+
+void Reader::fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+Result<void> Reader::result() const {
+  if (error_) return Failure(*error_);
+  return constraints_.result();
+}
+
+void Reader::wrong_type(Json json, std::string_view wanted) {
+  if (json.is_array()) return fail(Code::kSerialization, "Start of list found where not expected");
+  if (json.is_object()) {
+    return fail(Code::kSerialization, "Start of structure or map found where not expected");
+  }
+  if (wanted.empty()) return fail(Code::kSerialization, "Unexpected field type");
+  if (json.is_null()) {
+    return fail(Code::kSerialization, fmt::format("NULL cannot be converted to {}", wanted));
+  }
+  fail(Code::kSerialization, fmt::format("{} cannot be converted to {}", token_name(json), wanted));
+}
+
+bool Reader::list(Json json, simdjson::dom::array& array) {
+  if (failed()) return false;
+  if (json.get_array().get(array) == simdjson::SUCCESS) return true;
+  wrong_type(json, {});
+  return false;
+}
+
+bool Reader::structure(Json json, simdjson::dom::object& object) {
+  if (failed()) return false;
+  if (json.get_object().get(object) == simdjson::SUCCESS) return true;
+  wrong_type(json, {});
+  return false;
+}
+
+std::string Reader::text(Json json) {
+  std::string_view text;
+  if (json.get_string().get(text) != simdjson::SUCCESS) wrong_type(json, "String");
+  return std::string(text);
+}
+
+std::vector<std::string> Reader::texts(Json json) {
+  std::vector<std::string> texts;
+  simdjson::dom::array array;
+  if (!list(json, array)) return texts;
+  for (const Json element : array) {
+    texts.push_back(text(element));
+    if (failed()) break;
+  }
+  return texts;
+}
+
+bool Reader::boolean(Json json) {
+  bool value = false;
+  if (json.get_bool().get(value) != simdjson::SUCCESS) wrong_type(json, "Boolean");
+  return value;
+}
+
+int64_t Reader::integer(Json json, std::string_view type) {
+  int64_t value = 0;
+  double real = 0;
+  if (json.get_int64().get(value) != simdjson::SUCCESS) {
+    // Fractions are cut, as the service does.
+    if (!json.is_double() || json.get_double().get(real) != simdjson::SUCCESS ||
+        !(real > -9e18 && real < 9e18)) {
+      wrong_type(json, type);
+      return 0;
+    }
+    value = static_cast<int64_t>(real);
+  }
+  if (type == "Integer" && (value > std::numeric_limits<int32_t>::max() ||
+                            value < std::numeric_limits<int32_t>::min())) {
+    wrong_type(json, type);
+    return 0;
+  }
+  return value;
+}
+
+double Reader::real(Json json) {
+  double value = 0;
+  if (json.get_double().get(value) != simdjson::SUCCESS) wrong_type(json, "Double");
+  return value;
+}
+
+std::string Reader::table_name_of(std::string_view name_or_arn) {
+  constexpr std::string_view kTable = ":table/";
+  if (name_or_arn.starts_with("arn:")) {
+    const std::size_t at = name_or_arn.find(kTable);
+    if (at != std::string_view::npos) name_or_arn.remove_prefix(at + kTable.size());
+  }
+  return std::string(name_or_arn);
+}
+
+std::string Reader::table_name(Json json) {
+  return table_name_of(text(json));
+}
+
+std::string Reader::path_to(std::string_view member) const {
+  std::string path = path_;
+  if (!path.empty()) path.push_back('.');
+  return path + lower_first(member);
+}
+
+std::size_t Reader::enter(std::string_view member) {
+  const std::size_t outer = path_.size();
+  if (!member.empty()) path_ = path_to(member);
+  member_ = {};
+  return outer;
+}
+
+std::size_t Reader::enter_numbered(std::size_t place) {
+  return enter_entry(std::to_string(place));
+}
+
+std::size_t Reader::enter_entry(std::string_view name) {
+  const std::size_t outer = path_.size();
+  if (!path_.empty()) path_.push_back('.');
+  path_.append(name).append(".member");
+  member_ = {};
+  return outer;
+}
+
+std::vector<Item> Reader::items(Json json) {
+  std::vector<Item> items;
+  simdjson::dom::array array;
+  if (!list(json, array)) return items;
+  for (const Json element : array) {
+    items.push_back(item(element));
+    if (failed()) break;
+  }
+  return items;
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading JSON that came over the network into typed structures.
+//
+// A structure is described by a table of its members (Member); read_members() walks the JSON object
+// once and calls the reader of each member it finds. Unknown members and nulls are skipped; of a
+// repeated member the last one counts.
+// Errors: a Reader keeps the first failure (kSerialization, kValidation) and is then quick to end:
+// readers return empty values and loops stop. Violations of the model (unknown enumeration values,
+// absent members) are gathered instead, so that one message can name them all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/constraints.h"
+#include "api/enums.h"
+#include "simdjson.h"
+#include "stator/value.h"
+
+namespace stator::wire {
+
+using Json = simdjson::dom::element;
+
+// A parsed text. It borrows a parser of its thread: a thread has one small document at a time.
+class Document {
+ public:
+  static Result<Document> parse(std::string_view text);  // kSerialization
+  Json root() const { return root_; }
+
+ private:
+  std::unique_ptr<simdjson::dom::parser> own_parser_;  // large texts' only
+  Json root_;
+};
+
+class Reader;
+
+template <class T>
+struct Member {
+  std::string_view name;
+  void (*read)(Reader&, Json, T&);
+  bool required = false;
+};
+
+class Reader {
+ public:
+  bool failed() const { return error_.has_value(); }
+  bool sound() const { return !failed() && constraints_.empty(); }
+  void fail(Code code, std::string message);
+  void fail(Error error);
+  // The first failure; otherwise what `constraints` gathered.
+  Result<void> result() const;
+
+  std::string text(Json json);
+  std::vector<std::string> texts(Json json);
+  bool boolean(Json json);
+  int64_t integer(Json json, std::string_view type = "Integer");  // or "Long"
+  double real(Json json);
+  // A table's name; of an ARN the name in it.
+  std::string table_name(Json json);
+  static std::string table_name_of(std::string_view name_or_arn);
+
+  template <class E>
+  E enumeration(Json json) {
+    const std::string name = text(json);
+    const std::optional<E> value = enum_from_name<E>(name);
+    if (!value && !failed()) {
+      constraints_.violated(name, path_to(member_),
+                            "Member must satisfy enum value set: " + enum_set_text<E>());
+    }
+    return value.value_or(E{});
+  }
+
+  template <class E>
+  E enumeration(std::string_view member, Json json) {
+    member_ = member;
+    return enumeration<E>(json);
+  }
+
+  AttributeValue value(Json json) { return value_at(json, 0); }
+  Item item(Json json) { return item_at(json, 0); }
+  std::vector<Item> items(Json json);
+  // ExpressionAttributeValues: an invalid value's message names its key.
+  Values values(Json json);
+
+  // Calls read(element) for each element of a list.
+  template <class F>
+  void elements(Json json, F read) {
+    simdjson::dom::array array;
+    if (!list(json, array)) return;
+    const std::size_t outer = enter(member_);
+    std::size_t place = 0;
+    for (const Json element : array) {
+      const std::size_t inner = enter_numbered(++place);
+      read(element);
+      path_.resize(inner);
+      if (failed()) break;
+    }
+    path_.resize(outer);
+  }
+
+  // Calls read(name, value) for each entry of a map; the first for one that is read later than the
+  // member before it in the text.
+  template <class F>
+  void entries(std::string_view member, Json json, F read) {
+    member_ = member;
+    entries(json, read);
+  }
+  template <class F>
+  void entries(Json json, F read) {
+    simdjson::dom::object object;
+    if (!structure(json, object)) return;
+    const std::size_t outer = enter(member_);
+    for (const auto [name, entry] : object) {
+      if (entry.is_null()) continue;
+      const std::size_t inner = enter_entry(name);
+      read(std::string_view(name), entry);
+      path_.resize(inner);
+      if (failed()) break;
+    }
+    path_.resize(outer);
+  }
+
+  // One structure by the table of its members.
+  template <class T, class S, std::size_t N>
+  void members(Json json, const Member<S> (&table)[N], T& out) {
+    simdjson::dom::object object;
+    if (!structure(json, object)) return;
+    const std::size_t outer = enter(member_);
+    bool seen[N] = {};
+    for (const auto [name, value] : object) {
+      for (std::size_t i = 0; i < N; ++i) {
+        if (name != table[i].name) continue;
+        if (!value.is_null()) {
+          seen[i] = true;
+          member_ = table[i].name;
+          table[i].read(*this, value, out);
+        }
+        break;
+      }
+      if (failed()) break;
+    }
+    for (std::size_t i = 0; i < N && !failed(); ++i) {
+      if (table[i].required && !seen[i]) constraints_.missing(path_to(table[i].name));
+    }
+    path_.resize(outer);
+  }
+
+  Constraints& constraints() { return constraints_; }
+  void missing(std::string_view member) { constraints_.missing(path_to(member)); }
+
+ private:
+  // The service's path to a member: names begin in lower case, places count from 1.
+  std::string path_to(std::string_view member) const;
+  // These extend the path and return its former length.
+  std::size_t enter(std::string_view member);
+  std::size_t enter_numbered(std::size_t place);   // "3.member"
+  std::size_t enter_entry(std::string_view name);  // "name.member"
+
+  bool list(Json json, simdjson::dom::array& array);
+  bool structure(Json json, simdjson::dom::object& object);
+  // Fails for a JSON value that stands where a scalar of type `wanted` should.
+  void wrong_type(Json json, std::string_view wanted);
+
+  AttributeValue value_at(Json json, int depth);
+  AttributeValue typed_value(AttributeType type, Json json, int depth);
+  Item item_at(Json json, int depth);
+  Number number(Json json);
+  std::string binary(Json json);
+  AttributeValue string_set(Json json);
+  AttributeValue number_set(Json json);
+  AttributeValue binary_set(Json json);
+  bool too_deep(int depth);
+
+  std::optional<Error> error_;
+  Constraints constraints_;
+  std::string path_;
+  std::string_view member_;  // being read, where that extends the path
+};
+
+// ---- Readers of members, by pointer to the member: set_text<&PutItemRequest::condition>.
+
+template <auto member, class T>
+void set_text(Reader& reader, Json json, T& out) {
+  out.*member = reader.text(json);
+}
+template <auto member, class T>
+void set_table(Reader& reader, Json json, T& out) {
+  out.*member = reader.table_name(json);
+}
+template <auto member, class T>
+void set_boolean(Reader& reader, Json json, T& out) {
+  out.*member = reader.boolean(json);
+}
+template <auto member, class T>
+void set_integer(Reader& reader, Json json, T& out) {
+  out.*member = reader.integer(json);
+}
+template <auto member, class T>
+void set_long(Reader& reader, Json json, T& out) {
+  out.*member = reader.integer(json, "Long");
+}
+template <auto member, class T>
+void set_real(Reader& reader, Json json, T& out) {
+  out.*member = reader.real(json);
+}
+template <auto member, class T>
+void set_item(Reader& reader, Json json, T& out) {
+  out.*member = reader.item(json);
+}
+template <auto member, class T>
+void set_json(Reader&, Json json, T& out) {
+  out.*member = json;
+}
+template <auto member, class T>
+void set_values(Reader& reader, Json json, T& out) {
+  out.*member = reader.values(json);
+}
+template <auto member, class T>
+void set_items(Reader& reader, Json json, T& out) {
+  out.*member = reader.items(json);
+}
+template <auto member, class T>
+void set_texts(Reader& reader, Json json, T& out) {
+  out.*member = reader.texts(json);
+}
+template <class V>
+struct ValueOf {
+  using Type = V;
+};
+template <class V>
+struct ValueOf<std::optional<V>> {
+  using Type = V;
+};
+template <auto member, class T>
+void set_enum(Reader& reader, Json json, T& out) {
+  using E = typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type;
+  out.*member = reader.enumeration<E>(json);
+}
+// A structure, and a list of structures, of which `table` describes one.
+template <auto member, const auto& table, class T>
+void set_structure(Reader& reader, Json json, T& out) {
+  typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type value;
+  reader.members(json, table, value);
+  out.*member = std::move(value);
+}
+template <auto member, const auto& table, class T>
+void set_list(Reader& reader, Json json, T& out) {
+  typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type list;
+  reader.elements(json, [&](Json element) { reader.members(element, table, list.emplace_back()); });
+  out.*member = std::move(list);
+}
+
+}  // namespace stator::wire

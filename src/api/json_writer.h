@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// JsonWriter: JSON text, appended to one growing buffer; commas come by themselves.
+//
+// Calls must nest as JSON does. Text must be UTF-8; it is escaped, not checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "stator/value.h"
+#include "value/encoded.h"
+
+namespace stator::wire {
+
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::size_t size_hint = 256);
+
+  void begin_object() { open('{'); }
+  void end_object() { close('}'); }
+  void begin_array() { open('['); }
+  void end_array() { close(']'); }
+  // A member's name as it stands: one of the API's own, which need no escape.
+  void key(std::string_view name);
+  // A member's name that a user chose.
+  void user_key(std::string_view name);
+
+  void text(std::string_view value);
+  void boolean(bool value) { value_text(value ? "true" : "false"); }
+  void integer(int64_t value);
+  void real(double value);        // always with a point or an exponent
+  void seconds(int64_t unix_ms);  // Unix time in seconds, to the millisecond
+  void null() { value_text("null"); }
+
+  // DynamoDB JSON.
+  void value(const AttributeValue& value);
+  void value(ValueView value);
+  void item(const Item& item);
+  void item(ItemView item);
+
+  // Plain JSON values, without type names.
+  void number(const Number& number);
+  void base64(std::string_view bytes);
+
+  std::string finish() &&;
+
+ private:
+  // Room for `count` more bytes; the pointer stays valid until the next call.
+  char* reserve(std::size_t count) {
+    if (buffer_.size() - used_ < count) grow(count);
+    return buffer_.data() + used_;
+  }
+  void grow(std::size_t count);
+  void put(char c) { *reserve(1) = c, ++used_; }
+  void put(std::string_view raw) {
+    std::memcpy(reserve(raw.size()), raw.data(), raw.size());
+    used_ += raw.size();
+  }
+  void separate() {
+    if (comma_) put(',');
+  }
+  void open(char bracket) {
+    separate();
+    put(bracket);
+    comma_ = false;
+  }
+  void close(char bracket) {
+    put(bracket);
+    comma_ = true;
+  }
+  void value_text(std::string_view raw) {
+    separate();
+    put(raw);
+    comma_ = true;
+  }
+  void quoted(std::string_view value);
+  void quoted_base64(std::string_view bytes);
+  void quoted_number(ValueView number);
+  void set_elements(ValueView set);
+
+  std::string buffer_;  // its size is the room there is; used_ bytes are written
+  std::size_t used_ = 0;
+  bool comma_ = false;  // whether a comma must come before the next value or name
+};
+
+}  // namespace stator::wire

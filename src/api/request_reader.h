@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the readers of all requests share.
+#pragma once
+
+#include <string_view>
+
+#include "api/constraints.h"
+#include "api/json_reader.h"
+#include "api/wire.h"
+
+namespace stator::wire {
+
+// {"#n": "name"}
+template <auto member, class T>
+void set_names(Reader& reader, Json json, T& out) {
+  Names names;
+  reader.entries(json, [&](std::string_view placeholder, Json name) {
+    names.insert_or_assign(std::string(placeholder), reader.text(name));
+  });
+  out.*member = std::move(names);
+}
+
+// Reads T by `table`, which describes T or a draft derived from it, then lets `complete` turn what
+// the draft holds beyond T into members of T.
+template <class T, class Draft, std::size_t N, class F>
+Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], F complete) {
+  STATOR_TRY(const Document document, Document::parse(json));
+  Draft draft;
+  Reader reader;
+  reader.members(document.root(), table, draft);
+  if (!reader.failed()) complete(reader, draft);
+  const T& request = draft;
+  if (!reader.failed() && !reader.constraints().empty()) {
+    add_constraints(request, reader.constraints());
+  }
+  STATOR_CHECK_OK(reader.result());
+  return T(std::move(draft));
+}
+
+template <class T, std::size_t N>
+Result<T> read_document(std::string_view json, const Member<T> (&table)[N]) {
+  return read_document<T>(json, table, [](Reader&, T&) {});
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/request_reader.h"
+#include "api/table_shapes.h"
+
+namespace stator::wire {
+namespace {
+
+// A feature that this version lacks: refused where it is asked for, rather than dropped silently.
+void refuse(Reader& reader, std::string_view parameter) {
+  reader.fail(Code::kValidation, "One or more parameter values were invalid: " +
+                                     std::string(parameter) + " is not supported");
+}
+
+void refuse_streams(Reader& reader, Json json, CreateTableRequest&) {
+  bool enabled = false;
+  if (json["StreamEnabled"].get_bool().get(enabled) == simdjson::SUCCESS && enabled) {
+    refuse(reader, "StreamSpecification with StreamEnabled");
+  }
+}
+
+void refuse_encryption(Reader& reader, Json json, CreateTableRequest&) {
+  bool enabled = false;
+  if (json["Enabled"].get_bool().get(enabled) == simdjson::SUCCESS && enabled) {
+    refuse(reader, "SSESpecification with Enabled");
+  }
+}
+
+void refuse_policy(Reader& reader, Json, CreateTableRequest&) {
+  refuse(reader, "ResourcePolicy");
+}
+
+constexpr Member<IndexDefinition> kIndex[] = {
+    {"IndexName", set_text<&IndexDefinition::name>, true},
+    {"KeySchema", set_list<&IndexDefinition::key_schema, kKeySchemaElement>, true},
+    {"Projection", set_structure<&IndexDefinition::projection, kProjection>, true},
+    {"ProvisionedThroughput", set_structure<&IndexDefinition::throughput, kThroughput>},
+    {"OnDemandThroughput", set_structure<&IndexDefinition::on_demand_throughput, kOnDemand>},
+    {"WarmThroughput", set_structure<&IndexDefinition::warm_throughput, kWarmThroughput>},
+};
+
+constexpr Member<Tag> kTag[] = {
+    {"Key", set_text<&Tag::key>, true},
+    {"Value", set_text<&Tag::value>, true},
+};
+
+using Create = CreateTableRequest;
+constexpr Member<Create> kCreateTable[] = {
+    {"TableName", set_table<&Create::table>},
+    {"AttributeDefinitions", set_list<&Create::attributes, kAttributeDefinition>, true},
+    {"KeySchema", set_list<&Create::key_schema, kKeySchemaElement>, true},
+    {"LocalSecondaryIndexes", set_list<&Create::local_indexes, kIndex>},
+    {"GlobalSecondaryIndexes", set_list<&Create::global_indexes, kIndex>},
+    {"BillingMode", set_enum<&Create::billing_mode>},
+    {"ProvisionedThroughput", set_structure<&Create::throughput, kThroughput>},
+    {"OnDemandThroughput", set_structure<&Create::on_demand_throughput, kOnDemand>},
+    {"WarmThroughput", set_structure<&Create::warm_throughput, kWarmThroughput>},
+    {"TableClass", set_enum<&Create::table_class>},
+    {"DeletionProtectionEnabled", set_boolean<&Create::deletion_protection>},
+    {"Tags", set_list<&Create::tags, kTag>},
+    {"StreamSpecification", refuse_streams},
+    {"SSESpecification", refuse_encryption},
+    {"ResourcePolicy", refuse_policy},
+};
+
+constexpr Member<DescribeTableRequest> kDescribeTable[] = {
+    {"TableName", set_table<&DescribeTableRequest::table>},
+};
+
+constexpr Member<DeleteTableRequest> kDeleteTable[] = {
+    {"TableName", set_table<&DeleteTableRequest::table>},
+};
+
+constexpr Member<ListTablesRequest> kListTables[] = {
+    {"Limit", set_integer<&ListTablesRequest::limit>},
+    {"ExclusiveStartTableName", set_text<&ListTablesRequest::exclusive_start_table>},
+};
+
+}  // namespace
+
+template <>
+Result<CreateTableRequest> read_request(std::string_view json) {
+  return read_document(json, kCreateTable);
+}
+
+template <>
+Result<DescribeTableRequest> read_request(std::string_view json) {
+  return read_document(json, kDescribeTable);
+}
+
+template <>
+Result<DeleteTableRequest> read_request(std::string_view json) {
+  return read_document(json, kDeleteTable);
+}
+
+template <>
+Result<ListTablesRequest> read_request(std::string_view json) {
+  return read_document(json, kListTables);
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests, as JSON. Parameters at their defaults are left out.
+#include "api/shapes_writer.h"
+#include "api/wire.h"
+
+namespace stator::wire {
+namespace {
+
+void write_provisioned(JsonWriter& json, const std::optional<Throughput>& throughput) {
+  if (!throughput) return;
+  json.key("ProvisionedThroughput");
+  json.begin_object();
+  write_integer(json, "ReadCapacityUnits", throughput->read);
+  write_integer(json, "WriteCapacityUnits", throughput->write);
+  json.end_object();
+}
+
+void write_warm(JsonWriter& json, const std::optional<Throughput>& throughput) {
+  if (!throughput) return;
+  json.key("WarmThroughput");
+  json.begin_object();
+  write_integer(json, "ReadUnitsPerSecond", throughput->read);
+  write_integer(json, "WriteUnitsPerSecond", throughput->write);
+  json.end_object();
+}
+
+void write_indexes(JsonWriter& json, std::string_view key,
+                   const std::optional<std::vector<IndexDefinition>>& indexes) {
+  if (!indexes) return;
+  json.key(key);
+  json.begin_array();
+  for (const IndexDefinition& index : *indexes) {
+    json.begin_object();
+    write_text(json, "IndexName", index.name);
+    write_key_schema(json, index.key_schema);
+    write_projection(json, index.projection);
+    write_provisioned(json, index.throughput);
+    write_on_demand(json, index.on_demand_throughput);
+    write_warm(json, index.warm_throughput);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_tags(JsonWriter& json, const std::vector<Tag>& tags) {
+  if (tags.empty()) return;
+  json.key("Tags");
+  json.begin_array();
+  for (const Tag& tag : tags) {
+    json.begin_object();
+    write_text(json, "Key", tag.key);
+    write_text(json, "Value", tag.value);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string table_alone(std::string_view table) {
+  JsonWriter json;
+  json.begin_object();
+  write_text(json, "TableName", table);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+// The parameters that PutItem, UpdateItem and DeleteItem share.
+template <class Request>
+void write_write_options(JsonWriter& json, const Request& request) {
+  write_text(json, "ConditionExpression", request.condition);
+  write_names(json, request.names);
+  write_values(json, request.values);
+  write_option(json, "ReturnValues", request.return_values);
+  write_option(json, "ReturnValuesOnConditionCheckFailure", request.on_condition_failure);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+  write_option(json, "ReturnItemCollectionMetrics", request.return_metrics);
+}
+
+// The parameters that Query and Scan share.
+template <class Request>
+void write_range_options(JsonWriter& json, const Request& request) {
+  write_text(json, "IndexName", request.index);
+  write_text(json, "FilterExpression", request.filter);
+  write_text(json, "ProjectionExpression", request.projection);
+  write_names(json, request.names);
+  write_values(json, request.values);
+  if (request.select) write_enum(json, "Select", *request.select);
+  write_integer(json, "Limit", request.limit);
+  if (request.consistent_read) write_boolean(json, "ConsistentRead", true);
+  write_item(json, "ExclusiveStartKey", request.exclusive_start_key);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+}
+
+std::string_view action_name(TransactAction action) {
+  switch (action) {
+    case TransactAction::kConditionCheck:
+      return "ConditionCheck";
+    case TransactAction::kPut:
+      return "Put";
+    case TransactAction::kDelete:
+      return "Delete";
+    case TransactAction::kUpdate:
+      return "Update";
+  }
+  return "Put";
+}
+
+void write_action(JsonWriter& json, const TransactWriteItem& action) {
+  json.begin_object();
+  json.key(action_name(action.action));
+  json.begin_object();
+  write_text(json, "TableName", action.table);
+  write_item(json, action.action == TransactAction::kPut ? "Item" : "Key", action.item);
+  write_text(json, "UpdateExpression", action.update);
+  write_text(json, "ConditionExpression", action.condition);
+  write_names(json, action.names);
+  write_values(json, action.values);
+  write_option(json, "ReturnValuesOnConditionCheckFailure", action.on_condition_failure);
+  json.end_object();
+  json.end_object();
+}
+
+}  // namespace
+
+std::string to_json(const CreateTableRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  write_attribute_definitions(json, request.attributes);
+  write_key_schema(json, request.key_schema);
+  write_indexes(json, "LocalSecondaryIndexes", request.local_indexes);
+  write_indexes(json, "GlobalSecondaryIndexes", request.global_indexes);
+  if (request.billing_mode) write_enum(json, "BillingMode", *request.billing_mode);
+  write_provisioned(json, request.throughput);
+  write_on_demand(json, request.on_demand_throughput);
+  write_warm(json, request.warm_throughput);
+  if (request.table_class) write_enum(json, "TableClass", *request.table_class);
+  if (request.deletion_protection) {
+    write_boolean(json, "DeletionProtectionEnabled", *request.deletion_protection);
+  }
+  write_tags(json, request.tags);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const DescribeTableRequest& request) {
+  return table_alone(request.table);
+}
+
+std::string to_json(const DeleteTableRequest& request) {
+  return table_alone(request.table);
+}
+
+std::string to_json(const ListTablesRequest& request) {
+  JsonWriter json;
+  json.begin_object();
+  write_integer(json, "Limit", request.limit);
+  write_text(json, "ExclusiveStartTableName", request.exclusive_start_table);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const PutItemRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  write_item(json, "Item", request.item);
+  write_write_options(json, request);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const GetItemRequest& request) {
+  JsonWriter json;
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  write_item(json, "Key", request.key);
+  if (request.consistent_read) write_boolean(json, "ConsistentRead", true);
+  write_text(json, "ProjectionExpression", request.projection);
+  write_names(json, request.names);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const UpdateItemRequest& request) {
+  JsonWriter json;
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  write_item(json, "Key", request.key);
+  write_text(json, "UpdateExpression", request.update);
+  write_write_options(json, request);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const DeleteItemRequest& request) {
+  JsonWriter json;
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  write_item(json, "Key", request.key);
+  write_write_options(json, request);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const QueryRequest& request) {
+  JsonWriter json;
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  write_text(json, "KeyConditionExpression", request.key_condition);
+  write_range_options(json, request);
+  if (!request.forward) write_boolean(json, "ScanIndexForward", false);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const ScanRequest& request) {
+  JsonWriter json;
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  write_range_options(json, request);
+  write_integer(json, "Segment", request.segment);
+  write_integer(json, "TotalSegments", request.total_segments);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const BatchGetItemRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  json.key("RequestItems");
+  write_keys_by_table(json, request.items);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const BatchWriteItemRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  json.key("RequestItems");
+  write_requests_by_table(json, request.items);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+  write_option(json, "ReturnItemCollectionMetrics", request.return_metrics);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const TransactWriteItemsRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  json.key("TransactItems");
+  json.begin_array();
+  for (const TransactWriteItem& action : request.items) write_action(json, action);
+  json.end_array();
+  write_text(json, "ClientRequestToken", request.client_request_token);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+  write_option(json, "ReturnItemCollectionMetrics", request.return_metrics);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const TransactGetItemsRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  json.key("TransactItems");
+  json.begin_array();
+  for (const TransactGetItem& get : request.items) {
+    json.begin_object();
+    json.key("Get");
+    json.begin_object();
+    write_text(json, "TableName", get.table);
+    write_item(json, "Key", get.key);
+    write_text(json, "ProjectionExpression", get.projection);
+    write_names(json, get.names);
+    json.end_object();
+    json.end_object();
+  }
+  json.end_array();
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers about items, as JSON.
+#include "api/shapes_writer.h"
+#include "api/wire.h"
+
+namespace stator::wire {
+namespace {
+
+constexpr std::size_t kEnvelopeBytes = 256;
+
+void write_units(JsonWriter& json, const Capacity& capacity) {
+  json.key("CapacityUnits");
+  json.real(capacity.units);
+  if (capacity.read) {
+    json.key("ReadCapacityUnits");
+    json.real(*capacity.read);
+  }
+  if (capacity.write) {
+    json.key("WriteCapacityUnits");
+    json.real(*capacity.write);
+  }
+}
+
+void write_index_units(JsonWriter& json, std::string_view key,
+                       const std::map<std::string, Capacity, std::less<>>& indexes) {
+  if (indexes.empty()) return;
+  json.key(key);
+  json.begin_object();
+  for (const auto& [name, capacity] : indexes) {
+    json.user_key(name);
+    json.begin_object();
+    write_units(json, capacity);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+void write_capacity(JsonWriter& json, const ConsumedCapacity& capacity) {
+  json.begin_object();
+  write_text(json, "TableName", capacity.table);
+  write_units(json, capacity.total);
+  if (capacity.table_part) {
+    json.key("Table");
+    json.begin_object();
+    write_units(json, *capacity.table_part);
+    json.end_object();
+  }
+  write_index_units(json, "LocalSecondaryIndexes", capacity.local_indexes);
+  write_index_units(json, "GlobalSecondaryIndexes", capacity.global_indexes);
+  json.end_object();
+}
+
+void write_capacity_member(JsonWriter& json, const std::optional<ConsumedCapacity>& capacity) {
+  if (!capacity) return;
+  json.key("ConsumedCapacity");
+  write_capacity(json, *capacity);
+}
+
+void write_capacity_member(JsonWriter& json, const std::vector<ConsumedCapacity>& capacity) {
+  if (capacity.empty()) return;
+  json.key("ConsumedCapacity");
+  json.begin_array();
+  for (const ConsumedCapacity& table : capacity) write_capacity(json, table);
+  json.end_array();
+}
+
+void write_metrics(JsonWriter& json, const ItemCollectionMetrics& metrics) {
+  json.begin_object();
+  write_item(json, "ItemCollectionKey", metrics.key);
+  json.key("SizeEstimateRangeGB");
+  json.begin_array();
+  json.real(metrics.size_lower_gb);
+  json.real(metrics.size_upper_gb);
+  json.end_array();
+  json.end_object();
+}
+
+void write_metrics_member(JsonWriter& json, const TableMetrics& metrics) {
+  if (metrics.empty()) return;
+  json.key("ItemCollectionMetrics");
+  json.begin_object();
+  for (const auto& [table, collections] : metrics) {
+    json.user_key(table);
+    json.begin_array();
+    for (const ItemCollectionMetrics& collection : collections) write_metrics(json, collection);
+    json.end_array();
+  }
+  json.end_object();
+}
+
+void write_items(JsonWriter& json, const EncodedItems& items) {
+  json.begin_array();
+  for (std::size_t i = 0; i < items.size(); ++i) json.item(items[i]);
+  json.end_array();
+}
+
+// Room for an item's text, so that the buffer seldom grows: JSON needs more than the binary form.
+std::size_t text_size_hint(std::size_t encoded_bytes) {
+  return kEnvelopeBytes + encoded_bytes + encoded_bytes / 2;
+}
+
+}  // namespace
+
+std::string to_json(const WriteResponse& response) {
+  JsonWriter json(text_size_hint(response.attributes ? response.attributes->size() : 0));
+  json.begin_object();
+  if (response.attributes) {
+    json.key("Attributes");
+    json.item(ItemView(*response.attributes));
+  }
+  write_capacity_member(json, response.capacity);
+  if (response.metrics) {
+    json.key("ItemCollectionMetrics");
+    write_metrics(json, *response.metrics);
+  }
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const GetItemResponse& response) {
+  JsonWriter json(text_size_hint(response.item ? response.item->size() : 0));
+  json.begin_object();
+  if (response.item) {
+    json.key("Item");
+    json.item(ItemView(*response.item));
+  }
+  write_capacity_member(json, response.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const PageResponse& response) {
+  const EncodedItems& items = response.items;
+  JsonWriter json(text_size_hint(items.empty() ? 0 : items.size() * items[0].bytes().size()));
+  json.begin_object();
+  if (response.items_wanted) {
+    json.key("Items");
+    write_items(json, items);
+  }
+  write_integer(json, "Count", response.count);
+  write_integer(json, "ScannedCount", response.scanned_count);
+  write_item(json, "LastEvaluatedKey", response.last_evaluated_key);
+  write_capacity_member(json, response.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const BatchGetItemResponse& response) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("Responses");
+  json.begin_object();
+  for (const auto& [table, items] : response.items) {
+    json.user_key(table);
+    write_items(json, items);
+  }
+  json.end_object();
+  json.key("UnprocessedKeys");
+  write_keys_by_table(json, response.unprocessed);
+  write_capacity_member(json, response.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const BatchWriteItemResult& result) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("UnprocessedItems");
+  write_requests_by_table(json, result.unprocessed);
+  write_metrics_member(json, result.metrics);
+  write_capacity_member(json, result.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const TransactWriteItemsResult& result) {
+  JsonWriter json;
+  json.begin_object();
+  write_capacity_member(json, result.capacity);
+  write_metrics_member(json, result.metrics);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const TransactGetItemsResponse& response) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("Responses");
+  json.begin_array();
+  for (const std::optional<EncodedItem>& item : response.items) {
+    json.begin_object();
+    if (item) {
+      json.key("Item");
+      json.item(ItemView(*item));
+    }
+    json.end_object();
+  }
+  json.end_array();
+  write_capacity_member(json, response.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members of the shapes that describe tables, in requests and in answers.
+#pragma once
+
+#include "api/json_reader.h"
+#include "stator/requests.h"
+
+namespace stator::wire {
+
+inline constexpr Member<AttributeDefinition> kAttributeDefinition[] = {
+    {"AttributeName", set_text<&AttributeDefinition::name>, true},
+    {"AttributeType", set_enum<&AttributeDefinition::type>, true},
+};
+
+inline constexpr Member<KeySchemaElement> kKeySchemaElement[] = {
+    {"AttributeName", set_text<&KeySchemaElement::name>, true},
+    {"KeyType", set_enum<&KeySchemaElement::type>, true},
+};
+
+inline constexpr Member<Projection> kProjection[] = {
+    {"ProjectionType", set_enum<&Projection::type>, true},
+    {"NonKeyAttributes", set_texts<&Projection::non_key_attributes>},
+};
+
+inline constexpr Member<Throughput> kThroughput[] = {
+    {"ReadCapacityUnits", set_long<&Throughput::read>, true},
+    {"WriteCapacityUnits", set_long<&Throughput::write>, true},
+};
+
+inline constexpr Member<Throughput> kWarmThroughput[] = {
+    {"ReadUnitsPerSecond", set_long<&Throughput::read>},
+    {"WriteUnitsPerSecond", set_long<&Throughput::write>},
+};
+
+inline constexpr Member<OnDemandThroughput> kOnDemand[] = {
+    {"MaxReadRequestUnits", set_long<&OnDemandThroughput::max_read>},
+    {"MaxWriteRequestUnits", set_long<&OnDemandThroughput::max_write>},
+};
+
+}  // namespace stator::wire

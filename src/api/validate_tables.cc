@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables: names, key schemas, indexes, projections, billing.
+#include <algorithm>
+#include <set>
+
+#include "api/enums.h"
+#include "api/validate.h"
+#include "api/validate_rules.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kLocalIndexesMax = 5;
+constexpr std::size_t kGlobalIndexesMax = 20;
+constexpr std::size_t kNonKeyAttributesMax = 100;  // of all indexes together
+constexpr std::size_t kKeyAttributesMax = 4;       // of one type, of a global index
+constexpr std::size_t kNameBytesMax = 255;
+constexpr std::size_t kTagsMax = 50;
+constexpr int64_t kThroughputMax = 1'000'000'000'000;
+constexpr int64_t kListMax = 100;
+
+using Indexes = std::optional<std::vector<IndexDefinition>>;
+
+std::size_t count_of(const KeySchema& schema, KeyType type) {
+  return static_cast<std::size_t>(std::ranges::count(
+      schema, type, [](const KeySchemaElement& element) { return element.type; }));
+}
+
+bool is_paid_per_request(const CreateTableRequest& request) {
+  return request.billing_mode == BillingMode::kPayPerRequest;
+}
+
+void add_throughput(const std::optional<Throughput>& throughput, const std::string& path,
+                    Constraints& constraints) {
+  if (!throughput) return;
+  // Values beyond the upper bound have a message of their own.
+  constraints.range(throughput->read, path + ".readCapacityUnits", 1, INT64_MAX);
+  constraints.range(throughput->write, path + ".writeCapacityUnits", 1, INT64_MAX);
+}
+
+void add_key_schema(const KeySchema& schema, const std::string& path, std::size_t most,
+                    Constraints& constraints) {
+  constraints.count(schema.size(), path, 0, most, "[...]");
+  for (std::size_t i = 0; i < schema.size(); ++i) {
+    constraints.length(schema[i].name, fmt::format("{}.{}.member.attributeName", path, i + 1), 1,
+                       kNameBytesMax);
+  }
+}
+
+void add_indexes(const Indexes& indexes, std::string_view member, std::size_t key_attributes,
+                 Constraints& constraints) {
+  if (!indexes) return;
+  for (std::size_t i = 0; i < indexes->size(); ++i) {
+    const IndexDefinition& index = (*indexes)[i];
+    const std::string path = fmt::format("{}.{}.member", member, i + 1);
+    constraints.resource_name(index.name, path + ".indexName");
+    add_key_schema(index.key_schema, path + ".keySchema", key_attributes, constraints);
+    add_throughput(index.throughput, path + ".provisionedThroughput", constraints);
+    for (const std::string& name : index.projection.non_key_attributes) {
+      constraints.length(name, path + ".projection.nonKeyAttributes", 1, kNameBytesMax);
+    }
+  }
+}
+
+Result<void> check_bounds(const Throughput& throughput) {
+  const auto out_of_bounds = [](int64_t value, std::string_view member) {
+    return fail(Code::kValidation,
+                fmt::format("Given value {} for {} is out of bounds", value, member));
+  };
+  if (throughput.read > kThroughputMax) return out_of_bounds(throughput.read, "ReadCapacityUnits");
+  if (throughput.write > kThroughputMax) {
+    return out_of_bounds(throughput.write, "WriteCapacityUnits");
+  }
+  return {};
+}
+
+Result<void> check_billing(const CreateTableRequest& request) {
+  if (is_paid_per_request(request)) {
+    if (request.throughput) {
+      return invalid(
+          "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
+          "PAY_PER_REQUEST");
+    }
+    return {};
+  }
+  if (!request.throughput) {
+    return invalid(
+        "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is "
+        "PROVISIONED");
+  }
+  if (request.on_demand_throughput) {
+    return invalid("OnDemandThroughput cannot be specified when BillingMode is PROVISIONED");
+  }
+  return check_bounds(*request.throughput);
+}
+
+std::set<std::string> attribute_names(const CreateTableRequest& request) {
+  std::set<std::string> names;
+  for (const AttributeDefinition& attribute : request.attributes) names.insert(attribute.name);
+  return names;
+}
+
+Result<void> check_defined(const KeySchema& schema, const std::set<std::string>& defined) {
+  std::vector<std::string> names;
+  for (const KeySchemaElement& element : schema) names.push_back(element.name);
+  for (const std::string& name : names) {
+    if (defined.contains(name)) continue;
+    return invalid(
+        fmt::format("Some index key attributes are not defined in AttributeDefinitions. Keys: "
+                    "[{}], AttributeDefinitions: [{}]",
+                    fmt::join(names, ", "), fmt::join(defined, ", ")));
+  }
+  return {};
+}
+
+// HASH elements, then RANGE elements, no name twice; `most` of either.
+Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
+  if (schema.front().type != KeyType::kHash) {
+    return fail(Code::kValidation,
+                "Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
+  }
+  if (most == 1 && schema.size() == 2 && schema[1].type != KeyType::kRange) {
+    return fail(Code::kValidation,
+                "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
+  }
+  const auto type_of = [](const KeySchemaElement& element) { return element.type; };
+  if (!std::ranges::is_sorted(schema, {}, type_of)) {
+    return fail(Code::kValidation,
+                "Invalid KeySchema: HASH elements must come before RANGE elements");
+  }
+  if (count_of(schema, KeyType::kHash) > most || count_of(schema, KeyType::kRange) > most) {
+    return fail(Code::kValidation,
+                fmt::format("Invalid KeySchema: At most {} HASH and {} RANGE elements are allowed",
+                            most, most));
+  }
+  std::set<std::string_view> names;
+  for (const KeySchemaElement& element : schema) {
+    if (names.insert(element.name).second) continue;
+    return fail(Code::kValidation,
+                schema.size() == 2 ? "Both the Hash Key and the Range Key element in the KeySchema "
+                                     "have the same name"
+                                   : "Invalid KeySchema: Two elements have the same name");
+  }
+  return {};
+}
+
+Result<void> check_projection(const Projection& projection) {
+  const bool has_attributes = !projection.non_key_attributes.empty();
+  if (projection.type == ProjectionType::kInclude && !has_attributes) {
+    return invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
+  }
+  if (projection.type != ProjectionType::kInclude && has_attributes) {
+    return invalid(fmt::format("ProjectionType is {}, but NonKeyAttributes is specified",
+                               wire::enum_name(projection.type)));
+  }
+  std::set<std::string_view> names;
+  for (const std::string& name : projection.non_key_attributes) {
+    if (!names.insert(name).second) {
+      return invalid(fmt::format("Duplicate attribute in NonKeyAttributes: {}", name));
+    }
+  }
+  return {};
+}
+
+Result<void> check_local_index(const CreateTableRequest& table, const IndexDefinition& index) {
+  if (count_of(index.key_schema, KeyType::kRange) == 0) {
+    return invalid(
+        fmt::format("Index KeySchema does not have a range key for index: {}", index.name));
+  }
+  const std::string& hash = table.key_schema.front().name;
+  if (index.key_schema.front().name != hash) {
+    return invalid(fmt::format(
+        "Index KeySchema does not have the same leading hash key as table KeySchema for index: {}. "
+        "index hash key: {}, table hash key: {}",
+        index.name, index.key_schema.front().name, hash));
+  }
+  return {};
+}
+
+Result<void> check_global_index(const CreateTableRequest& table, const IndexDefinition& index) {
+  if (is_paid_per_request(table) && index.throughput) {
+    return invalid(
+        fmt::format("ProvisionedThroughput should not be specified for index: {} when "
+                    "BillingMode is PAY_PER_REQUEST",
+                    index.name));
+  }
+  if (!is_paid_per_request(table) && !index.throughput) {
+    return invalid(
+        fmt::format("ProvisionedThroughput must be specified for index: {}", index.name));
+  }
+  if (index.throughput) return check_bounds(*index.throughput);
+  return {};
+}
+
+Result<void> check_index_counts(const CreateTableRequest& request) {
+  if (const Indexes& local = request.local_indexes) {
+    if (local->empty()) return invalid("List of LocalSecondaryIndexes is empty");
+    if (count_of(request.key_schema, KeyType::kRange) == 0) {
+      return invalid(
+          "Table KeySchema does not have a range key, which is required when specifying a "
+          "LocalSecondaryIndex");
+    }
+    if (local->size() > kLocalIndexesMax) {
+      return invalid("Number of LocalSecondaryIndexes exceeds per-table limit of 5");
+    }
+  }
+  if (const Indexes& global = request.global_indexes) {
+    if (global->empty()) return invalid("List of GlobalSecondaryIndexes is empty");
+    if (global->size() > kGlobalIndexesMax) {
+      return invalid("GlobalSecondaryIndex count exceeds the per-table limit of 20");
+    }
+  }
+  return {};
+}
+
+Result<void> check_indexes(const CreateTableRequest& request,
+                           const std::set<std::string>& defined) {
+  STATOR_CHECK_OK(check_index_counts(request));
+  std::set<std::string_view> names;
+  std::size_t projected = 0;
+  for (const Indexes* indexes : {&request.local_indexes, &request.global_indexes}) {
+    if (!*indexes) continue;
+    const bool local = indexes == &request.local_indexes;
+    for (const IndexDefinition& index : **indexes) {
+      if (index.key_schema.empty()) return invalid("Index KeySchema is empty");
+      STATOR_CHECK_OK(check_defined(index.key_schema, defined));
+      STATOR_CHECK_OK(check_key_schema(index.key_schema, local ? 1 : kKeyAttributesMax));
+      STATOR_CHECK_OK(local ? check_local_index(request, index)
+                            : check_global_index(request, index));
+      STATOR_CHECK_OK(check_projection(index.projection));
+      projected += index.projection.non_key_attributes.size();
+      if (!names.insert(index.name).second) {
+        return invalid(fmt::format("Duplicate index name: {}", index.name));
+      }
+    }
+  }
+  if (projected > kNonKeyAttributesMax) {
+    return invalid(
+        fmt::format("The total number of NonKeyAttributes exceeds the per-table limit of {}",
+                    kNonKeyAttributesMax));
+  }
+  return {};
+}
+
+Result<void> check_all_used(const CreateTableRequest& request,
+                            const std::set<std::string>& defined) {
+  if (!request.local_indexes && !request.global_indexes) {
+    if (defined.size() == request.key_schema.size()) return {};
+    return invalid(
+        "Number of attributes in KeySchema does not exactly match number of attributes defined in "
+        "AttributeDefinitions");
+  }
+  std::set<std::string> used;
+  const auto use = [&used](const KeySchema& schema) {
+    for (const KeySchemaElement& element : schema) used.insert(element.name);
+  };
+  use(request.key_schema);
+  for (const Indexes* indexes : {&request.local_indexes, &request.global_indexes}) {
+    if (!*indexes) continue;
+    for (const IndexDefinition& index : **indexes) use(index.key_schema);
+  }
+  if (used == defined) return {};
+  return invalid(fmt::format(
+      "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: [{}]",
+      fmt::join(defined, ", "), fmt::join(used, ", ")));
+}
+
+Result<void> check_table_name_length(const std::string& table) {
+  if (table.size() >= 3 && table.size() <= kNameBytesMax) return {};
+  return fail(Code::kValidation,
+              "TableName must be at least 3 characters long and at most 255 characters long");
+}
+
+}  // namespace
+
+void add_constraints(const CreateTableRequest& request, Constraints& constraints) {
+  if (check_table_name_length(request.table)) {
+    constraints.resource_name(request.table, "tableName");
+  }
+  add_key_schema(request.key_schema, "keySchema", 2, constraints);
+  for (std::size_t i = 0; i < request.attributes.size(); ++i) {
+    constraints.length(request.attributes[i].name,
+                       fmt::format("attributeDefinitions.{}.member.attributeName", i + 1), 1,
+                       kNameBytesMax);
+  }
+  add_indexes(request.local_indexes, "localSecondaryIndexes", 2, constraints);
+  add_indexes(request.global_indexes, "globalSecondaryIndexes", 2 * kKeyAttributesMax, constraints);
+  add_throughput(request.throughput, "provisionedThroughput", constraints);
+  constraints.count(request.tags.size(), "tags", 0, kTagsMax, "[...]");
+  for (std::size_t i = 0; i < request.tags.size(); ++i) {
+    constraints.length(request.tags[i].key, fmt::format("tags.{}.member.key", i + 1), 1, 128);
+    constraints.length(request.tags[i].value, fmt::format("tags.{}.member.value", i + 1), 0, 256);
+  }
+}
+
+void add_constraints(const DescribeTableRequest& request, Constraints& constraints) {
+  if (!request.table.empty()) constraints.resource_name(request.table, "tableName");
+}
+
+void add_constraints(const DeleteTableRequest& request, Constraints& constraints) {
+  if (!request.table.empty()) constraints.resource_name(request.table, "tableName");
+}
+
+void add_constraints(const ListTablesRequest& request, Constraints& constraints) {
+  if (request.exclusive_start_table) {
+    constraints.resource_name(*request.exclusive_start_table, "exclusiveStartTableName");
+  }
+  if (request.limit) constraints.range(*request.limit, "limit", 1, kListMax);
+}
+
+Result<void> validate(const CreateTableRequest& request) {
+  STATOR_CHECK_OK(check_table_given(request.table));
+  STATOR_CHECK_OK(check_table_name_length(request.table));
+  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_CHECK_OK(check_not_empty(request.key_schema.empty(), "keySchema", "[]"));
+  STATOR_CHECK_OK(check_billing(request));
+  const std::set<std::string> defined = attribute_names(request);
+  if (defined.size() != request.attributes.size()) {
+    return invalid("Duplicate AttributeName in AttributeDefinitions");
+  }
+  STATOR_CHECK_OK(check_defined(request.key_schema, defined));
+  STATOR_CHECK_OK(check_key_schema(request.key_schema, 1));
+  STATOR_CHECK_OK(check_indexes(request, defined));
+  return check_all_used(request, defined);
+}
+
+Result<void> validate(const DescribeTableRequest& request) {
+  STATOR_CHECK_OK(check_table_given(request.table));
+  return check_constraints(request);
+}
+
+Result<void> validate(const DeleteTableRequest& request) {
+  STATOR_CHECK_OK(check_table_given(request.table));
+  return check_constraints(request);
+}
+
+Result<void> validate(const ListTablesRequest& request) {
+  return check_constraints(request);
+}
+
+}  // namespace stator
