@@ -108,9 +108,9 @@ struct NamedAction {
 
 Result<NamedAction> prepare_write(const std::string& name, const TablePtr& table,
                                   const WriteRequest& request) {
-  static const std::optional<std::string> kNone;
-  static const std::optional<Names> kNoNames;
-  static const std::optional<Values> kNoValues;
+  static const std::optional<std::string> no_expression;
+  static const std::optional<Names> no_names;
+  static const std::optional<Values> no_values;
   const bool puts = request.put.has_value();
   if (puts == request.delete_key.has_value()) {
     return fail(Code::kValidation,
@@ -122,10 +122,10 @@ Result<NamedAction> prepare_write(const std::string& name, const TablePtr& table
   STATOR_TRY(prepared.action,
              parse_write(table, {.action = puts ? TransactAction::kPut : TransactAction::kDelete,
                                  .item = item,
-                                 .update = kNone,
-                                 .condition = kNone,
-                                 .names = kNoNames,
-                                 .values = kNoValues}));
+                                 .update = no_expression,
+                                 .condition = no_expression,
+                                 .names = no_names,
+                                 .values = no_values}));
   STATOR_CHECK_OK(check_write(prepared.action, item));
   return prepared;
 }

@@ -54,6 +54,7 @@ void CapacityMeter::add(const Table& table, const Index& index, double units) {
 
 std::vector<ConsumedCapacity> CapacityMeter::all() const {
   std::vector<ConsumedCapacity> all;
+  all.reserve(tables_.size());
   for (const auto& [name, capacity] : tables_) all.push_back(capacity);
   return all;
 }

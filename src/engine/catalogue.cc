@@ -209,6 +209,7 @@ Result<TableDefinition> Catalogue::insert(const CreateTableRequest& settings, in
   uint64_t next = rows[1] ? read_big_endian(*rows[1]) : kFirstTableSpace;
   const auto take = [&](std::size_t count) {
     std::vector<SpaceId> spaces;
+    spaces.reserve(count);
     for (std::size_t i = 0; i < count; ++i) spaces.push_back(static_cast<SpaceId>(next++));
     return spaces;
   };

@@ -208,6 +208,7 @@ void commit(std::unique_ptr<TransactWrite> write, Transaction& transaction, Effe
 std::vector<std::string> guarded_keys(const TransactWrite& write,
                                       const std::vector<ExpiredToken>& expired) {
   std::vector<std::string> keys;
+  keys.reserve(write.actions.size() + 1 + expired.size());
   for (const WriteAction& action : write.actions) keys.push_back(action.row_key);
   if (!write.token_key) return keys;
   keys.push_back(*write.token_key);

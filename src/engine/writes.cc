@@ -87,7 +87,7 @@ void write(Engine::Impl& engine, const Request& request, const WriteParameters& 
             });
 }
 
-const std::optional<std::string> kNoUpdate;
+const std::optional<std::string> no_update;
 
 }  // namespace
 
@@ -95,7 +95,7 @@ void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
   write(*impl_, request,
         {.action = TransactAction::kPut,
          .item = request.item,
-         .update = kNoUpdate,
+         .update = no_update,
          .condition = request.condition,
          .names = request.names,
          .values = request.values,
@@ -121,7 +121,7 @@ void Engine::delete_item(const DeleteItemRequest& request, Done<WriteResponse> d
   write(*impl_, request,
         {.action = TransactAction::kDelete,
          .item = request.key,
-         .update = kNoUpdate,
+         .update = no_update,
          .condition = request.condition,
          .names = request.names,
          .values = request.values,
