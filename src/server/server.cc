@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/server.h"
+
+#include <utility>
+
+#include "engine/engine.h"
+#include "http/server.h"
+#include "server/dynamodb_service.h"
+#include "storage/stores.h"
+
+namespace stator::server {
+
+// In the order of construction: what comes first is used by what follows.
+struct Server::Impl {
+  ListenAddress address;
+  std::unique_ptr<Engine> engine = {};
+  std::unique_ptr<DynamoDbService> service = {};
+  std::unique_ptr<http::Server> http = {};
+};
+
+namespace {
+
+Result<std::unique_ptr<Store>> open_store(const ServerOptions& options) {
+  if (!options.data) return make_memory_store();
+  return open_rocks_store({.path = *options.data, .durability = options.durability});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
+  if (!options.listen.is_loopback()) {
+    return fail(Code::kInvalidArgument,
+                "refusing to listen on " + options.listen.to_string() +
+                    ": beyond this machine a server needs credentials, and this version cannot "
+                    "check signatures yet; listen on 127.0.0.1 or [::1]");
+  }
+  STATOR_TRY(auto store, open_store(options));
+  auto impl = std::make_unique<Impl>(Impl{.address = options.listen});
+  STATOR_TRY(impl->engine, Engine::open(std::move(store)));
+  impl->service = std::make_unique<DynamoDbService>(*impl->engine);
+  http::ServerOptions http_options{.address = options.listen.host,
+                                   .port = options.listen.port,
+                                   .threads = options.threads,
+                                   .body_bytes_max = kBodyBytesMax};
+  http_options.too_large = DynamoDbService::too_large;
+  http_options.malformed = DynamoDbService::malformed;
+  STATOR_TRY(impl->http,
+             http::Server::start(std::move(http_options),
+                                 [service = impl->service.get()](const http::Request& request,
+                                                                 http::Respond respond) {
+                                   service->handle(request, std::move(respond));
+                                 }));
+  impl->address.port = impl->http->port();
+  return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Server::~Server() {
+  stop();
+}
+
+std::string Server::url() const {
+  return "http://" + impl_->address.to_string();
+}
+
+uint16_t Server::port() const {
+  return impl_->address.port;
+}
+
+void Server::stop() {
+  if (impl_->http) impl_->http->stop();
+  impl_->engine.reset();  // waits for writes under way, whose late answers nobody hears
+}
+
+}  // namespace stator::server

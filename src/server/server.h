@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Server: a database and its HTTP endpoint in this process, as `stator serve` runs it.
+//
+// Thread safety: start, stop and destruction from one thread.
+// Errors: those of the store (kLocked, kCorruption, kIo) and of the address (kIo,
+// kInvalidArgument), each one line that says what and how to mend it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/listen_address.h"
+#include "stator/database.h"
+#include "stator/result.h"
+
+namespace stator::server {
+
+struct ServerOptions {
+  std::optional<std::filesystem::path> data = {};  // absent: in memory
+  Durability durability = Durability::kSync;
+  ListenAddress listen = {};
+  int threads = 0;  // event loops; 0: one a core
+};
+
+class Server {
+ public:
+  // kInvalidArgument beyond loopback, since no signature is verified.
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
+  ~Server();  // as stop()
+
+  std::string url() const;  // "http://127.0.0.1:8000"
+  uint16_t port() const;
+  // Lets requests under way finish (a few seconds at most), then closes the database.
+  void stop();
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stator::server

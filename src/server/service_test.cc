@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole server in process, in memory, over real sockets: protocol rather than operations.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <libdeflate.h>
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/server.h"
+#include "support/raw_connection.h"
+#include "support/temp_dir.h"
+
+namespace stator::server {
+namespace {
+
+using stator::testing::RawAnswer;
+using stator::testing::RawConnection;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+constexpr std::string_view kSignature =
+    "Authorization: AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, "
+    "SignedHeaders=aws-sdk-invocation-id;host;x-amz-date;x-amz-target, "
+    "Signature=0123456789abcdef\r\n"
+    "X-Amz-Date: 20260101T000000Z\r\n";
+constexpr std::string_view kJson = "Content-Type: application/x-amz-json-1.0\r\n";
+
+std::string target(std::string_view operation) {
+  return "X-Amz-Target: DynamoDB_20120810." + std::string(operation) + "\r\n";
+}
+
+std::string post(std::string_view headers, std::string_view body, std::string_view path = "/") {
+  return "POST " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(headers) +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+}
+
+std::string operation(std::string_view name, std::string_view body) {
+  return post(std::string(kJson) + std::string(kSignature) + target(name), body);
+}
+
+class Service : public ::testing::Test {
+ protected:
+  Service() {
+    auto started = Server::start({.listen = {.host = "127.0.0.1", .port = 0}, .threads = 2});
+    EXPECT_TRUE(started) << (started ? "" : started.error().message);
+    if (started) server_ = std::move(*started);
+  }
+
+  RawAnswer ask(const std::string& request) {
+    RawConnection connection(server_->port());
+    EXPECT_TRUE(connection.send(request));
+    return connection.read_answer();
+  }
+  RawAnswer call(std::string_view name, std::string_view body) {
+    return ask(operation(name, body));
+  }
+  void expect_error(const RawAnswer& answer, std::string_view type, std::string_view message) {
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_THAT(answer.body, HasSubstr("\"__type\":\"" + std::string(type) + "\""));
+    EXPECT_THAT(answer.body, HasSubstr(std::string(message)));
+    EXPECT_EQ(answer.headers.at("content-type"), "application/x-amz-json-1.0");
+  }
+  void create_simple_table() {
+    const auto created = call(
+        "CreateTable", R"({"TableName":"Things","BillingMode":"PAY_PER_REQUEST",)"
+                       R"("AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],)"
+                       R"("KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]})");
+    ASSERT_EQ(created.status, 200) << created.body;
+  }
+
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(Service, PutsAnIdAndAChecksumOnEachAnswer) {
+  RawConnection connection(server_->port());
+  std::set<std::string> ids;
+  for (const std::string& request :
+       {operation("ListTables", "{}"), operation("Nothing", "{}"),
+        std::string("GET / HTTP/1.1\r\n\r\n"), operation("GetItem", "{")}) {
+    ASSERT_TRUE(connection.send(request));
+    const RawAnswer answer = connection.read_answer();
+    EXPECT_EQ(answer.headers.at("x-amz-crc32"),
+              std::to_string(libdeflate_crc32(0, answer.body.data(), answer.body.size())));
+    EXPECT_THAT(answer.headers.at("x-amzn-requestid"), MatchesRegex("[0-9A-V]{52}"));
+    ids.insert(answer.headers.at("x-amzn-requestid"));
+  }
+  EXPECT_EQ(ids.size(), 4U);
+}
+
+TEST_F(Service, SaysThatItIsHealthy) {
+  const RawAnswer answer = ask("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, "healthy: dynamodb.us-east-1.amazonaws.com ");
+}
+
+TEST_F(Service, AnswersNotFoundToWhatIsNoOperation) {
+  for (const std::string& request :
+       {std::string("GET /favicon.ico HTTP/1.1\r\n\r\n"), std::string("PUT / HTTP/1.1\r\n\r\n"),
+        post(std::string(kSignature) + target("ListTables"), "{}"),
+        post(std::string(kSignature) + "Content-Type: text/plain\r\n" + target("ListTables"),
+             "{}")}) {
+    const RawAnswer answer = ask(request);
+    EXPECT_EQ(answer.status, 404) << request;
+    EXPECT_EQ(answer.body, "<UnknownOperationException/>\n");
+  }
+}
+
+TEST_F(Service, RefusesUnknownAndMissingOperations) {
+  for (const std::string& line :
+       {target("DropEverything"), target(""), std::string(), target("listtables"),
+        std::string("X-Amz-Target: DynamoDB_20111205.ListTables\r\n"),
+        std::string("X-Amz-Target: ListTables\r\n")}) {
+    expect_error(ask(post(std::string(kJson) + std::string(kSignature) + line, "{}")),
+                 "com.amazon.coral.service#UnknownOperationException", "");
+  }
+}
+
+TEST_F(Service, AsksForASignature) {
+  expect_error(ask(post(std::string(kJson) + target("ListTables"), "{}")),
+               "com.amazon.coral.service#MissingAuthenticationTokenException",
+               "Request is missing Authentication Token");
+  expect_error(ask(post(std::string(kJson) + target("ListTables") +
+                            "Authorization: AWS4-HMAC-SHA256 Credential=a\r\n",
+                        "{}")),
+               "com.amazon.coral.service#IncompleteSignatureException",
+               "Authorization header requires 'Signature' parameter.");
+  EXPECT_EQ(ask(post(std::string(kJson) + target("ListTables"), "{}",
+                     "/?X-Amz-Algorithm=A&X-Amz-Credential=b&X-Amz-Date=c&X-Amz-SignedHeaders=d"
+                     "&X-Amz-Signature=e"))
+                .status,
+            200);
+}
+
+TEST_F(Service, RefusesBodiesThatAreNoRequest) {
+  for (const std::string_view body : {"", "{", "[]", "nonsense", R"({"TableName":5})"}) {
+    const RawAnswer answer = call("DescribeTable", body);
+    expect_error(answer, "com.amazon.coral.service#SerializationException", "");
+  }
+}
+
+TEST_F(Service, AnswersTheErrorsOfTheApi) {
+  create_simple_table();
+  expect_error(call("DescribeTable", R"({"TableName":"Absent"})"),
+               "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException", "Absent");
+  expect_error(call("GetItem", R"({"TableName":"Things","Key":{"pk":{"N":"1"}}})"),
+               "com.amazon.coral.validate#ValidationException", "The provided key element");
+  expect_error(call("DeleteItem", R"j({"TableName":"Things","Key":{"pk":{"S":"1"}},)j"
+                                  R"j("ConditionExpression":"attribute_exists(pk)"})j"),
+               "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",
+               "The conditional request failed");
+  expect_error(
+      call("TransactWriteItems",
+           R"j({"TransactItems":[{"ConditionCheck":{"TableName":"Things","Key":{"pk":{"S":"1"}},)j"
+           R"j("ConditionExpression":"attribute_exists(pk)"}}]})j"),
+      "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "CancellationReasons");
+}
+
+TEST_F(Service, RefusesABodyOverTheLimitAndWhatIsNoHttp) {
+  RawConnection large(server_->port());
+  ASSERT_TRUE(large.send("POST / HTTP/1.1\r\nContent-Length: 16777217\r\n\r\n"));
+  EXPECT_EQ(large.read_answer().status, 413);
+  RawConnection noise(server_->port());
+  ASSERT_TRUE(noise.send("noise\r\n\r\n"));
+  const RawAnswer answer = noise.read_answer();
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.body, HasSubstr("SerializationException"));
+  EXPECT_EQ(call("ListTables", "{}").status, 200);
+}
+
+TEST_F(Service, KeepsTheConnectionThroughErrors) {
+  RawConnection connection(server_->port());
+  ASSERT_TRUE(connection.send(operation("GetItem", "{") + operation("Nothing", "{}") +
+                              operation("ListTables", "{}")));
+  EXPECT_EQ(connection.read_answer().status, 400);
+  EXPECT_EQ(connection.read_answer().status, 400);
+  EXPECT_EQ(connection.read_answer().body, R"({"TableNames":[]})");
+}
+
+TEST_F(Service, LetsPagesOfThisMachineUseItAndNoOthers) {
+  const std::string preflight =
+      "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: "
+      "x-amz-target\r\n\r\n";
+  const RawAnswer local =
+      ask("OPTIONS / HTTP/1.1\r\nOrigin: http://localhost:3000\r\n" + preflight);
+  EXPECT_EQ(local.status, 200);
+  EXPECT_EQ(local.headers.at("access-control-allow-origin"), "http://localhost:3000");
+  EXPECT_THAT(local.headers.at("access-control-allow-headers"), HasSubstr("X-Amz-Target"));
+  const std::string list = std::string(kJson) + std::string(kSignature) + target("ListTables");
+  EXPECT_EQ(ask(post(list + "Origin: http://127.0.0.1\r\n", "{}"))
+                .headers.at("access-control-allow-origin"),
+            "http://127.0.0.1");
+  for (const std::string origin :
+       {"https://example.com", "http://localhost.example.com", "http://127.0.0.1.example.com"}) {
+    EXPECT_FALSE(ask("OPTIONS / HTTP/1.1\r\nOrigin: " + origin + "\r\n" + preflight)
+                     .headers.contains("access-control-allow-origin"));
+    EXPECT_FALSE(ask(post(list + "Origin: " + origin + "\r\n", "{}"))
+                     .headers.contains("access-control-allow-origin"));
+  }
+}
+
+// As PHP's SDK sends it: the lock of the semaphore.
+TEST_F(Service, RunsTheSemaphoreAsPhpSendsIt) {
+  const auto as_php = [&](std::string_view name, std::string_view body) {
+    return ask(post("X-Amz-Target: DynamoDB_20120810." + std::string(name) +
+                        "\r\nContent-Type: application/x-amz-json-1.0\r\n"
+                        "aws-sdk-invocation-id: 9cdb06b8d1d4a2f2a1ac9b4b9f4b04f1\r\n"
+                        "User-Agent: aws-sdk-php/3.337.0 OS/Linux#6.1 lang/php#8.2 GuzzleHttp/7\r\n"
+                        "aws-sdk-retry: 0/0\r\n" +
+                        std::string(kSignature),
+                    body));
+  };
+  expect_error(as_php("DescribeTable", R"({"TableName":"app_semaphores"})"),
+               "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException", "app_semaphores");
+  const RawAnswer created = as_php(
+      "CreateTable",
+      R"({"TableName":"app_semaphores","KeySchema":[{"AttributeName":"semaphoreName","KeyType":)"
+      R"("HASH"}],"AttributeDefinitions":[{"AttributeName":"semaphoreName","AttributeType":"S"},)"
+      R"({"AttributeName":"userId","AttributeType":"S"},{"AttributeName":"expires",)"
+      R"("AttributeType":"N"}],"GlobalSecondaryIndexes":[{"IndexName":"User","KeySchema":)"
+      R"([{"AttributeName":"userId","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"},)"
+      R"("ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}},{"IndexName":)"
+      R"("Expires","KeySchema":[{"AttributeName":"expires","KeyType":"HASH"}],"Projection":)"
+      R"({"ProjectionType":"ALL"},"ProvisionedThroughput":{"ReadCapacityUnits":1,)"
+      R"("WriteCapacityUnits":1}}],"ProvisionedThroughput":{"ReadCapacityUnits":1,)"
+      R"("WriteCapacityUnits":1}})");
+  ASSERT_EQ(created.status, 200) << created.body;
+  const auto lock = [&](std::string_view user, std::string_view expires, std::string_view now) {
+    return as_php("PutItem",
+                  R"({"TableName":"app_semaphores","Item":{"semaphoreName":{"S":"tbl_issues:7"},)"
+                  R"("userId":{"S":")" +
+                      std::string(user) + R"("},"expires":{"N":")" + std::string(expires) +
+                      R"("}},"ConditionExpression":"semaphoreName <> :semaphoreName or expires < )"
+                      R"(:time","ExpressionAttributeValues":{":semaphoreName":{"S":)"
+                      R"("tbl_issues:7"},":time":{"N":")" +
+                      std::string(now) + R"("}}})");
+  };
+  const RawAnswer first = lock("ann", "1120", "1000");
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(first.body, "{}");
+  expect_error(lock("bob", "1125", "1005"),
+               "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",
+               "The conditional request failed");
+  EXPECT_EQ(lock("bob", "1241", "1121").status, 200) << "an expired lock is taken over";
+  const std::string key =
+      R"({"TableName":"app_semaphores","Key":{"semaphoreName":{"S":"tbl_issues:7"}}})";
+  EXPECT_THAT(as_php("GetItem", key).body, HasSubstr(R"("userId":{"S":"bob"})"));
+  EXPECT_EQ(as_php("DeleteItem", key).body, "{}");
+  EXPECT_EQ(lock("ann", "1300", "1180").status, 200);
+}
+
+// As Java's first SDK sends it: the feed, read with KeyConditions.
+TEST_F(Service, ReadsTheFeedAsJavaSendsIt) {
+  const auto as_java = [&](std::string_view name, std::string_view body) {
+    return ask(
+        post("Accept: application/json\r\n"
+             "X-Amz-Target: DynamoDB_20120810." +
+                 std::string(name) +
+                 "\r\nUser-Agent: aws-sdk-java/1.12.780 Linux/6.1 OpenJDK/17\r\n"
+                 "amz-sdk-invocation-id: 4f0b3ad8-6d3c-1f0a-6b0e-6f6fb7e1f1f2\r\n"
+                 "amz-sdk-request: attempt=1;max=11\r\namz-sdk-retry: 0/0/500\r\n"
+                 "Content-Type: application/x-amz-json-1.0\r\nConnection: Keep-Alive\r\n" +
+                 std::string(kSignature),
+             body));
+  };
+  const RawAnswer created = as_java(
+      "CreateTable",
+      R"({"AttributeDefinitions":[{"AttributeName":"partition_key","AttributeType":"S"},)"
+      R"({"AttributeName":"range_key","AttributeType":"N"}],"TableName":"ticks_test_table",)"
+      R"("KeySchema":[{"AttributeName":"partition_key","KeyType":"HASH"},{"AttributeName":)"
+      R"("range_key","KeyType":"RANGE"}],"ProvisionedThroughput":{"ReadCapacityUnits":1,)"
+      R"("WriteCapacityUnits":1}})");
+  ASSERT_EQ(created.status, 200) << created.body;
+  for (const std::string tick : {"100", "200", "300"}) {
+    ASSERT_EQ(
+        as_java("PutItem", R"({"TableName":"ticks_test_table","Item":{"partition_key":{"S":"u1"},)"
+                           R"("range_key":{"N":"9223372036854775)" +
+                               tick + R"("},"content":{"S":"post )" + tick + R"("}}})")
+            .status,
+        200);
+  }
+  const RawAnswer page = as_java(
+      "Query",
+      R"({"TableName":"ticks_test_table","KeyConditions":{"partition_key":{"AttributeValueList":)"
+      R"([{"S":"u1"}],"ComparisonOperator":"EQ"},"range_key":{"AttributeValueList":[{"N":)"
+      R"("9223372036854775200"}],"ComparisonOperator":"LE"}}})");
+  ASSERT_EQ(page.status, 200) << page.body;
+  EXPECT_THAT(page.body, HasSubstr(R"("Count":2)"));
+  EXPECT_THAT(page.body, HasSubstr(R"({"N":"9223372036854775100"})"));
+  EXPECT_THAT(page.body, HasSubstr("post 200"));
+  EXPECT_THAT(page.body, Not(HasSubstr("post 300")));
+  EXPECT_LT(page.body.find("post 100"), page.body.find("post 200"));
+}
+
+TEST_F(Service, CountsRightUnderConcurrentWriters) {
+  create_simple_table();
+  constexpr int kWriters = 8;
+  constexpr int kRounds = 50;
+  std::atomic<int> good = 0;
+  std::vector<std::thread> writers;
+  writers.reserve(kWriters);
+  for (int w = 0; w < kWriters; ++w) {
+    writers.emplace_back([&] {
+      RawConnection connection(server_->port());
+      for (int i = 0; i < kRounds; ++i) {
+        connection.send(operation("UpdateItem",
+                                  R"({"TableName":"Things","Key":{"pk":{"S":"counter"}},)"
+                                  R"("UpdateExpression":"ADD n :one",)"
+                                  R"("ExpressionAttributeValues":{":one":{"N":"1"}}})"));
+        if (connection.read_answer().status == 200) ++good;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(good, kWriters * kRounds);
+  EXPECT_THAT(call("GetItem", R"({"TableName":"Things","Key":{"pk":{"S":"counter"}}})").body,
+              HasSubstr(R"("n":{"N":"400"})"));
+}
+
+TEST(Server, KeepsItsTablesThroughARestart) {
+  const test::TempDir temporary;
+  const ServerOptions options{.data = temporary.path() / "data",
+                              .listen = {.host = "127.0.0.1", .port = 0}};
+  for (int round = 0; round < 2; ++round) {
+    const auto server = Server::start(options);
+    ASSERT_TRUE(server) << server.error().message;
+    RawConnection connection((*server)->port());
+    if (round == 0) {
+      connection.send(operation(
+          "CreateTable", R"({"TableName":"Kept","BillingMode":"PAY_PER_REQUEST",)"
+                         R"("AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],)"
+                         R"("KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]})"));
+      EXPECT_EQ(connection.read_answer().status, 200);
+      connection.send(operation(
+          "PutItem", R"({"TableName":"Kept","Item":{"pk":{"S":"a"},"v":{"BOOL":true}}})"));
+      EXPECT_EQ(connection.read_answer().body, "{}");
+    }
+    connection.send(operation("GetItem", R"({"TableName":"Kept","Key":{"pk":{"S":"a"}}})"));
+    EXPECT_THAT(connection.read_answer().body, HasSubstr(R"("v":{"BOOL":true})"));
+    EXPECT_EQ(Server::start(options).error().code, Code::kLocked);
+  }
+}
+
+TEST(Server, RefusesToListenBeyondThisMachine) {
+  for (const std::string host : {"0.0.0.0", "::", "10.1.2.3"}) {
+    const auto server = Server::start({.listen = {.host = host, .port = 0}});
+    ASSERT_FALSE(server);
+    EXPECT_EQ(server.error().code, Code::kInvalidArgument);
+    EXPECT_THAT(server.error().message, HasSubstr("needs credentials"));
+  }
+}
+
+}  // namespace
+}  // namespace stator::server
