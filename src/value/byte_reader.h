@@ -47,7 +47,16 @@ inline bool take_bytes(std::string_view& in, std::string_view& bytes) {
 }
 
 // Length of the value (type byte and payload) at the front of `in`; 0 where there is none.
-std::size_t encoded_value_length(std::string_view in);
+inline std::size_t encoded_value_length(std::string_view in) {
+  if (in.empty()) return 0;
+  const auto type = static_cast<AttributeType>(in.front());
+  if (type == AttributeType::kNull) return 1;
+  if (type == AttributeType::kBool) return in.size() >= 2 ? 2 : 0;
+  if (type > AttributeType::kM) return 0;
+  std::string_view rest = in.substr(1);
+  std::string_view payload;
+  return take_bytes(rest, payload) ? in.size() - rest.size() : 0;
+}
 
 // Removes the value at the front of `in`.
 inline bool take_value(std::string_view& in, std::string_view& value) {

@@ -5,7 +5,6 @@
 #include "value/encoded.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -136,16 +135,23 @@ bool take_attribute(std::string_view& in, AttributeView& attribute) {
   return true;
 }
 
+// By unsigned bytes. Most names differ in the first one, which is cheaper than a call.
+int compare_names(std::string_view left, std::string_view right) {
+  if (!left.empty() && !right.empty() && left.front() != right.front()) {
+    return static_cast<unsigned char>(left.front()) - static_cast<unsigned char>(right.front());
+  }
+  return left.compare(right);
+}
+
 // Names are sorted: the search ends at the first name beyond the one looked for.
 std::optional<ValueView> find_attribute(std::string_view body, std::string_view name) {
   std::string_view found;
   while (take_bytes(body, found)) {
-    const std::size_t common = found.size() < name.size() ? found.size() : name.size();
-    const int order = common == 0 ? 0 : std::memcmp(found.data(), name.data(), common);
-    if (order > 0 || (order == 0 && found.size() > name.size())) return std::nullopt;
+    const int order = compare_names(found, name);
+    if (order > 0) return std::nullopt;
     const std::size_t length = encoded_value_length(body);
     if (length == 0) return std::nullopt;
-    if (order == 0 && found.size() == name.size()) return ValueView(body.substr(0, length));
+    if (order == 0) return ValueView(body.substr(0, length));
     body.remove_prefix(length);
   }
   return std::nullopt;
@@ -183,28 +189,6 @@ bool take_long_varint(std::string_view& in, uint64_t& value) {
     return true;
   }
   return false;
-}
-
-std::size_t encoded_value_length(std::string_view in) {
-  if (in.empty()) return 0;
-  std::string_view rest = in.substr(1);
-  std::string_view payload;
-  switch (static_cast<AttributeType>(in.front())) {
-    case AttributeType::kBool:
-      return in.size() >= 2 ? 2 : 0;
-    case AttributeType::kNull:
-      return 1;
-    case AttributeType::kS:
-    case AttributeType::kN:  // one byte of length is a varint, too
-    case AttributeType::kB:
-    case AttributeType::kSs:
-    case AttributeType::kNs:
-    case AttributeType::kBs:
-    case AttributeType::kL:
-    case AttributeType::kM:
-      return take_bytes(rest, payload) ? in.size() - rest.size() : 0;
-  }
-  return 0;
 }
 
 bool open_collection(std::string_view value, std::string_view& body, uint64_t& count) {

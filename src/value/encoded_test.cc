@@ -200,7 +200,7 @@ TEST(ValidateItem, AcceptsTheServicesDepthAndRefusesBottomlessNesting) {
     std::string outer = bytes({8});
     append_varint(outer, lists.size() + 1);
     outer.push_back(1);
-    lists = outer + lists;
+    lists.insert(0, outer);
   }
   EXPECT_THAT(validate_item(bytes({1, 1, 'a'}) + lists),
               FailsWith(Code::kCorruption, "nested too deeply"));

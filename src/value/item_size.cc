@@ -9,13 +9,11 @@ namespace {
 constexpr std::size_t kCollectionOverhead = 3;  // of a list or map, and 1 an element
 
 // One byte, one for each pair of digits (pairs begin at even decimal places) and one for a minus.
-std::size_t number_size_bytes(const Number& number) {
-  if (number.is_zero()) return 1;
-  const Number::Parts parts = number.parts();
-  const int first_place = parts.exponent - 1;
-  const int last_place = parts.exponent - parts.digit_count;
-  const int pairs = (first_place >> 1) - (last_place >> 1) + 1;
-  return 1 + static_cast<std::size_t>(pairs) + (parts.negative ? 1 : 0);
+std::size_t number_size_bytes(std::string_view key) {
+  const NumberPlaces places = number_key_places(key);
+  if (places.first < places.last) return 1;
+  const int pairs = (places.first >> 1) - (places.last >> 1) + 1;
+  return 1 + static_cast<std::size_t>(pairs) + (places.negative ? 1 : 0);
 }
 
 std::size_t attributes_size_bytes(AttributeCursor cursor, std::size_t overhead) {
@@ -44,7 +42,7 @@ std::size_t value_size_bytes(ValueView value) {
     case AttributeType::kB:
       return value.text().size();
     case AttributeType::kN:
-      return number_size_bytes(value.number());
+      return number_size_bytes(value.number_key());
     case AttributeType::kBool:
     case AttributeType::kNull:
       return 1;

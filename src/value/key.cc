@@ -113,6 +113,16 @@ Number number_from_key(std::string_view bytes) {
   return Number::from_parts(parts);
 }
 
+NumberPlaces number_key_places(std::string_view bytes) {
+  if (bytes.size() < 3 || bytes.size() > 2 + kPairsMax) return {};
+  const bool negative = static_cast<unsigned char>(bytes[0]) == kNegative;
+  const unsigned char flip = negative ? 0xFF : 0;
+  const int exponent = (static_cast<unsigned char>(bytes[1]) ^ flip) - kExponentBias;
+  const int last_pair = (static_cast<unsigned char>(bytes.back()) ^ flip) / 2;
+  const int digit_count = 2 * static_cast<int>(bytes.size() - 2) - (last_pair % 10 == 0 ? 1 : 0);
+  return {.negative = negative, .first = exponent - 1, .last = exponent - digit_count};
+}
+
 void append_key_component(std::string& key, const AttributeValue& value) {
   if (const auto* text = value.get_if<std::string>()) {
     append_terminated(key, *text);

@@ -24,6 +24,14 @@ Number number_from_key(std::string_view bytes);  // zero for bytes that are no n
 // Length of the number_key at the front of `bytes`, which end themselves; 0 where there is none.
 std::size_t number_key_length(std::string_view bytes);
 
+// The decimal places (10^place) of a number's first and last significant digit.
+struct NumberPlaces {
+  bool negative = false;
+  int first = -1;  // below `last`: zero, or bytes that are no number_key
+  int last = 0;
+};
+NumberPlaces number_key_places(std::string_view bytes);
+
 // Appends one self-delimited component. The value is S, N or B.
 void append_key_component(std::string& key, const AttributeValue& value);
 void append_key_component(std::string& key, ValueView value);

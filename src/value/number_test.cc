@@ -30,7 +30,7 @@ Number num(std::string_view text) {
 std::string zeros(std::size_t count) {
   return std::string(count, '0');
 }
-const std::string kNines(38, '9');
+const std::string nines(38, '9');
 
 TEST(Number, ReadsEverySpellingAndPrintsOne) {
   const std::pair<std::string, std::string> cases[] = {
@@ -57,12 +57,12 @@ TEST(Number, ReadsEverySpellingAndPrintsOne) {
       {"18446744073709551616", "18446744073709551616"},
       {"100000000000000000000000000000", "100000000000000000000000000000"},
       {"10000000000000000000.5", "10000000000000000000.5"},
-      {kNines, kNines},
-      {"-0." + kNines, "-0." + kNines},
-      {zeros(50) + kNines + zeros(50), kNines + zeros(50)},
+      {nines, nines},
+      {"-0." + nines, "-0." + nines},
+      {zeros(50) + nines + zeros(50), nines + zeros(50)},
       {"1e125", "1" + zeros(125)},
       {"1e-130", "0." + zeros(129) + "1"},
-      {kNines + "e88", kNines + zeros(88)},
+      {nines + "e88", nines + zeros(88)},
       {"0." + zeros(200) + "1e200", "0.1"},
       {"1" + zeros(200) + "e-200", "1"},
   };
@@ -90,8 +90,8 @@ TEST(Number, RefusesWhatIsNoNumber) {
 }
 
 TEST(Number, RefusesMoreThan38DigitsInsteadOfRounding) {
-  for (const std::string& text : {kNines + "9", "0." + kNines + "9", "1" + zeros(37) + "1",
-                                  "1." + zeros(37) + "1", kNines + ".1", kNines + "9e500"}) {
+  for (const std::string& text : {nines + "9", "0." + nines + "9", "1" + zeros(37) + "1",
+                                  "1." + zeros(37) + "1", nines + ".1", nines + "9e500"}) {
     EXPECT_THAT(Number::parse(text), FailsWith(Code::kValidation, kTooManyDigits)) << text;
   }
 }
@@ -177,14 +177,14 @@ TEST(Number, AddsExactly) {
       {"-5", "3", "-2"},
       {"0", "-7", "-7"},
       {"99", "1", "100"},
-      {kNines, "1", "1" + zeros(38)},
-      {"1" + zeros(38), "-1", kNines},
-      {"-1" + zeros(38), "1", "-" + kNines},
+      {nines, "1", "1" + zeros(38)},
+      {"1" + zeros(38), "-1", nines},
+      {"-1" + zeros(38), "1", "-" + nines},
       {"1e37", "1", "1" + zeros(36) + "1"},
       {"1e125", "1e88", "1" + zeros(36) + "1" + zeros(88)},
       {"1e-130", "1e-130", "0." + zeros(129) + "2"},
-      {"1" + zeros(37) + "e1", "-" + kNines, "1"},
-      {"19e37", "-" + kNines, "9" + zeros(36) + "1"},
+      {"1" + zeros(37) + "e1", "-" + nines, "1"},
+      {"19e37", "-" + nines, "9" + zeros(36) + "1"},
   };
   for (const auto& [left, right, sum] : cases) {
     EXPECT_EQ(num(left).plus(num(right)).value().to_string(), sum) << left << " + " << right;
@@ -197,8 +197,8 @@ TEST(Number, RefusesSumsThatDoNotFit) {
   const std::string cases[][3] = {
       {"1e38", "1", kTooManyDigits},         {"2e38", "-1", kTooManyDigits},
       {"1e39", "-1", kTooManyDigits},        {"1e125", "1e-130", kTooManyDigits},
-      {"1e125", "-1e-130", kTooManyDigits},  {kNines, "0.1", kTooManyDigits},
-      {"9e125", "1e125", kOverflow},         {kNines + "e88", "1e88", kOverflow},
+      {"1e125", "-1e-130", kTooManyDigits},  {nines, "0.1", kTooManyDigits},
+      {"9e125", "1e125", kOverflow},         {nines + "e88", "1e88", kOverflow},
       {"1.5e-130", "-1.4e-130", kUnderflow},
   };
   for (const auto& [left, right, message] : cases) {

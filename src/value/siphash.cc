@@ -8,11 +8,19 @@
 namespace stator {
 namespace {
 
-// Eight bytes, least significant first; compilers make one load of it.
-template <class Byte>
-uint64_t load_word(const Byte* bytes, std::size_t count = 8) {
+// Up to eight bytes, least significant first.
+uint64_t load_word(std::string_view bytes) {
   uint64_t word = 0;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    word |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
+  }
+  return word;
+}
+
+// Eight bytes; compilers make one load of it.
+uint64_t load_whole_word(std::string_view bytes) {
+  uint64_t word = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
     word |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
   }
   return word;
@@ -21,8 +29,9 @@ uint64_t load_word(const Byte* bytes, std::size_t count = 8) {
 class SipState {
  public:
   explicit SipState(const Hash128& secret) {
-    const uint64_t k0 = load_word(secret.data());
-    const uint64_t k1 = load_word(secret.data() + 8);
+    const std::string_view key(reinterpret_cast<const char*>(secret.data()), secret.size());
+    const uint64_t k0 = load_whole_word(key);
+    const uint64_t k1 = load_whole_word(key.substr(8));
     v0_ ^= k0;
     v1_ ^= k1 ^ 0xEE;  // 0xEE, here and below, selects the 128-bit variant
     v2_ ^= k0;
@@ -79,8 +88,8 @@ class SipState {
 Hash128 hash128(const Hash128& secret, std::string_view bytes) {
   SipState state(secret);
   const uint64_t last = static_cast<uint64_t>(bytes.size()) << 56;
-  for (; bytes.size() >= 8; bytes.remove_prefix(8)) state.add(load_word(bytes.data()));
-  state.add(last | load_word(bytes.data(), bytes.size()));
+  for (; bytes.size() >= 8; bytes.remove_prefix(8)) state.add(load_whole_word(bytes));
+  state.add(last | load_word(bytes));
   return state.finish();
 }
 

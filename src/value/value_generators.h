@@ -94,10 +94,12 @@ struct rc::Arbitrary<stator::AttributeValue> {
 };
 
 namespace stator {
+// NOLINTBEGIN(readability-identifier-naming): rapidcheck looks these names up
 inline void showValue(const Number& number, std::ostream& out) {
   out << number.to_string();
 }
 inline void showValue(const AttributeValue& value, std::ostream& out) {
   out << to_debug_string(value);
 }
+// NOLINTEND(readability-identifier-naming)
 }  // namespace stator
