@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stator program as a user starts it: what it prints where, and its exit status.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cli/process.h"
+#include "support/raw_connection.h"
+#include "support/temp_dir.h"
+
+namespace stator::test {
+namespace {
+
+using stator::testing::RawConnection;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+std::vector<std::string> stator_command(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), STATOR_BINARY);
+  return arguments;
+}
+
+// The program gives up at once with one line on standard error that names what is wrong.
+void expect_refusal(std::vector<std::string> arguments, int status, const std::string& reason) {
+  Process process(stator_command(std::move(arguments)));
+  EXPECT_EQ(process.wait(), status);
+  EXPECT_THAT(process.out(), IsEmpty());
+  EXPECT_THAT(process.err(), AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
+}
+
+uint16_t port_in(const std::string& url) {
+  return static_cast<uint16_t>(std::atoi(url.substr(url.rfind(':') + 1).c_str()));
+}
+
+// A server on a free port, up and answering.
+class Serving {
+ public:
+  explicit Serving(std::vector<std::string> arguments) : process_(command(std::move(arguments))) {
+    line_ = process_.read_line();
+    EXPECT_THAT(line_, MatchesRegex("listening on http://127\\.0\\.0\\.1:[0-9]+"));
+    port_ = port_in(line_);
+  }
+  Process& process() { return process_; }
+  uint16_t port() const { return port_; }
+
+ private:
+  static std::vector<std::string> command(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "serve");
+    arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
+    return stator_command(std::move(arguments));
+  }
+
+  Process process_;
+  std::string line_;
+  uint16_t port_ = 0;
+};
+
+TEST(Cli, PrintsItsVersion) {
+  Process process(stator_command({"--version"}));
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_THAT(process.out(), MatchesRegex("stator [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Cli, HelpsWithEachCommand) {
+  Process program(stator_command({"--help"}));
+  EXPECT_EQ(program.wait(), 0);
+  EXPECT_THAT(program.out(), AllOf(HasSubstr("serve"), HasSubstr("Exit status")));
+  Process serve(stator_command({"serve", "--help"}));
+  EXPECT_EQ(serve.wait(), 0);
+  EXPECT_THAT(serve.out(), AllOf(HasSubstr("--data"), HasSubstr("--memory"), HasSubstr("--listen"),
+                                 HasSubstr("127.0.0.1:8000"), HasSubstr("--durability")));
+}
+
+TEST(Cli, WithoutACommandShowsItsHelpAsAnError) {
+  Process process(stator_command({}));
+  EXPECT_EQ(process.wait(), 2);
+  EXPECT_THAT(process.out(), IsEmpty());
+  EXPECT_THAT(process.err(), AllOf(HasSubstr("Usage"), HasSubstr("serve")));
+}
+
+TEST(Cli, RefusesFlagsThatItDoesNotKnow) {
+  expect_refusal({"--frobnicate"}, 2, "--frobnicate");
+  expect_refusal({"frobnicate"}, 2, "frobnicate");
+  expect_refusal({"serve", "--frobnicate"}, 2, "--frobnicate (see stator serve --help)");
+  expect_refusal({"serve", "stray"}, 2, "stray");
+  expect_refusal({"serve", "--listen"}, 2, "--listen");
+  expect_refusal({"serve", "--durability", "maybe"}, 2, "maybe");
+  expect_refusal({"serve", "--threads", "-1"}, 2, "-1");
+  expect_refusal({"serve", "--memory", "--data", "x"}, 2, "--data");
+}
+
+TEST(Cli, RefusesAddressesThatItCannotListenOn) {
+  expect_refusal({"serve", "--memory", "--listen", "nowhere"}, 2, "'nowhere'");
+  expect_refusal({"serve", "--memory", "--listen", "0.0.0.0:0"}, 2, "credentials");
+  expect_refusal({"serve", "--memory", "--listen", "[::]:0"}, 2, "credentials");
+}
+
+TEST(Serve, AnswersUntilItIsToldToStop) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Serving server({"--memory"});
+    RawConnection connection(server.port());
+    ASSERT_TRUE(connection.send("GET / HTTP/1.1\r\n\r\n"));
+    EXPECT_THAT(connection.read_answer().body, StartsWith("healthy"));
+    server.process().send_signal(signal);
+    EXPECT_EQ(server.process().wait(), 0);
+    EXPECT_THAT(server.process().out(), IsEmpty());
+    EXPECT_THAT(server.process().err(), IsEmpty());
+  }
+}
+
+TEST(Serve, NamesABusyPort) {
+  const Serving server({"--memory"});
+  expect_refusal({"serve", "--memory", "--listen", "127.0.0.1:" + std::to_string(server.port())}, 1,
+                 "127.0.0.1:" + std::to_string(server.port()));
+}
+
+TEST(Serve, MakesItsDirectoryAndRefusesOneInUse) {
+  const TempDir temporary;
+  const std::string data = (temporary.path() / "data").string();
+  {
+    Serving server({"--data", data, "--durability", "os"});
+    expect_refusal({"serve", "--data", data, "--listen", "127.0.0.1:0"}, 1, data);
+    server.process().send_signal(SIGTERM);
+    EXPECT_EQ(server.process().wait(), 0);
+  }
+  Serving again({"--data", data});
+  again.process().send_signal(SIGTERM);
+  EXPECT_EQ(again.process().wait(), 0);
+}
+
+TEST(Serve, RefusesADirectoryThatHoldsSomethingElse) {
+  const TempDir temporary;
+  const std::string photos = (temporary.path() / "photos").string();
+  std::filesystem::create_directory(photos);
+  std::ofstream(photos + "/holiday.jpg") << "not a table";
+  expect_refusal({"serve", "--data", photos, "--listen", "127.0.0.1:0"}, 1, photos);
+  EXPECT_TRUE(std::filesystem::exists(photos + "/holiday.jpg"));
+  expect_refusal({"serve", "--data", photos + "/holiday.jpg", "--listen", "127.0.0.1:0"}, 1,
+                 "holiday.jpg");
+}
+
+TEST(Serve, RefusesADamagedDirectory) {
+  const TempDir temporary;
+  const std::string data = (temporary.path() / "data").string();
+  {
+    Serving server({"--data", data});
+    server.process().send_signal(SIGTERM);
+    ASSERT_EQ(server.process().wait(), 0);
+  }
+  int damaged = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(data)) {
+    if (entry.path().filename().string().starts_with("MANIFEST")) {
+      std::ofstream(entry.path(), std::ios::trunc) << "damage";
+      ++damaged;
+    }
+  }
+  ASSERT_GT(damaged, 0);
+  expect_refusal({"serve", "--data", data, "--listen", "127.0.0.1:0"}, 1, data);
+}
+
+}  // namespace
+}  // namespace stator::test
