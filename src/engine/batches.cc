@@ -9,6 +9,7 @@
 #include "engine/item_reads.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
+#include "engine/request_expressions.h"
 #include "engine/write_action.h"
 
 namespace stator {

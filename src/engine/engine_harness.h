@@ -32,13 +32,13 @@ class FakeClock : public Clock {
 };
 
 // {"pk" S} or {"pk" S, "sk" N}, on demand, without indexes.
-inline CreateTableRequest hash_table(std::string name = "T") {
+inline CreateTableRequest hash_table(std::string name = "Things") {
   return {.table = std::move(name),
           .attributes = {{"pk", ScalarType::kS}},
           .key_schema = {{"pk", KeyType::kHash}},
           .billing_mode = BillingMode::kPayPerRequest};
 }
-inline CreateTableRequest range_table(std::string name = "T") {
+inline CreateTableRequest range_table(std::string name = "Things") {
   return {.table = std::move(name),
           .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}},
           .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},

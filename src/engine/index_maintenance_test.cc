@@ -34,7 +34,7 @@ class IndexMaintenance : public test::EngineTest {
   std::vector<Item> rebuilt(const std::vector<std::string>& keys,
                             const std::optional<std::vector<std::string>>& projected) {
     std::vector<Item> expected;
-    for (const Item& item : all_pages(ScanRequest{.table = "T"})) {
+    for (const Item& item : all_pages(ScanRequest{.table = "Things"})) {
       if (!std::ranges::all_of(keys, [&](const auto& key) { return item.contains(key); })) continue;
       if (!projected) {
         expected.push_back(item);
@@ -49,7 +49,7 @@ class IndexMaintenance : public test::EngineTest {
     return sorted(std::move(expected));
   }
   std::vector<Item> stored(const std::string& index) {
-    return sorted(all_pages(ScanRequest{.table = "T", .index = index, .limit = 7}));
+    return sorted(all_pages(ScanRequest{.table = "Things", .index = index, .limit = 7}));
   }
   static std::vector<Item> sorted(std::vector<Item> items) {
     std::ranges::sort(items, {}, [](const Item& item) { return to_debug_string(item); });
@@ -74,16 +74,16 @@ TEST_F(IndexMaintenance, RandomWritesLeaveWhatARebuildWouldMake) {
     const Item key = item;
     switch (below(4)) {
       case 0:
-        ASSERT_THAT(erase({.table = "T", .key = key}), IsOk());
+        ASSERT_THAT(erase({.table = "Things", .key = key}), IsOk());
         break;
       case 1:
-        ASSERT_THAT(
-            update(
-                {.table = "T", .key = key, .update = below(2) == 0 ? "REMOVE g, v" : "REMOVE r"}),
-            IsOk());
+        ASSERT_THAT(update({.table = "Things",
+                            .key = key,
+                            .update = below(2) == 0 ? "REMOVE g, v" : "REMOVE r"}),
+                    IsOk());
         break;
       case 2:
-        ASSERT_THAT(update({.table = "T",
+        ASSERT_THAT(update({.table = "Things",
                             .key = key,
                             .update = "SET g = :g, v = :v REMOVE r",
                             .values = {{{":g", std::to_string(below(3))}, {":v", below(3)}}}}),
@@ -93,11 +93,11 @@ TEST_F(IndexMaintenance, RandomWritesLeaveWhatARebuildWouldMake) {
         if (below(3) > 0) item["g"] = std::to_string(below(3));
         if (below(3) > 0) item["r"] = below(4);
         if (below(2) > 0) item["v"] = below(2);
-        ASSERT_THAT(put("T", item), IsOk());
+        ASSERT_THAT(put("Things", item), IsOk());
     }
     if (step % 100 == 99) expect_rebuilt();
   }
-  const auto described = engine_->describe_table({.table = "T"});
+  const auto described = engine_->describe_table({.table = "Things"});
   ASSERT_THAT(described, IsOk());
   for (const IndexDescription& index : described->table.global_indexes) {
     EXPECT_EQ(index.item_count, static_cast<int64_t>(stored(index.definition.name).size()));
@@ -105,13 +105,13 @@ TEST_F(IndexMaintenance, RandomWritesLeaveWhatARebuildWouldMake) {
 }
 
 TEST_F(IndexMaintenance, WrongTypesAndEmptyValuesOfIndexKeysAreRefused) {
-  EXPECT_THAT(put("T", {{"pk", "a"}, {"sk", 1}, {"g", 5}}),
+  EXPECT_THAT(put("Things", {{"pk", "a"}, {"sk", 1}, {"g", 5}}),
               FailsWith(Code::kValidation,
                         "Type mismatch for Index Key g Expected: S Actual: N IndexName: All"));
-  EXPECT_THAT(put("T", {{"pk", "a"}, {"sk", 1}, {"g", ""}}),
+  EXPECT_THAT(put("Things", {{"pk", "a"}, {"sk", 1}, {"g", ""}}),
               FailsWith(Code::kValidation, "IndexName: All, IndexKey: g"));
   const auto set_g = [&](AttributeValue value) {
-    return update({.table = "T",
+    return update({.table = "Things",
                    .key = {{"pk", "a"}, {"sk", 1}},
                    .update = "SET g = :g",
                    .values = {{{":g", std::move(value)}}}});
@@ -123,7 +123,7 @@ TEST_F(IndexMaintenance, WrongTypesAndEmptyValuesOfIndexKeysAreRefused) {
 
 TEST_F(IndexMaintenance, CapacityFollowsTheProjectedView) {
   const auto units = [&](Item item) {
-    const auto result = put({.table = "T",
+    const auto result = put({.table = "Things",
                              .item = std::move(item),
                              .return_capacity = ReturnConsumedCapacity::kIndexes});
     EXPECT_THAT(result, IsOk());

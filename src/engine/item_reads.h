@@ -10,15 +10,6 @@
 
 namespace stator {
 
-// kValidation; absent where no projection is given.
-Result<std::optional<ProjectionExpression>> parse_projection(
-    const std::optional<std::string>& projection, const std::optional<Names>& names,
-    bool legacy = false);
-
-inline ExpressionLimits limits_of(bool legacy) {
-  return legacy ? ExpressionLimits::kLifted : ExpressionLimits::kEnforced;
-}
-
 struct FoundItem {
   std::optional<EncodedItem> item;
   std::size_t bytes = 0;  // of the whole item, 0 where it is absent

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/item_reads.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
+#include "engine/request_expressions.h"
 
 namespace stator {
 namespace {
@@ -84,10 +84,6 @@ Result<RangePlan> begin_plan(const Table& table, const Request& request) {
   if (request.limit) plan.limit = static_cast<std::size_t>(std::max<int64_t>(1, *request.limit));
   plan.consistent = request.consistent_read;
   return plan;
-}
-
-Placeholders placeholders_of(const auto& request) {
-  return {request.names ? &*request.names : nullptr, request.values ? &*request.values : nullptr};
 }
 
 // ---- The key condition's rows
@@ -193,7 +189,7 @@ void continue_after(RangePlan& plan, std::string row) {
 Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
   STATOR_TRY(RangePlan plan, begin_plan(table, request));
   plan.direction = request.forward ? Direction::kForward : Direction::kBackward;
-  Placeholders placeholders = placeholders_of(request);
+  STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
   const KeySchema& schema =
       plan.index ? plan.index->definition.key_schema : table.definition().settings.key_schema;
   STATOR_TRY(
@@ -228,7 +224,7 @@ Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
 
 Result<RangePlan> plan_scan(const Table& table, const ScanRequest& request) {
   STATOR_TRY(RangePlan plan, begin_plan(table, request));
-  Placeholders placeholders = placeholders_of(request);
+  STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
   STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
   plan.range = request.segment && request.total_segments
                    ? segment_range(plan.shape().space, static_cast<uint64_t>(*request.segment),

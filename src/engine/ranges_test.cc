@@ -34,12 +34,12 @@ class Ranges : public test::EngineTest {
 
   void fill(int count) {
     for (int i = 0; i < count; ++i) {
-      ASSERT_THAT(put("T", {{"pk", "a"},
-                            {"sk", i},
-                            {"place", "p"},
-                            {"rank", i / 5},
-                            {"note", "n" + std::to_string(i)},
-                            {"rest", "r" + std::to_string(i)}}),
+      ASSERT_THAT(put("Things", {{"pk", "a"},
+                                 {"sk", i},
+                                 {"place", "p"},
+                                 {"rank", i / 5},
+                                 {"note", "n" + std::to_string(i)},
+                                 {"rest", "r" + std::to_string(i)}}),
                   IsOk());
     }
   }
@@ -58,14 +58,14 @@ class Ranges : public test::EngineTest {
   }
   static QueryRequest query_a(std::string more = {}, Values values = {}) {
     values.emplace(":a", "a");
-    return {.table = "T", .key_condition = "pk = :a" + more, .values = values};
+    return {.table = "Things", .key_condition = "pk = :a" + more, .values = values};
   }
 };
 
 TEST_F(Ranges, QueriesFollowEachKeyCondition) {
   for (const int i : {-10, -1, 0, 1, 2, 10, 100}) {
-    ASSERT_THAT(put("T", {{"pk", "a"}, {"sk", i}}), IsOk());
-    ASSERT_THAT(put("T", {{"pk", "b"}, {"sk", i}}), IsOk());
+    ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", i}}), IsOk());
+    ASSERT_THAT(put("Things", {{"pk", "b"}, {"sk", i}}), IsOk());
   }
   EXPECT_THAT(keys(query_a()), ElementsAre(-10, -1, 0, 1, 2, 10, 100));
   EXPECT_THAT(keys(query_a(" AND sk = :v", {{":v", 2}})), ElementsAre(2));
@@ -82,16 +82,16 @@ TEST_F(Ranges, QueriesFollowEachKeyCondition) {
 }
 
 TEST_F(Ranges, BeginsWithFindsEveryPrefix) {
-  CreateTableRequest request = range_table("S");
+  CreateTableRequest request = range_table("Sorted");
   request.attributes[1].type = ScalarType::kS;
   create(request);
   const std::string zero("a\0b", 3);
   for (const std::string& text : {std::string("a"), zero, std::string("ab"), std::string("a\xff"),
                                   std::string("b"), std::string("A")}) {
     if (text == "a\xff") continue;  // no UTF-8
-    ASSERT_THAT(put("S", {{"pk", "a"}, {"sk", text}}), IsOk());
+    ASSERT_THAT(put("Sorted", {{"pk", "a"}, {"sk", text}}), IsOk());
   }
-  const auto page = engine_->query({.table = "S",
+  const auto page = engine_->query({.table = "Sorted",
                                     .key_condition = "pk = :a AND begins_with(sk, :p)",
                                     .values = {{{":a", "a"}, {":p", "a"}}}});
   ASSERT_THAT(page, IsOk());
@@ -132,7 +132,7 @@ TEST_F(Ranges, PagesOnTiesNeitherRepeatNorLoseItems) {
     for (const int64_t limit : {1, 2, 3, 7}) {
       for (const char* index : {"ByPlace", "ByRank"}) {
         QueryRequest request{
-            .table = "T",
+            .table = "Things",
             .index = index,
             .key_condition = index == std::string("ByPlace") ? "place = :p" : "pk = :p",
             .values = {{{":p", index == std::string("ByPlace") ? "p" : "a"}}},
@@ -148,7 +148,7 @@ TEST_F(Ranges, PagesOnTiesNeitherRepeatNorLoseItems) {
 
 TEST_F(Ranges, PagesHoldOneMegabyteOfExaminedItems) {
   for (int i = 0; i < 30; ++i) {
-    ASSERT_THAT(put("T", {{"pk", "a"}, {"sk", i}, {"v", std::string(100'000, 'x')}}), IsOk());
+    ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", i}, {"v", std::string(100'000, 'x')}}), IsOk());
   }
   const auto page = engine_->query(query_a());
   ASSERT_THAT(page, IsOk());
@@ -180,8 +180,10 @@ TEST_F(Ranges, StartKeysAreChecked) {
             "The provided starting key is outside query boundaries based on provided conditions");
   EXPECT_EQ(fails(query_a(" AND sk > :v", {{":v", 1}}), {{"pk", "a"}, {"sk", 1}}),
             "The provided starting key does not match the range key predicate");
-  QueryRequest by_place{
-      .table = "T", .index = "ByPlace", .key_condition = "place = :p", .values = {{{":p", "p"}}}};
+  QueryRequest by_place{.table = "Things",
+                        .index = "ByPlace",
+                        .key_condition = "place = :p",
+                        .values = {{{":p", "p"}}}};
   EXPECT_EQ(fails(by_place, {{"pk", "a"}, {"sk", 1}}), "The provided starting key is invalid");
   EXPECT_EQ(fails(by_place, {{"pk", "a"}, {"sk", 1}, {"place", "q"}, {"rank", 0}}),
             "The provided starting key is outside query boundaries based on provided conditions");
@@ -189,8 +191,10 @@ TEST_F(Ranges, StartKeysAreChecked) {
 
 TEST_F(Ranges, GlobalIndexesHaveTheirRules) {
   fill(2);
-  QueryRequest request{
-      .table = "T", .index = "ByPlace", .key_condition = "place = :p", .values = {{{":p", "p"}}}};
+  QueryRequest request{.table = "Things",
+                       .index = "ByPlace",
+                       .key_condition = "place = :p",
+                       .values = {{{":p", "p"}}}};
   const auto page = engine_->query(request);
   ASSERT_THAT(page, IsOk());
   EXPECT_EQ(items_of(*page)[1],
@@ -215,7 +219,7 @@ TEST_F(Ranges, GlobalIndexesHaveTheirRules) {
 
 TEST_F(Ranges, LocalIndexesFetchWhatTheyLack) {
   fill(40);
-  QueryRequest request{.table = "T",
+  QueryRequest request{.table = "Things",
                        .index = "ByRank",
                        .key_condition = "pk = :a",
                        .values = {{{":a", "a"}}},
@@ -257,16 +261,16 @@ TEST_F(Ranges, FiltersOfAQueryDoNotNameItsKeys) {
 }
 
 TEST_F(Ranges, SegmentsAreDisjointAndComplete) {
-  create(hash_table("H"));
+  create(hash_table("Hashed"));
   constexpr int kItems = 200;
   for (int i = 0; i < kItems; ++i) {
-    ASSERT_THAT(put("H", {{"pk", "k" + std::to_string(i)}}), IsOk());
+    ASSERT_THAT(put("Hashed", {{"pk", "k" + std::to_string(i)}}), IsOk());
   }
   for (const int64_t total : {1, 2, 3, 7, 1'000'000}) {
     std::multiset<std::string> found;
     for (int64_t segment = 0; segment < std::min<int64_t>(total, 1000); ++segment) {
       for (const Item& item : all_pages(ScanRequest{
-               .table = "H", .limit = 9, .segment = segment, .total_segments = total})) {
+               .table = "Hashed", .limit = 9, .segment = segment, .total_segments = total})) {
         found.insert(*item.at("pk").get_if<std::string>());
       }
     }
@@ -278,11 +282,11 @@ TEST_F(Ranges, SegmentsAreDisjointAndComplete) {
 }
 
 TEST_F(Ranges, AStartKeyOfAnotherSegmentIsRefused) {
-  create(hash_table("H"));
-  ASSERT_THAT(put("H", {{"pk", "k"}}), IsOk());
+  create(hash_table("Hashed"));
+  ASSERT_THAT(put("Hashed", {{"pk", "k"}}), IsOk());
   int refused = 0;
   for (int64_t segment = 0; segment < 4; ++segment) {
-    const auto page = engine_->scan({.table = "H",
+    const auto page = engine_->scan({.table = "Hashed",
                                      .segment = segment,
                                      .total_segments = 4,
                                      .exclusive_start_key = {{{"pk", "k"}}}});
@@ -296,15 +300,15 @@ TEST_F(Ranges, AStartKeyOfAnotherSegmentIsRefused) {
 
 TEST_F(Ranges, ScansOfAnIndexSeeOnlyItsItems) {
   fill(6);
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"sk", 100}, {"rank", 1}}), IsOk());     // no place
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"sk", 101}, {"place", "p"}}), IsOk());  // no rank
-  EXPECT_EQ(all_pages(ScanRequest{.table = "T", .index = "ByPlace", .limit = 4}).size(), 6U);
-  EXPECT_EQ(all_pages(ScanRequest{.table = "T", .index = "ByRank", .limit = 4}).size(), 7U);
-  EXPECT_EQ(all_pages(ScanRequest{.table = "T", .limit = 4}).size(), 8U);
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", 100}, {"rank", 1}}), IsOk());     // no place
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", 101}, {"place", "p"}}), IsOk());  // no rank
+  EXPECT_EQ(all_pages(ScanRequest{.table = "Things", .index = "ByPlace", .limit = 4}).size(), 6U);
+  EXPECT_EQ(all_pages(ScanRequest{.table = "Things", .index = "ByRank", .limit = 4}).size(), 7U);
+  EXPECT_EQ(all_pages(ScanRequest{.table = "Things", .limit = 4}).size(), 8U);
 }
 
 TEST_F(Ranges, MultiAttributeKeysTakeAPrefixOfTheirRange) {
-  CreateTableRequest request = hash_table("M");
+  CreateTableRequest request = hash_table("Many");
   for (const char* name : {"h1", "h2", "r1", "r2"}) {
     request.attributes.push_back({name, ScalarType::kS});
   }
@@ -318,14 +322,14 @@ TEST_F(Ranges, MultiAttributeKeysTakeAPrefixOfTheirRange) {
     for (const char* r1 : {"a", "ab"}) {
       for (const char* r2 : {"1", "2", "3"}) {
         ASSERT_THAT(
-            put("M",
+            put("Many",
                 {{"pk", std::to_string(id++)}, {"h1", "h"}, {"h2", h2}, {"r1", r1}, {"r2", r2}}),
             IsOk());
       }
     }
   }
   const auto count = [&](std::string condition, Values values) {
-    const auto page = engine_->query({.table = "M",
+    const auto page = engine_->query({.table = "Many",
                                       .index = "Many",
                                       .key_condition = std::move(condition),
                                       .values = std::move(values)});

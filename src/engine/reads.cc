@@ -8,18 +8,9 @@
 #include "engine/item_reads.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
+#include "engine/request_expressions.h"
 
 namespace stator {
-
-Result<std::optional<ProjectionExpression>> parse_projection(
-    const std::optional<std::string>& projection, const std::optional<Names>& names, bool legacy) {
-  std::optional<ProjectionExpression> parsed;
-  if (!projection) return parsed;
-  Placeholders placeholders(names ? &*names : nullptr, nullptr);
-  STATOR_TRY(parsed, ProjectionExpression::parse(*projection, placeholders, limits_of(legacy)));
-  STATOR_CHECK_OK(placeholders.check_all_used());
-  return parsed;
-}
 
 Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
   STATOR_CHECK_OK(validate(request));
@@ -54,7 +45,7 @@ Result<TransactGetItemsResponse> Engine::transact_get_items(
   for (const TransactGetItem& item : request.items) {
     const TablePtr* table = snapshot->find(item.table);
     if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-    STATOR_TRY(auto projection, parse_projection(item.projection, item.names));
+    STATOR_TRY(auto projection, parse_projection(item.projection, item.names, false));
     STATOR_CHECK_OK(check_no_empty_key((*table)->key(), item.key));
     CancellationReason& reason = reasons.emplace_back();
     if (auto checked = check_key((*table)->key(), item.key); !checked) {

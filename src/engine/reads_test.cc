@@ -26,7 +26,7 @@ class Reads : public test::EngineTest {
   Reads() { create(hash_table()); }
 
   double get_units(const std::string& key, bool consistent) {
-    const auto response = engine_->get_item({.table = "T",
+    const auto response = engine_->get_item({.table = "Things",
                                              .key = {{"pk", key}},
                                              .consistent_read = consistent,
                                              .return_capacity = ReturnConsumedCapacity::kIndexes});
@@ -36,8 +36,8 @@ class Reads : public test::EngineTest {
 };
 
 TEST_F(Reads, GetProjects) {
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"v", List{1, 2, 3}}, {"name", "n"}}), IsOk());
-  const auto response = engine_->get_item({.table = "T",
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", List{1, 2, 3}}, {"name", "n"}}), IsOk());
+  const auto response = engine_->get_item({.table = "Things",
                                            .key = {{"pk", "a"}},
                                            .projection = "v[2], v[0], #n",
                                            .names = {{{"#n", "name"}}}});
@@ -47,9 +47,9 @@ TEST_F(Reads, GetProjects) {
 }
 
 TEST_F(Reads, AnItemWithoutTheProjectedAttributesIsEmptyNotAbsent) {
-  ASSERT_THAT(put("T", {{"pk", "a"}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
   const auto response =
-      engine_->get_item({.table = "T", .key = {{"pk", "a"}}, .projection = "nothing"});
+      engine_->get_item({.table = "Things", .key = {{"pk", "a"}}, .projection = "nothing"});
   ASSERT_THAT(response, IsOk());
   ASSERT_TRUE(response->item);
   EXPECT_EQ(ItemView(*response->item).attribute_count(), 0U);
@@ -57,13 +57,13 @@ TEST_F(Reads, AnItemWithoutTheProjectedAttributesIsEmptyNotAbsent) {
 
 TEST_F(Reads, KeysMustBeTheSchemas) {
   for (const Item& key : {Item{{"pk", 1}}, Item{{"other", "a"}}, Item{{"pk", "a"}, {"sk", 1}}}) {
-    EXPECT_THAT(engine_->get_item({.table = "T", .key = key}),
+    EXPECT_THAT(engine_->get_item({.table = "Things", .key = key}),
                 FailsWith(Code::kValidation, "The provided key element does not match the schema"));
   }
 }
 
 TEST_F(Reads, CostHalfWhereEventuallyConsistentAndSomethingWhereNothingIsFound) {
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"v", std::string(4100, 'x')}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", std::string(4100, 'x')}}), IsOk());
   EXPECT_EQ(get_units("a", true), 2);
   EXPECT_EQ(get_units("a", false), 1);
   EXPECT_EQ(get_units("nope", true), 1);
@@ -71,11 +71,11 @@ TEST_F(Reads, CostHalfWhereEventuallyConsistentAndSomethingWhereNothingIsFound) 
 }
 
 TEST_F(Reads, APageIsRoundedOnce) {
-  create(range_table("R"));
+  create(range_table("Ranged"));
   for (int i = 0; i < 10; ++i) {
-    ASSERT_THAT(put("R", {{"pk", "a"}, {"sk", i}, {"v", std::string(1000, 'x')}}), IsOk());
+    ASSERT_THAT(put("Ranged", {{"pk", "a"}, {"sk", i}, {"v", std::string(1000, 'x')}}), IsOk());
   }
-  const auto page = engine_->query({.table = "R",
+  const auto page = engine_->query({.table = "Ranged",
                                     .key_condition = "pk = :a",
                                     .values = {{{":a", "a"}}},
                                     .consistent_read = true,
@@ -87,7 +87,7 @@ TEST_F(Reads, APageIsRoundedOnce) {
 
 TEST_F(Reads, WritesCostTheLargerImage) {
   const auto units = [&](std::size_t bytes) {
-    const auto result = put({.table = "T",
+    const auto result = put({.table = "Things",
                              .item = {{"pk", "a"}, {"v", std::string(bytes, 'x')}},
                              .return_capacity = ReturnConsumedCapacity::kTotal});
     EXPECT_THAT(result, IsOk());

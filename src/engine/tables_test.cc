@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "engine/catalogue.h"
 #include "engine/catalogue_codec.h"
 #include "engine/engine_harness.h"
 
@@ -89,19 +90,19 @@ TEST_F(Tables, AreActiveWhenCreateAnswersAndDescribedAsTheyWereGiven) {
   EXPECT_TRUE(table.deletion_protection);
 }
 
-TEST_F(Tables, AreFoundByTheirArn) {
-  create(hash_table());
-  ASSERT_THAT(put("T", {{"pk", "a"}}), IsOk());
-  const auto found = engine_->get_item(
-      {.table = "arn:aws:dynamodb:us-east-1:000000000000:table/T", .key = {{"pk", "a"}}});
-  ASSERT_THAT(found, IsOk());
-  EXPECT_TRUE(found->item);
+TEST(CatalogueSnapshot, FindsTablesByNameAndByArn) {
+  CatalogueSnapshot snapshot;
+  const TablePtr* table = &snapshot.tables.emplace("Things", nullptr).first->second;
+  EXPECT_EQ(snapshot.find("Things"), table);
+  EXPECT_EQ(snapshot.find("arn:aws:dynamodb:us-east-1:000000000000:table/Things"), table);
+  EXPECT_EQ(snapshot.find("arn:aws:dynamodb:us-east-1:000000000000:table/Other"), nullptr);
+  EXPECT_EQ(snapshot.find("arn:Things"), nullptr);
 }
 
 TEST_F(Tables, TakeANameOnce) {
   create(hash_table());
   EXPECT_THAT(engine_->create_table(hash_table()),
-              FailsWith(Code::kResourceInUse, "Table already exists: T"));
+              FailsWith(Code::kResourceInUse, "Table already exists: Things"));
 }
 
 TEST_F(Tables, MissingOnesAreNamedByTheControlPlaneOnly) {
@@ -138,10 +139,10 @@ TEST_F(Tables, ProtectedOnesAreNotDeleted) {
 TEST_F(Tables, RecreatedUnderAnOldNameShowNothingOld) {
   for (int round = 0; round < 3; ++round) {
     create(hash_table());
-    EXPECT_EQ(get("T", {{"pk", "a"}}), std::nullopt) << round;
-    EXPECT_TRUE(all_pages(ScanRequest{.table = "T"}).empty()) << round;
-    ASSERT_THAT(put("T", {{"pk", "a"}}), IsOk());
-    const auto deleted = engine_->delete_table({.table = "T"});
+    EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt) << round;
+    EXPECT_TRUE(all_pages(ScanRequest{.table = "Things"}).empty()) << round;
+    ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
+    const auto deleted = engine_->delete_table({.table = "Things"});
     ASSERT_THAT(deleted, IsOk());
     EXPECT_EQ(deleted->table.status, TableStatus::kDeleting);
   }
@@ -163,10 +164,10 @@ TEST_F(Tables, RowsOfDroppedOnesGoAlsoWhenTheEngineStopsBefore) {
   open_directory();
   create(hash_table());
   for (int i = 0; i < 100; ++i) {
-    ASSERT_THAT(put("T", {{"pk", std::to_string(i)}}), IsOk());
+    ASSERT_THAT(put("Things", {{"pk", std::to_string(i)}}), IsOk());
   }
   EXPECT_EQ(table_rows(engine_->store()), 100U);
-  ASSERT_THAT(engine_->delete_table({.table = "T"}), IsOk());
+  ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
   // Whether this engine came to it or not, the next ones do.
   for (int starts = 0; starts < 100 && table_rows(engine_->store()) > 0; ++starts) {
     open_directory();
@@ -199,11 +200,11 @@ TEST_F(Tables, SurviveARestartWithTheirItemsAndCounts) {
 
 TEST_F(Tables, CountWhatIsThere) {
   create(hash_table());
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"v", "1234567"}}), IsOk());
-  ASSERT_THAT(put("T", {{"pk", "b"}}), IsOk());
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"v", "123"}}), IsOk());
-  ASSERT_THAT(erase({.table = "T", .key = {{"pk", "b"}}}), IsOk());
-  const auto described = engine_->describe_table({.table = "T"});
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", "1234567"}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "b"}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", "123"}}), IsOk());
+  ASSERT_THAT(erase({.table = "Things", .key = {{"pk", "b"}}}), IsOk());
+  const auto described = engine_->describe_table({.table = "Things"});
   ASSERT_THAT(described, IsOk());
   EXPECT_EQ(described->table.item_count, 1);
   EXPECT_EQ(described->table.size_bytes, 7);  // pk, a, v, 123

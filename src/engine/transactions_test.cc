@@ -20,8 +20,10 @@ class Transactions : public test::EngineTest {
 
   static TransactWriteItem action(TransactAction kind, Item item,
                                   std::optional<std::string> condition = {}) {
-    return {
-        .action = kind, .table = "T", .item = std::move(item), .condition = std::move(condition)};
+    return {.action = kind,
+            .table = "Things",
+            .item = std::move(item),
+            .condition = std::move(condition)};
   }
   static std::vector<std::string> reason_codes(const Error& error) {
     std::vector<std::string> codes;
@@ -46,7 +48,7 @@ constexpr auto kUpdate = TransactAction::kUpdate;
 constexpr auto kCheck = TransactAction::kConditionCheck;
 
 TEST_F(Transactions, ApplyTogether) {
-  ASSERT_THAT(put("T", {{"pk", "gone"}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "gone"}}), IsOk());
   TransactWriteItem increment = action(kUpdate, {{"pk", "n"}});
   increment.update = "ADD n :one";
   increment.values = {{{":one", 1}}};
@@ -55,10 +57,10 @@ TEST_F(Transactions, ApplyTogether) {
                  increment, action(kCheck, {{"pk", "x"}}, "attribute_not_exists(pk)")},
        .return_capacity = ReturnConsumedCapacity::kIndexes});
   ASSERT_THAT(result, IsOk());
-  EXPECT_EQ(get("T", {{"pk", "new"}}), (Item{{"pk", "new"}, {"v", 1}}));
-  EXPECT_EQ(get("T", {{"pk", "gone"}}), std::nullopt);
-  EXPECT_EQ(get("T", {{"pk", "n"}}), (Item{{"pk", "n"}, {"n", 1}}));
-  EXPECT_EQ(get("T", {{"pk", "x"}}), std::nullopt);
+  EXPECT_EQ(get("Things", {{"pk", "new"}}), (Item{{"pk", "new"}, {"v", 1}}));
+  EXPECT_EQ(get("Things", {{"pk", "gone"}}), std::nullopt);
+  EXPECT_EQ(get("Things", {{"pk", "n"}}), (Item{{"pk", "n"}, {"n", 1}}));
+  EXPECT_EQ(get("Things", {{"pk", "x"}}), std::nullopt);
   ASSERT_EQ(result->capacity.size(), 1U);
   EXPECT_EQ(result->capacity[0].total.units, 8);
   EXPECT_EQ(result->capacity[0].total.write, 8);
@@ -67,7 +69,7 @@ TEST_F(Transactions, ApplyTogether) {
 
 TEST_F(Transactions, ReasonsComeInRequestOrderWithTheItemWhereAskedFor) {
   const Item old{{"pk", "b"}, {"v", 1}};
-  ASSERT_THAT(put("T", old), IsOk());
+  ASSERT_THAT(put("Things", old), IsOk());
   TransactWriteItem shown = action(kPut, {{"pk", "b"}}, "attribute_not_exists(pk)");
   shown.on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld;
   const auto result = transact({.items = {action(kPut, {{"pk", "a"}}), shown,
@@ -79,11 +81,11 @@ TEST_F(Transactions, ReasonsComeInRequestOrderWithTheItemWhereAskedFor) {
   EXPECT_EQ(result.error().detail->reasons[1].item, old);
   EXPECT_EQ(result.error().detail->reasons[1].message, "The conditional request failed");
   EXPECT_EQ(result.error().detail->reasons[2].item, std::nullopt);
-  EXPECT_EQ(get("T", {{"pk", "a"}}), std::nullopt);
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt);
 }
 
 TEST_F(Transactions, WrongTypesAreReasonsAndEmptyKeysAreNot) {
-  ASSERT_THAT(put("T", {{"pk", "text"}, {"v", "text"}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "text"}, {"v", "text"}}), IsOk());
   auto result = transact({.items = {action(kPut, {{"pk", "a"}}), action(kPut, {{"pk", 5}})}});
   ASSERT_THAT(result, FailsWith(Code::kTransactionCanceled, "[None, ValidationError]"));
   EXPECT_THAT(result.error().detail->reasons[1].message,
@@ -95,7 +97,7 @@ TEST_F(Transactions, WrongTypesAreReasonsAndEmptyKeysAreNot) {
   EXPECT_THAT(result, FailsWith(Code::kTransactionCanceled, "[None, ValidationError]"));
   EXPECT_THAT(transact({.items = {action(kPut, {{"pk", ""}})}}),
               FailsWith(Code::kValidation, "empty string value. Key: pk"));
-  EXPECT_EQ(get("T", {{"pk", "a"}}), std::nullopt);
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt);
 }
 
 TEST_F(Transactions, HaveOneActionAnItemAndFourMegabytes) {
@@ -114,7 +116,7 @@ TEST_F(Transactions, HaveOneActionAnItemAndFourMegabytes) {
 
 TransactWriteItemsRequest increment_with_token(std::string token, int by = 1) {
   return {.items = {{.action = kUpdate,
-                     .table = "T",
+                     .table = "Things",
                      .item = {{"pk", "n"}},
                      .update = "ADD n :by",
                      .values = {{{":by", by}}}}},
@@ -125,7 +127,7 @@ TransactWriteItemsRequest increment_with_token(std::string token, int by = 1) {
 TEST_F(Transactions, ATokenMakesARepetitionHarmlessForTenMinutesAndOverARestart) {
   open_directory();
   create(hash_table());
-  const auto n = [&] { return get("T", {{"pk", "n"}}).value_or(Item()).at("n"); };
+  const auto n = [&] { return get("Things", {{"pk", "n"}}).value_or(Item()).at("n"); };
   ASSERT_THAT(transact(increment_with_token("t")), IsOk());
   const auto repeated = transact(increment_with_token("t"));
   ASSERT_THAT(repeated, IsOk());
@@ -145,9 +147,9 @@ TEST_F(Transactions, ACancelledOneLeavesItsTokenUnused) {
   TransactWriteItemsRequest request = increment_with_token("t");
   request.items[0].condition = "attribute_exists(pk)";
   EXPECT_THAT(transact(request), FailsWith(Code::kTransactionCanceled, "ConditionalCheckFailed"));
-  ASSERT_THAT(put("T", {{"pk", "n"}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "n"}}), IsOk());
   EXPECT_THAT(transact(request), IsOk());
-  EXPECT_EQ(get("T", {{"pk", "n"}}), (Item{{"pk", "n"}, {"n", 1}}));
+  EXPECT_EQ(get("Things", {{"pk", "n"}}), (Item{{"pk", "n"}, {"n", 1}}));
 }
 
 TEST_F(Transactions, ExpiredTokensAreSweptAndRenewedOnesAreNot) {
@@ -175,12 +177,12 @@ TEST_F(Transactions, OfOneTokenApplyOnceHoweverManyRace) {
     });
   }
   threads.clear();
-  EXPECT_EQ(get("T", {{"pk", "n"}}), (Item{{"pk", "n"}, {"n", 20}}));
+  EXPECT_EQ(get("Things", {{"pk", "n"}}), (Item{{"pk", "n"}, {"n", 20}}));
 }
 
 TEST_F(Transactions, ReadsSeeTransfersWholeOrNotAtAll) {
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"n", 1000}}), IsOk());
-  ASSERT_THAT(put("T", {{"pk", "b"}, {"n", 0}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1000}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "b"}, {"n", 0}}), IsOk());
   std::vector<std::jthread> writers;
   std::atomic<bool> stop{false};
   for (int thread = 0; thread < 3; ++thread) {
@@ -191,7 +193,7 @@ TEST_F(Transactions, ReadsSeeTransfersWholeOrNotAtAll) {
         if (thread == 1) std::swap(order[0], order[1]);
         for (const char* key : order) {
           transfer.items.push_back({.action = kUpdate,
-                                    .table = "T",
+                                    .table = "Things",
                                     .item = {{"pk", key}},
                                     .update = "ADD n :by",
                                     .values = {{{":by", key[0] == 'a' ? -1 : 1}}}});
@@ -202,8 +204,9 @@ TEST_F(Transactions, ReadsSeeTransfersWholeOrNotAtAll) {
     });
   }
   while (!stop) {
-    const auto seen = engine_->transact_get_items(
-        {.items = {{.table = "T", .key = {{"pk", "a"}}}, {.table = "T", .key = {{"pk", "b"}}}}});
+    const auto seen =
+        engine_->transact_get_items({.items = {{.table = "Things", .key = {{"pk", "a"}}},
+                                               {.table = "Things", .key = {{"pk", "b"}}}}});
     ASSERT_THAT(seen, IsOk());
     int64_t sum = 0;
     for (const auto& item : seen->items) {
@@ -212,14 +215,14 @@ TEST_F(Transactions, ReadsSeeTransfersWholeOrNotAtAll) {
     ASSERT_EQ(sum, 1000);
   }
   writers.clear();
-  EXPECT_EQ(get("T", {{"pk", "b"}}), (Item{{"pk", "b"}, {"n", 600}}));
+  EXPECT_EQ(get("Things", {{"pk", "b"}}), (Item{{"pk", "b"}, {"n", 600}}));
 }
 
 TEST_F(Transactions, GetsAnswerInOrderWithHolesAndCostDouble) {
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"v", 1}, {"w", 2}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", 1}, {"w", 2}}), IsOk());
   TransactGetItemsRequest request{
-      .items = {{.table = "T", .key = {{"pk", "nope"}}},
-                {.table = "T", .key = {{"pk", "a"}}, .projection = "v"}},
+      .items = {{.table = "Things", .key = {{"pk", "nope"}}},
+                {.table = "Things", .key = {{"pk", "a"}}, .projection = "v"}},
       .return_capacity = ReturnConsumedCapacity::kTotal};
   const auto response = engine_->transact_get_items(request);
   ASSERT_THAT(response, IsOk());

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/engine_impl.h"
-#include "engine/item_reads.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
+#include "engine/request_expressions.h"
 
 namespace stator {
 namespace {
@@ -83,8 +83,7 @@ Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameter
       parameters.on_condition_failure == ReturnValuesOnConditionCheckFailure::kAllOld;
   if (!parameters.update && !parameters.condition) return action;
 
-  Placeholders placeholders(parameters.names ? &*parameters.names : nullptr,
-                            parameters.values ? &*parameters.values : nullptr);
+  STATOR_TRY(Placeholders placeholders, checked_placeholders(parameters.names, parameters.values));
   const ExpressionLimits limits = limits_of(parameters.legacy);
   if (parameters.update) {
     STATOR_TRY(action.update, Update::parse(*parameters.update, placeholders, limits));

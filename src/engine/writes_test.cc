@@ -26,27 +26,27 @@ std::optional<Item> attributes(const Result<WriteResponse>& response) {
 }
 
 TEST_F(Writes, PutReplacesTheWholeItem) {
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"v", 1}, {"w", 2}}), IsOk());
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"v", 3}}), IsOk());
-  EXPECT_EQ(get("T", {{"pk", "a"}}), (Item{{"pk", "a"}, {"v", 3}}));
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", 1}, {"w", 2}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", 3}}), IsOk());
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"v", 3}}));
 }
 
 TEST_F(Writes, PutAndDeleteReturnTheOldItemWhereAskedFor) {
   const PutItemRequest request{
-      .table = "T", .item = {{"pk", "a"}, {"v", 2}}, .return_values = ReturnValues::kAllOld};
+      .table = "Things", .item = {{"pk", "a"}, {"v", 2}}, .return_values = ReturnValues::kAllOld};
   EXPECT_EQ(attributes(put(request)), std::nullopt);
   EXPECT_EQ(attributes(put(request)), request.item);
   const DeleteItemRequest removal{
-      .table = "T", .key = {{"pk", "a"}}, .return_values = ReturnValues::kAllOld};
+      .table = "Things", .key = {{"pk", "a"}}, .return_values = ReturnValues::kAllOld};
   EXPECT_EQ(attributes(erase(removal)), request.item);
   EXPECT_EQ(attributes(erase(removal)), std::nullopt);
 }
 
 TEST_F(Writes, AFailedConditionChangesNothingAndShowsTheItemWhereAskedFor) {
   const Item old{{"pk", "a"}, {"v", 1}};
-  ASSERT_THAT(put("T", old), IsOk());
+  ASSERT_THAT(put("Things", old), IsOk());
   PutItemRequest request{
-      .table = "T", .item = {{"pk", "a"}, {"v", 2}}, .condition = "attribute_not_exists(pk)"};
+      .table = "Things", .item = {{"pk", "a"}, {"v", 2}}, .condition = "attribute_not_exists(pk)"};
   auto failed = put(request);
   ASSERT_THAT(failed, FailsWith(Code::kConditionalCheckFailed, "The conditional request failed"));
   EXPECT_EQ(failed.error().detail, nullptr);
@@ -55,36 +55,36 @@ TEST_F(Writes, AFailedConditionChangesNothingAndShowsTheItemWhereAskedFor) {
   ASSERT_FALSE(failed);
   ASSERT_NE(failed.error().detail, nullptr);
   EXPECT_EQ(failed.error().detail->item, old);
-  EXPECT_EQ(get("T", {{"pk", "a"}}), old);
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), old);
 }
 
 TEST_F(Writes, AnUpdateOfAnAbsentItemCreatesItUnlessItsConditionFails) {
-  UpdateItemRequest request{.table = "T",
+  UpdateItemRequest request{.table = "Things",
                             .key = {{"pk", "a"}},
                             .update = "SET v = :v",
                             .condition = "attribute_exists(pk)",
                             .values = {{{":v", 1}}}};
   EXPECT_THAT(update(request), FailsWith(Code::kConditionalCheckFailed, ""));
-  EXPECT_EQ(get("T", {{"pk", "a"}}), std::nullopt);
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt);
   request.condition.reset();
   ASSERT_THAT(update(request), IsOk());
-  EXPECT_EQ(get("T", {{"pk", "a"}}), (Item{{"pk", "a"}, {"v", 1}}));
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"v", 1}}));
 }
 
 TEST_F(Writes, AnUpdateWithoutAnExpressionCreatesTheKeyAlone) {
-  ASSERT_THAT(update({.table = "T", .key = {{"pk", "a"}}}), IsOk());
-  EXPECT_EQ(get("T", {{"pk", "a"}}), (Item{{"pk", "a"}}));
+  ASSERT_THAT(update({.table = "Things", .key = {{"pk", "a"}}}), IsOk());
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}}));
 }
 
 TEST_F(Writes, UpdateReturnsWhatWasAskedFor) {
   const Item old{{"pk", "a"}, {"m", Map{{"x", 1}, {"y", 2}}}, {"k", 7}};
   const Item updated{{"pk", "a"}, {"m", Map{{"x", 5}, {"y", 2}}}, {"k", 7}, {"n", 6}};
-  UpdateItemRequest request{.table = "T",
+  UpdateItemRequest request{.table = "Things",
                             .key = {{"pk", "a"}},
                             .update = "SET m.x = :x, n = :n",
                             .values = {{{":x", 5}, {":n", 6}}}};
   const auto returned = [&](ReturnValues wanted) {
-    EXPECT_THAT(put("T", old), IsOk());
+    EXPECT_THAT(put("Things", old), IsOk());
     request.return_values = wanted;
     return attributes(update(request));
   };
@@ -95,16 +95,27 @@ TEST_F(Writes, UpdateReturnsWhatWasAskedFor) {
   EXPECT_EQ(returned(ReturnValues::kUpdatedNew), (Item{{"m", Map{{"x", 5}}}, {"n", 6}}));
 }
 
+TEST_F(Writes, ValuesOfExpressionsAreCheckedLikeAttributes) {
+  EXPECT_THAT(update({.table = "Things",
+                      .key = {{"pk", "a"}},
+                      .update = "SET v = :v",
+                      .values = {{{":v", StringSet()}}}}),
+              FailsWith(Code::kValidation,
+                        "ExpressionAttributeValues contains invalid value: One or more parameter "
+                        "values were invalid: An string set  may not be empty for key :v"));
+}
+
 TEST_F(Writes, KeyAttributesAreNotUpdated) {
-  EXPECT_THAT(
-      update(
-          {.table = "T", .key = {{"pk", "a"}}, .update = "SET pk = :v", .values = {{{":v", "b"}}}}),
-      FailsWith(Code::kValidation,
-                "Cannot update attribute pk. This attribute is part of the key"));
+  EXPECT_THAT(update({.table = "Things",
+                      .key = {{"pk", "a"}},
+                      .update = "SET pk = :v",
+                      .values = {{{":v", "b"}}}}),
+              FailsWith(Code::kValidation,
+                        "Cannot update attribute pk. This attribute is part of the key"));
 }
 
 TEST_F(Writes, KeysAreCheckedAgainstTheSchema) {
-  create(range_table("R"));
+  create(range_table("Ranged"));
   const struct {
     Item item;
     const char* message;
@@ -117,47 +128,51 @@ TEST_F(Writes, KeysAreCheckedAgainstTheSchema) {
       {{{"pk", std::string(2049, 'x')}, {"sk", 1}}, "Size of hashkey has exceeded"},
   };
   for (const auto& [item, message] : cases) {
-    EXPECT_THAT(put("R", item), FailsWith(Code::kValidation, message));
+    EXPECT_THAT(put("Ranged", item), FailsWith(Code::kValidation, message));
   }
-  EXPECT_THAT(put("R", {{"pk", std::string(2048, 'x')}, {"sk", 1}}), IsOk());
+  EXPECT_THAT(put("Ranged", {{"pk", std::string(2048, 'x')}, {"sk", 1}}), IsOk());
   for (const Item& key : {Item{{"pk", "a"}}, Item{{"pk", "a"}, {"sk", "1"}},
                           Item{{"pk", "a"}, {"sk", 1}, {"more", 1}}}) {
-    EXPECT_THAT(erase({.table = "R", .key = key}),
+    EXPECT_THAT(erase({.table = "Ranged", .key = key}),
                 FailsWith(Code::kValidation, "The provided key element does not match the schema"));
   }
 }
 
 TEST_F(Writes, SortKeysHaveTheirOwnLimit) {
-  CreateTableRequest request = range_table("R");
+  CreateTableRequest request = range_table("Ranged");
   request.attributes[1].type = ScalarType::kB;
   create(request);
-  EXPECT_THAT(put("R", {{"pk", "a"}, {"sk", Binary{std::string(1025, 'x')}}}),
+  EXPECT_THAT(put("Ranged", {{"pk", "a"}, {"sk", Binary{std::string(1025, 'x')}}}),
               FailsWith(Code::kValidation, "Aggregated size of all range keys"));
-  EXPECT_THAT(put("R", {{"pk", "a"}, {"sk", Binary{std::string(1024, 'x')}}}), IsOk());
-  EXPECT_THAT(put("R", {{"pk", "a"}, {"sk", Binary{}}}),
+  EXPECT_THAT(put("Ranged", {{"pk", "a"}, {"sk", Binary{std::string(1024, 'x')}}}), IsOk());
+  EXPECT_THAT(put("Ranged", {{"pk", "a"}, {"sk", Binary{}}}),
               FailsWith(Code::kValidation, "cannot contain an empty binary value. Key: sk"));
 }
 
 TEST_F(Writes, ItemsHaveAtMost400KilobytesNamesIncluded) {
   const std::size_t rest = 400 * 1024 - 3 - 1;  // "pk", "a", and the name "v"
-  EXPECT_THAT(put("T", {{"pk", "a"}, {"v", std::string(rest, 'x')}}), IsOk());
-  EXPECT_THAT(put("T", {{"pk", "a"}, {"v", std::string(rest + 1, 'x')}}),
+  EXPECT_THAT(put("Things", {{"pk", "a"}, {"v", std::string(rest, 'x')}}), IsOk());
+  EXPECT_THAT(put("Things", {{"pk", "a"}, {"v", std::string(rest + 1, 'x')}}),
               FailsWith(Code::kValidation, "Item size has exceeded the maximum allowed size"));
   EXPECT_THAT(
-      update(
-          {.table = "T", .key = {{"pk", "a"}}, .update = "SET w = :w", .values = {{{":w", "x"}}}}),
+      update({.table = "Things",
+              .key = {{"pk", "a"}},
+              .update = "SET w = :w",
+              .values = {{{":w", "x"}}}}),
       FailsWith(Code::kValidation, "Item size to update has exceeded the maximum allowed size"));
 }
 
 TEST_F(Writes, AnUpdateDoesNotNestDeeperThanAPut) {
   AttributeValue nested = List{};
   for (int level = 1; level < 31; ++level) nested = List{nested};
-  ASSERT_THAT(put("T", {{"pk", "a"}, {"v", nested}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", nested}}), IsOk());
   const auto wrap = [&](const char* expression) {
-    return update(
-        {.table = "T", .key = {{"pk", "a"}}, .update = expression, .values = {{{":e", List{}}}}});
+    return update({.table = "Things",
+                   .key = {{"pk", "a"}},
+                   .update = expression,
+                   .values = {{{":e", List{}}}}});
   };
-  EXPECT_THAT(update({.table = "T",
+  EXPECT_THAT(update({.table = "Things",
                       .key = {{"pk", "a"}},
                       .update = "SET w = :e",
                       .values = {{{":e", Map{}}}}}),
@@ -165,9 +180,10 @@ TEST_F(Writes, AnUpdateDoesNotNestDeeperThanAPut) {
   EXPECT_THAT(wrap("SET m = list_append(:e, :e)"), IsOk());
   std::string path = "v";
   for (int level = 1; level < 31; ++level) path += "[0]";
-  EXPECT_THAT(update({.table = "T", .key = {{"pk", "a"}}, .update = "SET " + path + "[0] = w"}),
-              IsOk());
-  EXPECT_THAT(update({.table = "T",
+  EXPECT_THAT(
+      update({.table = "Things", .key = {{"pk", "a"}}, .update = "SET " + path + "[0] = w"}),
+      IsOk());
+  EXPECT_THAT(update({.table = "Things",
                       .key = {{"pk", "a"}},
                       .update = "SET " + path + "[1] = :e",
                       .values = {{{":e", List{List{}}}}}}),
@@ -183,7 +199,7 @@ TEST_F(Writes, OneOfManyFirstPutsWins) {
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&, thread] {
-        const auto result = put({.table = "T",
+        const auto result = put({.table = "Things",
                                  .item = {{"pk", "k" + std::to_string(round)}, {"who", thread}},
                                  .condition = "attribute_not_exists(pk)"});
         if (result) {
@@ -206,7 +222,7 @@ TEST_F(Writes, ConcurrentCountersLoseNothing) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&] {
       for (int i = 0; i < kAdds; ++i) {
-        EXPECT_THAT(update({.table = "T",
+        EXPECT_THAT(update({.table = "Things",
                             .key = {{"pk", "counter"}},
                             .update = "ADD n :one",
                             .values = {{{":one", 1}}}}),
@@ -215,7 +231,7 @@ TEST_F(Writes, ConcurrentCountersLoseNothing) {
     });
   }
   threads.clear();
-  EXPECT_EQ(get("T", {{"pk", "counter"}}), (Item{{"pk", "counter"}, {"n", kThreads * kAdds}}));
+  EXPECT_EQ(get("Things", {{"pk", "counter"}}), (Item{{"pk", "counter"}, {"n", kThreads * kAdds}}));
 }
 
 TEST_F(Writes, DestructionWaitsForThoseUnderWay) {
@@ -224,7 +240,7 @@ TEST_F(Writes, DestructionWaitsForThoseUnderWay) {
   std::atomic<int> answered{0};
   constexpr int kWrites = 50;
   for (int i = 0; i < kWrites; ++i) {
-    engine_->put_item({.table = "T", .item = {{"pk", std::to_string(i)}}},
+    engine_->put_item({.table = "Things", .item = {{"pk", std::to_string(i)}}},
                       [&](const Result<WriteResponse>& result) {
                         EXPECT_THAT(result, IsOk());
                         ++answered;
@@ -233,22 +249,23 @@ TEST_F(Writes, DestructionWaitsForThoseUnderWay) {
   engine_.reset();
   EXPECT_EQ(answered, kWrites);
   open_directory();
-  EXPECT_EQ(all_pages(ScanRequest{.table = "T"}).size(), static_cast<std::size_t>(kWrites));
+  EXPECT_EQ(all_pages(ScanRequest{.table = "Things"}).size(), static_cast<std::size_t>(kWrites));
 }
 
 TEST_F(Writes, MetricsComeWithLocalIndexesOnly) {
-  CreateTableRequest request = range_table("L");
+  CreateTableRequest request = range_table("Local");
   request.attributes.push_back({"v", ScalarType::kN});
   request.local_indexes = {{index_on("ByV", {{"pk", KeyType::kHash}, {"v", KeyType::kRange}})}};
   create(request);
-  const auto with = put({.table = "L",
+  const auto with = put({.table = "Local",
                          .item = {{"pk", "a"}, {"sk", 1}},
                          .return_metrics = ReturnItemCollectionMetrics::kSize});
   ASSERT_THAT(with, IsOk());
   ASSERT_TRUE(with->metrics);
   EXPECT_EQ(with->metrics->key, (Item{{"pk", "a"}}));
-  const auto without = put(
-      {.table = "T", .item = {{"pk", "a"}}, .return_metrics = ReturnItemCollectionMetrics::kSize});
+  const auto without = put({.table = "Things",
+                            .item = {{"pk", "a"}},
+                            .return_metrics = ReturnItemCollectionMetrics::kSize});
   ASSERT_THAT(without, IsOk());
   EXPECT_FALSE(without->metrics);
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/request_expressions.h"
+
+#include "api/attribute_check.h"
+
+namespace stator {
+
+Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
+                                          const std::optional<Values>& values) {
+  Placeholders placeholders(names ? &*names : nullptr, values ? &*values : nullptr);
+  STATOR_CHECK_OK(placeholders.validate());
+  if (!values) return placeholders;
+  for (const auto& [key, value] : *values) {
+    if (auto checked = check_value(value); !checked) {
+      return fail(Code::kValidation, "ExpressionAttributeValues contains invalid value: " +
+                                         checked.error().message + " for key " + key);
+    }
+  }
+  return placeholders;
+}
+
+Result<std::optional<ProjectionExpression>> parse_projection(
+    const std::optional<std::string>& projection, const std::optional<Names>& names, bool legacy) {
+  std::optional<ProjectionExpression> parsed;
+  if (!projection) return parsed;
+  STATOR_TRY(Placeholders placeholders, checked_placeholders(names, {}));
+  STATOR_TRY(parsed, ProjectionExpression::parse(*projection, placeholders, limits_of(legacy)));
+  STATOR_CHECK_OK(placeholders.check_all_used());
+  return parsed;
+}
+
+}  // namespace stator

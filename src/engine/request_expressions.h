@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request's placeholders, checked, and what its expressions are parsed with.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "expression/expression.h"
+
+namespace stator {
+
+inline ExpressionLimits limits_of(bool legacy) {
+  return legacy ? ExpressionLimits::kLifted : ExpressionLimits::kEnforced;
+}
+
+// Borrows both. kValidation for keys that are no placeholders and values that no attribute may
+// have.
+Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
+                                          const std::optional<Values>& values);
+
+// kValidation; absent where no projection is given.
+Result<std::optional<ProjectionExpression>> parse_projection(
+    const std::optional<std::string>& projection, const std::optional<Names>& names, bool legacy);
+
+}  // namespace stator
