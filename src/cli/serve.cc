@@ -72,10 +72,11 @@ void add_serve(CLI::App& app, Invocation& invocation) {
           "--durability", flags->durability,
           "sync: an answered write survives loss of power; os: the end of the process only")
       ->type_name("sync|os")
-      ->check(CLI::IsMember({"sync", "os"}))
+      ->check(CLI::IsMember({"sync", "os"}).description(""))
       ->capture_default_str();
   command->add_option("--threads", flags->threads, "Event loops; 0 is one a core")
-      ->check(CLI::Range(0, 256))
+      ->type_name("N")
+      ->check(CLI::Range(0, 256).description(""))
       ->capture_default_str();
   command->callback([&invocation, flags] { invocation.run = [flags] { return serve(*flags); }; });
 }
