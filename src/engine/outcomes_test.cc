@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of writes whose commit does not simply succeed.
+#include <gmock/gmock.h>
+
+#include "engine/engine_harness.h"
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::hash_table;
+using test::IsOk;
+
+// How the next commits end; afterwards they go through.
+struct Script {
+  std::atomic<int> remaining{0};
+  CommitOutcome outcome = CommitOutcome::kConflict;
+  Code code = Code::kUnavailable;
+};
+
+class ScriptedTransaction : public Transaction {
+ public:
+  ScriptedTransaction(std::unique_ptr<Transaction> inner, Script& script)
+      : inner_(std::move(inner)), script_(script) {}
+
+  Result<std::vector<std::optional<std::string>>> get_for_update(
+      std::span<const std::string> keys) override {
+    return inner_->get_for_update(keys);
+  }
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    return inner_->get(key, visit);
+  }
+  void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
+  void erase(std::string_view key) override { inner_->erase(key); }
+  void commit(CommitDone done) override {
+    if (script_.remaining > 0) {
+      --script_.remaining;
+      inner_.reset();
+      done({.outcome = script_.outcome, .error = {.code = script_.code, .message = "scripted"}});
+      return;
+    }
+    inner_->commit(std::move(done));
+  }
+
+ private:
+  std::unique_ptr<Transaction> inner_;
+  Script& script_;
+};
+
+class ScriptedStore : public Store {
+ public:
+  explicit ScriptedStore(Script& script) : script_(script) {}
+
+  StoreCapabilities capabilities() const override { return inner_->capabilities(); }
+  StoreHealth health() const override { return inner_->health(); }
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    return inner_->get(key, visit);
+  }
+  Result<std::unique_ptr<ReadView>> read_view() override { return inner_->read_view(); }
+  Result<std::unique_ptr<Transaction>> begin() override {
+    STATOR_TRY(auto transaction, inner_->begin());
+    return std::make_unique<ScriptedTransaction>(std::move(transaction), script_);
+  }
+  Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
+    return inner_->split_ranges(range, parts);
+  }
+  Result<void> drop_range(const KeyRange& range) override { return inner_->drop_range(range); }
+  Result<void> checkpoint(const std::filesystem::path& directory) override {
+    return inner_->checkpoint(directory);
+  }
+
+ private:
+  std::unique_ptr<Store> inner_ = make_memory_store();
+  Script& script_;
+};
+
+class Outcomes : public test::EngineTest {
+ protected:
+  Outcomes() {
+    open(std::make_unique<ScriptedStore>(script_));
+    create(hash_table());
+  }
+  ~Outcomes() override { engine_.reset(); }
+
+  void next_commits(int count, CommitOutcome outcome, Code code = Code::kUnavailable) {
+    script_.outcome = outcome;
+    script_.code = code;
+    script_.remaining = count;
+  }
+
+  Script script_;
+};
+
+UpdateItemRequest increment() {
+  return {.table = "Things",
+          .key = {{"pk", "a"}},
+          .update = "ADD n :one",
+          .values = {{{":one", 1}}},
+          .return_values = ReturnValues::kUpdatedNew};
+}
+
+TEST_F(Outcomes, ConflictsAreTriedAgainAndAppliedOnce) {
+  next_commits(5, CommitOutcome::kConflict);
+  ASSERT_THAT(update(increment()), IsOk());
+  EXPECT_EQ(script_.remaining, 0);
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"n", 1}}));
+  next_commits(3, CommitOutcome::kConflict);
+  ASSERT_THAT(transact({.items = {{.action = TransactAction::kUpdate,
+                                   .table = "Things",
+                                   .item = {{"pk", "a"}},
+                                   .update = "ADD n :one",
+                                   .values = {{{":one", 1}}}}},
+                        .client_request_token = "token"}),
+              IsOk());
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"n", 2}}));
+  const auto described = engine_->describe_table({.table = "Things"});
+  ASSERT_THAT(described, IsOk());
+  EXPECT_EQ(described->table.item_count, 1);
+}
+
+TEST_F(Outcomes, AFailedConditionIsAnsweredOnlyOnceItsReadIsDurable) {
+  ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
+  next_commits(1, CommitOutcome::kUnavailable);
+  EXPECT_THAT(
+      put({.table = "Things", .item = {{"pk", "a"}}, .condition = "attribute_not_exists(pk)"}),
+      FailsWith(Code::kInternalServerError, "scripted"));
+}
+
+TEST_F(Outcomes, FullQueuesThrottleAndOtherFailuresAreServerErrors) {
+  next_commits(1, CommitOutcome::kUnavailable, Code::kThrottling);
+  EXPECT_THAT(put("Things", {{"pk", "a"}}), FailsWith(Code::kThrottling, ""));
+  next_commits(1, CommitOutcome::kUnavailable, Code::kIo);
+  EXPECT_THAT(put("Things", {{"pk", "a"}}), FailsWith(Code::kInternalServerError, "scripted"));
+  next_commits(1, CommitOutcome::kUnknown);
+  EXPECT_THAT(put("Things", {{"pk", "a"}}),
+              FailsWith(Code::kInternalServerError, "may or may not"));
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt);
+  const auto described = engine_->describe_table({.table = "Things"});
+  ASSERT_THAT(described, IsOk());
+  EXPECT_EQ(described->table.item_count, 0);
+}
+
+TEST_F(Outcomes, ABatchNamesWhatWasThrottledUnlessNothingWasWritten) {
+  const Item put_item{{"pk", "b"}, {"v", 1}};
+  const BatchWriteItemRequest request{.items = {{"Things",
+                                                 {{.put = {}, .delete_key = Item{{"pk", "a"}}},
+                                                  {.put = put_item, .delete_key = {}},
+                                                  {.put = Item{{"pk", "c"}}, .delete_key = {}}}}}};
+  next_commits(2, CommitOutcome::kUnavailable, Code::kThrottling);
+  const auto result = batch_write(request);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->unprocessed.count("Things"), 1U);
+  const auto& unprocessed = result->unprocessed.at("Things");
+  ASSERT_EQ(unprocessed.size(), 2U);
+  EXPECT_EQ(unprocessed[0].delete_key, (Item{{"pk", "a"}}));
+  EXPECT_EQ(unprocessed[1].put, put_item);
+  EXPECT_TRUE(get("Things", {{"pk", "c"}}));
+  next_commits(3, CommitOutcome::kUnavailable, Code::kThrottling);
+  EXPECT_THAT(batch_write(request), FailsWith(Code::kThrottling, ""));
+}
+
+}  // namespace
+}  // namespace stator
