@@ -99,7 +99,8 @@ Result<void> work(CountingClient& client, const std::string& table) {
                                    .item = {{"pk", fmt::format("COST#{}", getpid())},
                                             {"requests", cost.requests},
                                             {"written", static_cast<int64_t>(cost.write_units)},
-                                            {"read", static_cast<int64_t>(cost.read_units)}}}));
+                                            {"read", static_cast<int64_t>(cost.read_units)},
+                                            {"refused", cost.refused}}}));
   return {};
 }
 
@@ -150,6 +151,7 @@ Result<void> check_outcome(Client& client, const std::string& table) {
         last_fence = std::max<int64_t>(last_fence, std::stoll(key.substr(4)));
       } else if (key.starts_with("COST#")) {
         cost.requests += number_of(item, "requests");
+        cost.refused += number_of(item, "refused");
         cost.write_units += static_cast<double>(number_of(item, "written"));
         cost.read_units += static_cast<double>(number_of(item, "read"));
       }
@@ -157,8 +159,8 @@ Result<void> check_outcome(Client& client, const std::string& table) {
     start = std::move(page.last_evaluated_key);
   } while (start);
   fmt::print("{} rebuilds by {} processes, the last with fence {}\n", runs, kProcesses, last_fence);
-  fmt::print("  cost {} requests, {:.0f} write units, {:.0f} read units\n", cost.requests,
-             cost.write_units, cost.read_units);
+  fmt::print("  cost {} requests, {:.0f} write units, {:.0f} read units, and {} refused attempts\n",
+             cost.requests, cost.write_units, cost.read_units, cost.refused);
 
   STATOR_CHECK_OK(expect(runs == kProcesses * kRounds, "the number of rebuilds"));
   STATOR_TRY(const std::vector<int64_t> parts, read_parts(client, table));

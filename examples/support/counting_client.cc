@@ -32,6 +32,7 @@ Cost Cost::operator-(const Cost& earlier) const {
   difference.requests -= earlier.requests;
   difference.read_units -= earlier.read_units;
   difference.write_units -= earlier.write_units;
+  difference.refused -= earlier.refused;
   for (const auto& [operation, count] : earlier.by_operation) {
     if ((difference.by_operation[operation] -= count) == 0) {
       difference.by_operation.erase(operation);
@@ -45,8 +46,10 @@ std::string Cost::text() const {
   for (const auto& [operation, count] : by_operation) {
     operations += fmt::format("{}{} {}", operations.empty() ? "" : ", ", count, operation);
   }
-  return fmt::format("{} requests ({}), {:.1f} write units, {:.1f} read units", requests,
-                     operations, write_units, read_units);
+  std::string text = fmt::format("{} requests ({}), {:.1f} write units, {:.1f} read units",
+                                 requests, operations, write_units, read_units);
+  if (refused > 0) text += fmt::format(", and {} writes refused by their conditions", refused);
+  return text;
 }
 
 Cost CountingClient::cost() const {
@@ -60,6 +63,16 @@ void CountingClient::count(const char* operation, double read_units, double writ
   ++cost_.by_operation[operation];
   cost_.read_units += read_units;
   cost_.write_units += write_units;
+}
+
+template <class T>
+void CountingClient::count_write(const char* operation, const Result<T>& result) {
+  count(operation, 0, result ? units(result->capacity) : 0);
+  if (result) return;
+  const Code code = result.error().code;
+  if (code != Code::kConditionalCheckFailed && code != Code::kTransactionCanceled) return;
+  const std::scoped_lock lock(mutex_);
+  ++cost_.refused;
 }
 
 Result<CreateTableResult> CountingClient::create_table(const CreateTableRequest& request) {
@@ -84,7 +97,7 @@ Result<DeleteTableResult> CountingClient::delete_table(const DeleteTableRequest&
 
 Result<WriteResult> CountingClient::put_item(const PutItemRequest& request) {
   auto result = inner_.put_item(metered(request));
-  count("PutItem", 0, result ? units(result->capacity) : 0);
+  count_write("PutItem", result);
   return result;
 }
 
@@ -96,13 +109,13 @@ Result<GetItemResult> CountingClient::get_item(const GetItemRequest& request) {
 
 Result<WriteResult> CountingClient::update_item(const UpdateItemRequest& request) {
   auto result = inner_.update_item(metered(request));
-  count("UpdateItem", 0, result ? units(result->capacity) : 0);
+  count_write("UpdateItem", result);
   return result;
 }
 
 Result<WriteResult> CountingClient::delete_item(const DeleteItemRequest& request) {
   auto result = inner_.delete_item(metered(request));
-  count("DeleteItem", 0, result ? units(result->capacity) : 0);
+  count_write("DeleteItem", result);
   return result;
 }
 
@@ -127,14 +140,14 @@ Result<BatchGetItemResult> CountingClient::batch_get_item(const BatchGetItemRequ
 Result<BatchWriteItemResult> CountingClient::batch_write_item(
     const BatchWriteItemRequest& request) {
   auto result = inner_.batch_write_item(metered(request));
-  count("BatchWriteItem", 0, result ? units(result->capacity) : 0);
+  count_write("BatchWriteItem", result);
   return result;
 }
 
 Result<TransactWriteItemsResult> CountingClient::transact_write_items(
     const TransactWriteItemsRequest& request) {
   auto result = inner_.transact_write_items(metered(request));
-  count("TransactWriteItems", 0, result ? units(result->capacity) : 0);
+  count_write("TransactWriteItems", result);
   return result;
 }
 

@@ -18,10 +18,12 @@ struct Cost {
   int64_t requests = 0;
   double read_units = 0;
   double write_units = 0;
+  // Writes whose condition failed: the service charges them, but does not say how much.
+  int64_t refused = 0;
   std::map<std::string, int64_t> by_operation = {};
 
   Cost operator-(const Cost& earlier) const;
-  // "120 requests (100 PutItem, 20 Query), 100 write units, 20 read units".
+  // "120 requests (100 PutItem, 20 Query), 90.0 write units, 20.0 read units, and 10 refused".
   std::string text() const;
 };
 
@@ -50,6 +52,8 @@ class CountingClient final : public Client {
 
  private:
   void count(const char* operation, double read_units, double write_units);
+  template <class T>
+  void count_write(const char* operation, const Result<T>& result);
 
   Client& inner_;
   mutable std::mutex mutex_;
