@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,11 +11,13 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace stator {
 namespace {
 
 constexpr const char* kMarkerName = "STATOR";
+constexpr const char* kUnfinishedName = "STATOR.new";
 constexpr std::string_view kFormatLine = "stator data directory, format 1\n";
 constexpr std::string_view kFormatStart = "stator data directory, format ";
 
@@ -57,22 +60,45 @@ Result<void> check_marker(const std::filesystem::path& marker) {
               fmt::format("'{}' is damaged; restore the directory from a copy", marker.string()));
 }
 
-}  // namespace
-
-Result<void> mark_data_directory(const std::filesystem::path& path) {
-  const std::filesystem::path marker = path / kMarkerName;
-  const std::filesystem::path unfinished = path / "STATOR.new";
+// A directory with this file alone, or with a database that is not yet marked, is one being made.
+Result<void> write_unfinished(const std::filesystem::path& path) {
+  const std::filesystem::path unfinished = path / kUnfinishedName;
   const int descriptor = open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) return io_failure("create", unfinished, errno);
   const bool written = write_all(descriptor, kFormatLine) && fsync(descriptor) == 0;
   const int error = errno;
   close(descriptor);
   if (!written) return io_failure("write", unfinished, error);
-  if (rename(unfinished.c_str(), marker.c_str()) != 0) return io_failure("create", marker, errno);
   return sync_directory(path);
 }
 
-Result<void> prepare_data_directory(const std::filesystem::path& path, bool create_if_missing) {
+Result<void> make_directory(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return io_failure("create", path, error.value());
+  return sync_directory(std::filesystem::absolute(path).parent_path());
+}
+
+}  // namespace
+
+Result<void> mark_data_directory(const std::filesystem::path& path) {
+  STATOR_CHECK_OK(write_unfinished(path));
+  const std::filesystem::path marker = path / kMarkerName;
+  if (rename((path / kUnfinishedName).c_str(), marker.c_str()) != 0) {
+    return io_failure("create", marker, errno);
+  }
+  return sync_directory(path);
+}
+
+DataDirectory::DataDirectory(DataDirectory&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), fresh_(other.fresh_) {}
+
+DataDirectory::~DataDirectory() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
+                                          bool create_if_missing) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
@@ -82,21 +108,33 @@ Result<void> prepare_data_directory(const std::filesystem::path& path, bool crea
     if (!create_if_missing) {
       return fail(Code::kIo, fmt::format("there is no data directory '{}'", path.string()));
     }
-    std::filesystem::create_directories(path, error);
-    if (error) return io_failure("create", path, error.value());
-    STATOR_CHECK_OK(sync_directory(std::filesystem::absolute(path).parent_path()));
+    STATOR_CHECK_OK(make_directory(path));
+  }
+  DataDirectory directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.descriptor_ < 0) return io_failure("open", path, errno);
+  if (flock(directory.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    return fail(
+        Code::kLocked,
+        fmt::format("the data directory '{}' is in use by another process; stop that one or "
+                    "choose another directory",
+                    path.string()));
   }
   const std::filesystem::path marker = path / kMarkerName;
-  if (std::filesystem::exists(marker, error)) return check_marker(marker);
+  if (std::filesystem::exists(marker, error)) {
+    STATOR_CHECK_OK(check_marker(marker));
+    return directory;
+  }
   if (error) return io_failure("read", path, error.value());
-  const bool unfinished = std::filesystem::exists(path / "STATOR.new", error);
-  if (!unfinished && !std::filesystem::is_empty(path, error)) {
+  if (!std::filesystem::exists(path / kUnfinishedName, error) &&
+      !std::filesystem::is_empty(path, error)) {
     return fail(Code::kCorruption,
                 fmt::format("'{}' holds files but is no Stator data directory; choose an empty one",
                             path.string()));
   }
   if (error) return io_failure("read", path, error.value());
-  return mark_data_directory(path);
+  STATOR_CHECK_OK(write_unfinished(path));
+  directory.fresh_ = true;
+  return directory;
 }
 
 }  // namespace stator

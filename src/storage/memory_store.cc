@@ -50,6 +50,7 @@ class MemoryStore final : public Store {
     return split_by_hash(range, parts);
   }
   Result<void> drop_range(const KeyRange& range) override {
+    if (!range.end.empty() && range.end <= range.begin) return {};
     const std::unique_lock lock(mutex_);
     const auto end = range.end.empty() ? rows_.end() : rows_.lower_bound(range.end);
     rows_.erase(rows_.lower_bound(range.begin), end);
@@ -92,7 +93,7 @@ class MemoryStore final : public Store {
     for (Write& write : batch.writes()) {
       const auto row = rows_.try_emplace(std::move(write.key)).first;
       row->second.push_back({sequence_, std::move(write.value)});
-      if (!prune(row->first, row->second)) stale_.push_back(row->first);
+      if (!prune(row->first, row->second)) stale_.insert(row->first);
     }
     if (views_.empty()) prune_stale();
   }
@@ -131,7 +132,7 @@ class MemoryStore final : public Store {
   std::shared_mutex mutex_;
   std::map<std::string, Versions, std::less<>> rows_;
   std::multiset<uint64_t> views_;
-  std::vector<std::string> stale_;  // keys with versions kept for views
+  std::set<std::string> stale_;  // keys with versions kept for views
   uint64_t sequence_ = 0;
 };
 

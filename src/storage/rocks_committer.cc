@@ -49,7 +49,8 @@ void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
     at_once.emplace();
   } else if (failure_) {
     at_once = refused(*failure_);
-  } else if (!batch.empty() && queued_bytes_ + batch.bytes() > queue_bytes_max_) {
+  } else if (!batch.empty() && queued_bytes_ > 0 &&
+             queued_bytes_ + batch.bytes() > queue_bytes_max_) {
     at_once = refused({.code = Code::kThrottling,
                        .message = "too many writes are waiting for the disk; try again later"});
   }
@@ -123,17 +124,19 @@ void RocksCommitter::retire(const std::deque<Waiting>& group) {
   }
 }
 
-// What is queued behind a failed write may have been built on it, so it fails too.
+// The log may hold what was being written, so that it can be there after a restart. What is queued
+// behind it may have been built on it and was not written at all.
 void RocksCommitter::fail_all(std::deque<Waiting> group, const Error& error) {
+  std::deque<Waiting> behind;
   {
     const std::lock_guard lock(mutex_);
     failure_ = error;
-    for (Waiting& waiting : queue_) group.push_back(std::move(waiting));
-    queue_.clear();
+    behind.swap(queue_);
     newest_.clear();
     queued_bytes_ = 0;
   }
-  for (Waiting& waiting : group) waiting.done(refused(error));
+  for (Waiting& waiting : group) waiting.done({CommitOutcome::kUnknown, error});
+  for (Waiting& waiting : behind) waiting.done(refused(error));
 }
 
 }  // namespace stator

@@ -127,8 +127,10 @@ class RocksTransaction final : public Transaction {
 
 class RocksStore final : public Store {
  public:
-  RocksStore(std::unique_ptr<rocksdb::DB> db, const RocksStoreOptions& options)
-      : db_(std::move(db)),
+  RocksStore(DataDirectory directory, std::unique_ptr<rocksdb::DB> db,
+             const RocksStoreOptions& options)
+      : directory_(std::move(directory)),
+        db_(std::move(db)),
         committer_(*db_, options.durability == Durability::kSync, options.queue_bytes_max) {}
 
   StoreCapabilities capabilities() const override {
@@ -154,6 +156,7 @@ class RocksStore final : public Store {
   }
 
   Result<void> drop_range(const KeyRange& range) override {
+    if (!range.end.empty() && range.end <= range.begin) return {};
     // RocksDB has no "to the end"; no partition begins with 21 bytes of 0xff.
     const std::string end =
         range.end.empty() ? std::string(kPartitionBytes + 1, '\xff') : range.end;
@@ -183,6 +186,7 @@ class RocksStore final : public Store {
   }
 
  private:
+  DataDirectory directory_;
   std::unique_ptr<rocksdb::DB> db_;
   LockTable locks_;
   RocksCommitter committer_;  // last: it writes what is queued before the rest goes
@@ -190,7 +194,6 @@ class RocksStore final : public Store {
 
 rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env* env) {
   rocksdb::Options rocks;
-  rocks.create_if_missing = true;
   rocks.env = env;
   rocks.write_buffer_size = options.write_buffer_bytes;
   rocks.max_background_jobs = 2;
@@ -211,13 +214,7 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env* e
 
 Failure open_failure(const std::filesystem::path& path, const rocksdb::Status& status) {
   const std::string text = status.ToString();
-  if (status.IsIOError() && text.find("lock") != std::string::npos) {
-    return fail(
-        Code::kLocked,
-        fmt::format("the data directory '{}' is in use by another process; stop that one or "
-                    "choose another directory",
-                    path.string()));
-  }
+  // kInvalidArgument: the database, or a file that it names, is not there.
   if (status.IsCorruption() || status.IsInvalidArgument()) {
     return fail(Code::kCorruption,
                 fmt::format("the data directory '{}' is damaged ({}); restore it from a copy",
@@ -231,12 +228,17 @@ Failure open_failure(const std::filesystem::path& path, const rocksdb::Status& s
 
 Result<std::unique_ptr<Store>> open_rocks_store_in(rocksdb::Env* env,
                                                    const RocksStoreOptions& options) {
-  STATOR_CHECK_OK(prepare_data_directory(options.path, options.create_if_missing));
+  STATOR_TRY(DataDirectory directory, DataDirectory::open(options.path, options.create_if_missing));
+  rocksdb::Options rocks = rocks_options(options, env);
+  // A directory that has held a database and holds none any more has lost it.
+  rocks.create_if_missing = directory.is_fresh();
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
-      rocksdb::DB::Open(rocks_options(options, env), (options.path / kDatabaseName).string(), &db);
+      rocksdb::DB::Open(rocks, (options.path / kDatabaseName).string(), &db);
   if (!status.ok()) return open_failure(options.path, status);
-  return std::make_unique<RocksStore>(std::unique_ptr<rocksdb::DB>(db), options);
+  std::unique_ptr<rocksdb::DB> opened(db);
+  if (directory.is_fresh()) STATOR_CHECK_OK(mark_data_directory(options.path));
+  return std::make_unique<RocksStore>(std::move(directory), std::move(opened), options);
 }
 
 Result<std::unique_ptr<Store>> open_rocks_store(const RocksStoreOptions& options) {

@@ -262,6 +262,8 @@ TEST_P(StoreContract, DropsARangeAndNothingElse) {
   write({{"a", "1"}, {"b1", "1"}, {"b2", "1"}, {"c", "1"}});
   ASSERT_THAT(store->drop_range({"b", "c"}), IsOk());
   EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a", "c"}));
+  ASSERT_THAT(store->drop_range({"c", "b"}), IsOk());
+  EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a", "c"}));
   ASSERT_THAT(store->drop_range({"b", ""}), IsOk());
   EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a"}));
 }
