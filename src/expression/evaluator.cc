@@ -2,6 +2,7 @@
 #include "expression/evaluator.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "expression/paths.h"
 
@@ -85,12 +86,16 @@ bool begins_with(ValueView value, ValueView prefix) {
          value.text().starts_with(prefix.text());
 }
 
+// memmem is linear; string_view::find takes the product of both lengths for hostile texts.
+bool occurs(std::string_view text, std::string_view part) {
+  return part.empty() || memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
+
 bool contains(ValueView container, ValueView part) {
   switch (container.type()) {
     case kS:
     case kB:
-      return part.type() == container.type() &&
-             container.text().find(part.text()) != std::string_view::npos;
+      return part.type() == container.type() && occurs(container.text(), part.text());
     case kSs:
     case kNs:
     case kBs:

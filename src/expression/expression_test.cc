@@ -293,6 +293,21 @@ TEST(UpdateExpression, ShowsOnlyTheFragmentsThatItWrote) {
             (Item{{"info", Map{{"deep", Map{{"er", List{3}}}}}}, {"players", List{2}}, {"n", 5}}));
 }
 
+TEST(UpdateExpression, RemovesEmptiedSetsWithoutRenumberingTheirList) {
+  const Item old = {{"l", List{StringSet{"a", "b"}, 2, StringSet{"b"}, 4}}};
+  EXPECT_EQ(updated("DELETE l[0] :ab REMOVE l[1]", "l", old),
+            AttributeValue(List{StringSet{"b"}, 4}));
+  EXPECT_EQ(updated("DELETE l[0] :ab, l[2] :ab", "l", old), AttributeValue(List{2, 4}));
+}
+
+TEST(UpdateExpression, CopiesNoMoreThanAnItemCanHold) {
+  const Item old = {{"a", List(100'000, AttributeValue(nullptr))}};
+  std::string text = "SET b0 = a";
+  for (int i = 1; i < 299; ++i) text += ",b" + std::to_string(i) + "=a";
+  EXPECT_THAT(update(text, old), FailsWith(Code::kValidation, "Item size to update"));
+  EXPECT_THAT(update("SET b = a", old), IsOk());
+}
+
 TEST(ProjectionExpression, MergesPathsAndCompactsLists) {
   Placeholders placeholders(&names(), nullptr);
   const auto parsed = ProjectionExpression::parse(

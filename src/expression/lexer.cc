@@ -21,6 +21,10 @@ bool is_word(char c) {
   return is_letter(c) || is_digit(c);
 }
 
+bool is_continuation(char c) {  // of a UTF-8 character
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
 template <class Predicate>
 std::size_t run_length(std::string_view text, Predicate belongs) {
   std::size_t length = 0;
@@ -58,8 +62,10 @@ Result<std::vector<Token>> tokenize(std::string_view text) {
     if (at == text.size()) break;
     const Token token = first_token(text.substr(at));
     if (token.kind == TokenKind::kEnd) {
-      tokens.push_back({TokenKind::kSymbol, text.substr(at, 1)});
-      tokens.push_back({TokenKind::kEnd, text.substr(at + 1, 0)});
+      // The whole character: a message that holds a part of one is no text.
+      const std::size_t length = 1 + run_length(text.substr(at + 1, 3), is_continuation);
+      tokens.push_back({TokenKind::kSymbol, text.substr(at, length)});
+      tokens.push_back({TokenKind::kEnd, text.substr(at + length, 0)});
       return syntax_error(text, tokens, tokens.size() - 2);
     }
     tokens.push_back(token);

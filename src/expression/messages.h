@@ -66,6 +66,8 @@ inline constexpr const char* kInvalidUpdatePath =
     "The document path provided in the update expression is invalid for update";
 inline constexpr const char* kNoSuchAttribute =
     "The provided expression refers to an attribute that does not exist in the item";
+inline constexpr const char* kUpdateTooLarge =
+    "Item size to update has exceeded the maximum allowed size";
 inline constexpr const char* kUpdateOperand =
     "An operand in the update expression has an incorrect data type";
 

@@ -138,9 +138,11 @@ class Parser {
   Result<ConditionNode> in(ConditionNode node);
 
   bool at_parenthesized_operand();
+  bool closed_just_before(std::size_t open) const;
   Result<Operand> condition_operand();
   Result<Operand> set_value();
   Result<Operand> set_operand();
+  Result<Operand> unparenthesized_operand(bool in_update);
   Result<Operand> operand_function(bool in_update);
   Result<Operand> plain_operand();
   Result<std::vector<Operand>> arguments(std::string_view name, std::size_t count, bool in_update);
@@ -191,13 +193,30 @@ Result<ConditionNode> Parser::negation() {
   return node;
 }
 
-// "(path)" and "(:v)": an operand in parentheses, where a condition in parentheses could be too.
+// "(path)", "(:v)" and "(size(path))": an operand in parentheses, where a condition in parentheses
+// could be too.
 bool Parser::at_parenthesized_operand() {
   const std::size_t start = position_;
-  ++position_;
-  const bool found = plain_operand().has_value() && at_symbol(")");
+  const int operators = operators_;
+  std::size_t open = 0;
+  while (take_symbol("(")) ++open;
+  const bool found = unparenthesized_operand(false).has_value();
+  while (open > 0 && take_symbol(")")) --open;
   position_ = start;
-  return found;
+  operators_ = operators;
+  return found && open == 0;
+}
+
+// Whether the parenthesis at `open` is closed by the last token that was read.
+bool Parser::closed_just_before(std::size_t open) const {
+  int depth = 0;
+  for (std::size_t at = open; at < position_; ++at) {
+    if (tokens_[at].kind != TokenKind::kSymbol) continue;
+    depth += tokens_[at].text == "(" ? 1 : 0;
+    depth -= tokens_[at].text == ")" ? 1 : 0;
+    if (depth == 0) return at == position_ - 1;
+  }
+  return false;
 }
 
 Result<ConditionNode> Parser::primary() {
@@ -213,20 +232,13 @@ Result<ConditionNode> Parser::primary() {
 Result<ConditionNode> Parser::parenthesized() {
   const Nesting nesting(depth_);
   if (nesting.too_deep()) return too_deep();
-  const bool doubled = token_after().kind == TokenKind::kSymbol && token_after().text == "(";
   STATOR_CHECK_OK(expect("("));
   const std::size_t inner = position_;
+  const bool doubled = at_symbol("(");
   STATOR_TRY(ConditionNode node, disjunction());
   // The inner pair closed right before the outer one: it held all there was.
-  if (doubled && at_symbol(")") && tokens_[position_ - 1].text == ")") {
-    int open = 0;
-    std::size_t closes = inner;
-    for (; closes < position_; ++closes) {
-      open += tokens_[closes].text == "(" ? 1 : 0;
-      open -= tokens_[closes].text == ")" ? 1 : 0;
-      if (open == 0) break;
-    }
-    if (closes == position_ - 1) return fail(Code::kValidation, message::kRedundantParentheses);
+  if (doubled && at_symbol(")") && closed_just_before(inner)) {
+    return fail(Code::kValidation, message::kRedundantParentheses);
   }
   STATOR_CHECK_OK(expect(")"));
   return node;
@@ -283,15 +295,20 @@ Result<ConditionNode> Parser::in(ConditionNode node) {
 }
 
 Result<Operand> Parser::condition_operand() {
-  if (at_symbol("(")) {
-    ++position_;
-    STATOR_TRY(Operand operand, plain_operand());
-    STATOR_CHECK_OK(expect(")"));
-    return operand;
-  }
+  if (!take_symbol("(")) return unparenthesized_operand(false);
+  const Nesting nesting(depth_);
+  if (nesting.too_deep()) return too_deep();
+  const bool doubled = at_symbol("(");
+  STATOR_TRY(Operand operand, condition_operand());
+  STATOR_CHECK_OK(expect(")"));
+  if (doubled) return fail(Code::kValidation, message::kRedundantParentheses);
+  return operand;
+}
+
+Result<Operand> Parser::unparenthesized_operand(bool in_update) {
   if (token().kind == TokenKind::kWord && token_after().kind == TokenKind::kSymbol &&
       token_after().text == "(") {
-    return operand_function(false);
+    return operand_function(in_update);
   }
   return plain_operand();
 }
@@ -394,19 +411,17 @@ Result<Operand> Parser::set_value() {
 }
 
 Result<Operand> Parser::set_operand() {
-  if (at_symbol("(")) {
-    const Nesting nesting(depth_);
-    if (nesting.too_deep()) return too_deep();
-    ++position_;
-    STATOR_TRY(Operand inner, set_value());
-    STATOR_CHECK_OK(expect(")"));
-    return inner;
+  if (!take_symbol("(")) return unparenthesized_operand(true);
+  const Nesting nesting(depth_);
+  if (nesting.too_deep()) return too_deep();
+  const std::size_t inner = position_;
+  const bool doubled = at_symbol("(");
+  STATOR_TRY(Operand operand, set_value());
+  if (doubled && at_symbol(")") && closed_just_before(inner)) {
+    return fail(Code::kValidation, message::kRedundantParentheses);
   }
-  if (token().kind == TokenKind::kWord && token_after().kind == TokenKind::kSymbol &&
-      token_after().text == "(") {
-    return operand_function(true);
-  }
-  return plain_operand();
+  STATOR_CHECK_OK(expect(")"));
+  return operand;
 }
 
 Result<UpdateAction> Parser::action(std::string_view section_name) {

@@ -29,6 +29,8 @@ TEST(Parser, ReadsConditions) {
       {":v <= a", ":v <= a"},
       {"(a = :v)", "a = :v"},
       {"(a) = (:v)", "a = :v"},
+      {"(size(a)) > (:v)", "size(a) > :v"},
+      {"((size(a)) > (:v))", "size(a) > :v"},
       {"a = :v AND b = :w or not c < :x", "a = :v AND b = :w OR NOT c < :x"},
       {"a = :v and (b = :w OR c = :x)", "a = :v AND (b = :w OR c = :x)"},
       {"(#0 = :0) AND (begins_with (#1, :1))", "#0 = :0 AND begins_with(#1, :1)"},
@@ -92,6 +94,9 @@ TEST(Parser, RefusesWhatIsNoCondition) {
       {"a", "Syntax error; token: \"<EOF>\", near: \"a\""},
       {"a = :v b", "token: \"b\", near: \":v b\""},
       {"a = $v", "token: \"$\""},
+      {"\xc3\xa9 = :v", "token: \"\xc3\xa9\", near: \"\xc3\xa9\""},
+      {"((a)) = :v", "The expression has redundant parentheses"},
+      {"(((a)) = :v)", "The expression has redundant parentheses"},
       {"a == :v", "Syntax error"},
       {"(a = :v", "token: \"<EOF>\""},
       {"a = :v)", "token: \")\""},
@@ -130,6 +135,7 @@ TEST(Parser, RefusesWhatIsNoUpdate) {
       {"SET a = :v SET b = :v", "The \"SET\" section can only be used once"},
       {"SET a = size(b)", "not allowed in an update expression; function: size"},
       {"SET a = :x + :y + :z", "Syntax error"},
+      {"SET a = ((b + :v))", "The expression has redundant parentheses"},
   };
   for (const auto& [text, message] : cases) {
     EXPECT_THAT(parse_update(text, kEnforced), FailsWith(Code::kValidation, message)) << text;

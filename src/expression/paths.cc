@@ -81,8 +81,13 @@ std::optional<AttributeValue> PathTree::keep(ValueView value) const {
   }
   if (value.type() == AttributeType::kL && !elements_.empty()) {
     List kept;
+    ElementCursor cursor = value.elements();
+    uint32_t next = 0;
     for (const auto& [index, below] : elements_) {
-      const auto inner = value.element(index);
+      std::optional<ValueView> inner;
+      do {
+        inner = cursor.next();
+      } while (inner && next++ < index);
       if (!inner) break;
       if (auto part = below.keep(*inner)) kept.push_back(std::move(*part));
     }

@@ -28,11 +28,37 @@ Failure wrong_path() {
   return fail(Code::kValidation, message::kInvalidUpdatePath);
 }
 
-Result<AttributeValue> evaluate(const Operand& operand, ItemView item);
+// Every byte that SET and ADD copy stays in the item, so more than twice the largest item can never
+// be stored; refusing it here keeps a short expression from copying a large attribute many times.
+constexpr std::size_t kCopiedBytesMax = std::size_t{2} * 400 * 1024;
 
-Result<AttributeValue> arithmetic(const Operand& operand, ItemView item) {
-  STATOR_TRY(const AttributeValue left, evaluate(operand.operands[0], item));
-  STATOR_TRY(const AttributeValue right, evaluate(operand.operands[1], item));
+// The image before the update, and how much of it and of the literals was copied.
+class Source {
+ public:
+  explicit Source(ItemView item) : item_(item) {}
+
+  std::optional<ValueView> find(const Path& path) const { return expression::find(item_, path); }
+
+  Result<void> charge(ValueView value) {
+    copied_bytes_ += value_size_bytes(value);
+    if (copied_bytes_ <= kCopiedBytesMax) return {};
+    return fail(Code::kValidation, message::kUpdateTooLarge);
+  }
+  Result<AttributeValue> copy(ValueView value) {
+    STATOR_CHECK_OK(charge(value));
+    return decode_value(value);
+  }
+
+ private:
+  ItemView item_;
+  std::size_t copied_bytes_ = 0;
+};
+
+Result<AttributeValue> evaluate(const Operand& operand, Source& source);
+
+Result<AttributeValue> arithmetic(const Operand& operand, Source& source) {
+  STATOR_TRY(const AttributeValue left, evaluate(operand.operands[0], source));
+  STATOR_TRY(const AttributeValue right, evaluate(operand.operands[1], source));
   const auto* a = left.get_if<Number>();
   const auto* b = right.get_if<Number>();
   if (a == nullptr || b == nullptr) return wrong_type();
@@ -40,9 +66,9 @@ Result<AttributeValue> arithmetic(const Operand& operand, ItemView item) {
   return AttributeValue(sum);
 }
 
-Result<AttributeValue> list_append(const Operand& operand, ItemView item) {
-  STATOR_TRY(AttributeValue left, evaluate(operand.operands[0], item));
-  STATOR_TRY(AttributeValue right, evaluate(operand.operands[1], item));
+Result<AttributeValue> list_append(const Operand& operand, Source& source) {
+  STATOR_TRY(AttributeValue left, evaluate(operand.operands[0], source));
+  STATOR_TRY(AttributeValue right, evaluate(operand.operands[1], source));
   auto* a = left.get_if<List>();
   auto* b = right.get_if<List>();
   if (a == nullptr || b == nullptr) return wrong_type();
@@ -50,23 +76,23 @@ Result<AttributeValue> list_append(const Operand& operand, ItemView item) {
   return left;
 }
 
-Result<AttributeValue> evaluate(const Operand& operand, ItemView item) {
+Result<AttributeValue> evaluate(const Operand& operand, Source& source) {
   switch (operand.kind) {
     case OperandKind::kValue:
-      return operand.value;
+      return source.copy(ValueView(operand.encoded));
     case OperandKind::kPath: {
-      const auto found = find(item, operand.path);
+      const auto found = source.find(operand.path);
       if (!found) return fail(Code::kValidation, message::kNoSuchAttribute);
-      return decode_value(*found);
+      return source.copy(*found);
     }
     case OperandKind::kIfNotExists: {
-      const auto found = find(item, operand.operands[0].path);
-      return found ? decode_value(*found) : evaluate(operand.operands[1], item);
+      const auto found = source.find(operand.operands[0].path);
+      return found ? source.copy(*found) : evaluate(operand.operands[1], source);
     }
     case OperandKind::kListAppend:
-      return list_append(operand, item);
+      return list_append(operand, source);
     default:
-      return arithmetic(operand, item);
+      return arithmetic(operand, source);
   }
 }
 
@@ -174,7 +200,8 @@ Result<void> add(Item& item, const UpdateAction& action) {
   return {};
 }
 
-Result<void> delete_elements(Item& item, const UpdateAction& action) {
+// An emptied set goes with what REMOVE removes, since erasing it now would renumber a list.
+Result<void> delete_elements(Item& item, const UpdateAction& action, std::vector<Path>& emptied) {
   STATOR_TRY(const Place place, place_of(item, action.path));
   AttributeValue* target = place.value();
   if (target == nullptr) return {};
@@ -182,26 +209,26 @@ Result<void> delete_elements(Item& item, const UpdateAction& action) {
   if (!with_sets(*target, action.operand.value, subtract)) return wrong_type();
   if (is_empty_set<StringSet>(*target) || is_empty_set<NumberSet>(*target) ||
       is_empty_set<BinarySet>(*target)) {
-    place.erase();
+    emptied.push_back(action.path);
   }
   return {};
 }
 
 // By paths, so that elements past the end of a list are appended in the order of their numbers and
 // removed from the highest down.
-bool before(const UpdateAction* a, const UpdateAction* b) {
-  return std::ranges::lexicographical_compare(
-      a->path, b->path, [](const PathStep& x, const PathStep& y) {
-        if (x.index() != y.index()) return x.index() < y.index();
-        if (const auto* index = std::get_if<uint32_t>(&x)) return *index < std::get<uint32_t>(y);
-        return std::get<PathName>(x).text < std::get<PathName>(y).text;
-      });
+bool before(const Path& a, const Path& b) {
+  return std::ranges::lexicographical_compare(a, b, [](const PathStep& x, const PathStep& y) {
+    if (x.index() != y.index()) return x.index() < y.index();
+    if (const auto* index = std::get_if<uint32_t>(&x)) return *index < std::get<uint32_t>(y);
+    return std::get<PathName>(x).text < std::get<PathName>(y).text;
+  });
 }
 
 std::vector<const UpdateAction*> sorted(const std::vector<UpdateAction>& actions) {
   std::vector<const UpdateAction*> order;
+  order.reserve(actions.size());
   for (const UpdateAction& action : actions) order.push_back(&action);
-  std::ranges::sort(order, before);
+  std::ranges::sort(order, before, [](const UpdateAction* a) -> const Path& { return a->path; });
   return order;
 }
 
@@ -246,21 +273,27 @@ Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item
 
   const auto sets = sorted(impl_->tree.sets);
   std::vector<AttributeValue> values;
+  Source source(before_image);
   for (const UpdateAction* set : sets) {
-    STATOR_TRY(AttributeValue value, evaluate(set->operand, before_image));
+    STATOR_TRY(AttributeValue value, evaluate(set->operand, source));
     values.push_back(std::move(value));
   }
   for (std::size_t i = 0; i < sets.size(); ++i) {
     STATOR_TRY(const Place place, place_of(item, sets[i]->path));
     place.set(std::move(values[i]));
   }
-  for (const UpdateAction& action : impl_->tree.adds) STATOR_CHECK_OK(add(item, action));
-  for (const UpdateAction& action : impl_->tree.deletes) {
-    STATOR_CHECK_OK(delete_elements(item, action));
+  for (const UpdateAction* action : sorted(impl_->tree.adds)) {
+    STATOR_CHECK_OK(source.charge(ValueView(action->operand.encoded)));
+    STATOR_CHECK_OK(add(item, *action));
   }
-  const auto removes = sorted(impl_->tree.removes);
-  for (auto remove = removes.rbegin(); remove != removes.rend(); ++remove) {
-    STATOR_TRY(const Place place, place_of(item, (*remove)->path));
+  std::vector<Path> gone;
+  for (const UpdateAction& action : impl_->tree.deletes) {
+    STATOR_CHECK_OK(delete_elements(item, action, gone));
+  }
+  for (const UpdateAction& action : impl_->tree.removes) gone.push_back(action.path);
+  std::ranges::sort(gone, [](const Path& a, const Path& b) { return before(b, a); });
+  for (const Path& path : gone) {
+    STATOR_TRY(const Place place, place_of(item, path));
     place.erase();
   }
   return encode_item(item);
