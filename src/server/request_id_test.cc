@@ -19,6 +19,7 @@ TEST(RequestId, HasTheServicesForm) {
 TEST(RequestId, IsUnlikeAnyOtherOfThisOrAnotherThread) {
   std::vector<std::set<std::string>> of_threads(4);
   std::vector<std::thread> threads;
+  threads.reserve(of_threads.size());
   for (auto& ids : of_threads) {
     threads.emplace_back([&ids] {
       for (int i = 0; i < 1000; ++i) ids.emplace(RequestId().text());

@@ -182,24 +182,31 @@ TEST_F(Service, KeepsTheConnectionThroughErrors) {
 }
 
 TEST_F(Service, LetsPagesOfThisMachineUseItAndNoOthers) {
-  const std::string preflight =
-      "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: "
-      "x-amz-target\r\n\r\n";
-  const RawAnswer local =
-      ask("OPTIONS / HTTP/1.1\r\nOrigin: http://localhost:3000\r\n" + preflight);
+  const auto preflight_of = [](const std::string& origin) {
+    std::string request = "OPTIONS / HTTP/1.1\r\nOrigin: ";
+    request += origin;
+    request += "\r\nAccess-Control-Request-Method: POST\r\n";
+    request += "Access-Control-Request-Headers: x-amz-target\r\n\r\n";
+    return request;
+  };
+  const auto list_of = [](const std::string& origin) {
+    std::string headers = target("ListTables");
+    headers.append(kJson).append(kSignature).append("Origin: ").append(origin).append("\r\n");
+    return post(headers, "{}");
+  };
+  const RawAnswer local = ask(preflight_of("http://localhost:3000"));
   EXPECT_EQ(local.status, 200);
   EXPECT_EQ(local.headers.at("access-control-allow-origin"), "http://localhost:3000");
   EXPECT_THAT(local.headers.at("access-control-allow-headers"), HasSubstr("X-Amz-Target"));
-  const std::string list = std::string(kJson) + std::string(kSignature) + target("ListTables");
-  EXPECT_EQ(ask(post(list + "Origin: http://127.0.0.1\r\n", "{}"))
-                .headers.at("access-control-allow-origin"),
+  EXPECT_EQ(ask(list_of("http://127.0.0.1")).headers.at("access-control-allow-origin"),
             "http://127.0.0.1");
   for (const std::string origin :
        {"https://example.com", "http://localhost.example.com", "http://127.0.0.1.example.com"}) {
-    EXPECT_FALSE(ask("OPTIONS / HTTP/1.1\r\nOrigin: " + origin + "\r\n" + preflight)
-                     .headers.contains("access-control-allow-origin"));
-    EXPECT_FALSE(ask(post(list + "Origin: " + origin + "\r\n", "{}"))
-                     .headers.contains("access-control-allow-origin"));
+    for (const std::string& request : {preflight_of(origin), list_of(origin)}) {
+      const RawAnswer answer = ask(request);
+      EXPECT_EQ(answer.status, 200);
+      EXPECT_FALSE(answer.headers.contains("access-control-allow-origin")) << origin;
+    }
   }
 }
 
@@ -276,12 +283,11 @@ TEST_F(Service, ReadsTheFeedAsJavaSendsIt) {
       R"("WriteCapacityUnits":1}})");
   ASSERT_EQ(created.status, 200) << created.body;
   for (const std::string tick : {"100", "200", "300"}) {
-    ASSERT_EQ(
-        as_java("PutItem", R"({"TableName":"ticks_test_table","Item":{"partition_key":{"S":"u1"},)"
-                           R"("range_key":{"N":"9223372036854775)" +
-                               tick + R"("},"content":{"S":"post )" + tick + R"("}}})")
-            .status,
-        200);
+    std::string body =
+        R"({"TableName":"ticks_test_table","Item":{"partition_key":{"S":"u1"},"range_key":{"N":")"
+        "9223372036854775";
+    body.append(tick).append(R"("},"content":{"S":"post )").append(tick).append(R"("}}})");
+    ASSERT_EQ(as_java("PutItem", body).status, 200);
   }
   const RawAnswer page = as_java(
       "Query",
