@@ -168,7 +168,7 @@ Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& r
         break;
       }
       auto found =
-          read_item(*impl_->store, *table_reads.table, keys.keys[i], table_reads.projection);
+          read_item(*impl_->store, *table_reads.table, keys.keys[i], table_reads.projection, true);
       if (!found) return Failure(service_error(std::move(found).error()));
       bytes += found->bytes;
       meter.add(*table_reads.table, read_units(found->bytes) * (keys.consistent_read ? 1 : 0.5));

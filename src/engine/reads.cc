@@ -21,11 +21,11 @@ Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
              parse_projection(request.projection, request.names, request.legacy));
   STATOR_CHECK_OK(check_key((*table)->key(), request.key));
 
-  auto found = read_item(*impl_->store, **table, request.key, projection);
+  CapacityMeter meter(request.return_capacity);
+  auto found = read_item(*impl_->store, **table, request.key, projection, meter.wanted());
   if (!found) return Failure(service_error(std::move(found).error()));
   GetItemResponse response;
   response.item = std::move(found->item);
-  CapacityMeter meter(request.return_capacity);
   meter.add(**table, read_units(found->bytes) * (request.consistent_read ? 1 : 0.5));
   response.capacity = meter.one();
   return response;
@@ -62,7 +62,8 @@ Result<TransactGetItemsResponse> Engine::transact_get_items(
   TransactGetItemsResponse response;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
   for (std::size_t i = 0; i < reads.size(); ++i) {
-    auto found = read_item(**view, *reads[i].table, request.items[i].key, reads[i].projection);
+    auto found = read_item(**view, *reads[i].table, request.items[i].key, reads[i].projection,
+                           meter.wanted());
     if (!found) return Failure(service_error(std::move(found).error()));
     meter.add(*reads[i].table, read_units(found->bytes) * 2);
     response.items.push_back(std::move(found->item));
