@@ -4,9 +4,9 @@
 #include <variant>
 
 #include "api/base64.h"
+#include "api/json_utf8.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
-#include "simdjson.h"
 
 namespace stator {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 Result<void> check_nested(const AttributeValue& value, int depth);
 
 Result<void> check_text(std::string_view text) {
-  if (simdjson::validate_utf8(text.data(), text.size())) return {};
+  if (wire::is_utf8(text)) return {};
   return fail(Code::kValidation,
               "One or more parameter values were invalid: A string is not valid UTF-8");
 }

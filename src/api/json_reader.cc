@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/json_reader.h"
 
+#include "api/json_utf8.h"
+
 #include <limits>
 
 #include "fmt/format.h"
@@ -48,6 +50,10 @@ std::string lower_first(std::string_view name) {
 }
 
 }  // namespace
+
+bool is_utf8(std::string_view text) {
+  return simdjson::validate_utf8(text.data(), text.size());
+}
 
 Result<Document> Document::parse(std::string_view text) {
   thread_local simdjson::dom::parser kept_parser;
