@@ -82,7 +82,7 @@ class History {
   History(bool on_disk, uint64_t seed) : on_disk_(on_disk), random_(seed) {
     open();
     EXPECT_TRUE(database_->create_table(
-        {.table = "T",
+        {.table = "Table",
          .attributes = {{"pk", ScalarType::kS},
                         {"sk", ScalarType::kN},
                         {"group", ScalarType::kS},
@@ -136,7 +136,7 @@ class History {
     std::vector<Item> found;
     const int segments = pick(4) + 1;
     for (int segment = 0; segment < segments; ++segment) {
-      ScanRequest request{.table = "T",
+      ScanRequest request{.table = "Table",
                           .limit = pick(9) + 1,
                           .segment = segment,
                           .total_segments = segments,
@@ -213,19 +213,19 @@ class History {
     const auto values = given(action.values());
     switch (action.kind) {
       case TransactAction::kPut:
-        return database_->put_item({.table = "T",
+        return database_->put_item({.table = "Table",
                                     .item = action.item,
                                     .condition = action.condition.text,
                                     .values = values,
                                     .return_values = ReturnValues::kAllOld});
       case TransactAction::kDelete:
-        return database_->delete_item({.table = "T",
+        return database_->delete_item({.table = "Table",
                                        .key = key_item(action.key),
                                        .condition = action.condition.text,
                                        .values = values,
                                        .return_values = ReturnValues::kAllOld});
       default:
-        return database_->update_item({.table = "T",
+        return database_->update_item({.table = "Table",
                                        .key = key_item(action.key),
                                        .update = action.update.text,
                                        .condition = action.condition.text,
@@ -266,7 +266,7 @@ class History {
       const bool put = action.kind == TransactAction::kPut;
       const bool update = action.kind == TransactAction::kUpdate;
       TransactWriteItem item{.action = action.kind,
-                             .table = "T",
+                             .table = "Table",
                              .item = put ? action.item : key_item(action.key),
                              .condition = action.condition.text,
                              .values = given(action.values())};
@@ -304,7 +304,7 @@ class History {
   void read_one() {
     const ModelKey key = pick_key();
     const auto got =
-        database_->get_item({.table = "T", .key = key_item(key), .consistent_read = true});
+        database_->get_item({.table = "Table", .key = key_item(key), .consistent_read = true});
     ASSERT_TRUE(got) << got.error().message;
     const Item* want = model_.find(key);
     EXPECT_EQ(got->item, want == nullptr ? std::nullopt : std::optional<Item>(*want));
@@ -317,7 +317,7 @@ class History {
     for (int i = pick(6); i >= 0; --i) {
       const ModelKey key = pick_key();
       if (!keys.insert(key).second) continue;
-      request.items.push_back({.table = "T", .key = key_item(key)});
+      request.items.push_back({.table = "Table", .key = key_item(key)});
       const Item* item = model_.find(key);
       want.push_back(item == nullptr ? std::nullopt : std::optional<Item>(*item));
     }
@@ -344,7 +344,7 @@ class History {
     const int low = pick(8) - 3;
     const int high = low + pick(6);
     const bool forward = pick(2) == 0;
-    EXPECT_EQ(all_pages({.table = "T",
+    EXPECT_EQ(all_pages({.table = "Table",
                          .key_condition = "pk = :p AND sk BETWEEN :a AND :b",
                          .values = Values{{":p", pk}, {":a", low}, {":b", high}},
                          .limit = pick(4) + 1,
@@ -357,7 +357,7 @@ class History {
     const std::string group = pick_text();
     const int low = pick(20) - 10;
     const int high = low + pick(12);
-    auto found = all_pages({.table = "T",
+    auto found = all_pages({.table = "Table",
                             .index = "ByGroup",
                             .key_condition = "#g = :g AND n BETWEEN :a AND :b",
                             .names = Names{{"#g", "group"}},
@@ -382,11 +382,11 @@ class History {
       const ModelKey key = pick_key();
       if (!keys.insert(key).second) continue;
       if (pick(3) == 0) {
-        request.items["T"].push_back({.delete_key = key_item(key)});
+        request.items["Table"].push_back({.delete_key = key_item(key)});
         model_.erase(key);
       } else {
         const Item item = pick_item(key);
-        request.items["T"].push_back({.put = item});
+        request.items["Table"].push_back({.put = item});
         model_.put(key, item);
       }
     }
