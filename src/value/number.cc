@@ -270,8 +270,8 @@ double Number::to_double() const {
 
 // Both operands become integers that count units of 10^low, the place of the last digit of either.
 // Where the places reach over more than 39 digits, the sum has more than 38: its last digit stays
-// and its first one moves by at most one place (and by one only when subtracting). At 39 places a
-// sum of at most 38 digits needs a larger operand that begins with 1, so that 128 bits hold it.
+// and its first one moves down by at most one place. At 39 places a sum of at most 38 digits needs
+// a larger operand that begins with 1, so that 128 bits hold it.
 Result<Number> Number::plus(const Number& other) const {
   if (is_zero()) return other;
   if (other.is_zero()) return *this;
@@ -282,7 +282,7 @@ Result<Number> Number::plus(const Number& other) const {
   const bool subtracts = negative_ != other.negative_;
   if (places > kDigitsMax) {
     const Number& larger = exponent_ > other.exponent_ ? *this : other;
-    if (places > kDigitsMax + 1 || !subtracts) return too_many_digits();
+    if (places > kDigitsMax + 1) return too_many_digits();
     if (larger.digits_ >= 2 * power_of_ten(larger.digit_count_ - 1)) return too_many_digits();
   }
   const Uint128 own = digits_ * power_of_ten(own_low - low);

@@ -195,11 +195,12 @@ TEST(Number, AddsExactly) {
 
 TEST(Number, RefusesSumsThatDoNotFit) {
   const std::string cases[][3] = {
-      {"1e38", "1", kTooManyDigits},         {"2e38", "-1", kTooManyDigits},
-      {"1e39", "-1", kTooManyDigits},        {"1e125", "1e-130", kTooManyDigits},
-      {"1e125", "-1e-130", kTooManyDigits},  {nines, "0.1", kTooManyDigits},
-      {"9e125", "1e125", kOverflow},         {nines + "e88", "1e88", kOverflow},
-      {"1.5e-130", "-1.4e-130", kUnderflow},
+      {"1e38", "1", kTooManyDigits},       {"2e38", "-1", kTooManyDigits},
+      {"35e37", "-1", kTooManyDigits},  // where 128 bits would wrap to a number that fits
+      {"19e37", "1", kTooManyDigits},      {"1e39", "-1", kTooManyDigits},
+      {"1e125", "1e-130", kTooManyDigits}, {"1e125", "-1e-130", kTooManyDigits},
+      {nines, "0.1", kTooManyDigits},      {"9e125", "1e125", kOverflow},
+      {nines + "e88", "1e88", kOverflow},  {"1.5e-130", "-1.4e-130", kUnderflow},
   };
   for (const auto& [left, right, message] : cases) {
     EXPECT_THAT(num(left).plus(num(right)), FailsWith(Code::kValidation, message))
