@@ -210,6 +210,54 @@ TEST_F(Tables, CountWhatIsThere) {
   EXPECT_EQ(described->table.size_bytes, 7);  // pk, a, v, 123
 }
 
+TEST_F(Tables, AreCountedAgainAfterAStopThatSavedNoCounters) {
+  open_directory();
+  create(hash_table());
+  for (int i = 0; i < 20; ++i) ASSERT_THAT(put("Things", {{"pk", std::to_string(i)}}), IsOk());
+  const auto bytes = engine_->describe_table({.table = "Things"})->table.size_bytes;
+  engine_.reset();
+  {
+    auto store = open_rocks_store({.path = directory_.path() / "data"});
+    ASSERT_THAT(store, IsOk());
+    std::string counters(kPartitionBytes, '\0');
+    counters += 'c';
+    ASSERT_THAT((*store)->drop_range({.begin = counters, .end = prefix_end(counters)}), IsOk());
+  }
+  open_directory();
+  ASSERT_THAT(put("Things", {{"pk", "more"}}), IsOk());
+  for (int polls = 0; polls < 1'000'000; ++polls) {
+    if (engine_->describe_table({.table = "Things"})->table.item_count == 21) break;
+    std::this_thread::yield();
+  }
+  const auto described = engine_->describe_table({.table = "Things"});
+  ASSERT_THAT(described, IsOk());
+  EXPECT_EQ(described->table.item_count, 21);
+  EXPECT_GT(described->table.size_bytes, bytes);
+}
+
+TEST_F(Tables, DroppedUnderWritersTakeNothingOverIntoTheirSuccessor) {
+  for (int round = 0; round < 10; ++round) {
+    create(hash_table());
+    std::vector<std::jthread> writers;
+    std::atomic<int> failures{0};
+    for (int thread = 0; thread < 4; ++thread) {
+      writers.emplace_back([&, thread] {
+        for (int i = 0; failures < 4 && i < 100'000; ++i) {
+          const auto result = put("Things", {{"pk", std::to_string(thread * 1000 + i % 50)}});
+          if (result) continue;
+          EXPECT_THAT(result, FailsWith(Code::kResourceNotFound, ""));
+          ++failures;
+        }
+      });
+    }
+    ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
+    writers.clear();
+    create(hash_table());
+    EXPECT_TRUE(all_pages(ScanRequest{.table = "Things"}).empty());
+    ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
+  }
+}
+
 TEST_F(Tables, AStoreWithoutACatalogueIsRefused) {
   auto store = make_memory_store();
   auto transaction = store->begin();
