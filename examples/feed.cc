@@ -113,7 +113,8 @@ Result<std::vector<Post>> read_all(const Feed& feed, const std::string& user, in
 }
 
 // While posts arrive, pages must neither repeat a post nor go back in time.
-void read_on(const Feed& feed, const std::string& user, std::stop_token stop, Outcome& outcome) {
+void read_on(const Feed& feed, const std::string& user, const std::stop_token& stop,
+             Outcome& outcome) {
   while (!stop.stop_requested()) {
     const auto posts = read_all(feed, user, 20);
     if (!posts) return outcome.note(posts.error());
@@ -139,8 +140,8 @@ Result<void> check_feeds(const Feed& feed, const Graph& graph, std::size_t& post
     std::map<std::string, int> left;
     for (const std::string& author : authors) left[author] = kPostsEach;
     for (const Post& post : seen) {
-      int& number = left[post.author.text];
-      STATOR_CHECK_OK(expect(number > 0 && post.content == text_of(post.author.text, --number),
+      const int number = --left[post.author.text];
+      STATOR_CHECK_OK(expect(number >= 0 && post.content == text_of(post.author.text, number),
                              "the order in the feed of " + user));
     }
     posts += seen.size();
@@ -184,15 +185,17 @@ Result<void> miserables(CountingClient& client, const Arguments& arguments) {
   const Cost before = client.cost();
   {
     std::vector<std::jthread> background;
+    background.reserve(3);
     for (int i = 0; i < 2; ++i) {
-      background.emplace_back([&](std::stop_token stop) {
+      background.emplace_back([&](const std::stop_token& stop) {
         const auto done = feed.run_worker(stop, std::chrono::milliseconds(5));
         if (!done) outcome.note(done.error());
       });
     }
     background.emplace_back(
-        [&](std::stop_token stop) { read_on(feed, graph.names[11], stop, outcome); });
+        [&](const std::stop_token& stop) { read_on(feed, graph.names[11], stop, outcome); });
     std::vector<std::jthread> posters;
+    posters.reserve(kPosters);
     for (std::size_t i = 0; i < kPosters; ++i) {
       posters.emplace_back([&, i] { post_for(feed, graph, i, outcome); });
     }

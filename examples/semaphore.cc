@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kProcesses = 16;
-constexpr int kRounds = 6;
+constexpr int64_t kRounds = 6;
 constexpr int kParts = 10;
 
 SemaphoreOptions lock_options(const std::string& table) {
@@ -111,6 +111,7 @@ Result<bool> run_workers(const std::string& self, const std::string& endpoint,
   for (int i = 0; i < kProcesses; ++i) {
     std::vector<std::string> words{self, "--endpoint", endpoint, "worker", table};
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     pid_t worker = 0;
@@ -215,6 +216,7 @@ int main(int argc, char** argv) {
     if (arguments->keep) words.emplace_back("--keep");
   }
   std::vector<char*> pointers;
+  pointers.reserve(words.size());
   for (std::string& word : words) pointers.push_back(word.data());
   const std::string self = "/proc/self/exe";
   return run(static_cast<int>(pointers.size()), pointers.data(), kUsage,

@@ -19,9 +19,10 @@ struct Instrument {
   const char* unit;
   std::size_t column;
 };
+constexpr std::size_t kHoursOfAMonth = 744;  // of 31 days
 constexpr std::array<Instrument, 3> kInstruments{
     {{"barometer#1", "hPa", 1}, {"thermometer#1", "Celsius", 2}, {"anemometer#1", "m/s", 3}}};
-const Location kStation{.city = "Seattle", .building = "Airport", .floor = "1", .room = "Station"};
+const Location station{.city = "Seattle", .building = "Airport", .floor = "1", .room = "Station"};
 
 Result<std::vector<Reading>> read_year(const Arguments& arguments, const Instrument& instrument) {
   STATOR_TRY(const std::vector<std::string> lines,
@@ -42,7 +43,7 @@ Result<void> check_places(const SensorRegistry& sensors) {
   STATOR_CHECK_OK(sensors.add(
       {.id = {"elsewhere"},
        .location = {.city = "Seattle", .building = "Airport", .floor = "10", .room = "Station"}}));
-  Location place = kStation;
+  Location place = station;
   STATOR_TRY(const auto in_room, sensors.at(place));
   place.room.clear();
   STATOR_TRY(const auto on_floor, sensors.at(place));
@@ -70,7 +71,7 @@ Result<void> check_readings(const SensorRegistry& sensors, const std::vector<Rea
   STATOR_CHECK_OK(expect(stored == year, "the readings of " + id.text));
 
   STATOR_TRY(const auto latest, sensors.latest(id, 24));
-  bool same = latest.readings.size() == 24 && latest.sensor.location == kStation;
+  bool same = latest.readings.size() == 24 && latest.sensor.location == station;
   for (std::size_t i = 0; same && i < 24; ++i) {
     same = latest.readings[i] == year[year.size() - 1 - i];
   }
@@ -86,7 +87,7 @@ Result<void> check_readings(const SensorRegistry& sensors, const std::vector<Rea
   const double mean = sum.to_double() / static_cast<double>(month.items.size());
   fmt::print("  {}: {} readings, July's mean {:.2f} {}\n", id.text, stored.size(), mean,
              year.front().unit);
-  return expect(month.items.size() == 31 * 24, "the readings of July");
+  return expect(month.items.size() == kHoursOfAMonth, "the readings of July");
 }
 
 Result<void> play(CountingClient& client, const Arguments& arguments, SensorLayout layout) {
@@ -96,8 +97,8 @@ Result<void> play(CountingClient& client, const Arguments& arguments, SensorLayo
   const auto start = std::chrono::steady_clock::now();
   Cost before = client.cost();
   for (const Instrument& instrument : kInstruments) {
-    STATOR_CHECK_OK(sensors.add({.id = {instrument.id}, .location = kStation}));
-    const auto again = sensors.add({.id = {instrument.id}, .location = kStation});
+    STATOR_CHECK_OK(sensors.add({.id = {instrument.id}, .location = station}));
+    const auto again = sensors.add({.id = {instrument.id}, .location = station});
     STATOR_CHECK_OK(expect(!again && again.error().code == Code::kAlreadyExists,
                            "registering twice must fail"));
   }
@@ -111,7 +112,7 @@ Result<void> play(CountingClient& client, const Arguments& arguments, SensorLayo
   for (const Instrument& instrument : kInstruments) {
     STATOR_TRY(std::vector<Reading> year, read_year(arguments, instrument));
     STATOR_TRY(const Recorded all, sensors.record(year));
-    const std::span<const Reading> january(year.data(), 31 * 24);
+    const std::span<const Reading> january(year.data(), kHoursOfAMonth);
     STATOR_TRY(const Recorded redelivered, sensors.record(january));
     recorded += all.stored + redelivered.stored;
     years.push_back(std::move(year));

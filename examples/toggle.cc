@@ -47,6 +47,7 @@ Result<std::vector<Event>> read_events(const Arguments& arguments) {
 std::vector<const Event*> deliveries_of(const std::vector<Event>& events) {
   std::mt19937 random(kSeed);
   std::vector<const Event*> deliveries;
+  deliveries.reserve(kDeliveries);
   for (const Event& event : events) deliveries.push_back(&event);
   while (deliveries.size() < kDeliveries) {
     deliveries.push_back(&events[random() % events.size()]);
@@ -112,6 +113,7 @@ Result<void> play(CountingClient& client, const Arguments& arguments,
   const Cost before = client.cost();
   {
     std::vector<std::jthread> consumers;
+    consumers.reserve(kConsumers);
     for (std::size_t i = 0; i < kConsumers; ++i) {
       consumers.emplace_back([&, i] { consume(toggle, deliveries, i, answers); });
     }

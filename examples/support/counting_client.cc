@@ -34,9 +34,9 @@ Cost Cost::operator-(const Cost& earlier) const {
   difference.write_units -= earlier.write_units;
   difference.refused -= earlier.refused;
   for (const auto& [operation, count] : earlier.by_operation) {
-    if ((difference.by_operation[operation] -= count) == 0) {
-      difference.by_operation.erase(operation);
-    }
+    int64_t& left = difference.by_operation[operation];
+    left -= count;
+    if (left == 0) difference.by_operation.erase(operation);
   }
   return difference;
 }

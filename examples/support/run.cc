@@ -44,7 +44,8 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
                          : flag == "--stator"   ? &arguments.stator
                                                 : nullptr;
     if (value != nullptr) {
-      if (++i >= argc || *argv[i] == '\0') {
+      ++i;
+      if (i >= argc || *argv[i] == '\0') {
         return fail(Code::kInvalidArgument, std::string(flag) + " needs a value");
       }
       *value = argv[i];
