@@ -38,6 +38,7 @@ class FeedTest : public testing::TestWithParam<std::tuple<std::string, FeedLayou
 
   static std::vector<std::string> contents(const std::vector<Post>& posts) {
     std::vector<std::string> texts;
+    texts.reserve(posts.size());
     for (const Post& post : posts) texts.push_back(post.content);
     return texts;
   }
@@ -427,11 +428,14 @@ TEST_P(FeedTest, ReachesEveryFollowerOnceFromConcurrentPostersAndWorkers) {
   constexpr int kPosts = 12;
   {
     std::vector<std::jthread> workers;
+    workers.reserve(2);
     for (int i = 0; i < 2; ++i) {
-      workers.emplace_back([&](std::stop_token stop) { EXPECT_OK(one.run_worker(stop, 1ms)); });
+      workers.emplace_back(
+          [&](const std::stop_token& stop) { EXPECT_OK(one.run_worker(stop, 1ms)); });
     }
     {
       std::vector<std::jthread> posters;
+      posters.reserve(users.size());
       for (const auto& user : users) {
         posters.emplace_back([&, user] {
           for (int i = 0; i < kPosts; ++i) {
@@ -484,7 +488,7 @@ TEST_P(NewestFirstFeedTest, ReadsAndPagesAmongItemsThatOthersWrote) {
   const int64_t start_ns = bench.time.now().unix_seconds() * 1'000'000'000;
   for (int i = 0; i < 6; ++i) {
     bench.time.advance(1ms);
-    const int64_t ns = start_ns + (i + 1) * 1'000'000;
+    const int64_t ns = start_ns + int64_t{1'000'000} * (i + 1);
     if (i % 2 == 0) {
       ASSERT_OK(bench.client.put_item({.table = "ticks_test_table",
                                        .item = {{"partition_key", "ann"},

@@ -4,6 +4,9 @@
 // Thread safety: as Client; the hooks are called under no lock and must be safe themselves.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -62,14 +65,26 @@ class FaultyClient final : public Client {
 
   explicit FaultyClient(Client& inner) : inner_(inner) {}
 
+  ~FaultyClient() override { check_spent(); }
+  FaultyClient(const FaultyClient&) = delete;
+  FaultyClient& operator=(const FaultyClient&) = delete;
+
   // Decides about each request from now on, and may do things of its own before it.
-  void before(Hook hook) { before_ = std::move(hook); }
-  // The first `count` requests of an operation get `fate`.
-  void first(std::string operation, int count, Fate fate) {
-    before([operation = std::move(operation), count, fate, done = sent(operation)](
-               std::string_view name, int nth) {
-      return name == operation && nth - done <= count ? fate : pass();
-    });
+  void before(Hook hook) {
+    check_spent();
+    before_ = std::move(hook);
+  }
+  // The next `count` requests of an operation get `fate`. A test fails where none comes: what it
+  // shows would not depend on the fault.
+  void first(const std::string& operation, int count, const Fate& fate) {
+    check_spent();
+    unspent_ = true;
+    before_ = [this, operation, count, fate, done = sent(operation)](std::string_view name,
+                                                                     int nth) {
+      if (name != operation || nth - done > count) return pass();
+      unspent_ = false;
+      return fate;
+    };
   }
 
   int sent(const std::string& operation) const {
@@ -171,8 +186,13 @@ class FaultyClient final : public Client {
     return result;
   }
 
+  void check_spent() {
+    EXPECT_FALSE(unspent_.exchange(false)) << "a fault that no request has met";
+  }
+
   Client& inner_;
   Hook before_;
+  std::atomic<bool> unspent_ = false;
   std::size_t process_at_most_ = 0;
   mutable std::mutex mutex_;
   std::map<std::string, int> sent_;  // guarded by mutex_

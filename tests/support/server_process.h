@@ -21,6 +21,7 @@ class ServerProcess {
     arguments.insert(arguments.begin(), {binary, "serve"});
     arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
 
