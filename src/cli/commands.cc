@@ -5,6 +5,7 @@ namespace stator::cli {
 
 void add_commands(CLI::App& app, Invocation& invocation) {
   add_serve(app, invocation);
+  add_apply(app, invocation);
   add_toggle(app, invocation);
   add_lock(app, invocation);
   add_feed(app, invocation);

@@ -7,6 +7,7 @@
 namespace stator::cli {
 
 void add_serve(CLI::App& app, Invocation& invocation);
+void add_apply(CLI::App& app, Invocation& invocation);
 void add_toggle(CLI::App& app, Invocation& invocation);
 void add_lock(CLI::App& app, Invocation& invocation);
 void add_feed(CLI::App& app, Invocation& invocation);

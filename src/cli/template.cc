@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/template.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cli/template_properties.h"
+
+namespace stator::cli {
+namespace {
+
+// Accepted, since they change nothing that a request to the table sees, or not yet here.
+constexpr std::array<std::string_view, 8> kIgnored = {"ContributorInsightsSpecification",
+                                                      "ImportSourceSpecification",
+                                                      "KinesisStreamSpecification",
+                                                      "PointInTimeRecoverySpecification",
+                                                      "ResourcePolicy",
+                                                      "SSESpecification",
+                                                      "StreamSpecification",
+                                                      "TimeToLiveSpecification"};
+
+Result<std::vector<AttributeDefinition>> read_attributes(const TemplateValues& values,
+                                                         const Properties& table) {
+  STATOR_TRY(const std::vector<YamlNode> nodes, table.list("AttributeDefinitions"));
+  std::vector<AttributeDefinition> attributes;
+  for (const YamlNode& node : nodes) {
+    STATOR_TRY(const Properties attribute,
+               Properties::of(values, node, {"AttributeName", "AttributeType"}));
+    STATOR_TRY(std::string name, attribute.required_text("AttributeName"));
+    STATOR_TRY(const auto type,
+               attribute.choice<ScalarType>(
+                   "AttributeType",
+                   {{"S", ScalarType::kS}, {"N", ScalarType::kN}, {"B", ScalarType::kB}}));
+    if (!type) return attribute.wrong("AttributeType", "is missing");
+    attributes.push_back({.name = std::move(name), .type = *type});
+  }
+  return attributes;
+}
+
+Result<KeySchema> read_key_schema(const TemplateValues& values, const Properties& owner) {
+  STATOR_TRY(const std::vector<YamlNode> nodes, owner.list("KeySchema"));
+  KeySchema schema;
+  for (const YamlNode& node : nodes) {
+    STATOR_TRY(const Properties element,
+               Properties::of(values, node, {"AttributeName", "KeyType"}));
+    STATOR_TRY(std::string name, element.required_text("AttributeName"));
+    STATOR_TRY(const auto type, element.choice<KeyType>("KeyType", {{"HASH", KeyType::kHash},
+                                                                    {"RANGE", KeyType::kRange}}));
+    if (!type) return element.wrong("KeyType", "is missing");
+    schema.push_back({.name = std::move(name), .type = *type});
+  }
+  return schema;
+}
+
+// Two integers under one property: ProvisionedThroughput and the like.
+template <class T>
+Result<std::optional<T>> read_pair(const TemplateValues& values, const Properties& owner,
+                                   std::string_view property, std::string_view first,
+                                   std::string_view second) {
+  STATOR_TRY(const std::optional<YamlNode> node, owner.node(property));
+  if (!node) return std::optional<T>();
+  STATOR_TRY(const Properties pair, Properties::of(values, *node, {first, second}));
+  STATOR_TRY(const std::optional<int64_t> read, pair.integer(first));
+  STATOR_TRY(const std::optional<int64_t> write, pair.integer(second));
+  T units;
+  auto& [read_units, write_units] = units;
+  if (read) read_units = *read;
+  if (write) write_units = *write;
+  return std::optional(units);
+}
+
+// The capacity settings, which tables and global indexes have in common.
+template <class T>
+Result<void> read_capacity(const TemplateValues& values, const Properties& owner, T& target) {
+  STATOR_TRY(target.throughput, read_pair<Throughput>(values, owner, "ProvisionedThroughput",
+                                                      "ReadCapacityUnits", "WriteCapacityUnits"));
+  STATOR_TRY(target.on_demand_throughput,
+             read_pair<OnDemandThroughput>(values, owner, "OnDemandThroughput",
+                                           "MaxReadRequestUnits", "MaxWriteRequestUnits"));
+  STATOR_TRY(target.warm_throughput,
+             read_pair<Throughput>(values, owner, "WarmThroughput", "ReadUnitsPerSecond",
+                                   "WriteUnitsPerSecond"));
+  return {};
+}
+
+Result<Projection> read_projection(const TemplateValues& values, const Properties& index) {
+  STATOR_TRY(const std::optional<YamlNode> node, index.node("Projection"));
+  if (!node) return index.wrong("Projection", "is missing");
+  STATOR_TRY(const Properties given,
+             Properties::of(values, *node, {"ProjectionType", "NonKeyAttributes"}));
+  STATOR_TRY(const auto type, given.choice<ProjectionType>(
+                                  "ProjectionType", {{"ALL", ProjectionType::kAll},
+                                                     {"KEYS_ONLY", ProjectionType::kKeysOnly},
+                                                     {"INCLUDE", ProjectionType::kInclude}}));
+  STATOR_TRY(const std::vector<YamlNode> names, given.list("NonKeyAttributes"));
+  Projection projection{.type = type.value_or(ProjectionType::kAll)};
+  for (const YamlNode& name : names) {
+    if (!name.is_scalar()) return template_error(name, "an attribute's name is expected");
+    projection.non_key_attributes.push_back(name.scalar);
+  }
+  return projection;
+}
+
+Result<std::optional<std::vector<IndexDefinition>>> read_indexes(const TemplateValues& values,
+                                                                 const Properties& table,
+                                                                 std::string_view property) {
+  STATOR_TRY(const std::vector<YamlNode> nodes, table.list(property));
+  if (nodes.empty()) return std::optional<std::vector<IndexDefinition>>();
+  std::vector<IndexDefinition> indexes;
+  for (const YamlNode& node : nodes) {
+    STATOR_TRY(const Properties given,
+               Properties::of(
+                   values, node,
+                   {"IndexName", "KeySchema", "Projection", "ProvisionedThroughput",
+                    "OnDemandThroughput", "WarmThroughput", "ContributorInsightsSpecification"}));
+    IndexDefinition index;
+    STATOR_TRY(index.name, given.required_text("IndexName"));
+    STATOR_TRY(index.key_schema, read_key_schema(values, given));
+    STATOR_TRY(index.projection, read_projection(values, given));
+    STATOR_CHECK_OK(read_capacity(values, given, index));
+    indexes.push_back(std::move(index));
+  }
+  return std::optional(std::move(indexes));
+}
+
+Result<std::vector<Tag>> read_tags(const TemplateValues& values, const Properties& table) {
+  STATOR_TRY(const std::vector<YamlNode> nodes, table.list("Tags"));
+  std::vector<Tag> tags;
+  for (const YamlNode& node : nodes) {
+    STATOR_TRY(const Properties tag, Properties::of(values, node, {"Key", "Value"}));
+    STATOR_TRY(std::string key, tag.required_text("Key"));
+    STATOR_TRY(std::string value, tag.required_text("Value"));
+    tags.push_back({.key = std::move(key), .value = std::move(value)});
+  }
+  return tags;
+}
+
+Result<std::vector<std::string>> ignored_in(const Properties& properties) {
+  std::vector<std::string> ignored;
+  for (const std::string_view name : kIgnored) {
+    STATOR_TRY(const std::optional<YamlNode> node, properties.node(name));
+    if (node) ignored.emplace_back(name);
+  }
+  return ignored;
+}
+
+Result<TemplateTable> read_table(const TemplateValues& values, const std::string& resource,
+                                 const YamlNode& node) {
+  STATOR_TRY(const Properties given, Properties::of(values, node,
+                                                    {"TableName",
+                                                     "AttributeDefinitions",
+                                                     "KeySchema",
+                                                     "BillingMode",
+                                                     "GlobalSecondaryIndexes",
+                                                     "LocalSecondaryIndexes",
+                                                     "ProvisionedThroughput",
+                                                     "OnDemandThroughput",
+                                                     "WarmThroughput",
+                                                     "TableClass",
+                                                     "DeletionProtectionEnabled",
+                                                     "Tags",
+                                                     kIgnored[0],
+                                                     kIgnored[1],
+                                                     kIgnored[2],
+                                                     kIgnored[3],
+                                                     kIgnored[4],
+                                                     kIgnored[5],
+                                                     kIgnored[6],
+                                                     kIgnored[7]}));
+  TemplateTable table{.resource = resource};
+  CreateTableRequest& request = table.request;
+  STATOR_TRY(const std::optional<std::string> name, given.text("TableName"));
+  request.table = name.value_or(resource);
+  STATOR_TRY(request.attributes, read_attributes(values, given));
+  STATOR_TRY(request.key_schema, read_key_schema(values, given));
+  STATOR_TRY(request.global_indexes, read_indexes(values, given, "GlobalSecondaryIndexes"));
+  STATOR_TRY(request.local_indexes, read_indexes(values, given, "LocalSecondaryIndexes"));
+  STATOR_TRY(
+      request.billing_mode,
+      given.choice<BillingMode>("BillingMode", {{"PROVISIONED", BillingMode::kProvisioned},
+                                                {"PAY_PER_REQUEST", BillingMode::kPayPerRequest}}));
+  STATOR_CHECK_OK(read_capacity(values, given, request));
+  STATOR_TRY(request.table_class,
+             given.choice<TableClass>("TableClass", {{"STANDARD", TableClass::kStandard},
+                                                     {"STANDARD_INFREQUENT_ACCESS",
+                                                      TableClass::kStandardInfrequentAccess}}));
+  STATOR_TRY(request.deletion_protection, given.boolean("DeletionProtectionEnabled"));
+  STATOR_TRY(request.tags, read_tags(values, given));
+  STATOR_TRY(table.ignored, ignored_in(given));
+  return table;
+}
+
+// https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-resource-simpletable.html
+Result<TemplateTable> read_simple_table(const TemplateValues& values, const std::string& resource,
+                                        const YamlNode& node) {
+  STATOR_TRY(const Properties given,
+             Properties::of(values, node,
+                            {"TableName", "PrimaryKey", "ProvisionedThroughput", "Tags",
+                             "SSESpecification", "PointInTimeRecoverySpecification"}));
+  TemplateTable table{.resource = resource};
+  CreateTableRequest& request = table.request;
+  STATOR_TRY(const std::optional<std::string> name, given.text("TableName"));
+  request.table = name.value_or(resource);
+  AttributeDefinition key{.name = "id", .type = ScalarType::kS};
+  STATOR_TRY(const std::optional<YamlNode> key_node, given.node("PrimaryKey"));
+  if (key_node) {
+    STATOR_TRY(const Properties primary, Properties::of(values, *key_node, {"Name", "Type"}));
+    STATOR_TRY(const std::optional<std::string> key_name, primary.text("Name"));
+    STATOR_TRY(const auto type, primary.choice<ScalarType>("Type", {{"String", ScalarType::kS},
+                                                                    {"Number", ScalarType::kN},
+                                                                    {"Binary", ScalarType::kB}}));
+    if (key_name) key.name = *key_name;
+    if (type) key.type = *type;
+  }
+  request.key_schema = {{.name = key.name, .type = KeyType::kHash}};
+  request.attributes = {std::move(key)};
+  STATOR_TRY(request.throughput, read_pair<Throughput>(values, given, "ProvisionedThroughput",
+                                                       "ReadCapacityUnits", "WriteCapacityUnits"));
+  request.billing_mode =
+      request.throughput ? BillingMode::kProvisioned : BillingMode::kPayPerRequest;
+  STATOR_TRY(const std::optional<YamlNode> tags, given.node("Tags"));
+  if (tags && !tags->is_map()) return given.wrong("Tags", "a map is expected");
+  for (std::size_t i = 0; tags && i < tags->map.size(); ++i) {
+    const auto& [tag, value] = tags->map[i];
+    STATOR_TRY(const std::optional<YamlNode> resolved, values.resolve(value));
+    if (resolved) request.tags.push_back({.key = tag, .value = resolved->scalar});
+  }
+  STATOR_TRY(table.ignored, ignored_in(given));
+  return table;
+}
+
+// Absent: a resource of another type, or one whose condition does not hold.
+Result<std::optional<TemplateTable>> read_resource(const TemplateValues& values,
+                                                   const std::string& name, const YamlNode& node) {
+  const YamlNode* type = node.find("Type");
+  if (type == nullptr || !type->is_scalar()) return template_error(node, "Type is missing");
+  const bool is_table = type->scalar == "AWS::DynamoDB::Table";
+  if (type->scalar == "AWS::DynamoDB::GlobalTable") {
+    return template_error(*type,
+                          "AWS::DynamoDB::GlobalTable spans regions, which a table here "
+                          "cannot; make it an AWS::DynamoDB::Table");
+  }
+  if (!is_table && type->scalar != "AWS::Serverless::SimpleTable") {
+    return std::optional<TemplateTable>();
+  }
+  if (const YamlNode* condition = node.find("Condition"); condition != nullptr) {
+    STATOR_TRY(const bool holds, values.condition(*condition, condition->scalar));
+    if (!holds) return std::optional<TemplateTable>();
+  }
+  const YamlNode* properties = node.find("Properties");
+  const YamlNode none{.kind = YamlNode::Kind::kMap, .line = node.line};
+  if (properties == nullptr) properties = &none;
+  STATOR_TRY(TemplateTable table, is_table ? read_table(values, name, *properties)
+                                           : read_simple_table(values, name, *properties));
+  return std::optional(std::move(table));
+}
+
+}  // namespace
+
+Result<std::vector<TemplateTable>> read_template(const std::string& text,
+                                                 const TemplateParameters& parameters) {
+  STATOR_TRY(const YamlNode document, read_yaml(text));
+  const YamlNode* resources = document.find("Resources");
+  if (resources == nullptr || !resources->is_map()) {
+    return fail(Code::kInvalidArgument,
+                "no CloudFormation or SAM template: it has no map named Resources");
+  }
+  const TemplateValues values(document, parameters);
+  std::vector<TemplateTable> tables;
+  for (const auto& [name, node] : resources->map) {
+    auto table = read_resource(values, name, node);
+    if (!table) return fail(table.error().code, name + ": " + table.error().message);
+    if (*table) tables.push_back(**std::move(table));
+  }
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto same_name = [&](const TemplateTable& other) {
+      return other.request.table == tables[i].request.table;
+    };
+    if (std::find_if(tables.begin(), tables.begin() + static_cast<std::ptrdiff_t>(i), same_name) !=
+        tables.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return fail(Code::kInvalidArgument, tables[i].resource + ": another resource has the table " +
+                                              tables[i].request.table + " too");
+    }
+  }
+  return tables;
+}
+
+}  // namespace stator::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DynamoDB tables of a CloudFormation or SAM template.
+//
+// Errors: kInvalidArgument, one line with the resource and the line in the text.
+// https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-dynamodb-table.html
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/template_values.h"
+#include "stator/requests.h"
+
+namespace stator::cli {
+
+struct TemplateTable {
+  std::string resource;  // its logical id, the table's name where it gives none
+  CreateTableRequest request;
+  std::vector<std::string> ignored;  // properties given that tables here do not have
+};
+
+// AWS::DynamoDB::Table and AWS::Serverless::SimpleTable, in the template's order; resources of
+// other types are passed over.
+Result<std::vector<TemplateTable>> read_template(const std::string& text,
+                                                 const TemplateParameters& parameters);
+
+}  // namespace stator::cli

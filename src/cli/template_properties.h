@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Properties: a resource's properties read by name, functions resolved, and none overlooked.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/template_values.h"
+
+namespace stator::cli {
+
+class Properties {
+ public:
+  // kInvalidArgument where `node` is no map or has a key that `known` lacks.
+  static Result<Properties> of(const TemplateValues& values, const YamlNode& node,
+                               std::initializer_list<std::string_view> known);
+
+  // Absent where the property is not given or is AWS::NoValue.
+  Result<std::optional<YamlNode>> node(std::string_view name) const;
+  Result<std::optional<std::string>> text(std::string_view name) const;
+  Result<std::optional<int64_t>> integer(std::string_view name) const;
+  Result<std::optional<bool>> boolean(std::string_view name) const;
+  Result<std::vector<YamlNode>> list(std::string_view name) const;  // empty where absent
+
+  // One of a closed list of texts.
+  template <class T>
+  Result<std::optional<T>> choice(
+      std::string_view name, std::initializer_list<std::pair<std::string_view, T>> texts) const {
+    STATOR_TRY(const std::optional<std::string> given, text(name));
+    if (!given) return std::optional<T>();
+    for (const auto& [text, value] : texts) {
+      if (text == *given) return std::optional<T>(value);
+    }
+    return wrong(name, "'" + *given + "' is no value that it takes");
+  }
+
+  Result<std::string> required_text(std::string_view name) const;
+  Failure wrong(std::string_view name, const std::string& what) const;
+
+ private:
+  Properties(const TemplateValues& values, YamlNode node)
+      : values_(&values), node_(std::move(node)) {}
+
+  const TemplateValues* values_;
+  YamlNode node_;
+};
+
+}  // namespace stator::cli
