@@ -3,6 +3,7 @@
 // server answering a constant, in one run on one machine.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -40,8 +41,14 @@ std::string id_of(uint64_t number) {
   return fmt::format("item-{:012}", number);
 }
 
-Item item_of(uint64_t number) {
-  return {{"pk", id_of(number)}, {"n", number}, {"filler", filler()}};
+// Makes each put a change: the engine writes nothing for a put that changes nothing.
+uint64_t next_version() {
+  static std::atomic<uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+Item item_of(uint64_t number, uint64_t version = 0) {
+  return {{"pk", id_of(number)}, {"n", version}, {"filler", filler()}};
 }
 
 CreateTableRequest table_definition() {
@@ -96,7 +103,8 @@ bool in_process(const Settings& settings) {
   const auto put_to = [&](Client& client) -> OperationFactory {
     return [&](int thread) -> Operation {
       return [&, numbers = Numbers(thread, settings.items)](uint64_t) mutable {
-        return client.put_item({.table = "Bench", .item = item_of(numbers.next())}).has_value();
+        return client.put_item({.table = "Bench", .item = item_of(numbers.next(), next_version())})
+            .has_value();
       };
     };
   };
@@ -148,7 +156,7 @@ std::string put_request(uint64_t number) {
       "PutItem",
       fmt::format(
           R"({{"TableName":"Bench","Item":{{"pk":{{"S":"{}"}},"n":{{"N":"{}"}},"filler":{{"S":"{}"}}}}}})",
-          id_of(number), number, filler()));
+          id_of(number), next_version(), filler()));
 }
 
 bool over_http(const Settings& settings) {
