@@ -79,6 +79,13 @@ void Constraints::resource_name(std::string_view value, std::string_view path) {
   length(value, path, 3, 255);
 }
 
+void Constraints::table_name(std::string_view value, std::string_view path) {
+  constexpr std::string_view kTable = ":table/";
+  const std::size_t table = value.starts_with("arn:") ? value.find(kTable) : std::string_view::npos;
+  if (table != std::string_view::npos) value.remove_prefix(table + kTable.size());
+  resource_name(value, path);
+}
+
 Result<void> Constraints::result() const {
   if (count_ == 0) return {};
   return fail(Code::kValidation, fmt::format("{} validation error{} detected: {}", count_,

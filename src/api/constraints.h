@@ -26,6 +26,9 @@ class Constraints {
   // A table's or an index's name: 3 to 255 of the characters a-z, A-Z, 0-9, '_', '-', '.'.
   void resource_name(std::string_view value, std::string_view path);
 
+  // As resource_name, or the ARN of a table with such a name.
+  void table_name(std::string_view value, std::string_view path);
+
   bool empty() const { return count_ == 0; }
   Result<void> result() const;
 

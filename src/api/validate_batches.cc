@@ -16,7 +16,7 @@ constexpr std::size_t kTokenBytesMax = 36;
 // Names of tables are the keys of a batch's map, and the message quotes no more than them.
 void add_table_key(const std::string& table, Constraints& constraints) {
   Constraints name;
-  name.resource_name(table, "tableName");
+  name.table_name(table, "tableName");
   if (name.empty()) return;
   constraints.violated(fmt::format("{{{}}}", table), "requestItems",
                        "Map keys must satisfy constraint: [Member must have length less than or "
@@ -43,7 +43,7 @@ void add_action(const TransactWriteItem& action, std::size_t place, Constraints&
     return fmt::format("transactItems.{}.member.{}.{}", place, action_member(action.action),
                        member);
   };
-  if (!action.table.empty()) constraints.resource_name(action.table, path("tableName"));
+  if (!action.table.empty()) constraints.table_name(action.table, path("tableName"));
   if (action.action == TransactAction::kUpdate && !action.update) {
     constraints.missing(path("updateExpression"));
   }
@@ -100,8 +100,7 @@ void add_constraints(const TransactGetItemsRequest& request, Constraints& constr
   for (const TransactGetItem& get : request.items) {
     ++place;
     if (get.table.empty()) continue;
-    constraints.resource_name(get.table,
-                              fmt::format("transactItems.{}.member.get.tableName", place));
+    constraints.table_name(get.table, fmt::format("transactItems.{}.member.get.tableName", place));
   }
 }
 

@@ -13,7 +13,7 @@ constexpr int64_t kSegmentsMax = 1'000'000;
 constexpr int64_t kLimitMax = INT32_MAX;
 
 void add_table_name(const std::string& table, Constraints& constraints) {
-  if (!table.empty()) constraints.resource_name(table, "tableName");
+  if (!table.empty()) constraints.table_name(table, "tableName");
 }
 
 // Only UpdateItem has images to choose from.

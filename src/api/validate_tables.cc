@@ -296,11 +296,11 @@ void add_constraints(const CreateTableRequest& request, Constraints& constraints
 }
 
 void add_constraints(const DescribeTableRequest& request, Constraints& constraints) {
-  if (!request.table.empty()) constraints.resource_name(request.table, "tableName");
+  if (!request.table.empty()) constraints.table_name(request.table, "tableName");
 }
 
 void add_constraints(const DeleteTableRequest& request, Constraints& constraints) {
-  if (!request.table.empty()) constraints.resource_name(request.table, "tableName");
+  if (!request.table.empty()) constraints.table_name(request.table, "tableName");
 }
 
 void add_constraints(const ListTablesRequest& request, Constraints& constraints) {

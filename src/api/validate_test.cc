@@ -27,6 +27,8 @@ TEST(Validate, AcceptsTheSamples) {
   EXPECT_THAT(validate(test::full_transact_get()), IsOk());
   EXPECT_THAT(validate(ListTablesRequest{.limit = 100}), IsOk());
   EXPECT_THAT(validate(DescribeTableRequest{.table = "a-b_c.9"}), IsOk());
+  EXPECT_THAT(validate(DescribeTableRequest{.table = "arn:aws:dynamodb:eu-west-1:1:table/Music"}),
+              IsOk());
 }
 
 template <class Request>
@@ -62,6 +64,8 @@ TEST(Validate, RefusesTableNames) {
         "Member must have length greater than or equal to 3"},
        {[](auto& request) { request.table = std::string(256, 'a'); },
         "Member must have length less than or equal to 255"},
+       {[](auto& request) { request.table = "arn:aws:dynamodb:eu-west-1:1:table/a"; },
+        "Value 'a' at 'tableName' failed to satisfy constraint"},
        {[](auto& request) { request.table = "a;"; },
         "2 validation errors detected: Value 'a;' at 'tableName' failed to satisfy constraint: "
         "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+; Value 'a;' at"}});
