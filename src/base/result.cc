@@ -1,92 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stator/result.h"
 
+#include <array>
+
 namespace stator {
+namespace {
+
+struct CodeName {
+  Code code;
+  const char* name;
+};
+
+// In the order of the enumeration.
+constexpr auto kCodeNames = std::to_array<CodeName>({
+    {Code::kValidation, "ValidationException"},
+    {Code::kConditionalCheckFailed, "ConditionalCheckFailedException"},
+    {Code::kTransactionCanceled, "TransactionCanceledException"},
+    {Code::kTransactionConflict, "TransactionConflictException"},
+    {Code::kTransactionInProgress, "TransactionInProgressException"},
+    {Code::kIdempotentParameterMismatch, "IdempotentParameterMismatchException"},
+    {Code::kResourceNotFound, "ResourceNotFoundException"},
+    {Code::kResourceInUse, "ResourceInUseException"},
+    {Code::kTableAlreadyExists, "TableAlreadyExistsException"},
+    {Code::kTableNotFound, "TableNotFoundException"},
+    {Code::kItemCollectionSizeLimitExceeded, "ItemCollectionSizeLimitExceededException"},
+    {Code::kProvisionedThroughputExceeded, "ProvisionedThroughputExceededException"},
+    {Code::kThrottling, "ThrottlingException"},
+    {Code::kRequestLimitExceeded, "RequestLimitExceeded"},
+    {Code::kLimitExceeded, "LimitExceededException"},
+    {Code::kAccessDenied, "AccessDeniedException"},
+    {Code::kMissingAuthenticationToken, "MissingAuthenticationTokenException"},
+    {Code::kIncompleteSignature, "IncompleteSignatureException"},
+    {Code::kInvalidSignature, "InvalidSignatureException"},
+    {Code::kUnrecognizedClient, "UnrecognizedClientException"},
+    {Code::kSerialization, "SerializationException"},
+    {Code::kUnknownOperation, "UnknownOperationException"},
+    {Code::kInternalServerError, "InternalServerError"},
+    {Code::kServiceUnavailable, "ServiceUnavailable"},
+    {Code::kTimeout, "Timeout"},
+    {Code::kUnavailable, "Unavailable"},
+    {Code::kOutcomeUnknown, "OutcomeUnknown"},
+    {Code::kIo, "Io"},
+    {Code::kCorruption, "Corruption"},
+    {Code::kLocked, "Locked"},
+    {Code::kInvalidArgument, "InvalidArgument"},
+    {Code::kNotFound, "NotFound"},
+    {Code::kAlreadyExists, "AlreadyExists"},
+    {Code::kConflict, "Conflict"},
+    {Code::kHeld, "Held"},
+    {Code::kLost, "Lost"},
+    {Code::kInFuture, "InFuture"},
+    {Code::kLimitsDisagree, "LimitsDisagree"},
+    {Code::kBadCursor, "BadCursor"},
+    {Code::kCancelled, "Cancelled"},
+});
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < kCodeNames.size(); ++i) {
+    if (kCodeNames[i].code != static_cast<Code>(i)) return false;
+  }
+  return kCodeNames.back().code == Code::kCancelled;
+}
+static_assert(in_order());
+
+}  // namespace
 
 const char* code_name(Code code) {
-  switch (code) {
-    case Code::kValidation:
-      return "ValidationException";
-    case Code::kConditionalCheckFailed:
-      return "ConditionalCheckFailedException";
-    case Code::kTransactionCanceled:
-      return "TransactionCanceledException";
-    case Code::kTransactionConflict:
-      return "TransactionConflictException";
-    case Code::kTransactionInProgress:
-      return "TransactionInProgressException";
-    case Code::kIdempotentParameterMismatch:
-      return "IdempotentParameterMismatchException";
-    case Code::kResourceNotFound:
-      return "ResourceNotFoundException";
-    case Code::kResourceInUse:
-      return "ResourceInUseException";
-    case Code::kTableAlreadyExists:
-      return "TableAlreadyExistsException";
-    case Code::kTableNotFound:
-      return "TableNotFoundException";
-    case Code::kItemCollectionSizeLimitExceeded:
-      return "ItemCollectionSizeLimitExceededException";
-    case Code::kProvisionedThroughputExceeded:
-      return "ProvisionedThroughputExceededException";
-    case Code::kThrottling:
-      return "ThrottlingException";
-    case Code::kRequestLimitExceeded:
-      return "RequestLimitExceeded";
-    case Code::kLimitExceeded:
-      return "LimitExceededException";
-    case Code::kAccessDenied:
-      return "AccessDeniedException";
-    case Code::kMissingAuthenticationToken:
-      return "MissingAuthenticationTokenException";
-    case Code::kIncompleteSignature:
-      return "IncompleteSignatureException";
-    case Code::kInvalidSignature:
-      return "InvalidSignatureException";
-    case Code::kUnrecognizedClient:
-      return "UnrecognizedClientException";
-    case Code::kSerialization:
-      return "SerializationException";
-    case Code::kUnknownOperation:
-      return "UnknownOperationException";
-    case Code::kInternalServerError:
-      return "InternalServerError";
-    case Code::kServiceUnavailable:
-      return "ServiceUnavailable";
-    case Code::kTimeout:
-      return "Timeout";
-    case Code::kUnavailable:
-      return "Unavailable";
-    case Code::kOutcomeUnknown:
-      return "OutcomeUnknown";
-    case Code::kIo:
-      return "Io";
-    case Code::kCorruption:
-      return "Corruption";
-    case Code::kLocked:
-      return "Locked";
-    case Code::kInvalidArgument:
-      return "InvalidArgument";
-    case Code::kNotFound:
-      return "NotFound";
-    case Code::kAlreadyExists:
-      return "AlreadyExists";
-    case Code::kConflict:
-      return "Conflict";
-    case Code::kHeld:
-      return "Held";
-    case Code::kLost:
-      return "Lost";
-    case Code::kInFuture:
-      return "InFuture";
-    case Code::kLimitsDisagree:
-      return "LimitsDisagree";
-    case Code::kBadCursor:
-      return "BadCursor";
-    case Code::kCancelled:
-      return "Cancelled";
-  }
-  return "Unknown";
+  return kCodeNames[static_cast<std::size_t>(code)].name;
 }
 
 }  // namespace stator
