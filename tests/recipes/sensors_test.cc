@@ -63,6 +63,7 @@ class SensorsTest : public testing::TestWithParam<std::tuple<std::string, Kind>>
   std::vector<std::string> ids_at(const Location& place) {
     std::vector<std::string> ids;
     const auto page = registry().at(place).value();
+    ids.reserve(page.items.size());
     for (const SensorId& id : page.items) ids.push_back(id.text);
     return ids;
   }
@@ -186,6 +187,7 @@ TEST_P(SensorsTest, DoesNotTakeAReadingForTheSensor) {
 TEST_P(SensorsTest, KeepsReadingsOfOneSecondApart) {
   ASSERT_OK(registry().add(sensor()));
   std::vector<Reading> readings;
+  readings.reserve(130);
   for (int i = 0; i < 5; ++i) {
     readings.push_back(reading(now() - std::chrono::nanoseconds(i), i));
   }
@@ -267,6 +269,7 @@ TEST_P(SensorsTest, RegistersOneOfManyAtOnce) {
   std::atomic<int> added = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(6);
     for (int i = 0; i < 6; ++i) {
       threads.emplace_back([&, i] {
         Sensor mine = sensor();
@@ -299,6 +302,7 @@ TEST_P(SensorsTest, RefusesReadingsOfUnregisteredSensors) {
 TEST_P(SensorsTest, RecordsAnyNumberOfReadingsAndPagesThroughThem) {
   ASSERT_OK(registry().add(sensor()));
   std::vector<Reading> readings;
+  readings.reserve(130);
   for (int i = 0; i < 130; ++i) {
     readings.push_back(reading(now() - std::chrono::minutes(130 - i), i));
   }
@@ -390,6 +394,7 @@ TEST_P(SensorsTest, MarksReadingsWithTheirExpiry) {
 
 TEST_P(SensorsTest, PagesThroughAPlaceInItsOrder) {
   std::vector<std::string> ids;
+  ids.reserve(11);
   for (int i = 0; i < 11; ++i) {
     const std::string number = std::to_string(10 + i);
     add("id#" + number, {.city = "Poznan", .building = "A", .floor = "1", .room = "r" + number});
@@ -412,6 +417,7 @@ TEST_P(SensorsTest, CostsWhatItSays) {
   EXPECT_EQ(adding_one.requests, 1);
   EXPECT_EQ(adding_one.write_units, kind() == Kind::kLocationItems ? 4 : 2);
   std::vector<Reading> readings;
+  readings.reserve(130);
   for (int i = 0; i < 25; ++i) readings.push_back(reading(now() - std::chrono::seconds(i), i));
   const auto recording =
       bench.cost_of([&] { ASSERT_OK(registry().record(readings, Check::kNone)); });
