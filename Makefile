@@ -56,7 +56,7 @@ format:
 lint:
 	@scripts/install-dependencies build test lint
 	cmake --preset dev
-	@scripts/lint build/dev src examples bench tests
+	@scripts/lint build/dev '*.cc'
 
 install: build
 	cmake --build --preset release -j $(JOBS)
