@@ -94,7 +94,8 @@ class CurlTransport::Handle {
     HttpAnswer answer;
     set(CURLOPT_HTTPHEADER, headers.get());
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-    set(CURLOPT_POSTFIELDS, body.data());
+    set(CURLOPT_POSTFIELDS,
+        body.data());  // NOLINT(bugprone-suspicious-stringview-data-usage): sized
     set(CURLOPT_WRITEDATA, &answer.body);
     set(CURLOPT_HEADERDATA, &answer.crc32);
     const CURLcode code = curl_easy_perform(curl_);

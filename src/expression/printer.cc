@@ -19,8 +19,7 @@ std::string join(const Items& items, const char* separator) {
 // Children of AND and NOT that bind less tightly need parentheses.
 std::string print_child(const ConditionNode& child, ConditionKind parent) {
   const bool looser = child.kind == ConditionKind::kOr || child.kind == ConditionKind::kAnd;
-  const bool needed =
-      looser && !(parent == ConditionKind::kOr && child.kind == ConditionKind::kAnd);
+  const bool needed = looser && (parent != ConditionKind::kOr || child.kind != ConditionKind::kAnd);
   return needed ? "(" + print(child) + ")" : print(child);
 }
 

@@ -4,6 +4,7 @@
 // the next commit of their key. Commits apply under the lock and are acknowledged at once.
 #include <map>
 #include <mutex>
+#include <ranges>
 #include <set>
 #include <shared_mutex>
 #include <utility>
@@ -24,8 +25,8 @@ struct Version {
 using Versions = std::vector<Version>;  // oldest first
 
 const std::string* newest_up_to(const Versions& versions, uint64_t sequence) {
-  for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
-    if (version->sequence <= sequence) return version->value ? &*version->value : nullptr;
+  for (const Version& version : versions | std::views::reverse) {
+    if (version.sequence <= sequence) return version.value ? &*version.value : nullptr;
   }
   return nullptr;
 }
@@ -82,7 +83,9 @@ class MemoryStore final : public Store {
     if (options.direction == Direction::kForward) {
       while (row != end && show(row)) ++row;
     } else {
-      while (end != row && show(--end)) {
+      while (end != row) {
+        --end;
+        if (!show(end)) return;
       }
     }
   }
