@@ -4,6 +4,8 @@
 // A negative number's bytes after the sign are complemented, which turns the order around.
 #include "value/key.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "value/byte_reader.h"
 
@@ -121,6 +123,38 @@ NumberPlaces number_key_places(std::string_view bytes) {
   const int last_pair = (static_cast<unsigned char>(bytes.back()) ^ flip) / 2;
   const int digit_count = 2 * static_cast<int>(bytes.size() - 2) - (last_pair % 10 == 0 ? 1 : 0);
   return {.negative = negative, .first = exponent - 1, .last = exponent - digit_count};
+}
+
+char* write_number_text(char* out, std::string_view number_key) {
+  const std::size_t length = number_key_length(number_key);
+  if (length < 3) {
+    *out++ = '0';
+    return out;
+  }
+  const bool negative = static_cast<unsigned char>(number_key[0]) == kNegative;
+  const unsigned char flip = negative ? 0xFF : 0;
+  char digits[2 * kPairsMax];
+  std::size_t count = 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    const int pair = (static_cast<unsigned char>(number_key[i]) ^ flip) / 2;
+    digits[count++] = static_cast<char>('0' + pair / 10);
+    digits[count++] = static_cast<char>('0' + pair % 10);
+  }
+  if (digits[count - 1] == '0') --count;
+  // The point comes after this many digits.
+  const int point = (static_cast<unsigned char>(number_key[1]) ^ flip) - kExponentBias;
+  if (negative) *out++ = '-';
+  if (point <= 0) {
+    *out++ = '0';
+    *out++ = '.';
+    out = std::fill_n(out, -point, '0');
+    return std::copy_n(digits, count, out);
+  }
+  const auto whole = static_cast<std::size_t>(point);
+  if (whole >= count) return std::fill_n(std::copy_n(digits, count, out), whole - count, '0');
+  out = std::copy_n(digits, whole, out);
+  *out++ = '.';
+  return std::copy_n(digits + whole, count - whole, out);
 }
 
 void append_key_component(std::string& key, const AttributeValue& value) {

@@ -21,6 +21,10 @@ namespace stator {
 std::string number_key(const Number& number);
 void append_number_key(std::string& key, const Number& number);
 Number number_from_key(std::string_view bytes);  // zero for bytes that are no number_key
+// Writes the number of a number_key as Number::to_string() does, without building it, and returns
+// the end. `out` has room for kNumberTextMax characters.
+inline constexpr std::size_t kNumberTextMax = 180;
+char* write_number_text(char* out, std::string_view number_key);
 // Length of the number_key at the front of `bytes`, which end themselves; 0 where there is none.
 std::size_t number_key_length(std::string_view bytes);
 

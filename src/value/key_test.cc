@@ -49,6 +49,12 @@ TEST(Key, OfANumberTakesAtMost21Bytes) {
   EXPECT_EQ(number_key(0).size(), 1U);
 }
 
+RC_GTEST_PROP(KeyProperty, ANumbersTextComesFromItsBytes, (const Number& number)) {
+  char text[kNumberTextMax];
+  const char* const end = write_number_text(text, number_key(number));
+  RC_ASSERT(std::string(text, static_cast<std::size_t>(end - text)) == number.to_string());
+}
+
 RC_GTEST_PROP(KeyProperty, OrdersNumbersByValue, (const Number& left, const Number& right)) {
   RC_ASSERT((number_key(left) <=> number_key(right)) == (left <=> right));
   RC_ASSERT(number_from_key(number_key(left)) == left);
