@@ -135,8 +135,9 @@ int64_t Reader::integer(Json json, std::string_view type) {
   double real = 0;
   if (json.get_int64().get(value) != simdjson::SUCCESS) {
     // Fractions are cut, as the service does.
-    if (!json.is_double() || json.get_double().get(real) != simdjson::SUCCESS ||
-        !(real > -9e18 && real < 9e18)) {
+    const bool fits = json.is_double() && json.get_double().get(real) == simdjson::SUCCESS &&
+                      real > -9e18 && real < 9e18;
+    if (!fits) {
       wrong_type(json, type);
       return 0;
     }
