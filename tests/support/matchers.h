@@ -10,6 +10,7 @@
 
 namespace stator::test {
 
+// NOLINTBEGIN(readability-identifier-naming): matchers are named as GoogleMock's own.
 MATCHER(IsOk, "is a success") {
   if (arg) return true;
   *result_listener << code_name(arg.error().code) << ": " << arg.error().message;
@@ -26,5 +27,6 @@ MATCHER_P2(FailsWith, code, text,
   *result_listener << code_name(arg.error().code) << ": " << arg.error().message;
   return arg.error().code == code && arg.error().message.find(text) != std::string::npos;
 }
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace stator::test
