@@ -28,7 +28,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # When it optimises, GCC 12 reports false overlaps in std::string (its bug 105651) and values
   # within std::expected and std::optional that may be uninitialized.
   target_compile_options(stator_flags INTERFACE
-    $<$<CONFIG:Release>:-Wno-restrict -Wno-maybe-uninitialized>)
+    "$<$<CONFIG:Release>:-Wno-restrict;-Wno-maybe-uninitialized>")
 endif()
 if(STATOR_SANITIZE)
   add_compile_options(-fsanitize=${STATOR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
