@@ -104,26 +104,47 @@ http::Respond with_origin(std::string_view origin, http::Respond respond) {
 
 // ---- Operations
 
-using Run = void (*)(Engine& engine, std::string_view body, http::Respond respond);
+struct Context {
+  Engine& engine;
+  Worker& waiting;
+};
+using Run = void (*)(const Context& context, std::string_view body, http::Respond respond);
 
 template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
-void run_now(Engine& engine, std::string_view body, http::Respond respond) {
+void run_now(const Context& context, std::string_view body, http::Respond respond) {
   const auto request = wire::read_request<Request>(body);
   if (!request) return respond(error_response(request.error()));
-  respond(response_of((engine.*method)(*request)));
+  respond(response_of((context.engine.*method)(*request)));
+}
+
+// What waits for the disk does so on a thread of its own.
+template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
+void run_apart(const Context& context, std::string_view body, http::Respond respond) {
+  auto request = wire::read_request<Request>(body);
+  if (!request) return respond(error_response(request.error()));
+  context.waiting.post([&engine = context.engine, kept = std::move(*request),
+                        answer = std::move(respond)]() mutable {
+    try {
+      answer(response_of((engine.*method)(kept)));
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+      // Out of memory: dropping `answer` answers 500.
+    }
+  });
 }
 
 template <class Answer, class Request, void (Engine::*method)(const Request&, Done<Answer>)>
-void run_later(Engine& engine, std::string_view body, http::Respond respond) {
+void run_later(const Context& context, std::string_view body, http::Respond respond) {
   const auto request = wire::read_request<Request>(body);
   if (!request) return respond(error_response(request.error()));
-  (engine.*method)(*request, [kept = std::move(respond)](const Result<Answer>& result) mutable {
-    try {
-      kept(response_of(result));
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-      // Out of memory on a thread of the store's: dropping `kept` answers 500.
-    }
-  });
+  (context.engine.*method)(*request,
+                           [kept = std::move(respond)](const Result<Answer>& result) mutable {
+                             try {
+                               kept(response_of(result));
+                             } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+                               // Out of memory on a thread of the store's: dropping `kept` answers
+                               // 500.
+                             }
+                           });
 }
 
 template <auto method>
@@ -146,9 +167,9 @@ struct NamedOperation {
 constexpr NamedOperation kOperations[] = {
     {"BatchGetItem", Operation<&Engine::batch_get_item>::kRun},
     {"BatchWriteItem", Operation<&Engine::batch_write_item>::kRun},
-    {"CreateTable", Operation<&Engine::create_table>::kRun},
+    {"CreateTable", run_apart<CreateTableResult, CreateTableRequest, &Engine::create_table>},
     {"DeleteItem", Operation<&Engine::delete_item>::kRun},
-    {"DeleteTable", Operation<&Engine::delete_table>::kRun},
+    {"DeleteTable", run_apart<DeleteTableResult, DeleteTableRequest, &Engine::delete_table>},
     {"DescribeTable", Operation<&Engine::describe_table>::kRun},
     {"GetItem", Operation<&Engine::get_item>::kRun},
     {"ListTables", Operation<&Engine::list_tables>::kRun},
@@ -200,7 +221,7 @@ void DynamoDbService::handle_operation(const http::Request& request, http::Respo
   if (const auto checked = check_authorization(request); !checked) {
     return respond(error_response(checked.error()));
   }
-  run(engine_, request.body, std::move(respond));
+  run({.engine = engine_, .waiting = waiting_}, request.body, std::move(respond));
 }
 
 http::Response DynamoDbService::malformed() {

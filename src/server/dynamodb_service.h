@@ -2,7 +2,8 @@
 // DynamoDB's protocol on HTTP: operations by X-Amz-Target, error bodies, request ids, checksums.
 //
 // Thread safety: handle may be called from any threads at once. Reads answer on the calling thread,
-// writes once they are as durable as the engine's store promises, on the thread that made them so.
+// writes once they are as durable as the engine's store promises, on the thread that made them so,
+// CreateTable and DeleteTable on a thread that may wait for the disk.
 // Lifetime: the engine must outlive every request under way.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html
 #pragma once
@@ -10,6 +11,7 @@
 #include <cstddef>
 
 #include "engine/engine.h"
+#include "engine/worker.h"
 #include "http/server.h"
 
 namespace stator::server {
@@ -30,6 +32,7 @@ class DynamoDbService {
   void handle_operation(const http::Request& request, http::Respond respond);
 
   Engine& engine_;
+  Worker waiting_;
 };
 
 }  // namespace stator::server

@@ -70,6 +70,7 @@ uint16_t Server::port() const {
 
 void Server::stop() {
   if (impl_->http) impl_->http->stop();
+  impl_->service.reset();
   impl_->engine.reset();  // waits for writes under way, whose late answers nobody hears
 }
 
