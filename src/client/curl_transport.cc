@@ -41,6 +41,13 @@ std::size_t read_header(char* bytes, std::size_t size, std::size_t count, void* 
   return size * count;
 }
 
+// Runs before each request that libcurl sends. It would send one again where a kept connection ends
+// without an answer, although the first may have taken effect: that is for the caller to decide.
+int begin_request(void* count, char* /*to*/, char* /*from*/, int /*to_port*/, int /*from_port*/) {
+  int& begun = *static_cast<int*>(count);
+  return ++begun == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
 struct UrlCleanup {
   void operator()(CURLU* url) const { curl_url_cleanup(url); }
 };
@@ -79,6 +86,8 @@ class CurlTransport::Handle {
     set(CURLOPT_PASSWORD, options.credentials.secret_access_key.c_str());
     set(CURLOPT_WRITEFUNCTION, collect);
     set(CURLOPT_HEADERFUNCTION, read_header);
+    set(CURLOPT_PREREQFUNCTION, begin_request);
+    set(CURLOPT_PREREQDATA, &begun_);
   }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
@@ -98,6 +107,7 @@ class CurlTransport::Handle {
         body.data());  // NOLINT(bugprone-suspicious-stringview-data-usage): sized
     set(CURLOPT_WRITEDATA, &answer.body);
     set(CURLOPT_HEADERDATA, &answer.crc32);
+    begun_ = 0;
     const CURLcode code = curl_easy_perform(curl_);
     set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
     set(CURLOPT_POSTFIELDS, static_cast<const char*>(nullptr));
@@ -115,22 +125,24 @@ class CurlTransport::Handle {
   }
 
   TransportError error_of(CURLcode code) const {
+    const bool again = begun_ > 1;
     const std::string message =
-        fmt::format("no answer from {}: {}", options_.endpoint, curl_easy_strerror(code));
+        fmt::format("no answer from {}: {}", options_.endpoint,
+                    again ? "the connection ended" : curl_easy_strerror(code));
     long sent_bytes = 0;  // of the last request on the wire; its head goes first
     curl_easy_getinfo(curl_, CURLINFO_REQUEST_SIZE, &sent_bytes);
-    const bool sent = sent_bytes > 0;
+    const bool sent = sent_bytes > 0 || again;
     switch (code) {
       case CURLE_COULDNT_CONNECT:
       case CURLE_COULDNT_RESOLVE_HOST:
-        return {TransportFailure::kNotSent, message};
+      case CURLE_SSL_CONNECT_ERROR:
+        // Where a request had begun, that was on a kept connection that this one was to replace.
+        return {begun_ > 0 ? TransportFailure::kBroken : TransportFailure::kNotSent, message};
       case CURLE_OPERATION_TIMEDOUT:
-        return {sent ? TransportFailure::kTimedOut : TransportFailure::kNotSent, message};
+        return {begun_ > 0 ? TransportFailure::kTimedOut : TransportFailure::kNotSent, message};
       case CURLE_WRITE_ERROR:
         return {TransportFailure::kOverLimit, fmt::format("the answer of {} is over {} bytes",
                                                           options_.endpoint, kAnswerBytesMax)};
-      case CURLE_SSL_CONNECT_ERROR:
-        return {TransportFailure::kNotSent, message};
       default:
         return {sent ? TransportFailure::kBroken : TransportFailure::kRefused, message};
     }
@@ -138,6 +150,7 @@ class CurlTransport::Handle {
 
   const HttpClientOptions& options_;
   CURL* curl_;
+  int begun_ = 0;  // requests of the call under way
 };
 
 Result<void> check_endpoint(const std::string& endpoint) {

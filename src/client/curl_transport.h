@@ -44,8 +44,8 @@ class CurlTransport {
   CurlTransport& operator=(const CurlTransport&) = delete;
   ~CurlTransport();
 
-  // `target` is the value of X-Amz-Target. A kept connection that turns out to be closed is
-  // replaced, within the call.
+  // `target` is the value of X-Amz-Target. Sends at most once: a kept connection that is found
+  // closed is replaced before, one that ends without an answer is kBroken.
   std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body);
 
  private:

@@ -8,6 +8,7 @@
 #include <openssl/sha.h>
 
 #include <chrono>
+#include <memory>
 
 #include "client/scripted_service.h"
 #include "support/matchers.h"
@@ -195,6 +196,23 @@ TEST(HttpClient, ReplacesAKeptConnectionThatHasBeenClosed) {
   HttpClient client = client_of(options_for(service.url(), 1));
   for (int i = 0; i < 3; ++i) EXPECT_THAT(client.put_item(kPut), IsOk());
   EXPECT_EQ(service.requests().size(), 3U);
+}
+
+TEST(HttpClient, SendsNothingAgainByItselfWhereAKeptConnectionEndsWithoutAnAnswer) {
+  ScriptedService service({answer(200, "{}"), {.kind = Kind::kDrop}, answer(200, "{}")});
+  HttpClient client = client_of(options_for(service.url(), 1));
+  EXPECT_THAT(client.put_item(kPut), IsOk());
+  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kOutcomeUnknown, "the connection ended"));
+  EXPECT_EQ(service.requests().size(), 2U);
+}
+
+TEST(HttpClient, DoesNotKnowWhatBecameOfARequestWhoseServiceWentAway) {
+  auto service = std::make_unique<ScriptedService>(
+      std::vector<ScriptStep>{answer(200, "{}"), {.kind = Kind::kDropAndLeave}});
+  HttpClient client = client_of(options_for(service->url(), 1));
+  EXPECT_THAT(client.put_item(kPut), IsOk());
+  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kOutcomeUnknown, ""));
+  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kUnavailable, ""));
 }
 
 TEST(HttpClient, GivesATransactionOneTokenForAllItsAttempts) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
@@ -114,6 +115,7 @@ void ScriptedService::serve() {
     poll(polled.data(), polled.size(), -1);
     if (polled[1].revents != 0) return;
     const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0 && errno == EINVAL) return;  // it has left
     if (connection < 0) continue;
     {
       const std::lock_guard lock(mutex_);
@@ -141,6 +143,9 @@ bool ScriptedService::serve_one(int connection) {
       send_all(connection, text);
       return false;
     case ScriptStep::Kind::kDrop:
+      return false;
+    case ScriptStep::Kind::kDropAndLeave:
+      shutdown(listener_, SHUT_RDWR);
       return false;
     case ScriptStep::Kind::kDropHalfway:
       send_all(connection, std::string_view(text).substr(0, text.size() - 1));

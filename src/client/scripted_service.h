@@ -20,6 +20,7 @@ struct ScriptStep {
     kAnswer,
     kAnswerThenClose,  // without a word of it in the answer, as an idle timeout would
     kDrop,             // reads the request, closes the connection
+    kDropAndLeave,     // the same, and takes no more connections
     kDropHalfway,      // closes it in the middle of the answer
     kSilence,          // reads the request, waits until the client is gone
   };
