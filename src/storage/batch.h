@@ -33,7 +33,7 @@ class Batch {
  private:
   static constexpr std::size_t kOverheadBytes = 96;  // of bookkeeping, for the queue's bound
   std::vector<Write> writes_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = kOverheadBytes;
 };
 
 }  // namespace stator

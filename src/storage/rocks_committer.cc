@@ -4,6 +4,8 @@
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
+#include <utility>
+
 namespace stator {
 namespace {
 
@@ -16,23 +18,28 @@ CommitResult refused(const Error& error) {
 
 }  // namespace
 
-RocksCommitter::RocksCommitter(rocksdb::DB& db, bool sync, std::size_t queue_bytes_max)
-    : db_(db), sync_(sync), queue_bytes_max_(queue_bytes_max), thread_([this] { run(); }) {}
+RocksCommitter::RocksCommitter(rocksdb::DB& db, const RocksStoreOptions& options)
+    : db_(db),
+      sync_(options.durability == Durability::kSync),
+      queue_bytes_max_(options.queue_bytes_max),
+      recovery_interval_(options.recovery_interval) {
+  for (std::thread& thread : threads_) thread = std::thread([this] { run(); });
+}
 
 RocksCommitter::~RocksCommitter() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_one();
-  thread_.join();
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 std::optional<RocksCommitter::Queued> RocksCommitter::find(std::string_view key) const {
   const std::lock_guard lock(mutex_);
   const auto found = newest_.find(key);
   if (found == newest_.end()) return std::nullopt;
-  return found->second;
+  return Queued{found->second.sequence, found->second.write->value};
 }
 
 StoreHealth RocksCommitter::health() const {
@@ -43,81 +50,121 @@ StoreHealth RocksCommitter::health() const {
 
 void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
                             FunctionRef<void()> queued) {
+  auto waiting = std::make_unique<Waiting>(
+      Waiting{.sequence = 0, .batch = std::move(batch), .done = std::move(done)});
+  const std::size_t bytes = waiting->batch.bytes();
   std::unique_lock lock(mutex_);
   std::optional<CommitResult> at_once;
-  if (batch.empty() && seen <= written_sequence_) {
+  if (waiting->batch.empty() && seen <= written_sequence_) {
     at_once.emplace();
   } else if (failure_) {
     at_once = refused(*failure_);
-  } else if (!batch.empty() && queued_bytes_ > 0 &&
-             queued_bytes_ + batch.bytes() > queue_bytes_max_) {
+  } else if (seen > 0 && seen <= lost_up_to_) {
+    at_once = {CommitOutcome::kConflict, {.code = Code::kIo, .message = "what it read was lost"}};
+  } else if (queued_bytes_ > 0 && queued_bytes_ + bytes > queue_bytes_max_) {
     at_once = refused({.code = Code::kThrottling,
                        .message = "too many writes are waiting for the disk; try again later"});
   }
   if (at_once) {
     lock.unlock();
     queued();
-    done(std::move(*at_once));
+    waiting->done(std::move(*at_once));
     return;
   }
   // An empty batch takes its turn behind what it saw: the queue is in order.
-  const uint64_t sequence = batch.empty() ? last_sequence_ : ++last_sequence_;
-  for (const Write& write : batch.writes()) newest_[write.key] = {sequence, write.value};
-  queued_bytes_ += batch.bytes();
-  const bool idle = queue_.empty();
-  queue_.push_back({sequence, std::move(batch), std::move(done)});
+  waiting->sequence = waiting->batch.empty() ? last_sequence_ : ++last_sequence_;
+  enter(*waiting);
+  queued_bytes_ += bytes;
+  queue_.push_back(std::move(waiting));
   queued();
+  const bool wake = !writing_ && queue_.size() == 1;
   lock.unlock();
-  if (idle) wake_.notify_one();
+  if (wake) wake_.notify_one();
+}
+
+// The map's keys are those of the newest batches, which outlive the older ones.
+void RocksCommitter::enter(const Waiting& waiting) {
+  for (const Write& write : waiting.batch.writes()) {
+    const Newest newest{.sequence = waiting.sequence, .write = &write};
+    const auto [entry, is_new] = newest_.try_emplace(write.key, newest);
+    if (is_new) continue;
+    auto node = newest_.extract(entry);
+    node.key() = write.key;
+    node.mapped() = newest;
+    newest_.insert(std::move(node));
+  }
 }
 
 void RocksCommitter::run() {
+  std::unique_lock lock(mutex_);
   for (;;) {
-    std::deque<Waiting> group;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      for (std::size_t bytes = 0; !queue_.empty() && bytes < kGroupBytesMax;) {
-        bytes += queue_.front().batch.bytes();
-        group.push_back(std::move(queue_.front()));
-        queue_.pop_front();
-      }
-    }
-    if (const auto error = write(group)) {
-      fail_all(std::move(group), *error);
+    if (failure_ && may_recover_ && !writing_ && !stopping_) {
+      try_again(lock);
       continue;
     }
-    retire(group);
-    for (Waiting& waiting : group) waiting.done({});
+    if (writing_ || queue_.empty()) {
+      if (stopping_ && queue_.empty()) return;
+      wake_.wait(lock);
+      continue;
+    }
+    writing_ = true;
+    const Group group = take_group();
+    lock.unlock();
+    const rocksdb::Status status = write(group);
+    lock.lock();
+    writing_ = false;
+    std::deque<std::unique_ptr<Waiting>> behind;
+    if (status.ok()) {
+      retire(group);
+    } else {
+      behind = give_up(status);
+    }
+    const std::optional<Error> error = failure_;
+    const bool more = !queue_.empty() || failure_ || stopping_;
+    lock.unlock();
+    if (more) wake_.notify_one();
+    for (const auto& waiting : group) {
+      waiting->done(status.ok() ? CommitResult() : CommitResult{CommitOutcome::kUnknown, *error});
+    }
+    for (const auto& waiting : behind) waiting->done(refused(*error));
+    lock.lock();
   }
 }
 
-std::optional<Error> RocksCommitter::write(const std::deque<Waiting>& group) {
-  rocksdb::WriteBatch together;
-  for (const Waiting& waiting : group) {
-    for (const Write& write : waiting.batch.writes()) {
+RocksCommitter::Group RocksCommitter::take_group() {
+  Group group;
+  for (std::size_t bytes = 0; !queue_.empty() && bytes < kGroupBytesMax;) {
+    bytes += queue_.front()->batch.bytes();
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return group;
+}
+
+rocksdb::Status RocksCommitter::write(const Group& group) {
+  std::size_t bytes = 0;
+  for (const auto& waiting : group) bytes += waiting->batch.bytes();
+  rocksdb::WriteBatch together(bytes);
+  for (const auto& waiting : group) {
+    for (const Write& write : waiting->batch.writes()) {
       const rocksdb::Status added =
           write.value ? together.Put(write.key, *write.value) : together.Delete(write.key);
-      if (!added.ok()) return Error{Code::kIo, "cannot gather a write: " + added.ToString()};
+      if (!added.ok()) return added;
     }
   }
-  if (together.Count() == 0) return std::nullopt;
+  if (together.Count() == 0) return rocksdb::Status::OK();
   rocksdb::WriteOptions options;
   options.sync = sync_;
-  const rocksdb::Status status = db_.Write(options, &together);
-  if (status.ok()) return std::nullopt;
-  return Error{Code::kIo, "the disk refused a write, so no more are taken: " + status.ToString()};
+  return db_.Write(options, &together);
 }
 
-void RocksCommitter::retire(const std::deque<Waiting>& group) {
-  const std::lock_guard lock(mutex_);
-  for (const Waiting& waiting : group) {
-    queued_bytes_ -= waiting.batch.bytes();
-    written_sequence_ = waiting.sequence;
-    for (const Write& write : waiting.batch.writes()) {
+void RocksCommitter::retire(const Group& group) {
+  for (const auto& waiting : group) {
+    queued_bytes_ -= waiting->batch.bytes();
+    written_sequence_ = waiting->sequence;
+    for (const Write& write : waiting->batch.writes()) {
       const auto found = newest_.find(write.key);
-      if (found != newest_.end() && found->second.sequence <= written_sequence_) {
+      if (found != newest_.end() && found->second.sequence <= waiting->sequence) {
         newest_.erase(found);
       }
     }
@@ -126,17 +173,31 @@ void RocksCommitter::retire(const std::deque<Waiting>& group) {
 
 // The log may hold what was being written, so that it can be there after a restart. What is queued
 // behind it may have been built on it and was not written at all.
-void RocksCommitter::fail_all(std::deque<Waiting> group, const Error& error) {
-  std::deque<Waiting> behind;
-  {
-    const std::lock_guard lock(mutex_);
-    failure_ = error;
-    behind.swap(queue_);
-    newest_.clear();
-    queued_bytes_ = 0;
-  }
-  for (Waiting& waiting : group) waiting.done({CommitOutcome::kUnknown, error});
-  for (Waiting& waiting : behind) waiting.done(refused(error));
+std::deque<std::unique_ptr<RocksCommitter::Waiting>> RocksCommitter::give_up(
+    const rocksdb::Status& status) {
+  may_recover_ = status.IsNoSpace();
+  failure_ = Error{Code::kIo, (may_recover_ ? "the disk is full, so no writes are taken until "
+                                              "there is room: "
+                                            : "the disk refused a write, so no more are taken "
+                                              "until the data is opened anew: ") +
+                                  status.ToString()};
+  std::deque<std::unique_ptr<Waiting>> behind = std::exchange(queue_, {});
+  newest_.clear();
+  queued_bytes_ = 0;
+  lost_up_to_ = written_sequence_ = last_sequence_;
+  return behind;
+}
+
+// RocksDB goes on with a new log, so that what the full disk cut off is never read back.
+void RocksCommitter::try_again(std::unique_lock<std::mutex>& lock) {
+  wake_.wait_for(lock, recovery_interval_, [this] { return stopping_; });
+  if (stopping_ || writing_ || !failure_) return;
+  writing_ = true;
+  lock.unlock();
+  const rocksdb::Status status = db_.Resume();
+  lock.lock();
+  writing_ = false;
+  if (status.ok()) failure_.reset();
 }
 
 }  // namespace stator

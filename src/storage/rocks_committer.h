@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // RocksCommitter: gathers waiting batches into one write, in order.
 //
-// While a write is on its way to the disk the next batches wait, and go together in the next one.
-// Queued versions can be read through find(), so that the writers of one key need not wait for the
-// disk between them.
-// Thread safety: every method may be called from any thread at once.
+// While a write is on its way to the disk the next batches wait, and go together in the next one;
+// what it acknowledges meanwhile does not hold that one up. Queued versions can be read through
+// find(), so that the writers of one key need not wait for the disk between them.
+// Failure: after a write that failed, nothing more is taken. Where the disk was full, it tries
+// again and again whether there is room again, and then goes on; any other error stands until the
+// store is opened anew, since a disk that lost one write may have lost others. Thread safety: every
+// method may be called from any thread at once.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "storage/batch.h"
-#include "storage/store.h"
+#include "storage/stores.h"
 
 namespace rocksdb {
 class DB;
-}
+class Status;
+}  // namespace rocksdb
 
 namespace stator {
 
 class RocksCommitter {
  public:
-  RocksCommitter(rocksdb::DB& db, bool sync, std::size_t queue_bytes_max);
+  RocksCommitter(rocksdb::DB& db, const RocksStoreOptions& options);
   RocksCommitter(const RocksCommitter&) = delete;
   RocksCommitter& operator=(const RocksCommitter&) = delete;
   ~RocksCommitter();  // writes what is queued first
@@ -51,29 +58,39 @@ class RocksCommitter {
     Batch batch;
     CommitDone done;
   };
-  struct KeyHash : std::hash<std::string_view> {
-    using is_transparent = void;
+  using Group = std::vector<std::unique_ptr<Waiting>>;
+  struct Newest {
+    uint64_t sequence = 0;
+    const Write* write = nullptr;  // of a batch that waits
   };
 
   void run();
-  std::optional<Error> write(const std::deque<Waiting>& group);
-  void retire(const std::deque<Waiting>& group);
-  void fail_all(std::deque<Waiting> group, const Error& error);
+  Group take_group();
+  rocksdb::Status write(const Group& group);
+  void enter(const Waiting& waiting);
+  void retire(const Group& group);
+  std::deque<std::unique_ptr<Waiting>> give_up(const rocksdb::Status& status);
+  void try_again(std::unique_lock<std::mutex>& lock);
 
   rocksdb::DB& db_;
   const bool sync_;
   const std::size_t queue_bytes_max_;
+  const std::chrono::milliseconds recovery_interval_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Waiting> queue_;
+  std::deque<std::unique_ptr<Waiting>> queue_;
   std::size_t queued_bytes_ = 0;
   uint64_t last_sequence_ = 0;     // of what was queued
-  uint64_t written_sequence_ = 0;  // of what is durable
-  std::unordered_map<std::string, Queued, KeyHash, std::equal_to<>> newest_;
-  std::optional<Error> failure_;  // set once: no further writes
+  uint64_t written_sequence_ = 0;  // of what is durable, or lost
+  uint64_t lost_up_to_ = 0;        // of what had been read from the queue and then failed
+  // By keys of the batches that wait.
+  std::unordered_map<std::string_view, Newest> newest_;
+  std::optional<Error> failure_;  // no further writes
+  bool may_recover_ = false;
+  bool writing_ = false;  // one of the threads is
   bool stopping_ = false;
-  std::thread thread_;
+  std::array<std::thread, 2> threads_;  // one writes while the other acknowledges
 };
 
 }  // namespace stator

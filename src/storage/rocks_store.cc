@@ -129,9 +129,7 @@ class RocksStore final : public Store {
  public:
   RocksStore(DataDirectory directory, std::unique_ptr<rocksdb::DB> db,
              const RocksStoreOptions& options)
-      : directory_(std::move(directory)),
-        db_(std::move(db)),
-        committer_(*db_, options.durability == Durability::kSync, options.queue_bytes_max) {}
+      : directory_(std::move(directory)), db_(std::move(db)), committer_(*db_, options) {}
 
   StoreCapabilities capabilities() const override {
     return {.key_bytes_max = 64UL << 10,

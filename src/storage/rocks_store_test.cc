@@ -52,6 +52,7 @@ class Gate {
     return passed_;
   }
   std::atomic<bool> failing = false;
+  std::atomic<bool> full = false;
 
  private:
   std::mutex mutex_;
@@ -67,7 +68,8 @@ class GatedLog final : public rocksdb::WritableFileWrapper {
       : WritableFileWrapper(file.get()), file_(std::move(file)), gate_(gate) {}
   rocksdb::Status Sync() override {
     gate_.pass();
-    if (gate_.failing) return rocksdb::Status::IOError("no space left, says the test");
+    if (gate_.failing) return rocksdb::Status::IOError("a broken disk, says the test");
+    if (gate_.full) return rocksdb::Status::NoSpace("says the test");
     return file_->Sync();
   }
 
@@ -202,13 +204,42 @@ TEST_F(RocksStore, RefusesWritesAfterAFailedSyncAndGoesOnReading) {
   EXPECT_EQ(later.outcome, CommitOutcome::kUnavailable);
   EXPECT_EQ(later.error.code, Code::kIo);
   EXPECT_FALSE(store->health().writable);
-  EXPECT_NE(store->health().reason.find("no space left"), std::string::npos);
+  EXPECT_NE(store->health().reason.find("a broken disk"), std::string::npos);
   gate.failing = false;
   store.reset();
   store = open();
   EXPECT_TRUE(store->health().writable);
   EXPECT_EQ(get(*store, "b"), "nothing");
   EXPECT_EQ(put(*store, "a", "again").get().outcome, CommitOutcome::kCommitted);
+}
+
+TEST_F(RocksStore, RefusesWritesWhileTheDiskIsFullAndGoesOnByItself) {
+  auto store = open({.recovery_interval = std::chrono::milliseconds(5)});
+  ASSERT_EQ(put(*store, "a", "kept").get().outcome, CommitOutcome::kCommitted);
+  gate.shut();
+  auto doomed = put(*store, "a", "lost");
+  gate.await_someone();
+  auto built_on_it = *store->begin();
+  const auto read = built_on_it->get_for_update(std::vector<std::string>{"a"});
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->front(), "lost");
+  gate.full = true;
+  gate.open();
+  EXPECT_EQ(doomed.get().outcome, CommitOutcome::kUnknown);
+  const auto refused = put(*store, "b", "x").get();
+  EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
+  EXPECT_NE(refused.error.message.find("the disk is full"), std::string::npos);
+  EXPECT_NE(store->health().reason.find("the disk is full"), std::string::npos);
+  EXPECT_EQ(get(*store, "a"), "kept");
+  gate.full = false;
+  while (!store->health().writable) std::this_thread::yield();
+  built_on_it->put("c", "x");
+  EXPECT_EQ(commit(*built_on_it).get().outcome, CommitOutcome::kConflict);
+  EXPECT_EQ(put(*store, "b", "y").get().outcome, CommitOutcome::kCommitted);
+  store.reset();
+  store = open();
+  EXPECT_EQ(get(*store, "a"), "kept") << "what the full disk refused came back";
+  EXPECT_EQ(get(*store, "b"), "y");
 }
 
 TEST_F(RocksStore, ThrottlesWhenItsQueueIsFull) {

@@ -78,7 +78,8 @@ struct CommitResult {
 using CommitDone = std::move_only_function<void(CommitResult)>;
 
 // Reads and writes that apply together or not at all.
-// Destroying it without a commit drops its writes and releases its locks.
+// Destroying it without a commit drops its writes and releases its locks. A transaction that holds
+// guards ends on the thread that took them, and that thread has no other one with guards meanwhile.
 class Transaction {
  public:
   virtual ~Transaction() = default;

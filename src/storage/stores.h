@@ -2,6 +2,7 @@
 // The stores there are.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -19,7 +20,8 @@ struct RocksStoreOptions {
   bool create_if_missing = true;
   std::size_t block_cache_bytes = 64UL << 20;
   std::size_t write_buffer_bytes = 64UL << 20;
-  std::size_t queue_bytes_max = 64UL << 20;  // of commits waiting for the disk
+  std::size_t queue_bytes_max = 64UL << 20;           // of commits waiting for the disk
+  std::chrono::milliseconds recovery_interval{1000};  // between looks whether a full disk has room
 };
 
 // kLocked when another process has it open, kCorruption when it is damaged or no Stator directory
