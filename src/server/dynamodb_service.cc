@@ -206,7 +206,9 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
   if (request.method == "POST") return handle_operation(request, std::move(respond));
   const auto path = request.target.substr(0, request.target.find('?'));
   if ((request.method == "GET" || request.method == "HEAD") && path == "/") {
-    return respond(make_response(200, "text/plain", std::string(kHealth)));
+    const StoreHealth health = engine_.store().health();
+    if (health.writable) return respond(make_response(200, "text/plain", std::string(kHealth)));
+    return respond(make_response(503, "text/plain", "unhealthy: " + health.reason + "\n"));
   }
   respond(make_response(404, "text/plain", std::string(kNoOperation)));
 }
