@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ledger: writers that know what a database must hold after it has come back from a fault.
+//
+// Each writer does one thing after the other to items of its own: puts, conditional updates and
+// deletes that move items in and out of indexes, and transactions over two tables that carry a
+// token and move an amount between accounts that all writers share, as they do a counter. So what
+// is there must be, for each writer, what some number of its writes in their order lead to, and the
+// shared items must agree with those numbers exactly.
+//
+// Thread safety: write() for different writers at once; everything else by one thread alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stator/client.h"
+
+namespace stator::test {
+
+// Which writes must be there. None may ever be there in part, or without those before it.
+enum class Kept {
+  kAcknowledged,      // all that were acknowledged; one that was called last may be there
+  kOnlyAcknowledged,  // exactly those
+  kPrefix,            // those up to some moment
+};
+
+class Ledger {
+ public:
+  Ledger(std::size_t writers, uint64_t seed);
+
+  // The tables, empty, and the shared items. To be called once.
+  static Result<void> create(Client& client);
+
+  // Makes a writer write until a request fails, and returns that failure.
+  Error write(Client& client, std::size_t writer);
+
+  // Compares a database with what is known, by EXPECT_…, its indexes with their tables too.
+  void check(Client& client, Kept kept) { (void)compare(client, kept); }
+  // Checks, and takes what is there as what the next writes start from.
+  void settle(Client& client, Kept kept);
+  // To be called after settle(). Sends each writer's last transaction again with its token: it is
+  // applied once then, whether it was before or not.
+  void repeat_transactions(Client& client);
+
+  std::size_t acknowledged() const;  // writes, of those that were settled
+  std::size_t lost() const;          // of these
+
+ private:
+  using Items = std::map<int, Item>;              // by sort key
+  using Shared = std::map<std::string, int64_t>;  // by partition key
+
+  struct Write {
+    int64_t called_ns = 0;
+    std::optional<int64_t> returned_ns = {};                      // absent: no answer
+    std::vector<std::pair<int, std::optional<Item>>> items = {};  // absent: erased
+    Shared added = {};
+    std::optional<TransactWriteItemsRequest> transaction = {};
+  };
+  struct Writer {
+    std::string name;
+    std::mt19937_64 random;
+    int64_t last_version = 0;
+    Items before;  // the writes
+    Items now;     // if all of them took effect
+    std::vector<Write> writes;
+    // Of the writes last settled.
+    std::optional<Write> last_held_transaction;
+    std::optional<Write> unanswered_transaction;  // where it is not held
+  };
+  // How many of a writer's writes are there: only the counter tells the shortest from the longest.
+  struct Held {
+    std::size_t shortest = 0;
+    std::size_t longest = 0;
+  };
+  struct Comparison {
+    std::vector<Held> held;
+    Shared shared;
+  };
+
+  Result<void> call(Client& client, Writer& writer);
+  Item make_item(Writer& writer, int sk);
+  Result<void> put(Client& client, Writer& writer, Write& write);
+  Result<void> update(Client& client, Writer& writer, Write& write);
+  Result<void> erase(Client& client, Writer& writer, Write& write);
+  Result<void> count(Client& client, Write& write);
+  Result<void> transact(Client& client, Writer& writer, Write& write);
+
+  Comparison compare(Client& client, Kept kept) const;
+  static Held compare_writer(Client& client, const Writer& writer, Kept kept);
+  void check_order(const std::vector<Held>& held) const;
+  void check_shared(const Shared& found, const std::vector<Held>& held) const;
+
+  std::vector<Writer> writers_;
+  Shared shared_;  // before the writes
+  std::size_t acknowledged_ = 0;
+  std::size_t lost_ = 0;
+};
+
+}  // namespace stator::test
