@@ -8,22 +8,25 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 
 namespace stator::bench {
 namespace {
 
-constexpr std::string_view kLengthHeader = "Content-Length: ";
+constexpr std::string_view kLengthHeader = "\r\ncontent-length: ";
+constexpr std::string_view kLastChunk = "\r\n0\r\n\r\n";
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
 
-// The length of the whole answer once its head is in `text`; 0 before.
-std::size_t answer_length(std::string_view text) {
-  const std::size_t head_end = text.find("\r\n\r\n");
-  if (head_end == std::string_view::npos) return 0;
-  const std::size_t at = text.find(kLengthHeader);
-  if (at == std::string_view::npos || at > head_end) return head_end + 4;
-  std::size_t body = 0;
-  std::from_chars(text.data() + at + kLengthHeader.size(), text.data() + head_end, body);
-  return head_end + 4 + body;
+// The length of the body that a head announces; absent where it comes in chunks.
+std::optional<std::size_t> body_length(std::string_view head) {
+  const auto same = [](char a, char b) { return (a | 0x20) == (b | 0x20); };
+  const auto found = std::ranges::search(head, kLengthHeader, same);
+  if (found.empty()) return std::nullopt;
+  std::size_t length = 0;
+  std::from_chars(&*found.end(), head.data() + head.size(), length);
+  return length;
 }
 
 }  // namespace
@@ -53,15 +56,30 @@ bool HttpConnection::exchange(std::string_view request) {
     return false;
   }
   std::size_t have = 0;
-  std::size_t length = 0;
-  do {
+  head_length_ = 0;
+  std::optional<std::size_t> length;
+  for (;;) {
     if (have == buffer_.size()) buffer_.resize(buffer_.size() * 2);
     const ssize_t got = recv(socket_, buffer_.data() + have, buffer_.size() - have, 0);
     if (got <= 0) return false;
     have += static_cast<std::size_t>(got);
-    if (length == 0) length = answer_length({buffer_.data(), have});
-  } while (length == 0 || have < length);
-  return std::string_view(buffer_).substr(9, 3) == "200";
+    const std::string_view text(buffer_.data(), have);
+    if (head_length_ == 0) {
+      const std::size_t end = text.find(kHeadEnd);
+      if (end == std::string_view::npos) continue;
+      head_length_ = end + kHeadEnd.size();
+      length = body_length(text.substr(0, head_length_));
+    }
+    if (length ? have >= head_length_ + *length : text.ends_with(kLastChunk)) break;
+  }
+  length_ = have;
+  const std::string_view code = std::string_view(buffer_).substr(9, 3);
+  std::from_chars(code.data(), code.data() + code.size(), status_);
+  return true;
+}
+
+std::string_view HttpConnection::body() const {
+  return std::string_view(buffer_).substr(head_length_, length_ - head_length_);
 }
 
 std::string dynamodb_request(std::string_view operation, std::string_view body) {

@@ -17,12 +17,18 @@ class HttpConnection {
   HttpConnection& operator=(const HttpConnection&) = delete;
   ~HttpConnection();
 
-  // True for an answer with status 200, read to its end.
+  // False where no whole answer came.
   bool exchange(std::string_view request);
+  // Of the last answer.
+  int status() const { return status_; }
+  std::string_view body() const;
 
  private:
   int socket_ = -1;
+  int status_ = 0;
   std::string buffer_;
+  std::size_t head_length_ = 0;
+  std::size_t length_ = 0;
 };
 
 // A POST of one operation as an SDK sends it; the signature is of the right form only.

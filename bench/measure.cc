@@ -4,44 +4,79 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <random>
 #include <thread>
 
 namespace stator::bench {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+using Microseconds = std::chrono::duration<double, std::micro>;
 
 struct Turn {
   double per_second = 0;
-  double p50_us = 0;
-  double p99_us = 0;
+  std::vector<double> latencies_us;  // sorted
   bool failed = false;
 };
 
-double percentile(std::vector<double>& sorted, double part) {
+double percentile(const std::vector<double>& sorted, double part) {
   if (sorted.empty()) return 0;
   return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
 }
 
-Turn run_turn(const Contender& contender, int threads, std::chrono::milliseconds length) {
+struct Worker {
+  Operation operation;
+  std::vector<double> latencies_us = {};
+  bool failed = false;
+
+  void run_closed(const std::atomic<bool>& stop) {
+    SteadyClock::time_point before = SteadyClock::now();
+    while (!stop.load(std::memory_order_relaxed)) {
+      if (!operation()) {
+        failed = true;
+        return;
+      }
+      const SteadyClock::time_point after = SteadyClock::now();
+      latencies_us.push_back(Microseconds(after - before).count());
+      before = after;
+    }
+  }
+
+  // Arrivals as of many independent clients.
+  void run_open(const std::atomic<bool>& stop, double per_second, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::exponential_distribution<double> gap(per_second);
+    SteadyClock::time_point due = SteadyClock::now();
+    while (!stop.load(std::memory_order_relaxed)) {
+      due += std::chrono::duration_cast<SteadyClock::duration>(
+          std::chrono::duration<double>(gap(random)));
+      std::this_thread::sleep_until(due);
+      if (!operation()) {
+        failed = true;
+        return;
+      }
+      latencies_us.push_back(Microseconds(SteadyClock::now() - due).count());
+    }
+  }
+};
+
+Turn run_turn(const Contender& contender, const Contest& contest,
+              std::chrono::milliseconds length) {
+  const int threads = contender.threads > 0 ? contender.threads : contest.threads;
+  std::vector<Worker> workers;
+  workers.reserve(static_cast<std::size_t>(threads));
+  for (int index = 0; index < threads; ++index) workers.push_back({contender.make(index)});
   std::atomic<bool> go = false;
   std::atomic<bool> stop = false;
-  std::atomic<bool> failed = false;
-  std::vector<std::vector<double>> latencies(static_cast<std::size_t>(threads));
-  std::vector<std::thread> workers;
-  for (int index = 0; index < threads; ++index) {
-    workers.emplace_back([&, index, operation = contender.make(index)] {
-      std::vector<double>& mine = latencies[static_cast<std::size_t>(index)];
+  std::vector<std::thread> running;
+  running.reserve(workers.size());
+  for (std::size_t index = 0; index < workers.size(); ++index) {
+    running.emplace_back([&, index] {
       go.wait(false);
-      SteadyClock::time_point before = SteadyClock::now();
-      for (uint64_t sequence = 0; !stop.load(std::memory_order_relaxed); ++sequence) {
-        if (!operation(sequence)) {
-          failed = true;
-          return;
-        }
-        const SteadyClock::time_point after = SteadyClock::now();
-        mine.push_back(std::chrono::duration<double, std::micro>(after - before).count());
-        before = after;
+      if (contest.offered_per_second > 0) {
+        workers[index].run_open(stop, contest.offered_per_second / threads, index + 1);
+      } else {
+        workers[index].run_closed(stop);
       }
     });
   }
@@ -50,41 +85,54 @@ Turn run_turn(const Contender& contender, int threads, std::chrono::milliseconds
   go.notify_all();
   std::this_thread::sleep_for(length);
   stop = true;
-  for (std::thread& worker : workers) worker.join();
+  for (std::thread& thread : running) thread.join();
   const double seconds = std::chrono::duration<double>(SteadyClock::now() - start).count();
 
-  std::vector<double> all;
-  for (const auto& mine : latencies) all.insert(all.end(), mine.begin(), mine.end());
-  std::ranges::sort(all);
-  return {.per_second = static_cast<double>(all.size()) / seconds,
-          .p50_us = percentile(all, 0.5),
-          .p99_us = percentile(all, 0.99),
-          .failed = failed};
+  Turn turn;
+  for (const Worker& worker : workers) {
+    turn.failed = turn.failed || worker.failed;
+    turn.latencies_us.insert(turn.latencies_us.end(), worker.latencies_us.begin(),
+                             worker.latencies_us.end());
+  }
+  std::ranges::sort(turn.latencies_us);
+  turn.per_second = static_cast<double>(turn.latencies_us.size()) / seconds;
+  return turn;
 }
 
 }  // namespace
 
-bool run_contest(const Contest& contest, const Plan& plan) {
+bool run_contest(const Contest& contest, const Plan& plan, std::vector<Measurement>& results) {
+  if (contest.title.find(plan.only) == std::string::npos) return true;
   std::vector<std::vector<Turn>> turns(contest.contenders.size());
   for (int turn = 0; turn < plan.turns; ++turn) {
     for (std::size_t i = 0; i < contest.contenders.size(); ++i) {
-      turns[i].push_back(run_turn(contest.contenders[i], contest.threads, plan.turn));
+      turns[i].push_back(run_turn(contest.contenders[i], contest, plan.turn));
       if (turns[i].back().failed) {
-        std::printf("%s: an operation of '%s' failed\n", contest.title.c_str(),
-                    contest.contenders[i].name.c_str());
+        std::fprintf(stderr, "%s: an operation of '%s' failed\n", contest.title.c_str(),
+                     contest.contenders[i].name.c_str());
         return false;
       }
     }
   }
-  std::printf("\n%s (%d at once)\n", contest.title.c_str(), contest.threads);
+  std::printf("\n%s\n", contest.title.c_str());
   double first = 0;
   for (std::size_t i = 0; i < contest.contenders.size(); ++i) {
     std::ranges::sort(turns[i], {}, &Turn::per_second);
+    const Contender& contender = contest.contenders[i];
     const Turn& median = turns[i][turns[i].size() / 2];
     if (i == 0) first = median.per_second;
-    std::printf("  %-34s %10.0f/s   p50 %8.1f us   p99 %8.1f us   x %.2f\n",
-                contest.contenders[i].name.c_str(), median.per_second, median.p50_us, median.p99_us,
-                median.per_second / first);
+    const Measurement& row = results.emplace_back(
+        Measurement{.contest = contest.title,
+                    .threads = contender.threads > 0 ? contender.threads : contest.threads,
+                    .contender = contender.name,
+                    .per_second = median.per_second,
+                    .p50_us = percentile(median.latencies_us, 0.5),
+                    .p99_us = percentile(median.latencies_us, 0.99),
+                    .p999_us = percentile(median.latencies_us, 0.999),
+                    .ratio = first > 0 ? median.per_second / first : 0});
+    std::printf("  %-34s %3d at once %9.0f/s   p50 %8.1f   p99 %8.1f   p99.9 %8.1f us   x %.2f\n",
+                row.contender.c_str(), row.threads, row.per_second, row.p50_us, row.p99_us,
+                row.p999_us, row.ratio);
   }
   std::fflush(stdout);
   return true;

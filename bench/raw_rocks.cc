@@ -16,6 +16,11 @@ std::string key_of(uint64_t number) {
 
 }  // namespace
 
+uint64_t raw_order(uint64_t i, uint64_t count) {
+  constexpr uint64_t kPrime = 2'654'435'761;  // no divisor of any count below it
+  return i * kPrime % count;
+}
+
 RawRocks::RawRocks(const std::filesystem::path& directory) {
   rocksdb::Options options;
   options.create_if_missing = true;

@@ -12,6 +12,9 @@ class DB;
 
 namespace stator::bench {
 
+// The numbers below `count` in an order that has nothing to do with theirs.
+uint64_t raw_order(uint64_t i, uint64_t count);
+
 class RawRocks {
  public:
   explicit RawRocks(const std::filesystem::path& directory);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the benchmark, and what they find out.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/measure.h"
+#include "bench/workload.h"
+
+namespace stator::bench {
+
+struct Settings {
+  std::string self;    // this program, for the constant-answer server
+  std::string stator;  // the command
+  WorkOptions work = {};
+  Plan plan = {};
+};
+
+struct Findings {
+  std::vector<Measurement> measurements;
+  std::map<std::string, double> facts;  // "start in memory, ms"
+
+  // The ratio of a contender in a contest; 0 where it was not measured.
+  double ratio(const std::string& contest, const std::string& contender, int threads) const;
+  double rate(const std::string& contest, const std::string& contender, int threads) const;
+};
+
+// Each prints as it goes; false where something failed.
+bool in_process(const Settings& settings, Findings& findings);
+bool over_http(const Settings& settings, Findings& findings);
+bool footprint(const Settings& settings, Findings& findings);
+// Cost of a point read and of a page as a table grows tenfold and a thousandfold.
+bool growth(const Settings& settings, Findings& findings);
+// The same load on endpoints that are there already.
+bool compare(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& urls,
+             Findings& findings);
+
+// The budget that the project has set itself, each line with the figure of this run.
+void print_budget(const Findings& findings);
+bool write_json(const std::string& path, const Settings& settings, const Findings& findings);
+
+// Serves a constant on a free port until killed: the yardstick for HTTP.
+int serve_constant();
+
+}  // namespace stator::bench

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start-up time, memory, size on disk, and how costs grow with a table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "bench/contests.h"
+#include "stator/database.h"
+#include "stator/http_client.h"
+#include "support/server_process.h"
+#include "support/temp_dir.h"
+
+namespace stator::bench {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+void note(Findings& findings, const std::string& name, double value) {
+  findings.facts[name] = value;
+  std::printf("  %-52s %10.1f\n", name.c_str(), value);
+  std::fflush(stdout);
+}
+
+// A field of /proc/PID/status, in MB.
+double memory_mb(pid_t pid, const std::string& field) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string name; status >> name;) {
+    double kilobytes = 0;
+    if (name == field + ":" && status >> kilobytes) return kilobytes / 1024;
+  }
+  return 0;
+}
+
+double size_mb(const std::filesystem::path& directory) {
+  uintmax_t bytes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) bytes += entry.file_size();
+  }
+  return static_cast<double>(bytes) / (1 << 20);
+}
+
+double start_ms(const std::string& stator, const std::vector<std::string>& arguments) {
+  const SteadyClock::time_point start = SteadyClock::now();
+  const test::ServerProcess server(stator, arguments);
+  return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
+}
+
+double median_start_ms(const Settings& settings, const std::vector<std::string>& arguments) {
+  std::vector<double> all;
+  for (int i = 0; i < 5; ++i) all.push_back(start_ms(settings.stator, arguments));
+  std::ranges::sort(all);
+  return all[2];
+}
+
+// Microseconds of one operation of one thread.
+double cost_us(Client& client, Kind kind, const WorkOptions& work, const Plan& plan) {
+  std::vector<Measurement> measured;
+  const Contest contest{
+      .title = fmt::format("{} of {} items: {}", "growth", work.items, title_of(kind)),
+      .contenders = {{"Database, on disk", on_client(client, kind, work)}}};
+  return run_contest(contest, plan, measured) ? measured[0].p50_us : 0;
+}
+
+}  // namespace
+
+bool footprint(const Settings& settings, Findings& findings) {
+  std::printf("\nfootprint\n");
+  const test::TempDir directory;
+  note(findings, "start in memory, ms", median_start_ms(settings, {"--memory"}));
+  test::ServerProcess memory(settings.stator, {"--memory"});
+  note(findings, "idle in memory, MB", memory_mb(memory.pid(), "VmRSS"));
+
+  const std::string data = (directory.path() / "data").string();
+  test::ServerProcess disk(settings.stator, {"--data", data});
+  note(findings, "idle on disk, MB", memory_mb(disk.pid(), "VmRSS"));
+  auto client = HttpClient::open({.endpoint = disk.url()});
+  if (!client || !fill(*client, settings.work)) return false;
+  note(findings, "after loading on disk, MB", memory_mb(disk.pid(), "VmHWM"));
+  disk.kill_now();
+  note(findings, "start after a crash, ms", start_ms(settings.stator, {"--data", data}));
+  {
+    test::ServerProcess again(settings.stator, {"--data", data});
+    again.terminate();
+  }
+  const double stored = size_mb(data);
+  note(findings, "on disk, MB", stored);
+  note(findings, "on disk, bytes an item of 1 KB",
+       stored * (1 << 20) / static_cast<double>(settings.work.items + kPartitions * kPageItems));
+  note(findings, "start on disk, ms", median_start_ms(settings, {"--data", data}));
+  return true;
+}
+
+bool growth(const Settings& settings, Findings& findings) {
+  std::printf("\ngrowth, items of 100 bytes\n");
+  for (const uint64_t items : {10'000UL, 1'000'000UL, 10'000'000UL}) {
+    const test::TempDir directory;
+    const WorkOptions work{.items = items, .filler = std::string(60, 'x')};
+    auto database =
+        Database::open({.path = directory.path() / "data", .durability = Durability::kOs});
+    if (!database || !fill(*database, work)) return false;
+    for (const Kind kind : {Kind::kGet, Kind::kQuery}) {
+      note(findings, fmt::format("{} of {} items, us", title_of(kind), items),
+           cost_us(*database, kind, work, settings.plan));
+    }
+  }
+  return true;
+}
+
+}  // namespace stator::bench

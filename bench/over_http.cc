@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations over HTTP, beside the same HTTP server answering a constant.
+#include <csignal>
+#include <cstdio>
+
+#include "bench/contests.h"
+#include "bench/raw_rocks.h"
+#include "http/server.h"
+#include "stator/http_client.h"
+#include "support/server_process.h"
+#include "support/temp_dir.h"
+
+namespace stator::bench {
+namespace {
+
+// Latency is measured at a load that leaves room: this part of what the server on disk can take.
+constexpr double kOfferedPart = 0.5;
+constexpr int kConnections[] = {1, 16, 64};
+
+bool fill_over_http(const std::string& url, const WorkOptions& work) {
+  auto client = HttpClient::open({.endpoint = url});
+  return client && fill(*client, work);
+}
+
+}  // namespace
+
+bool over_http(const Settings& settings, Findings& findings) {
+  const test::TempDir directory;
+  const WorkOptions& work = settings.work;
+  test::ServerProcess constant(settings.self, {"--constant"});
+  test::ServerProcess disk(settings.stator, {"--data", (directory.path() / "sync").string()});
+  test::ServerProcess disk_os(settings.stator,
+                              {"--data", (directory.path() / "os").string(), "--durability", "os"});
+  test::ServerProcess memory(settings.stator, {"--memory"});
+  for (const test::ServerProcess* server : {&disk, &disk_os, &memory}) {
+    if (server->url().empty() || !fill_over_http(server->url(), work)) return false;
+  }
+  RawRocks raw(directory.path() / "raw");
+  const OperationFactory raw_put = [&](int thread) -> Operation {
+    return [&, numbers = Numbers(thread, work.items)]() mutable {
+      return raw.put(numbers.next(), work.filler, true);
+    };
+  };
+  for (const Kind kind : kKinds) {
+    for (const int connections : kConnections) {
+      Contest contest{.title = std::string("HTTP: ") + title_of(kind), .threads = connections};
+      if (kind == Kind::kPut) {
+        contest.contenders.push_back({"raw RocksDB synced Put", raw_put});
+      }
+      contest.contenders.push_back(
+          {"constant answer of 1 KB", over_http(constant.url(), kind, work)});
+      contest.contenders.push_back({"stator serve, sync", over_http(disk.url(), kind, work)});
+      if (writes(kind)) {
+        contest.contenders.push_back({"stator serve, os", over_http(disk_os.url(), kind, work)});
+      }
+      contest.contenders.push_back({"stator serve, memory", over_http(memory.url(), kind, work)});
+      if (!run_contest(contest, settings.plan, findings.measurements)) return false;
+      if (connections != 16 || (kind != Kind::kGet && kind != Kind::kPut)) continue;
+      contest.offered_per_second =
+          kOfferedPart * findings.rate(contest.title, "stator serve, sync", connections);
+      contest.title += ", open loop at half its load";
+      if (kind == Kind::kPut) contest.contenders.erase(contest.contenders.begin());
+      if (!run_contest(contest, settings.plan, findings.measurements)) return false;
+    }
+  }
+  return true;
+}
+
+bool compare(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& urls,
+             Findings& findings) {
+  for (const auto& [name, url] : urls) {
+    std::printf("filling %s\n", name.c_str());
+    if (!fill_over_http(url, settings.work)) return false;
+  }
+  for (const Kind kind : kKinds) {
+    for (const int connections : kConnections) {
+      Contest contest{.title = std::string("HTTP: ") + title_of(kind), .threads = connections};
+      for (const auto& [name, url] : urls) {
+        contest.contenders.push_back({name, over_http(url, kind, settings.work)});
+      }
+      if (!run_contest(contest, settings.plan, findings.measurements)) return false;
+    }
+  }
+  return true;
+}
+
+int serve_constant() {
+  auto server = http::Server::start({}, [](const http::Request&, http::Respond respond) {
+    static const std::string body(1'000, 'x');
+    respond(
+        {.status = 200, .headers = {{"Content-Type", "application/x-amz-json-1.0"}}, .body = body});
+  });
+  if (!server) return 1;
+  std::printf("listening on http://127.0.0.1:%d\n", (*server)->port());
+  std::fflush(stdout);
+  pause();
+  return 0;
+}
+
+}  // namespace stator::bench

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every benchmark does: two tables, items of 1 KB, and six operations, in C++ and as HTTP.
+//
+// "Bench" has one item a number; "Pages" has partitions of kPageItems items each.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bench/measure.h"
+#include "stator/client.h"
+
+namespace stator::bench {
+
+inline constexpr uint64_t kPageItems = 100;
+inline constexpr uint64_t kPartitions = 100;  // of "Pages"
+
+struct WorkOptions {
+  uint64_t items = 100'000;                    // of "Bench"
+  std::string filler = std::string(950, 'x');  // makes an item of about 1 KB
+};
+
+// Creates and fills both tables. Prints what failed.
+bool fill(Client& client, const WorkOptions& options);
+
+enum class Kind { kGet, kPut, kUpdate, kQuery, kBatchWrite, kTransact };
+inline constexpr Kind kKinds[] = {Kind::kGet,   Kind::kPut,        Kind::kUpdate,
+                                  Kind::kQuery, Kind::kBatchWrite, Kind::kTransact};
+// "PutItem", "Query of 100 items", "TransactWriteItems of 4".
+const char* title_of(Kind kind);
+bool writes(Kind kind);
+
+// Numbers of items, another stream in each thread.
+class Numbers {
+ public:
+  Numbers(int thread, uint64_t items) : random_(static_cast<uint64_t>(thread) + 1), items_(items) {}
+  uint64_t next() { return random_() % items_; }
+
+ private:
+  std::mt19937_64 random_;
+  uint64_t items_;
+};
+
+// In process, or through an HttpClient.
+OperationFactory on_client(Client& client, Kind kind, const WorkOptions& options);
+// Adds 1 to one item, the same for every thread.
+OperationFactory count_on_client(Client& client);
+// Prepared requests on a connection a thread.
+OperationFactory over_http(const std::string& url, Kind kind, const WorkOptions& options);
+
+}  // namespace stator::bench
