@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text is copied as it comes, in runs that end at the next byte that needs an escape; eight bytes
-// are looked at together, in long texts four times eight.
+// Text is copied as it comes, in runs that end at the next byte that needs an escape; sixteen
+// bytes are looked at together.
 #include "api/json_writer.h"
 
 #include <algorithm>
@@ -30,17 +30,24 @@ bool byte_needs_escape(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
 }
 
+using Bytes16 = unsigned char __attribute__((vector_size(16)));
+
+bool any_needs_escape(const char* bytes) {
+  Bytes16 sixteen;
+  std::memcpy(&sixteen, bytes, sizeof(sixteen));
+  const auto found = (sixteen < 0x20) | (sixteen == '"') | (sixteen == '\\');
+  uint64_t halves[2];
+  std::memcpy(halves, &found, sizeof(found));
+  return (halves[0] | halves[1]) != 0;
+}
+
 // Length of the front of `text` that can be copied as it is.
 std::size_t plain_length(std::string_view text) {
   std::size_t i = 0;
+  while (i + sizeof(Bytes16) <= text.size() && !any_needs_escape(text.data() + i)) {
+    i += sizeof(Bytes16);
+  }
   if constexpr (std::endian::native == std::endian::little) {
-    for (; i + 32 <= text.size(); i += 32) {
-      uint64_t words[4];
-      std::memcpy(words, text.data() + i, 32);
-      const uint64_t found = needs_escape(words[0]) | needs_escape(words[1]) |
-                             needs_escape(words[2]) | needs_escape(words[3]);
-      if (found != 0) break;
-    }
     for (; i + 8 <= text.size(); i += 8) {
       uint64_t word = 0;
       std::memcpy(&word, text.data() + i, 8);

@@ -2,7 +2,9 @@
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-authentication-methods.html
 #include "server/authorization.h"
 
+#include <algorithm>
 #include <array>
+#include <bitset>
 #include <string>
 #include <string_view>
 
@@ -14,48 +16,61 @@ std::string_view query_of(std::string_view target) {
   return mark == target.npos ? std::string_view() : target.substr(mark + 1);
 }
 
-// Whether `name=` with a value is among fields divided by one of `dividers`.
-bool has_field(std::string_view fields, std::string_view dividers, std::string_view name) {
-  while (!fields.empty()) {
-    const auto field = fields.substr(0, fields.find_first_of(dividers));
-    if (field.size() > name.size() + 1 && field.starts_with(name) && field[name.size()] == '=') {
-      return true;
+// Which of `names` are missing as `name=value` among fields divided by one of two characters.
+template <std::size_t count>
+std::bitset<count> missing_fields(std::string_view fields, char divider, char other,
+                                  const std::array<std::string_view, count>& names) {
+  std::bitset<count> missing;
+  missing.set();
+  const char* const end = fields.data() + fields.size();
+  for (const char* at = fields.data(); at < end;) {
+    const char* const stop =
+        std::find_if(at, end, [&](char c) { return c == divider || c == other; });
+    const std::string_view field(at, stop);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t length = names[i].size();
+      if (field.size() > length + 1 && field[length] == '=' && field.starts_with(names[i])) {
+        missing.reset(i);
+      }
     }
-    fields.remove_prefix(std::min(fields.size(), field.size() + 1));
+    at = stop == end ? end : stop + 1;
   }
-  return false;
+  return missing;
 }
 
 Result<void> check_header(const http::Request& request, std::string_view authorization) {
   if (!authorization.starts_with("AWS4-")) {
     return fail(Code::kMissingAuthenticationToken, "Request is missing Authentication Token");
   }
-  std::string missing;
-  for (const std::string_view part : {"Credential", "Signature", "SignedHeaders"}) {
-    if (!has_field(authorization, ", ", part)) {
-      missing += "Authorization header requires '" + std::string(part) + "' parameter. ";
+  constexpr std::array<std::string_view, 3> kParts = {"Credential", "Signature", "SignedHeaders"};
+  const auto missing = missing_fields(authorization, ',', ' ', kParts);
+  const bool dated = !request.header("x-amz-date").empty() || !request.header("date").empty();
+  if (missing.none() && dated) return {};
+  std::string text;
+  for (std::size_t i = 0; i < kParts.size(); ++i) {
+    if (missing[i]) {
+      text += "Authorization header requires '" + std::string(kParts[i]) + "' parameter. ";
     }
   }
-  if (request.header("x-amz-date").empty() && request.header("date").empty()) {
-    missing +=
-        "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ";
+  if (!dated) {
+    text += "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ";
   }
-  if (missing.empty()) return {};
-  return fail(Code::kIncompleteSignature, missing + "Authorization=" + std::string(authorization));
+  return fail(Code::kIncompleteSignature, text + "Authorization=" + std::string(authorization));
 }
 
 Result<void> check_query(std::string_view query) {
   constexpr std::array<std::string_view, 5> kParts = {"X-Amz-Algorithm", "X-Amz-Credential",
                                                       "X-Amz-Signature", "X-Amz-SignedHeaders",
                                                       "X-Amz-Date"};
-  std::string missing;
-  for (const std::string_view part : kParts) {
-    if (!has_field(query, "&", part)) {
-      missing += "AWS query-string parameters must include '" + std::string(part) + "'. ";
+  const auto missing = missing_fields(query, '&', '&', kParts);
+  if (missing.none()) return {};
+  std::string text;
+  for (std::size_t i = 0; i < kParts.size(); ++i) {
+    if (missing[i]) {
+      text += "AWS query-string parameters must include '" + std::string(kParts[i]) + "'. ";
     }
   }
-  if (missing.empty()) return {};
-  return fail(Code::kIncompleteSignature, missing + "Re-examine the query-string parameters.");
+  return fail(Code::kIncompleteSignature, text + "Re-examine the query-string parameters.");
 }
 
 }  // namespace
