@@ -106,6 +106,16 @@ TEST(RequestReader, JoinsChunksAndKeepsTheHeadersBesideThem) {
   }
 }
 
+TEST(RequestReader, ReadsALastChunkInWhateverPiecesItArrives) {
+  for (const std::string_view end : {"0\r\n\r\n", "0;x\r\n\r\n", "0\r\nT: t\r\n\r\n"}) {
+    for (const std::string_view chunk : {"", "1\r\na\r\n"}) {
+      EXPECT_EQ(outcome_of("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                           std::string(chunk) + std::string(end)),
+                Outcome::kRequest);
+    }
+  }
+}
+
 TEST(RequestReader, RefusesWhatIsNoHttp) {
   for (const std::string_view text : {
            "hello\r\n\r\n",
@@ -117,7 +127,7 @@ TEST(RequestReader, RefusesWhatIsNoHttp) {
            "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
            "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
            "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n",
-           "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+           "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
            "GET / HTTP/1.1\r\nFolded: a\r\n b\r\n\r\n",
            "GET / HTTP/1.1\r\nno colon\r\n\r\n",
        }) {
