@@ -68,6 +68,9 @@ class ScriptedStore : public Store {
   Result<void> checkpoint(const std::filesystem::path& directory) override {
     return inner_->checkpoint(directory);
   }
+  void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
+    inner_->verify_files(damaged, progress);
+  }
 
  private:
   std::unique_ptr<Store> inner_ = make_memory_store();

@@ -132,6 +132,9 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
                             path.string()));
   }
   if (error) return io_failure("read", path, error.value());
+  if (!create_if_missing) {
+    return fail(Code::kIo, fmt::format("there is no data in '{}'", path.string()));
+  }
   STATOR_CHECK_OK(write_unfinished(path));
   directory.fresh_ = true;
   return directory;

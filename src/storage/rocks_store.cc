@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/file_checksum.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice.h>
@@ -17,6 +18,7 @@
 #include "storage/data_directory.h"
 #include "storage/lock_table.h"
 #include "storage/rocks_committer.h"
+#include "storage/rocks_files.h"
 #include "storage/split_range.h"
 
 namespace stator {
@@ -125,11 +127,18 @@ class RocksTransaction final : public Transaction {
   uint64_t seen_ = 0;  // the newest queued version that was read
 };
 
+struct OpenedDatabase {
+  std::unique_ptr<rocksdb::DB> db;
+  std::string log_damage = {};  // what is wrong with the log; empty: nothing that was looked for
+};
+
 class RocksStore final : public Store {
  public:
-  RocksStore(DataDirectory directory, std::unique_ptr<rocksdb::DB> db,
-             const RocksStoreOptions& options)
-      : directory_(std::move(directory)), db_(std::move(db)), committer_(*db_, options) {}
+  RocksStore(DataDirectory directory, OpenedDatabase opened, const RocksStoreOptions& options)
+      : directory_(std::move(directory)),
+        db_(std::move(opened.db)),
+        log_damage_(std::move(opened.log_damage)),
+        committer_(*db_, options) {}
 
   StoreCapabilities capabilities() const override {
     return {.key_bytes_max = 64UL << 10,
@@ -176,16 +185,27 @@ class RocksStore final : public Store {
     rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &made);
     const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
     if (status.ok()) status = checkpoint->CreateCheckpoint((directory / kDatabaseName).string());
-    if (!status.ok()) {
-      return fail(Code::kIo, fmt::format("cannot copy the data to '{}': {}", directory.string(),
-                                         status.ToString()));
+    Result<void> copied;
+    if (status.ok()) {
+      copied = mark_data_directory(directory);
+    } else {
+      copied = fail(Code::kIo, fmt::format("cannot copy the data to '{}': {}", directory.string(),
+                                           status.ToString()));
     }
-    return mark_data_directory(directory);
+    // What is left of half a copy is of no use, and would be in the way of the next one.
+    if (!copied) std::filesystem::remove_all(directory, error);
+    return copied;
+  }
+
+  void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
+    if (!log_damage_.empty()) damaged(log_damage_);
+    verify_table_files(*db_, damaged, progress);
   }
 
  private:
   DataDirectory directory_;
   std::unique_ptr<rocksdb::DB> db_;
+  std::string log_damage_;
   LockTable locks_;
   RocksCommitter committer_;  // last: it writes what is queued before the rest goes
 };
@@ -198,6 +218,7 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env* e
   rocks.keep_log_file_num = 2;
   rocks.max_log_file_size = 4UL << 20;
   rocks.compression = rocksdb::kLZ4Compression;
+  rocks.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
   // A record torn at the end of the log is a write that was never acknowledged; what follows a
   // damaged one is not replayed.
   rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
@@ -222,19 +243,39 @@ Failure open_failure(const std::filesystem::path& path, const rocksdb::Status& s
               fmt::format("cannot open the data directory '{}': {}", path.string(), text));
 }
 
+Result<OpenedDatabase> open_database(const RocksStoreOptions& options, bool fresh,
+                                     rocksdb::Env* env) {
+  rocksdb::Options rocks = rocks_options(options, env);
+  // A directory that has held a database and holds none any more has lost it.
+  rocks.create_if_missing = fresh;
+  const std::string name = (options.path / kDatabaseName).string();
+  OpenedDatabase opened;
+  rocksdb::DB* db = nullptr;
+  rocksdb::Status status;
+  if (options.read_only) {
+    // Whoever only looks wants to know of more than a torn end.
+    rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+    status = rocksdb::DB::OpenForReadOnly(rocks, name, &db);
+    if (status.IsCorruption()) {
+      opened.log_damage = "the log cannot be read to its end: " + status.ToString();
+      rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+      status = rocksdb::DB::OpenForReadOnly(rocks, name, &db);
+    }
+  } else {
+    status = rocksdb::DB::Open(rocks, name, &db);
+  }
+  if (!status.ok()) return open_failure(options.path, status);
+  opened.db.reset(db);
+  return opened;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_rocks_store_in(rocksdb::Env* env,
                                                    const RocksStoreOptions& options) {
-  STATOR_TRY(DataDirectory directory, DataDirectory::open(options.path, options.create_if_missing));
-  rocksdb::Options rocks = rocks_options(options, env);
-  // A directory that has held a database and holds none any more has lost it.
-  rocks.create_if_missing = directory.is_fresh();
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
-      rocksdb::DB::Open(rocks, (options.path / kDatabaseName).string(), &db);
-  if (!status.ok()) return open_failure(options.path, status);
-  std::unique_ptr<rocksdb::DB> opened(db);
+  STATOR_TRY(DataDirectory directory,
+             DataDirectory::open(options.path, options.create_if_missing && !options.read_only));
+  STATOR_TRY(OpenedDatabase opened, open_database(options, directory.is_fresh(), env));
   if (directory.is_fresh()) STATOR_CHECK_OK(mark_data_directory(options.path));
   return std::make_unique<RocksStore>(std::move(directory), std::move(opened), options);
 }

@@ -54,6 +54,9 @@ struct ScanOptions {
 // Called for each row in order; the views die with the call. False ends the scan.
 using RowVisitor = FunctionRef<bool(std::string_view key, std::string_view value)>;
 using ValueVisitor = FunctionRef<void(std::string_view value)>;
+// Called for each thing found wrong, with one line that names it.
+using DamageVisitor = FunctionRef<void(std::string_view damage)>;
+using BytesVisitor = FunctionRef<void(uint64_t done_bytes, uint64_t total_bytes)>;
 
 // One consistent state of the whole store. Short-lived: a page, one TransactGetItems.
 class ReadView {
@@ -128,6 +131,9 @@ class Store {
   // Writes a consistent copy that can be opened as a store of its own into `directory`, which must
   // not exist. kInvalidArgument from a store without files.
   virtual Result<void> checkpoint(const std::filesystem::path& directory) = 0;
+  // Reads every file and compares what it holds with its checksums; a store without files has none
+  // that could be damaged.
+  virtual void verify_files(DamageVisitor damaged, BytesVisitor progress) = 0;
 };
 
 // Blocks until the commit's outcome is known.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checksums of a RocksDB database's files.
+#pragma once
+
+#include "storage/store.h"
+
+namespace rocksdb {
+class DB;
+}
+
+namespace stator {
+
+// Reads every block of every table file. Goes on after a damaged file with the next one.
+void verify_table_files(rocksdb::DB& db, DamageVisitor damaged, BytesVisitor progress);
+
+}  // namespace stator

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store that only looks: what it finds wrong with the files, and that it leaves them alone.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "storage/stores.h"
+#include "support/matchers.h"
+#include "support/temp_dir.h"
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+class RocksFiles : public testing::Test {
+ protected:
+  RocksFiles() {
+    auto store = open_rocks_store({.path = path_});
+    EXPECT_THAT(store, IsOk());
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 40; ++i) {
+      auto transaction = *(*store)->begin();
+      std::string value(1000, ' ');
+      for (char& byte : value) byte = static_cast<char>(random());
+      transaction->put("key " + std::to_string(i), value);
+      EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+    }
+  }
+  // A start writes what the log holds into a table file.
+  void reopen() const { EXPECT_THAT(open_rocks_store({.path = path_}), IsOk()); }
+
+  Result<std::vector<std::string>> look() const {
+    STATOR_TRY(const auto store, open_rocks_store({.path = path_, .read_only = true}));
+    std::vector<std::string> found;
+    store->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
+                        [&](uint64_t done, uint64_t total) { EXPECT_LE(done, total); });
+    return found;
+  }
+  std::filesystem::path only_file(const std::string& extension) const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path_ / "rocksdb")) {
+      if (entry.path().extension() == extension && entry.file_size() > 0) {
+        found.push_back(entry.path());
+      }
+    }
+    EXPECT_EQ(found.size(), 1U) << extension;
+    return found.empty() ? path_ : found.front();
+  }
+
+  test::TempDir directory_;
+  const std::filesystem::path path_ = directory_.path() / "data";
+};
+
+TEST_F(RocksFiles, ThatAreAsWrittenHaveNothingWrong) {
+  EXPECT_EQ(look().value(), std::vector<std::string>());
+  reopen();
+  EXPECT_EQ(look().value(), std::vector<std::string>());
+}
+
+TEST_F(RocksFiles, StayAsTheyAreWhenLookedAt) {
+  const auto contents = [&] {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+      files[entry.path()] = entry.is_regular_file() ? read_file(entry.path()) : "";
+    }
+    return files;
+  };
+  const auto before = contents();
+  auto store = open_rocks_store({.path = path_, .read_only = true});
+  ASSERT_THAT(store, IsOk());
+  auto transaction = *(*store)->begin();
+  transaction->put("key 1", "changed");
+  EXPECT_NE(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  store->reset();
+  EXPECT_EQ(contents(), before);
+}
+
+TEST_F(RocksFiles, AreNotMadeByLooking) {
+  const auto empty = directory_.path() / "empty";
+  std::filesystem::create_directory(empty);
+  EXPECT_THAT(open_rocks_store({.path = empty, .read_only = true}),
+              FailsWith(Code::kIo, "no data in"));
+  EXPECT_TRUE(std::filesystem::is_empty(empty));
+  EXPECT_THAT(open_rocks_store({.path = directory_.path() / "none", .read_only = true}),
+              FailsWith(Code::kIo, "no data directory"));
+}
+
+// The store refuses to open, or says which file is damaged.
+TEST_F(RocksFiles, AreFoundDamagedWhereverAByteOfATableChanges) {
+  reopen();
+  const auto path = only_file(".sst");
+  const std::string whole = read_file(path);
+  ASSERT_GT(whole.size(), 30'000U);
+  for (std::size_t at = 0; at < whole.size(); at += at + 1200 < whole.size() ? 997 : 7) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    write_file(path, damaged);
+    const auto found = look();
+    if (!found) {
+      EXPECT_EQ(found.error().code, Code::kCorruption) << found.error().message;
+      continue;
+    }
+    ASSERT_EQ(found->size(), 1U) << "byte " << at << " of " << whole.size();
+    EXPECT_NE(found->front().find(path.filename().string()), std::string::npos) << found->front();
+  }
+  write_file(path, whole);
+  EXPECT_EQ(look().value(), std::vector<std::string>());
+}
+
+TEST_F(RocksFiles, AreFoundDamagedInTheMiddleOfTheLog) {
+  const auto path = only_file(".log");
+  std::string bytes = read_file(path);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
+  write_file(path, bytes);
+  const auto found = look();
+  ASSERT_THAT(found, IsOk());
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_NE(found->front().find("the log"), std::string::npos) << found->front();
+}
+
+TEST_F(RocksFiles, AreWellWithAWriteThatACrashCutShort) {
+  const auto path = only_file(".log");
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 500);
+  EXPECT_EQ(look().value(), std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace stator
