@@ -50,8 +50,8 @@ double start_ms(const std::string& stator, const std::vector<std::string>& argum
 }
 
 double median_start_ms(const Settings& settings, const std::vector<std::string>& arguments) {
-  std::vector<double> all;
-  for (int i = 0; i < 5; ++i) all.push_back(start_ms(settings.stator, arguments));
+  std::vector<double> all(5);
+  for (double& took : all) took = start_ms(settings.stator, arguments);
   std::ranges::sort(all);
   return all[2];
 }

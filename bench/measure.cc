@@ -99,43 +99,48 @@ Turn run_turn(const Contender& contender, const Contest& contest,
   return turn;
 }
 
+void print(const Measurement& row) {
+  std::printf("  %-34s %3d at once %9.0f/s   p50 %8.1f   p99 %8.1f   p99.9 %8.1f us   x %.2f\n",
+              row.contender.c_str(), row.threads, row.per_second, row.p50_us, row.p99_us,
+              row.p999_us, row.ratio);
+}
+
 }  // namespace
 
 bool run_contest(const Contest& contest, const Plan& plan, std::vector<Measurement>& results) {
   if (contest.title.find(plan.only) == std::string::npos) return true;
   std::vector<std::vector<Turn>> turns(contest.contenders.size());
+  const auto failed = [&](std::size_t i) { return !turns[i].empty() && turns[i].back().failed; };
   for (int turn = 0; turn < plan.turns; ++turn) {
     for (std::size_t i = 0; i < contest.contenders.size(); ++i) {
-      turns[i].push_back(run_turn(contest.contenders[i], contest, plan.turn));
-      if (turns[i].back().failed) {
-        std::fprintf(stderr, "%s: an operation of '%s' failed\n", contest.title.c_str(),
-                     contest.contenders[i].name.c_str());
-        return false;
-      }
+      if (!failed(i)) turns[i].push_back(run_turn(contest.contenders[i], contest, plan.turn));
     }
   }
   std::printf("\n%s\n", contest.title.c_str());
+  bool good = true;
   double first = 0;
   for (std::size_t i = 0; i < contest.contenders.size(); ++i) {
-    std::ranges::sort(turns[i], {}, &Turn::per_second);
     const Contender& contender = contest.contenders[i];
+    if (failed(i)) {
+      std::printf("  %-34s an operation failed\n", contender.name.c_str());
+      good = false;
+      continue;
+    }
+    std::ranges::sort(turns[i], {}, &Turn::per_second);
     const Turn& median = turns[i][turns[i].size() / 2];
-    if (i == 0) first = median.per_second;
-    const Measurement& row = results.emplace_back(
-        Measurement{.contest = contest.title,
-                    .threads = contender.threads > 0 ? contender.threads : contest.threads,
-                    .contender = contender.name,
-                    .per_second = median.per_second,
-                    .p50_us = percentile(median.latencies_us, 0.5),
-                    .p99_us = percentile(median.latencies_us, 0.99),
-                    .p999_us = percentile(median.latencies_us, 0.999),
-                    .ratio = first > 0 ? median.per_second / first : 0});
-    std::printf("  %-34s %3d at once %9.0f/s   p50 %8.1f   p99 %8.1f   p99.9 %8.1f us   x %.2f\n",
-                row.contender.c_str(), row.threads, row.per_second, row.p50_us, row.p99_us,
-                row.p999_us, row.ratio);
+    if (first == 0) first = median.per_second;
+    results.push_back({.contest = contest.title,
+                       .threads = contender.threads > 0 ? contender.threads : contest.threads,
+                       .contender = contender.name,
+                       .per_second = median.per_second,
+                       .p50_us = percentile(median.latencies_us, 0.5),
+                       .p99_us = percentile(median.latencies_us, 0.99),
+                       .p999_us = percentile(median.latencies_us, 0.999),
+                       .ratio = first > 0 ? median.per_second / first : 0});
+    print(results.back());
   }
   std::fflush(stdout);
-  return true;
+  return good;
 }
 
 }  // namespace stator::bench

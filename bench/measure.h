@@ -49,8 +49,8 @@ struct Measurement {
   double ratio = 0;  // to the first contender's rate
 };
 
-// Runs the contest and appends a measurement a contender. False where an operation failed.
-// Contests that the plan leaves out add nothing.
+// Runs the contest and appends a measurement a contender but for those of which an operation
+// failed; then it is false. Contests that the plan leaves out add nothing.
 bool run_contest(const Contest& contest, const Plan& plan, std::vector<Measurement>& results);
 
 }  // namespace stator::bench
