@@ -6,7 +6,6 @@
 int main() {
   auto db = stator::Database::open({.path = "data"});  // without a path: in memory
   if (!db) return std::cerr << db.error().message << '\n', 1;
-
   (void)db->create_table({.table = "Toggles",
                           .attributes = {{"pk", stator::ScalarType::kS}},
                           .key_schema = {{"pk", stator::KeyType::kHash}},
