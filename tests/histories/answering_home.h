@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Homes that answer any request by JSON: in memory, on RocksDB with the smallest buffers, and
+// behind HTTP. The same requests give the same bytes: all begin with one secret of the partition
+// hash, their clocks stand still, and a table's id, which is random, is blanked.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "histories/any_request.h"
+
+namespace stator::test {
+
+class AnsweringHome {
+ public:
+  virtual ~AnsweringHome() = default;
+  virtual std::string answer(const AnyRequest& request) = 0;
+  virtual void reopen() {}  // where there is something to come back to
+};
+
+std::unique_ptr<AnsweringHome> home_in_memory();
+std::unique_ptr<AnsweringHome> home_over_http();
+
+enum class Reopening { kNever, kWhenTold };
+// How much RocksDB had to do for a history.
+struct RocksWork {
+  int flushes = 0;
+  int compactions = 0;
+};
+class RocksHome : public AnsweringHome {
+ public:
+  virtual RocksWork work() const = 0;  // since it was opened last
+};
+std::unique_ptr<RocksHome> home_on_disk(Reopening reopening);
+
+}  // namespace stator::test

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// One random history of every operation in several homes: in memory, on RocksDB with the smallest
+// buffers, there too but reopened at random, and over HTTP. The answers are the same, byte for
+// byte. STATOR_SEED repeats a history, STATOR_STEPS lengthens it.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "histories/answering_home.h"
+#include "histories/random_requests.h"
+#include "support/from_environment.h"
+
+namespace stator::test {
+namespace {
+
+struct Step {
+  AnyRequest request;
+  bool reopens = false;  // before it is sent
+};
+
+struct Difference {
+  std::string home;
+  std::string answer;
+  std::string answer_in_memory;
+};
+
+class Homes {
+ public:
+  // True where every home answers the same; what the others' is compared with is in `answer`.
+  bool agree(const Step& step, std::string& answer) {
+    answer = memory_->answer(step.request);
+    if (step.reopens) reopened_->reopen();
+    return same("RocksDB", *rocks_, step, answer) &&
+           same("RocksDB, reopened", *reopened_, step, answer) &&
+           same("HTTP", *http_, step, answer);
+  }
+
+  const Difference& difference() const { return difference_; }
+  RocksWork rocks_work() const { return rocks_->work(); }
+
+ private:
+  bool same(const char* name, AnsweringHome& home, const Step& step, const std::string& answer) {
+    std::string other = home.answer(step.request);
+    if (other == answer) return true;
+    difference_ = {.home = name, .answer = std::move(other), .answer_in_memory = answer};
+    return false;
+  }
+
+  std::unique_ptr<AnsweringHome> memory_ = home_in_memory();
+  std::unique_ptr<RocksHome> rocks_ = home_on_disk(Reopening::kNever);
+  std::unique_ptr<AnsweringHome> reopened_ = home_on_disk(Reopening::kWhenTold);
+  std::unique_ptr<AnsweringHome> http_ = home_over_http();
+  Difference difference_;
+};
+
+// Cuts a history after its first difference; absent where there is none.
+std::optional<Difference> first_difference(std::vector<Step>& steps) {
+  Homes homes;
+  std::string answer;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (homes.agree(steps[i], answer)) continue;
+    steps.resize(i + 1);
+    return homes.difference();
+  }
+  return std::nullopt;
+}
+
+// Leaves out what the difference does not need, larger pieces first.
+Difference shrink(std::vector<Step>& steps, Difference difference) {
+  constexpr int kAttemptsMax = 300;
+  int attempts = 0;
+  for (std::size_t piece = steps.size() / 2; piece > 0; piece /= 2) {
+    for (std::size_t at = 0; at < steps.size() && attempts < kAttemptsMax; ++attempts) {
+      std::vector<Step> fewer = steps;
+      const auto begin = fewer.begin() + static_cast<std::ptrdiff_t>(at);
+      fewer.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(piece, fewer.size() - at)));
+      if (auto still = first_difference(fewer)) {
+        steps = std::move(fewer);
+        difference = std::move(*still);
+      } else {
+        at += piece;
+      }
+    }
+  }
+  return difference;
+}
+
+void report(const std::vector<Step>& steps, const Difference& difference) {
+  std::string text;
+  for (const Step& step : steps) {
+    if (step.reopens) text += "(reopen)\n";
+    text += std::string(operation_of(step.request)) + " " + to_json(step.request) + "\n";
+  }
+  ADD_FAILURE() << "after\n"
+                << text << "in memory: " << difference.answer_in_memory << "\n"
+                << difference.home << ": " << difference.answer;
+}
+
+TEST(Metamorphic, OneHistoryHasTheSameAnswersInEveryHome) {
+  const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
+  const uint64_t count = number_from_environment("STATOR_STEPS", 6000);
+  std::cout << "STATOR_SEED=" << seed << " STATOR_STEPS=" << count << std::endl;
+  RandomRequests requests(seed);
+  Homes homes;
+  std::vector<Step> steps;
+  while (steps.size() < count) {
+    AnyRequest request = requests.next();
+    steps.push_back({.request = std::move(request), .reopens = requests.pick(300) == 0});
+    std::string answer;
+    if (!homes.agree(steps.back(), answer)) {
+      const Difference shortest = shrink(steps, homes.difference());
+      return report(steps, shortest);
+    }
+    requests.learn(answer);
+  }
+  // Otherwise the smallest buffers would be too large to show anything.
+  if (count >= 6000) {
+    EXPECT_GT(homes.rocks_work().flushes, 3);
+    EXPECT_GT(homes.rocks_work().compactions, 0);
+  }
+}
+
+}  // namespace
+}  // namespace stator::test
