@@ -13,12 +13,6 @@ namespace {
 
 Result<void> check_nested(const AttributeValue& value, int depth);
 
-Result<void> check_text(std::string_view text) {
-  if (wire::is_utf8(text)) return {};
-  return fail(Code::kValidation,
-              "One or more parameter values were invalid: A string is not valid UTF-8");
-}
-
 Result<void> check_map(const Map& map, int depth) {
   for (const auto& [name, value] : map) {
     STATOR_CHECK_OK(check_text(name));
@@ -69,6 +63,12 @@ Result<void> check_nested(const AttributeValue& value, int depth) {
 }
 
 }  // namespace
+
+Result<void> check_text(std::string_view text) {
+  if (wire::is_utf8(text)) return {};
+  return fail(Code::kValidation,
+              "One or more parameter values were invalid: A string is not valid UTF-8");
+}
 
 std::string duplicate_strings(const std::vector<std::string>& elements) {
   return fmt::format(

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stator/value.h"
@@ -30,6 +31,8 @@ inline constexpr const char* kDuplicateNumbers = "Input collection contains dupl
 std::string duplicate_strings(const std::vector<std::string>& elements);
 std::string duplicate_binaries(const std::vector<std::string>& base64_elements);
 
+// kValidation for text that is no UTF-8, such as no request in JSON can hold.
+Result<void> check_text(std::string_view text);
 // kValidation with one of the texts above.
 Result<void> check_value(const AttributeValue& value);
 Result<void> check_attributes(const Item& item);

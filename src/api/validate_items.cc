@@ -111,6 +111,9 @@ Result<void> check_placeholders(bool has_expression, const std::optional<Names>&
     return fail(Code::kValidation,
                 "ExpressionAttributeNames can only be specified when using expressions");
   }
+  if (names) {
+    for (const auto& [placeholder, name] : *names) STATOR_CHECK_OK(check_text(name));
+  }
   if (values && !has_expression) {
     return fail(Code::kValidation,
                 fmt::format("ExpressionAttributeValues can only be specified when using "

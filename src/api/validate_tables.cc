@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/attribute_check.h"
 #include "api/enums.h"
 #include "api/validate.h"
 #include "api/validate_rules.h"
@@ -273,6 +274,26 @@ Result<void> check_table_name_length(const std::string& table) {
               "TableName must be at least 3 characters long and at most 255 characters long");
 }
 
+// Key attributes are among those that are defined.
+Result<void> check_texts(const CreateTableRequest& request) {
+  for (const AttributeDefinition& attribute : request.attributes) {
+    STATOR_CHECK_OK(check_text(attribute.name));
+  }
+  for (const Indexes* indexes : {&request.local_indexes, &request.global_indexes}) {
+    if (!*indexes) continue;
+    for (const IndexDefinition& index : **indexes) {
+      for (const std::string& name : index.projection.non_key_attributes) {
+        STATOR_CHECK_OK(check_text(name));
+      }
+    }
+  }
+  for (const Tag& tag : request.tags) {
+    STATOR_CHECK_OK(check_text(tag.key));
+    STATOR_CHECK_OK(check_text(tag.value));
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_constraints(const CreateTableRequest& request, Constraints& constraints) {
@@ -315,6 +336,7 @@ Result<void> validate(const CreateTableRequest& request) {
   STATOR_CHECK_OK(check_table_name_length(request.table));
   STATOR_CHECK_OK(check_constraints(request));
   STATOR_CHECK_OK(check_not_empty(request.key_schema.empty(), "keySchema", "[]"));
+  STATOR_CHECK_OK(check_texts(request));
   STATOR_CHECK_OK(check_billing(request));
   const std::set<std::string> defined = attribute_names(request);
   if (defined.size() != request.attributes.size()) {

@@ -111,6 +111,26 @@ TEST(Validate, RefusesPlaceholdersWithoutExpressions) {
         "ExpressionAttributeValues can only be specified when using expressions"}});
 }
 
+TEST(Validate, RefusesNamesThatAreNoUtf8) {
+  expect_refused<UpdateItemRequest>(
+      test::full_update(),
+      {{[](auto& request) { (*request.names)["#n"] = "\xff"; }, "not valid UTF-8"}});
+  CreateTableRequest table{.table = "Things",
+                           .attributes = {{"\xff", ScalarType::kS}},
+                           .key_schema = {{"\xff", KeyType::kHash}},
+                           .billing_mode = BillingMode::kPayPerRequest};
+  EXPECT_THAT(validate(table), FailsWith(Code::kValidation, "not valid UTF-8"));
+  table.attributes[0].name = table.key_schema[0].name = "pk";
+  ASSERT_THAT(validate(table), IsOk());
+  table.tags = {{"team", "\xff"}};
+  EXPECT_THAT(validate(table), FailsWith(Code::kValidation, "not valid UTF-8"));
+  table.tags.clear();
+  table.global_indexes = {{{.name = "Index", .key_schema = table.key_schema}}};
+  (*table.global_indexes)[0].projection = {.type = ProjectionType::kInclude,
+                                           .non_key_attributes = {"\xff"}};
+  EXPECT_THAT(validate(table), FailsWith(Code::kValidation, "not valid UTF-8"));
+}
+
 TEST(Validate, RefusesReturnValuesThatOnlyUpdatesHave) {
   expect_refused<PutItemRequest>(
       test::full_put(), {{[](auto& request) { request.return_values = ReturnValues::kAllNew; },
