@@ -91,8 +91,7 @@ std::string difference(const IndexDefinition& wanted, const IndexDefinition& fou
 
 std::string difference(const std::optional<std::vector<IndexDefinition>>& wanted,
                        const std::vector<IndexDescription>& found) {
-  static const std::vector<IndexDefinition> kNone;
-  const std::vector<IndexDefinition>& all = wanted ? *wanted : kNone;
+  const std::vector<IndexDefinition> all = wanted.value_or(std::vector<IndexDefinition>());
   for (const IndexDefinition& index : all) {
     const auto there = std::ranges::find_if(
         found, [&](const IndexDescription& other) { return other.definition.name == index.name; });

@@ -61,7 +61,7 @@ class Converter {
       const std::string& key = entry.first.Scalar();
       if (converted.find(key) != nullptr) return bad(line, "'" + key + "' is given twice");
       STATOR_TRY(YamlNode child, convert(entry.second, depth + 1));
-      converted.map.emplace_back(key, std::move(child));
+      converted.map.push_back({key, std::move(child)});
     }
     return converted;
   }
@@ -78,8 +78,8 @@ class Converter {
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
-  const auto found = std::ranges::find(map, key, &std::pair<std::string, YamlNode>::first);
-  return found == map.end() ? nullptr : &found->second;
+  const auto found = std::ranges::find(map, key, &YamlEntry::key);
+  return found == map.end() ? nullptr : &found->value;
 }
 
 Result<YamlNode> read_yaml(const std::string& text) {

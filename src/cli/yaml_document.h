@@ -6,12 +6,13 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "stator/result.h"
 
 namespace stator::cli {
+
+struct YamlEntry;
 
 struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
@@ -21,13 +22,18 @@ struct YamlNode {
   std::string tag;     // "!Ref"; empty where there is none of the document's own
   std::string scalar;  // kScalar: the text, whatever its type
   std::vector<YamlNode> list;
-  std::vector<std::pair<std::string, YamlNode>> map;  // in the document's order, keys unique
+  std::vector<YamlEntry> map;  // in the document's order, keys unique
 
   bool is_scalar() const { return kind == Kind::kScalar; }
   bool is_list() const { return kind == Kind::kList; }
   bool is_map() const { return kind == Kind::kMap; }
   // A map's value; null where there is none.
   const YamlNode* find(std::string_view key) const;
+};
+
+struct YamlEntry {
+  std::string key;
+  YamlNode value;
 };
 
 // kInvalidArgument with the line for text that is no YAML or beyond the bounds.
