@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a connection's: the same requests however they are cut into receives, within the
+// limits, and each one written out again as plain HTTP reads back the same.
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "http/message.h"
+#include "http/request_reader.h"
+
+namespace {
+
+using stator::http::RequestReader;
+using Outcome = RequestReader::Outcome;
+
+constexpr std::size_t kHeaderBytesMax = 512;
+constexpr std::size_t kBodyBytesMax = 1024;
+constexpr std::size_t kAtOnce = 1 << 20;
+
+struct ReadRequest {
+  std::string method;
+  std::string target;
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  bool keep_alive = false;
+  bool http_1_0 = false;
+  bool operator==(const ReadRequest&) const = default;
+};
+
+ReadRequest copy_of(const RequestReader& reader) {
+  const stator::http::Request& request = reader.request();
+  ReadRequest copy{.method = std::string(request.method),
+                   .target = std::string(request.target),
+                   .body = std::string(request.body),
+                   .keep_alive = reader.keep_alive(),
+                   .http_1_0 = reader.is_http_1_0()};
+  for (const auto& [name, value] : request.headers) copy.headers.emplace_back(name, value);
+  return copy;
+}
+
+// `next_size` says how many bytes the next receive gives, at least one. How and how soon what is no
+// HTTP is refused may depend on it, but never what is a request.
+template <class NextSize>
+std::vector<ReadRequest> read(std::string_view stream, NextSize next_size) {
+  RequestReader reader(kHeaderBytesMax, kBodyBytesMax);
+  std::vector<ReadRequest> requests;
+  Outcome outcome = Outcome::kNeedMore;
+  while (!stream.empty() && outcome == Outcome::kNeedMore) {
+    const auto room = reader.prepare();
+    STATOR_CHECK(!room.empty());
+    STATOR_CHECK(room.size() <= (64UL << 10));
+    const std::size_t count = std::min({next_size(), room.size(), stream.size()});
+    std::memcpy(room.data(), stream.data(), count);
+    stream.remove_prefix(count);
+    reader.commit(count);
+    while ((outcome = reader.parse()) == Outcome::kRequest) {
+      requests.push_back(copy_of(reader));
+      STATOR_CHECK(requests.back().body.size() <= kBodyBytesMax);
+      reader.next();
+    }
+    (void)reader.take_continue_wish();
+  }
+  return requests;
+}
+
+bool frames(std::string_view name) {
+  using stator::http::equals_ignoring_case;
+  return equals_ignoring_case(name, "content-length") ||
+         equals_ignoring_case(name, "transfer-encoding") ||
+         equals_ignoring_case(name, "connection");
+}
+
+void check_plain_form(const ReadRequest& request) {
+  ReadRequest plain = request;
+  std::erase_if(plain.headers, [](const auto& header) { return frames(header.first); });
+  plain.headers.emplace_back("Content-Length", std::to_string(plain.body.size()));
+  plain.headers.emplace_back("Connection", plain.keep_alive ? "keep-alive" : "close");
+  std::string text =
+      plain.method + " " + plain.target + (plain.http_1_0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
+  for (const auto& [name, value] : plain.headers)
+    text.append(name).append(": ").append(value).append("\r\n");
+  text += "\r\n";
+  if (text.size() > kHeaderBytesMax) return;
+  text += plain.body;
+  const auto read_again = read(text + text, [] { return kAtOnce; });
+  STATOR_CHECK(read_again.size() == 2);
+  STATOR_CHECK(read_again[0] == plain);
+  STATOR_CHECK(read_again[1] == plain);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, std::size_t size) {
+  FuzzedDataProvider data(bytes, size);
+  std::vector<std::size_t> cuts;  // from the end of the data
+  for (auto count = data.ConsumeIntegralInRange(0, 8); count > 0; --count) {
+    cuts.push_back(data.ConsumeIntegralInRange<std::size_t>(1, 300));
+  }
+  const std::string stream = data.ConsumeRemainingBytesAsString();
+  const auto whole = read(stream, [] { return kAtOnce; });
+  STATOR_CHECK(read(stream, [] { return std::size_t{1}; }) == whole);
+  auto cut = cuts.begin();
+  const auto next_cut = [&] { return cut == cuts.end() ? kAtOnce : *cut++; };
+  STATOR_CHECK(read(stream, next_cut) == whole);
+  for (const ReadRequest& request : whole) check_plain_form(request);
+  return 0;
+}

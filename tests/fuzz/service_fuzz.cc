@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any lines as requests of every operation to a server's database: each one is answered by JSON
+// that a client reads, or by an error of the API's own, never by a failure of the server's; after
+// all of them the table's items, its pages and its indexes agree. A line's first byte chooses the
+// operation.
+#include <future>
+#include <map>
+#include <optional>
+
+#include "api/wire.h"
+#include "base/check.h"
+#include "engine/engine.h"
+#include "server/dynamodb_service.h"
+#include "storage/stores.h"
+
+namespace {
+
+using namespace stator;
+
+constexpr int kLinesMax = 32;
+
+template <class T>
+bool readable(std::string_view json) {
+  return wire::read_result<T>(json).has_value();
+}
+
+struct Operation {
+  std::string_view target;
+  bool (*readable)(std::string_view json);
+};
+// What is worth most comes more than once.
+constexpr Operation kOperations[] = {
+    {"DynamoDB_20120810.PutItem", readable<WriteResult>},
+    {"DynamoDB_20120810.UpdateItem", readable<WriteResult>},
+    {"DynamoDB_20120810.DeleteItem", readable<WriteResult>},
+    {"DynamoDB_20120810.GetItem", readable<GetItemResult>},
+    {"DynamoDB_20120810.Query", readable<PageResult>},
+    {"DynamoDB_20120810.Scan", readable<PageResult>},
+    {"DynamoDB_20120810.BatchGetItem", readable<BatchGetItemResult>},
+    {"DynamoDB_20120810.BatchWriteItem", readable<BatchWriteItemResult>},
+    {"DynamoDB_20120810.TransactGetItems", readable<TransactGetItemsResult>},
+    {"DynamoDB_20120810.TransactWriteItems", readable<TransactWriteItemsResult>},
+    {"DynamoDB_20120810.CreateTable", readable<CreateTableResult>},
+    {"DynamoDB_20120810.DescribeTable", readable<DescribeTableResult>},
+    {"DynamoDB_20120810.ListTables", readable<ListTablesResult>},
+    {"DynamoDB_20120810.DeleteTable", readable<DeleteTableResult>},
+    {"DynamoDB_20120810.PutItem", readable<WriteResult>},
+    {"DynamoDB_20120810.UpdateItem", readable<WriteResult>},
+};
+
+CreateTableRequest table_request() {
+  return {.table = "Tab",
+          .attributes = {{"p", ScalarType::kS},
+                         {"s", ScalarType::kN},
+                         {"g", ScalarType::kB},
+                         {"n", ScalarType::kN}},
+          .key_schema = {{"p", KeyType::kHash}, {"s", KeyType::kRange}},
+          .local_indexes = {{{.name = "Loc",
+                              .key_schema = {{"p", KeyType::kHash}, {"n", KeyType::kRange}}}}},
+          .global_indexes = {{{.name = "Glo",
+                               .key_schema = {{"g", KeyType::kHash}, {"n", KeyType::kRange}}}}},
+          .billing_mode = BillingMode::kPayPerRequest};
+}
+
+void check_answer(const Operation& operation, const http::Response& response) {
+  if (response.status == 200) {
+    STATOR_CHECK(operation.readable(response.body));
+    return;
+  }
+  STATOR_CHECK(response.status == 400);
+  const Error error = wire::read_error(response.status, response.body);
+  STATOR_CHECK(error.code != Code::kInternalServerError);
+  STATOR_CHECK(wire::error_to_json(error) == response.body);
+}
+
+void send(server::DynamoDbService& service, const Operation& operation, std::string_view body) {
+  std::promise<http::Response> answered;
+  auto answer = answered.get_future();
+  const http::Request request{
+      .method = "POST",
+      .target = "/",
+      .body = body,
+      .headers = {
+          {"Content-Type", "application/x-amz-json-1.0"},
+          {"X-Amz-Target", operation.target},
+          {"X-Amz-Date", "20260101T000000Z"},
+          {"Authorization", "AWS4-HMAC-SHA256 Credential=a, SignedHeaders=b, Signature=c"}}};
+  service.handle(request, [kept = std::move(answered)](http::Response response) mutable {
+    kept.set_value(std::move(response));
+  });
+  check_answer(operation, answer.get());
+}
+
+using Rows = std::map<std::string, std::string>;  // by the encoded key: the item
+
+std::string key_of(const Item& item) {
+  return encode_item({{"p", item.at("p")}, {"s", item.at("s")}});
+}
+
+Rows scan(Engine& engine, std::optional<std::string> index) {
+  Rows rows;
+  ScanRequest request{.table = "Tab", .index = std::move(index), .limit = 3};
+  do {
+    const auto page = engine.scan(request);
+    STATOR_CHECK(page);
+    STATOR_CHECK(page->scanned_count <= 3);
+    for (std::size_t i = 0; i < page->items.size(); ++i) {
+      const ItemView item = page->items[i];
+      STATOR_CHECK(validate_item(item.bytes()));
+      const bool is_new = rows.emplace(key_of(decode_item(item)), item.bytes()).second;
+      STATOR_CHECK(is_new);
+    }
+    request.exclusive_start_key = page->last_evaluated_key;
+  } while (request.exclusive_start_key);
+  return rows;
+}
+
+void check_table(Engine& engine) {
+  const Rows rows = scan(engine, std::nullopt);
+  Rows local;
+  Rows global;
+  for (const auto& [key, bytes] : rows) {
+    const auto got = engine.get_item({.table = "Tab", .key = decode_item(ItemView(key))});
+    STATOR_CHECK(got && got->item == bytes);
+    if (!ItemView(bytes).find("n")) continue;
+    local.emplace(key, bytes);
+    if (ItemView(bytes).find("g")) global.emplace(key, bytes);
+  }
+  STATOR_CHECK(scan(engine, "Loc") == local);
+  STATOR_CHECK(scan(engine, "Glo") == global);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
+  auto opened = Engine::open(make_memory_store());
+  STATOR_CHECK(opened);
+  Engine& engine = **opened;
+  const auto created = engine.create_table(table_request());
+  STATOR_CHECK(created);
+  server::DynamoDbService service(engine);
+
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  for (int line = 0; line < kLinesMax && !rest.empty(); ++line) {
+    const std::string_view text = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+    if (text.empty()) continue;
+    const auto choice = static_cast<unsigned char>(text[0]) % std::size(kOperations);
+    send(service, kOperations[choice], text.substr(1));
+  }
+  const auto described = engine.describe_table({.table = "Tab"});
+  // Unless it was deleted, and perhaps another one of its name created.
+  if (described && described->table.id == created->table.id) check_table(engine);
+  return 0;
+}
