@@ -7,37 +7,13 @@
 
 #include "base/random.h"
 #include "engine/catalogue_codec.h"
+#include "engine/catalogue_rows.h"
 #include "engine/messages.h"
 
 namespace stator {
 namespace {
 
-constexpr uint32_t kFormatVersion = 1;
 constexpr int kCommitAttempts = 100;
-
-// What follows the partition in a catalogue row's key, docs/formats/catalogue.md.
-enum class Row : char {
-  kHeader = 'h',     // format version, secret
-  kNextSpace = 'n',  // the id that the next table or index gets
-  kTable = 't',      // name: a table definition
-  kDropped = 'd',    // space: nobody uses it, its rows are being erased
-  kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
-};
-
-std::string row_key(Row row, std::string_view rest = {}) {
-  std::string key;
-  append_big_endian(key, kCatalogueSpace);
-  key.append(kPartitionBytes - key.size(), '\0');
-  key.push_back(static_cast<char>(row));
-  key.append(rest);
-  return key;
-}
-
-std::string row_key(Row row, SpaceId space) {
-  std::string id;
-  append_big_endian(id, space);
-  return row_key(row, id);
-}
 
 Failure not_a_catalogue(std::string what) {
   return fail(Code::kCorruption, "The store holds no catalogue of Stator: " + std::move(what));
@@ -76,8 +52,8 @@ const TablePtr* CatalogueSnapshot::find(std::string_view name) const {
 Result<std::unique_ptr<Catalogue>> Catalogue::open(Store& store, Worker& worker) {
   std::unique_ptr<Catalogue> catalogue(new Catalogue(store, worker));
   std::string header;
-  STATOR_TRY(const bool found,
-             store.get(row_key(Row::kHeader), [&](std::string_view value) { header = value; }));
+  STATOR_TRY(const bool found, store.get(catalogue_row_key(CatalogueRow::kHeader),
+                                         [&](std::string_view value) { header = value; }));
   if (!found) {
     STATOR_CHECK_OK(catalogue->write_header());
     catalogue->publish({});
@@ -85,10 +61,10 @@ Result<std::unique_ptr<Catalogue>> Catalogue::open(Store& store, Worker& worker)
   }
   if (header.size() != 4 + std::tuple_size_v<Hash128>) return not_a_catalogue("odd header");
   const uint64_t version = read_big_endian(std::string_view(header).substr(0, 4));
-  if (version != kFormatVersion) {
+  if (version != kCatalogueFormat) {
     return fail(Code::kCorruption, "The data has catalogue format " + std::to_string(version) +
                                        "; this version of Stator reads format " +
-                                       std::to_string(kFormatVersion));
+                                       std::to_string(kCatalogueFormat));
   }
   std::copy(header.begin() + 4, header.end(), catalogue->secret_.begin());
   STATOR_CHECK_OK(catalogue->load());
@@ -105,10 +81,10 @@ Result<void> Catalogue::write_header() {
   const std::string secret = random_bytes(secret_.size());
   std::copy(secret.begin(), secret.end(), secret_.begin());
   std::string header;
-  append_big_endian(header, kFormatVersion);
+  append_big_endian(header, kCatalogueFormat);
   header += secret;
   STATOR_TRY(const auto transaction, store_.begin());
-  transaction->put(row_key(Row::kHeader), header);
+  transaction->put(catalogue_row_key(CatalogueRow::kHeader), header);
   return commit(*transaction);
 }
 
@@ -117,27 +93,27 @@ Result<void> Catalogue::load() {
   std::vector<SpaceId> dropped;
   std::map<SpaceId, std::string> counters;
   Result<void> read;
-  const std::string begin = row_key(Row::kCounters).substr(0, kPartitionBytes);
+  const std::string begin = catalogue_row_key(CatalogueRow::kCounters).substr(0, kPartitionBytes);
   STATOR_TRY(const auto view, store_.read_view());
-  STATOR_CHECK_OK(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
-                             [&](std::string_view key, std::string_view value) {
-                               const std::string_view rest = key.substr(kPartitionBytes);
-                               const std::string_view id = rest.empty() ? rest : rest.substr(1);
-                               if (rest.starts_with(static_cast<char>(Row::kDropped))) {
-                                 dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
-                               } else if (rest.starts_with(static_cast<char>(Row::kCounters))) {
-                                 counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
-                               } else if (rest.starts_with(static_cast<char>(Row::kTable))) {
-                                 read = [&]() -> Result<void> {
-                                   STATOR_TRY(TableDefinition definition, decode_table(value));
-                                   STATOR_TRY(TablePtr table,
-                                              Table::make(std::move(definition), secret_));
-                                   loaded.tables.emplace(table->name(), std::move(table));
-                                   return {};
-                                 }();
-                               }
-                               return read.has_value();
-                             }));
+  STATOR_CHECK_OK(
+      view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+                 [&](std::string_view key, std::string_view value) {
+                   const std::string_view rest = key.substr(kPartitionBytes);
+                   const std::string_view id = rest.empty() ? rest : rest.substr(1);
+                   if (rest.starts_with(static_cast<char>(CatalogueRow::kDropped))) {
+                     dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
+                   } else if (rest.starts_with(static_cast<char>(CatalogueRow::kCounters))) {
+                     counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
+                   } else if (rest.starts_with(static_cast<char>(CatalogueRow::kTable))) {
+                     read = [&]() -> Result<void> {
+                       STATOR_TRY(TableDefinition definition, decode_table(value));
+                       STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
+                       loaded.tables.emplace(table->name(), std::move(table));
+                       return {};
+                     }();
+                   }
+                   return read.has_value();
+                 }));
   STATOR_CHECK_OK(std::move(read));
   publish(std::move(loaded));
   STATOR_CHECK_OK(load_counters(counters));
@@ -164,7 +140,8 @@ Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows
   }
   if (rows.empty()) return {};
   STATOR_TRY(const auto transaction, store_.begin());
-  for (const auto& [space, value] : rows) transaction->erase(row_key(Row::kCounters, space));
+  for (const auto& [space, value] : rows)
+    transaction->erase(catalogue_row_key(CatalogueRow::kCounters, space));
   return commit(*transaction);
 }
 
@@ -173,14 +150,14 @@ void Catalogue::save_counters() {
   if (!transaction) return;  // counted again at the next start
   bool any = false;
   for (const auto& [name, table] : snapshot()->tables) {
-    if (table->needs_count()) continue;
+    if (table->needs_count() || table->counted_roughly()) continue;
     const std::vector<SpaceId> spaces = table->spaces();
     for (std::size_t i = 0; i < spaces.size(); ++i) {
       const Counters& counters = table->counters(i);
       std::string value;
       append_big_endian(value, static_cast<uint64_t>(counters.items.load()));
       append_big_endian(value, static_cast<uint64_t>(counters.bytes.load()));
-      (*transaction)->put(row_key(Row::kCounters, spaces[i]), value);
+      (*transaction)->put(catalogue_row_key(CatalogueRow::kCounters, spaces[i]), value);
       any = true;
     }
   }
@@ -199,8 +176,8 @@ Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t n
 
 Result<TableDefinition> Catalogue::insert(const CreateTableRequest& settings, int64_t now_ms) {
   STATOR_TRY(const auto transaction, store_.begin());
-  const std::array<std::string, 2> keys = {row_key(Row::kTable, settings.table),
-                                           row_key(Row::kNextSpace)};
+  const std::array<std::string, 2> keys = {catalogue_row_key(CatalogueRow::kTable, settings.table),
+                                           catalogue_row_key(CatalogueRow::kNextSpace)};
   STATOR_TRY(const auto rows, transaction->get_for_update(keys));
   if (rows[0]) {
     STATOR_CHECK_OK(commit(*transaction));
@@ -253,10 +230,11 @@ Result<TablePtr> Catalogue::drop(std::string_view name) {
 
 Result<void> Catalogue::erase(const Table& table) {
   STATOR_TRY(const auto transaction, store_.begin());
-  const std::array<std::string, 1> keys = {row_key(Row::kTable, table.name())};
+  const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kTable, table.name())};
   STATOR_CHECK_OK(transaction->get_for_update(keys));
   transaction->erase(keys[0]);
-  for (const SpaceId space : table.spaces()) transaction->put(row_key(Row::kDropped, space), "");
+  for (const SpaceId space : table.spaces())
+    transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
   return commit(*transaction);
 }
 
@@ -265,7 +243,7 @@ void Catalogue::erase_rows(SpaceId space) const {
   if (!store_.drop_range(space_range(space))) return;
   auto transaction = store_.begin();
   if (!transaction) return;
-  (*transaction)->erase(row_key(Row::kDropped, space));
+  (*transaction)->erase(catalogue_row_key(CatalogueRow::kDropped, space));
   static_cast<void>(commit_and_wait(**transaction));
 }
 

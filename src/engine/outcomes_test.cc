@@ -2,6 +2,10 @@
 // What becomes of writes whose commit does not simply succeed.
 #include <gmock/gmock.h>
 
+#include <mutex>
+#include <thread>
+
+#include "engine/catalogue_rows.h"
 #include "engine/engine_harness.h"
 
 namespace stator {
@@ -11,8 +15,12 @@ using test::FailsWith;
 using test::hash_table;
 using test::IsOk;
 
-// How the next commits end; afterwards they go through.
+// How the next commits end; afterwards they go through. While `hold` is set, those that apply are
+// not acknowledged.
 struct Script {
+  std::atomic<bool> hold{false};
+  std::mutex mutex;
+  std::vector<CommitDone> held;  // guarded by mutex
   std::atomic<int> remaining{0};
   CommitOutcome outcome = CommitOutcome::kConflict;
   Code code = Code::kUnavailable;
@@ -39,7 +47,10 @@ class ScriptedTransaction : public Transaction {
       done({.outcome = script_.outcome, .error = {.code = script_.code, .message = "scripted"}});
       return;
     }
-    inner_->commit(std::move(done));
+    if (!script_.hold) return inner_->commit(std::move(done));
+    EXPECT_EQ(commit_and_wait(*inner_).outcome, CommitOutcome::kCommitted);
+    const std::scoped_lock lock(script_.mutex);
+    script_.held.push_back(std::move(done));
   }
 
  private:
@@ -49,7 +60,8 @@ class ScriptedTransaction : public Transaction {
 
 class ScriptedStore : public Store {
  public:
-  explicit ScriptedStore(Script& script) : script_(script) {}
+  ScriptedStore(Script& script, std::shared_ptr<Store> inner)
+      : script_(script), inner_(std::move(inner)) {}
 
   StoreCapabilities capabilities() const override { return inner_->capabilities(); }
   StoreHealth health() const override { return inner_->health(); }
@@ -73,14 +85,14 @@ class ScriptedStore : public Store {
   }
 
  private:
-  std::unique_ptr<Store> inner_ = make_memory_store();
   Script& script_;
+  std::shared_ptr<Store> inner_;
 };
 
 class Outcomes : public test::EngineTest {
  protected:
   Outcomes() {
-    open(std::make_unique<ScriptedStore>(script_));
+    reopen();
     create(hash_table());
   }
   ~Outcomes() override { engine_.reset(); }
@@ -91,7 +103,10 @@ class Outcomes : public test::EngineTest {
     script_.remaining = count;
   }
 
+  void reopen() { open(std::make_unique<ScriptedStore>(script_, inner_)); }
+
   Script script_;
+  std::shared_ptr<Store> inner_ = make_memory_store();
 };
 
 UpdateItemRequest increment() {
@@ -160,6 +175,45 @@ TEST_F(Outcomes, ABatchNamesWhatWasThrottledUnlessNothingWasWritten) {
   EXPECT_TRUE(get("Things", {{"pk", "c"}}));
   next_commits(3, CommitOutcome::kUnavailable, Code::kThrottling);
   EXPECT_THAT(batch_write(request), FailsWith(Code::kThrottling, ""));
+}
+
+TEST_F(Outcomes, ACountThatWritesMayHaveFalsifiedIsNotKept) {
+  const std::string counters = catalogue_row_key(CatalogueRow::kCounters);
+  const auto kept = [&] {
+    bool any = false;
+    const auto view = *inner_->read_view();
+    EXPECT_THAT(view->scan({.range = {.begin = counters, .end = prefix_end(counters)}},
+                           [&](std::string_view, std::string_view) { return any = true; }),
+                IsOk());
+    return any;
+  };
+  const auto reopen_uncounted = [&] {
+    engine_.reset();
+    EXPECT_THAT(inner_->drop_range({.begin = counters, .end = prefix_end(counters)}), IsOk());
+    reopen();
+  };
+  const auto count_up_to = [&](int64_t items) {
+    while (engine_->describe_table({.table = "Things"})->table.item_count < items) {
+      std::this_thread::yield();
+    }
+  };
+  ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
+  reopen_uncounted();
+  count_up_to(1);
+  engine_.reset();
+  EXPECT_TRUE(kept()) << "nothing was written while it was counted";
+
+  reopen_uncounted();
+  script_.hold = true;
+  std::promise<Result<WriteResponse>> answer;
+  engine_->put_item({.table = "Things", .item = {{"pk", "b"}}},
+                    [&](Result<WriteResponse> result) { answer.set_value(std::move(result)); });
+  count_up_to(2);
+  script_.hold = false;
+  for (CommitDone& done : std::exchange(script_.held, {})) done({});
+  EXPECT_THAT(answer.get_future().get(), IsOk());
+  engine_.reset();
+  EXPECT_FALSE(kept());
 }
 
 }  // namespace

@@ -68,6 +68,9 @@ class Table {
   Counters& counters(std::size_t position) const { return counters_[position]; }
   // Whether the counters lack what was there before the process started.
   std::atomic<bool>& needs_count() const { return needs_count_; }
+  // Whether the counters may be off by what was being written when they were counted, so that they
+  // must not outlive the process.
+  std::atomic<bool>& counted_roughly() const { return counted_roughly_; }
 
   // Runs once, when the table is destroyed.
   void when_unused(std::move_only_function<void()> action) const;
@@ -81,6 +84,7 @@ class Table {
   std::vector<Index> indexes_;
   std::unique_ptr<Counters[]> counters_;
   mutable std::atomic<bool> needs_count_{false};
+  mutable std::atomic<bool> counted_roughly_{false};
   mutable std::move_only_function<void()> when_unused_;
 };
 using TablePtr = std::shared_ptr<const Table>;

@@ -46,8 +46,9 @@ TableDescription describe(const Engine::Impl& engine, const Table& table, TableS
   return description;
 }
 
-// Counts a table of which the process does not know what was there before it started. Only what is
-// being written at the very moment it begins may be counted twice or not at all.
+// Counts a table of which the process does not know what was there before it started. What is being
+// written at the very moment it begins may be counted twice or not at all, so the count is kept for
+// later processes only where nothing was.
 class CountJob {
  public:
   CountJob(Engine::Impl& engine, TablePtr table) : engine_(engine), table_(std::move(table)) {}
@@ -58,6 +59,7 @@ class CountJob {
   }
 
   void run() {
+    const std::optional<uint64_t> writes_before = engine_.writes.entered_if_empty();
     auto view = engine_.store->read_view();
     if (!view) return;
     const std::vector<SpaceId> spaces = table_->spaces();
@@ -65,6 +67,8 @@ class CountJob {
       table_->counters(i).items = 0;
       table_->counters(i).bytes = 0;
     }
+    table_->counted_roughly() =
+        !writes_before || writes_before != engine_.writes.entered_if_empty();
     for (std::size_t i = 0; i < spaces.size(); ++i) {
       if (!count(**view, spaces[i], table_->counters(i))) return;
     }

@@ -56,6 +56,14 @@ std::string token_expiry_key(int64_t expires_ms, std::string_view token_row_key)
   return key;
 }
 
+std::optional<ExpiredToken> read_token_expiry_key(std::string_view key) {
+  if (key.size() != 2 * kPartitionBytes + 8 || !key.starts_with(expiry_partition())) return {};
+  const std::string_view rest = key.substr(kPartitionBytes);
+  return ExpiredToken{.expiry_key = std::string(key),
+                      .row_key = std::string(rest.substr(8)),
+                      .expires_ms = static_cast<int64_t>(read_big_endian(rest.substr(0, 8)))};
+}
+
 Hash128 request_fingerprint(const Hash128& secret, const TransactWriteItemsRequest& request) {
   std::string bytes;
   for (const TransactWriteItem& item : request.items) {
@@ -80,16 +88,12 @@ Result<std::vector<ExpiredToken>> expired_tokens(Store& store, int64_t now_ms,
   KeyRange range{.begin = expiry_partition(), .end = expiry_partition()};
   append_big_endian(range.end, static_cast<uint64_t>(now_ms) + 1);
   STATOR_TRY(const auto view, store.read_view());
-  STATOR_CHECK_OK(view->scan({.range = range, .expected_rows = count_max}, [&](std::string_view key,
-                                                                               std::string_view) {
-    const std::string_view rest = key.substr(kPartitionBytes);
-    if (rest.size() > 8) {
-      expired.push_back({.expiry_key = std::string(key),
-                         .row_key = std::string(rest.substr(8)),
-                         .expires_ms = static_cast<int64_t>(read_big_endian(rest.substr(0, 8)))});
-    }
-    return expired.size() < count_max;
-  }));
+  STATOR_CHECK_OK(view->scan({.range = range, .expected_rows = count_max},
+                             [&](std::string_view key, std::string_view) {
+                               if (auto token = read_token_expiry_key(key))
+                                 expired.push_back(std::move(*token));
+                               return expired.size() < count_max;
+                             }));
   return expired;
 }
 

@@ -40,6 +40,8 @@ struct ExpiredToken {
   std::string row_key;
   int64_t expires_ms = 0;
 };
+// What a token_expiry_key() says; absent for bytes that are none.
+std::optional<ExpiredToken> read_token_expiry_key(std::string_view key);
 // Up to `count_max` tokens that expired by `now_ms`, oldest first.
 Result<std::vector<ExpiredToken>> expired_tokens(Store& store, int64_t now_ms,
                                                  std::size_t count_max);

@@ -42,6 +42,7 @@ void Worker::run() {
 void Gate::enter() {
   const std::lock_guard lock(mutex_);
   ++inside_;
+  ++entered_;
 }
 
 void Gate::leave() {
@@ -53,6 +54,12 @@ void Gate::leave() {
 void Gate::wait_until_empty() {
   std::unique_lock lock(mutex_);
   empty_.wait(lock, [this] { return inside_ == 0; });
+}
+
+std::optional<uint64_t> Gate::entered_if_empty() const {
+  const std::lock_guard lock(mutex_);
+  if (inside_ > 0) return std::nullopt;
+  return entered_;
 }
 
 }  // namespace stator

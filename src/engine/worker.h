@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -53,14 +55,18 @@ class Gate {
   };
 
   void wait_until_empty();
+  // How many have ever entered; absent while somebody is inside. Two equal answers: nobody was
+  // inside at any time between them.
+  std::optional<uint64_t> entered_if_empty() const;
 
  private:
   void enter();
   void leave();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable empty_;
   std::size_t inside_ = 0;
+  uint64_t entered_ = 0;
 };
 
 }  // namespace stator

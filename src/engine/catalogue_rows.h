@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of the catalogue's rows. docs/formats/catalogue.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/row_layout.h"
+
+namespace stator {
+
+inline constexpr uint32_t kCatalogueFormat = 1;
+
+// What follows the partition in a row's key.
+enum class CatalogueRow : char {
+  kHeader = 'h',     // format version, secret
+  kNextSpace = 'n',  // the id that the next table or index gets
+  kTable = 't',      // name: a table definition
+  kDropped = 'd',    // space: nobody uses it, its rows are being erased
+  kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
+};
+
+std::string catalogue_row_key(CatalogueRow row, std::string_view rest = {});
+std::string catalogue_row_key(CatalogueRow row, SpaceId space);
+
+}  // namespace stator

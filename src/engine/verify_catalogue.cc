@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "engine/catalogue_codec.h"
+#include "engine/catalogue_rows.h"
+#include "engine/verify_parts.h"
+
+namespace stator {
+namespace {
+
+constexpr std::string_view kKind = "catalogue";
+
+class CatalogueCheck {
+ public:
+  CatalogueCheck(Verification& verification, ReadView& view)
+      : verification_(verification), view_(view) {}
+
+  std::optional<CatalogueContents> run() {
+    if (!read_header()) return std::nullopt;
+    const bool all_read = verification_.scan(
+        view_, space_range(kCatalogueSpace), kKind, "the catalogue",
+        [this](std::string_view key, std::string_view value) { check_row(key, value); });
+    if (!all_read) contents_.complete = false;
+    for (const TablePtr& table : contents_.tables) check_spaces(*table);
+    for (const SpaceId space : contents_.dropped) check_given_out(space);
+    for (const auto& [space, counters] : contents_.counters) check_counted(space);
+    return std::move(contents_);
+  }
+
+ private:
+  bool read_header() {
+    const auto header = verification_.get(view_, catalogue_row_key(CatalogueRow::kHeader), kKind);
+    if (!header) {
+      bool empty = true;
+      verification_.scan(view_, {}, kKind, "the catalogue",
+                         [&](std::string_view, std::string_view) { empty = false; });
+      if (!empty) verification_.add(kKind, "it has no header, so nothing else can be checked");
+      return false;
+    }
+    const std::string_view bytes = *header;
+    if (bytes.size() != 4 + contents_.secret.size() ||
+        read_big_endian(bytes.substr(0, 4)) != kCatalogueFormat) {
+      verification_.add(kKind, "its header is damaged or of another version of Stator");
+      return false;
+    }
+    std::copy(bytes.begin() + 4, bytes.end(), contents_.secret.begin());
+    return true;
+  }
+
+  void check_row(std::string_view key, std::string_view value) {
+    const std::string prefix = catalogue_row_key(CatalogueRow::kHeader).substr(0, kPartitionBytes);
+    if (!key.starts_with(prefix) || key.size() == kPartitionBytes) return damaged(key);
+    const std::string_view rest = key.substr(kPartitionBytes + 1);
+    switch (static_cast<CatalogueRow>(key[kPartitionBytes])) {
+      case CatalogueRow::kHeader:
+        return rest.empty() ? void() : damaged(key);
+      case CatalogueRow::kNextSpace:
+        if (!rest.empty() || value.size() != sizeof(SpaceId)) return damaged(key);
+        next_space_ = static_cast<SpaceId>(read_big_endian(value));
+        return;
+      case CatalogueRow::kTable:
+        return check_table(rest, value);
+      case CatalogueRow::kDropped:
+        if (rest.size() != sizeof(SpaceId) || !value.empty()) return damaged(key);
+        contents_.dropped.insert(static_cast<SpaceId>(read_big_endian(rest)));
+        return;
+      case CatalogueRow::kCounters:
+        if (rest.size() != sizeof(SpaceId) || value.size() != 16) return damaged(key);
+        contents_.counters[static_cast<SpaceId>(read_big_endian(rest))] = {
+            .items = static_cast<int64_t>(read_big_endian(value.substr(0, 8))),
+            .bytes = static_cast<int64_t>(read_big_endian(value.substr(8)))};
+        return;
+    }
+    damaged(key);
+  }
+
+  void damaged(std::string_view key) {
+    contents_.complete = false;
+    verification_.add(kKind, "row " + hex(key) + " is damaged or of another version of Stator");
+  }
+
+  void check_table(std::string_view name, std::string_view value) {
+    const auto table = [&]() -> Result<TablePtr> {
+      STATOR_TRY(TableDefinition definition, decode_table(value));
+      return Table::make(std::move(definition), contents_.secret);
+    }();
+    const std::string named = "table '" + std::string(name) + "': ";
+    if (!table || (*table)->name() != name) {
+      contents_.complete = false;
+      verification_.add(kKind, named + (table ? "it is defined as '" + (*table)->name() + "'"
+                                              : table.error().message));
+      return;
+    }
+    ++verification_.report().tables;
+    contents_.tables.push_back(*table);
+  }
+
+  void check_spaces(const Table& table) {
+    for (const SpaceId space : table.spaces()) {
+      if (!live_.insert(space).second || contents_.dropped.contains(space)) {
+        verification_.add(kKind, "table '" + table.name() + "': its space " +
+                                     std::to_string(space) + " is another's too");
+      }
+      check_given_out(space);
+    }
+  }
+
+  void check_given_out(SpaceId space) {
+    if (space >= kFirstTableSpace && space < next_space_) return;
+    verification_.add(kKind, "space " + std::to_string(space) + " was never given out");
+  }
+
+  void check_counted(SpaceId space) {
+    if (live_.contains(space) || !contents_.complete) return;
+    verification_.add("counter", "space " + std::to_string(space) +
+                                     " is counted, though no table and no index owns it");
+  }
+
+  Verification& verification_;
+  ReadView& view_;
+  CatalogueContents contents_;
+  SpaceId next_space_ = kFirstTableSpace;
+  std::set<SpaceId> live_;
+};
+
+}  // namespace
+
+std::optional<CatalogueContents> verify_catalogue(Verification& verification, ReadView& view) {
+  return CatalogueCheck(verification, view).run();
+}
+
+}  // namespace stator
