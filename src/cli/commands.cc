@@ -10,6 +10,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_lock(app, invocation);
   add_feed(app, invocation);
   add_sensor(app, invocation);
+  add_verify(app, invocation);
 }
 
 }  // namespace stator::cli

@@ -12,5 +12,6 @@ void add_toggle(CLI::App& app, Invocation& invocation);
 void add_lock(CLI::App& app, Invocation& invocation);
 void add_feed(CLI::App& app, Invocation& invocation);
 void add_sensor(CLI::App& app, Invocation& invocation);
+void add_verify(CLI::App& app, Invocation& invocation);
 
 }  // namespace stator::cli
