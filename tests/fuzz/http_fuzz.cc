@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a connection's: the same requests however they are cut into receives, within the
-// limits, and each one written out again as plain HTTP reads back the same.
+// limits, and each one written out again, at once or in chunks, reads back the same.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -75,22 +75,37 @@ bool frames(std::string_view name) {
          equals_ignoring_case(name, "connection");
 }
 
-void check_plain_form(const ReadRequest& request) {
-  ReadRequest plain = request;
-  std::erase_if(plain.headers, [](const auto& header) { return frames(header.first); });
-  plain.headers.emplace_back("Content-Length", std::to_string(plain.body.size()));
-  plain.headers.emplace_back("Connection", plain.keep_alive ? "keep-alive" : "close");
-  std::string text =
-      plain.method + " " + plain.target + (plain.http_1_0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
-  for (const auto& [name, value] : plain.headers)
+// A digit is enough for the size of such a chunk.
+std::string chunks_of(std::string_view body) {
+  std::string text;
+  for (; !body.empty(); body.remove_prefix(std::min<std::size_t>(9, body.size()))) {
+    const std::string_view chunk = body.substr(0, 9);
+    text.append(std::to_string(chunk.size())).append("\r\n").append(chunk).append("\r\n");
+  }
+  return text + "0\r\n\r\n";
+}
+
+// Twice in a row, so that what one leaves behind would be seen in the next.
+void check_written(ReadRequest request, bool chunked) {
+  std::erase_if(request.headers, [](const auto& header) { return frames(header.first); });
+  if (chunked) {
+    request.headers.emplace_back("Transfer-Encoding", "chunked");
+  } else {
+    request.headers.emplace_back("Content-Length", std::to_string(request.body.size()));
+  }
+  request.headers.emplace_back("Connection", request.keep_alive ? "keep-alive" : "close");
+  std::string text = request.method + " " + request.target;
+  text += request.http_1_0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n";
+  for (const auto& [name, value] : request.headers) {
     text.append(name).append(": ").append(value).append("\r\n");
+  }
   text += "\r\n";
   if (text.size() > kHeaderBytesMax) return;
-  text += plain.body;
-  const auto read_again = read(text + text, [] { return kAtOnce; });
-  STATOR_CHECK(read_again.size() == 2);
-  STATOR_CHECK(read_again[0] == plain);
-  STATOR_CHECK(read_again[1] == plain);
+  text += chunked ? chunks_of(request.body) : request.body;
+  const auto requests = read(text + text, [] { return kAtOnce; });
+  STATOR_CHECK(requests.size() == 2);
+  STATOR_CHECK(requests[0] == request);
+  STATOR_CHECK(requests[1] == request);
 }
 
 }  // namespace
@@ -107,6 +122,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, std::size_t size) {
   auto cut = cuts.begin();
   const auto next_cut = [&] { return cut == cuts.end() ? kAtOnce : *cut++; };
   STATOR_CHECK(read(stream, next_cut) == whole);
-  for (const ReadRequest& request : whole) check_plain_form(request);
+  for (const ReadRequest& request : whole) {
+    check_written(request, false);
+    check_written(request, true);
+  }
   return 0;
 }
