@@ -18,6 +18,7 @@ struct Flags {
   std::string listen = "127.0.0.1:8000";
   std::string durability = "sync";
   int threads = 0;
+  std::string credentials;
 };
 
 sigset_t stop_signals() {
@@ -34,6 +35,11 @@ int serve(const Flags& flags) {
   server::ServerOptions options{.listen = std::move(*listen), .threads = flags.threads};
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   if (!flags.memory) options.data = flags.data;
+  if (!flags.credentials.empty()) {
+    auto credentials = server::read_credentials(flags.credentials);
+    if (!credentials) return report(credentials.error());
+    options.credentials = std::move(*credentials);
+  }
 
   // Every thread started from here on leaves these signals to the sigwait below.
   const sigset_t signals = stop_signals();
@@ -78,6 +84,11 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(0, 256).description(""))
       ->capture_default_str();
+  command
+      ->add_option("--credentials", flags->credentials,
+                   "Accept the signatures of this file's access keys alone (AWS's credentials file "
+                   "form); without it anybody's, on loopback only")
+      ->type_name("FILE");
   command->callback([&invocation, flags] { invocation.run = [flags] { return serve(*flags); }; });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that a request carries the parts of a signature, as DynamoDB asks before anything else.
-// The signature itself is not verified: any is accepted, so the server listens on loopback only.
+// Whether the signature is right is SignatureVerifier's to say.
 #pragma once
 
 #include "http/server.h"

@@ -223,6 +223,10 @@ void DynamoDbService::handle_operation(const http::Request& request, http::Respo
   if (const auto checked = check_authorization(request); !checked) {
     return respond(error_response(checked.error()));
   }
+  if (verifier_ != nullptr) {
+    const auto verified = verifier_->verify(request, system_clock().unix_ms());
+    if (!verified) return respond(error_response(verified.error()));
+  }
   run({.engine = engine_, .waiting = waiting_}, request.body, std::move(respond));
 }
 

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/worker.h"
 #include "http/server.h"
+#include "server/signature.h"
 
 namespace stator::server {
 
@@ -20,7 +21,9 @@ inline constexpr std::size_t kBodyBytesMax = 16UL << 20;
 
 class DynamoDbService {
  public:
-  explicit DynamoDbService(Engine& engine) : engine_(engine) {}
+  // Without a verifier any signature is accepted; it must outlive the service.
+  explicit DynamoDbService(Engine& engine, const SignatureVerifier* verifier = nullptr)
+      : engine_(engine), verifier_(verifier) {}
 
   void handle(const http::Request& request, http::Respond respond);
 
@@ -32,6 +35,7 @@ class DynamoDbService {
   void handle_operation(const http::Request& request, http::Respond respond);
 
   Engine& engine_;
+  const SignatureVerifier* verifier_;
   Worker waiting_;
 };
 

@@ -14,6 +14,7 @@ namespace stator::server {
 struct Server::Impl {
   ListenAddress address;
   std::unique_ptr<Engine> engine = {};
+  std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
   std::unique_ptr<http::Server> http = {};
 };
@@ -28,16 +29,20 @@ Result<std::unique_ptr<Store>> open_store(const ServerOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
-  if (!options.listen.is_loopback()) {
-    return fail(Code::kInvalidArgument,
-                "refusing to listen on " + options.listen.to_string() +
-                    ": beyond this machine a server needs credentials, and this version cannot "
-                    "check signatures yet; listen on 127.0.0.1 or [::1]");
+  if (!options.listen.is_loopback() && !options.credentials) {
+    return fail(
+        Code::kInvalidArgument,
+        "refusing to listen on " + options.listen.to_string() +
+            ": beyond this machine a server needs credentials to check signatures with; give "
+            "--credentials FILE, or listen on 127.0.0.1 or [::1]");
   }
   STATOR_TRY(auto store, open_store(options));
   auto impl = std::make_unique<Impl>(Impl{.address = options.listen});
   STATOR_TRY(impl->engine, Engine::open(std::move(store)));
-  impl->service = std::make_unique<DynamoDbService>(*impl->engine);
+  if (options.credentials) {
+    impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
+  }
+  impl->service = std::make_unique<DynamoDbService>(*impl->engine, impl->verifier.get());
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
                                    .threads = options.threads,

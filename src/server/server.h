@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "server/credentials.h"
 #include "server/listen_address.h"
 #include "stator/database.h"
 #include "stator/result.h"
@@ -22,11 +23,13 @@ struct ServerOptions {
   Durability durability = Durability::kSync;
   ListenAddress listen = {};
   int threads = 0;  // event loops; 0: one a core
+  // Whose signatures are accepted. Absent: anybody's, on loopback only.
+  std::optional<Credentials> credentials = {};
 };
 
 class Server {
  public:
-  // kInvalidArgument beyond loopback, since no signature is verified.
+  // kInvalidArgument beyond loopback without credentials.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
   ~Server();  // as stop()
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/server.h"
+#include "stator/http_client.h"
 #include "support/raw_connection.h"
 #include "support/temp_dir.h"
 
@@ -358,6 +359,24 @@ TEST(Server, RefusesToListenBeyondThisMachine) {
     EXPECT_EQ(server.error().code, Code::kInvalidArgument);
     EXPECT_THAT(server.error().message, HasSubstr("needs credentials"));
   }
+}
+
+TEST(Server, WithCredentialsServesThemAlone) {
+  const auto server = Server::start(
+      {.listen = {.host = "0.0.0.0", .port = 0}, .credentials = Credentials{{"AKID", "secret"}}});
+  ASSERT_TRUE(server) << server.error().message;
+  const std::string endpoint = "http://127.0.0.1:" + std::to_string((*server)->port());
+  const auto list = [&](const stator::Credentials& credentials) {
+    auto client = HttpClient::open({.endpoint = endpoint, .credentials = credentials});
+    return client->list_tables({});
+  };
+  EXPECT_TRUE(list({"AKID", "secret"}));
+  const auto wrong = list({"AKID", "guess"});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, Code::kInvalidSignature);
+  const auto unknown = list({"NOBODY", "secret"});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, Code::kUnrecognizedClient);
 }
 
 }  // namespace

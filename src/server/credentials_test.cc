@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/credentials.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "support/matchers.h"
+#include "support/temp_dir.h"
+
+namespace stator::server {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+
+TEST(Credentials, AreTheProfilesOfAFile) {
+  const auto parsed = parse_credentials(
+      "# for the shop\r\n[default]\r\naws_access_key_id = AKIDA\naws_secret_access_key=se=cret/+\n"
+      "region = eu-west-1\n\n; another\n[ops]\naws_secret_access_key = b\naws_access_key_id = "
+      "AKIDB");
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(*parsed, (Credentials{{"AKIDA", "se=cret/+"}, {"AKIDB", "b"}}));
+}
+
+TEST(Credentials, SayWhichLineIsWrong) {
+  const auto bad = [](std::string_view text, const char* why) {
+    EXPECT_THAT(parse_credentials(text), FailsWith(Code::kInvalidArgument, why)) << text;
+  };
+  bad("", "no profile");
+  bad("aws_access_key_id = a", "line 1: a setting before the first [profile]");
+  bad("[a]\nnonsense", "line 2: neither");
+  bad("[a]\naws_access_key_id = a\n[b]\n", "line 1: a profile needs");
+  bad("[a]\naws_access_key_id=a\naws_secret_access_key=b\n[b]\naws_access_key_id=a\n"
+      "aws_secret_access_key=c\n",
+      "line 4: its access key is given twice");
+}
+
+TEST(Credentials, NameTheFileThatCannotBeUsed) {
+  const test::TempDir directory;
+  const auto file = directory.path() / "keys";
+  EXPECT_THAT(read_credentials(file), FailsWith(Code::kIo, file.string()));
+  std::ofstream(file) << "[a]\n";
+  EXPECT_THAT(read_credentials(file), FailsWith(Code::kInvalidArgument, file.string()));
+  std::ofstream(file) << std::string(kCredentialsFileBytesMax + 1, '\n');
+  EXPECT_THAT(read_credentials(file), FailsWith(Code::kInvalidArgument, "larger than"));
+}
+
+}  // namespace
+}  // namespace stator::server

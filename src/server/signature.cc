@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/signature.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace stator::server {
+namespace {
+
+using Digest = std::array<unsigned char, 32>;
+
+constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
+constexpr std::chrono::minutes kSkewMax{15};
+constexpr std::size_t kCachedKeysMax = 1'000;
+
+std::string_view view_of(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+const unsigned char* bytes_of(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+Digest hmac(std::string_view key, std::string_view text) {
+  Digest digest = {};
+  unsigned int length = digest.size();
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(text), text.size(),
+       digest.data(), &length);
+  return digest;
+}
+
+void append_hex(std::string& out, const Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (const unsigned char byte : digest) {
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  }
+}
+
+void append_sha256(std::string& out, std::string_view text) {
+  Digest digest = {};
+  SHA256(bytes_of(text), text.size(), digest.data());
+  append_hex(out, digest);
+}
+
+std::vector<std::string_view> split(std::string_view text, char divider) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = 0; end != text.npos; text.remove_prefix(end + 1)) {
+    end = text.find(divider);
+    parts.push_back(text.substr(0, end));
+    if (end == text.npos) break;
+  }
+  return parts;
+}
+
+// AKID/20260131/us-east-1/dynamodb/aws4_request
+struct Credential {
+  std::string_view access_key;
+  std::string_view scope;                 // what follows it
+  std::array<std::string_view, 4> parts;  // of the scope
+};
+
+// From the end: an access key id may hold a slash.
+std::optional<Credential> parse_credential(std::string_view text) {
+  Credential credential;
+  std::string_view rest = text;
+  for (std::size_t i = credential.parts.size(); i-- > 0;) {
+    const std::size_t slash = rest.rfind('/');
+    if (slash == rest.npos) return std::nullopt;
+    credential.parts[i] = rest.substr(slash + 1);
+    rest = rest.substr(0, slash);
+  }
+  credential.access_key = rest;
+  credential.scope = text.substr(rest.size() + 1);
+  return credential;
+}
+
+struct Authorization {
+  std::string_view credential;
+  std::string_view signed_headers;
+  std::string_view signature;
+};
+
+Authorization parse(std::string_view header) {
+  Authorization parsed;
+  const std::pair<std::string_view, std::string_view*> parts[] = {
+      {"Credential=", &parsed.credential},
+      {"SignedHeaders=", &parsed.signed_headers},
+      {"Signature=", &parsed.signature}};
+  header.remove_prefix(std::min(header.size(), header.find(' ')));
+  for (std::string_view field : split(header, ',')) {
+    field.remove_prefix(std::min(field.size(), field.find_first_not_of(' ')));
+    for (const auto& [name, value] : parts) {
+      if (field.starts_with(name)) *value = field.substr(name.size());
+    }
+  }
+  return parsed;
+}
+
+// Without blanks at its ends, and with one in place of several.
+void append_header_value(std::string& out, std::string_view value) {
+  bool blank = false;
+  bool begun = false;
+  for (const char c : value) {
+    if (c == ' ' || c == '\t') {
+      blank = begun;
+      continue;
+    }
+    if (blank) out += ' ';
+    blank = false;
+    begun = true;
+    out += c;
+  }
+}
+
+// The path is "/" for every request of DynamoDB's; a query is sorted by its SDKs already.
+std::string canonical_request(const http::Request& request, std::string_view signed_headers) {
+  const std::size_t mark = request.target.find('?');
+  std::string text;
+  text.reserve(512);
+  text.append(request.method).append("\n").append(request.target.substr(0, mark)).append("\n");
+  if (mark != request.target.npos) text.append(request.target.substr(mark + 1));
+  text += '\n';
+  for (const std::string_view name : split(signed_headers, ';')) {
+    text.append(name).append(":");
+    append_header_value(text, request.header(name));
+    text += '\n';
+  }
+  text.append("\n").append(signed_headers).append("\n");
+  append_sha256(text, request.body);
+  return text;
+}
+
+std::string amz_date(std::chrono::sys_seconds time) {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  return fmt::format("{:04}{:02}{:02}T{:02}{:02}{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
+// "20260131T235959Z"; absent for any other form.
+std::optional<std::chrono::sys_seconds> parse_amz_date(std::string_view text) {
+  constexpr std::string_view kForm = "00000000T000000Z";
+  if (text.size() != kForm.size()) return std::nullopt;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    const bool fits = kForm[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == kForm[i];
+    if (!fits) return std::nullopt;
+  }
+  const auto number = [&](std::size_t at, std::size_t length) {
+    int value = 0;
+    for (const char c : text.substr(at, length)) value = value * 10 + (c - '0');
+    return value;
+  };
+  const std::chrono::year_month_day date(std::chrono::year(number(0, 4)),
+                                         std::chrono::month(static_cast<unsigned>(number(4, 2))),
+                                         std::chrono::day(static_cast<unsigned>(number(6, 2))));
+  if (!date.ok()) return std::nullopt;
+  return std::chrono::sys_days(date) + std::chrono::hours(number(9, 2)) +
+         std::chrono::minutes(number(11, 2)) + std::chrono::seconds(number(13, 2));
+}
+
+Result<void> check_time(std::string_view date, int64_t now_ms) {
+  const auto time = parse_amz_date(date);
+  if (!time) {
+    return fail(Code::kIncompleteSignature, "Date must be in ISO-8601 'basic format'. Got '" +
+                                                std::string(date) +
+                                                "'. See http://en.wikipedia.org/wiki/ISO_8601");
+  }
+  const std::chrono::sys_seconds now{
+      std::chrono::floor<std::chrono::seconds>(std::chrono::milliseconds(now_ms))};
+  if (*time < now - kSkewMax) {
+    return fail(Code::kInvalidSignature,
+                fmt::format("Signature expired: {} is now earlier than {} ({} - 15 min.)", date,
+                            amz_date(now - kSkewMax), amz_date(now)));
+  }
+  if (*time > now + kSkewMax) {
+    return fail(Code::kInvalidSignature,
+                fmt::format("Signature not yet current: {} is still later than {} ({} + 15 min.)",
+                            date, amz_date(now + kSkewMax), amz_date(now)));
+  }
+  return {};
+}
+
+bool signs(std::string_view signed_headers, std::string_view name) {
+  return std::ranges::count(split(signed_headers, ';'), name) > 0;
+}
+
+}  // namespace
+
+Result<SignatureVerifier::Key> SignatureVerifier::signing_key(std::string_view credential) const {
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = keys_.find(std::string(credential));
+    if (found != keys_.end()) return found->second;
+  }
+  const std::optional<Credential> parsed = parse_credential(credential);
+  if (!parsed) {
+    return fail(Code::kIncompleteSignature,
+                "Credential must have at least 5 elements separated by '/'. Got '" +
+                    std::string(credential) + "'");
+  }
+  const auto& parts = parsed->parts;
+  if (parts[2] != "dynamodb" || parts[3] != "aws4_request") {
+    return fail(Code::kInvalidSignature,
+                "Credential should be scoped to correct service: 'dynamodb'. ");
+  }
+  const auto known = credentials_.find(parsed->access_key);
+  if (known == credentials_.end()) {
+    return fail(Code::kUnrecognizedClient,
+                "The security token included in the request is invalid.");
+  }
+  Key key = hmac("AWS4" + known->second, parts[0]);
+  for (std::size_t i = 1; i < parts.size(); ++i) key = hmac(view_of(key), parts[i]);
+  const std::unique_lock lock(mutex_);
+  if (keys_.size() >= kCachedKeysMax) keys_.clear();
+  keys_.emplace(credential, key);
+  return key;
+}
+
+Result<void> SignatureVerifier::verify(const http::Request& request, int64_t now_ms) const {
+  const std::string_view header = request.header("authorization");
+  if (header.empty()) {
+    return fail(Code::kInvalidSignature, "Requests signed in their query string are not supported");
+  }
+  const std::string_view date = request.header("x-amz-date");
+  const Authorization given = parse(header);
+  if (!header.starts_with(kAlgorithm)) {
+    return fail(
+        Code::kIncompleteSignature,
+        "Unsupported AWS 'algorithm': '" + std::string(header.substr(0, header.find(' '))) + "'. ");
+  }
+  STATOR_TRY(const Key key, signing_key(given.credential));
+  STATOR_CHECK_OK(check_time(date, now_ms));
+  const std::string_view scope = parse_credential(given.credential)->scope;
+  std::string to_sign;
+  to_sign.append(kAlgorithm).append("\n").append(date).append("\n").append(scope).append("\n");
+  append_sha256(to_sign, canonical_request(request, given.signed_headers));
+  std::string expected;
+  append_hex(expected, hmac(view_of(key), to_sign));
+  const bool covered = signs(given.signed_headers, "host") &&
+                       signs(given.signed_headers, "x-amz-date") &&
+                       signs(given.signed_headers, "x-amz-target");
+  const bool same = expected.size() == given.signature.size() &&
+                    CRYPTO_memcmp(expected.data(), given.signature.data(), expected.size()) == 0;
+  if (same && covered && scope.starts_with(date.substr(0, 8))) return {};
+  return fail(Code::kInvalidSignature,
+              "The request signature we calculated does not match the signature you provided. "
+              "Check your AWS Secret Access Key and signing method. Consult the service "
+              "documentation for details.");
+}
+
+}  // namespace stator::server

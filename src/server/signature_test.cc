@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signature below is botocore's for this request.
+#include "server/signature.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "support/matchers.h"
+
+namespace stator::server {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+
+constexpr int64_t kSignedMs = 1'769'903'970'000;  // 2026-01-31T23:59:30Z
+constexpr int64_t kMinuteMs = 60'000;
+constexpr const char* kMismatch = "The request signature we calculated does not match";
+
+class Signature : public testing::Test {
+ protected:
+  Result<void> verify(int64_t now_ms = kSignedMs) {
+    http::Request request;
+    request.method = "POST";
+    request.target = "/";
+    request.body = body;
+    for (const auto& [name, value] : headers) request.headers.emplace_back(name, value);
+    return verifier.verify(request, now_ms);
+  }
+  void replace(const std::string& from, const std::string& to) {
+    std::string& header = headers["Authorization"];
+    const std::size_t at = header.find(from);
+    ASSERT_NE(at, std::string::npos);
+    header.replace(at, from.size(), to);
+  }
+
+  SignatureVerifier verifier{{{"AKID", "secret"}, {"OTHER", "word"}}};
+  std::string body = R"({"Limit":3})";
+  std::map<std::string, std::string> headers = {
+      {"Host", "127.0.0.1:8000"},
+      {"content-type", "  application/x-amz-json-1.0 "},
+      {"X-Amz-Target", "DynamoDB_20120810.ListTables"},
+      {"X-Amz-Date", "20260131T235930Z"},
+      {"Authorization",
+       "AWS4-HMAC-SHA256 Credential=AKID/20260131/us-east-1/dynamodb/aws4_request, "
+       "SignedHeaders=content-type;host;x-amz-date;x-amz-target, "
+       "Signature=8bf13e2af359bb6f3736cfe58905ab4e3b4650ba263b7cb78a123633128274b4"}};
+};
+
+TEST_F(Signature, OfAnSdkIsAccepted) {
+  EXPECT_THAT(verify(), IsOk());
+  EXPECT_THAT(verify(), IsOk()) << "with the key that the first one derived";
+  replace(", SignedHeaders", ",SignedHeaders");
+  EXPECT_THAT(verify(), IsOk());
+}
+
+TEST_F(Signature, CoversBodyHeadersAndTarget) {
+  body = R"({"Limit":4})";
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
+  body = R"({"Limit":3})";
+  headers["X-Amz-Target"] = "DynamoDB_20120810.DeleteTable";
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
+  headers["X-Amz-Target"] = "DynamoDB_20120810.ListTables";
+  headers["Host"] = "elsewhere:8000";
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
+}
+
+TEST_F(Signature, OfAnotherSecretIsRefused) {
+  replace("AKID/", "OTHER/");
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
+}
+
+TEST_F(Signature, CutShortIsRefused) {
+  replace("Signature=8b", "Signature=");
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
+}
+
+TEST_F(Signature, OfAnUnknownKeyIsRefused) {
+  replace("AKID/", "NOBODY/");
+  EXPECT_THAT(verify(), FailsWith(Code::kUnrecognizedClient,
+                                  "The security token included in the request is invalid."));
+}
+
+TEST_F(Signature, ForAnotherServiceIsRefused) {
+  replace("/dynamodb/", "/s3/");
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, "correct service: 'dynamodb'"));
+}
+
+TEST_F(Signature, IsGoodFor15Minutes) {
+  EXPECT_THAT(verify(kSignedMs + 15 * kMinuteMs), IsOk());
+  EXPECT_THAT(verify(kSignedMs - 15 * kMinuteMs), IsOk());
+  EXPECT_THAT(verify(kSignedMs + 16 * kMinuteMs),
+              FailsWith(Code::kInvalidSignature,
+                        "Signature expired: 20260131T235930Z is now earlier than 20260201T000030Z "
+                        "(20260201T001530Z - 15 min.)"));
+  EXPECT_THAT(verify(kSignedMs - 16 * kMinuteMs),
+              FailsWith(Code::kInvalidSignature, "Signature not yet current"));
+}
+
+TEST_F(Signature, NeedsADateAndACredentialOfTheRightForm) {
+  for (const char* date : {"", "2026-01-31T23:59:30Z", "20261331T235930Z", "20260131T235930"}) {
+    headers["X-Amz-Date"] = date;
+    EXPECT_THAT(verify(), FailsWith(Code::kIncompleteSignature, "ISO-8601")) << date;
+  }
+  replace("AKID/20260131/us-east-1/dynamodb/aws4_request", "AKID");
+  EXPECT_THAT(verify(), FailsWith(Code::kIncompleteSignature, "at least 5 elements"));
+}
+
+TEST_F(Signature, OfAnotherAlgorithmOrInTheQueryIsRefused) {
+  replace("AWS4-HMAC-SHA256", "AWS4-ECDSA-P256-SHA256");
+  EXPECT_THAT(verify(), FailsWith(Code::kIncompleteSignature, "AWS4-ECDSA-P256-SHA256"));
+  headers.erase("Authorization");
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, "query string"));
+}
+
+}  // namespace
+}  // namespace stator::server
