@@ -82,11 +82,11 @@ Result<Credentials> parse_credentials(std::string_view text) {
 Result<Credentials> read_credentials(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string text(kCredentialsFileBytesMax + 1, '\0');
-  if (!in) {
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.is_open() || in.bad()) {
     return fail(Code::kIo, fmt::format("cannot read the credentials file '{}': {}", file.string(),
                                        std::strerror(errno)));
   }
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > kCredentialsFileBytesMax) {
     return fail(Code::kInvalidArgument,

@@ -40,6 +40,7 @@ TEST(Credentials, NameTheFileThatCannotBeUsed) {
   const test::TempDir directory;
   const auto file = directory.path() / "keys";
   EXPECT_THAT(read_credentials(file), FailsWith(Code::kIo, file.string()));
+  EXPECT_THAT(read_credentials(directory.path()), FailsWith(Code::kIo, "directory"));
   std::ofstream(file) << "[a]\n";
   EXPECT_THAT(read_credentials(file), FailsWith(Code::kInvalidArgument, file.string()));
   std::ofstream(file) << std::string(kCredentialsFileBytesMax + 1, '\n');
