@@ -14,6 +14,8 @@
 
 namespace stator {
 
+class Store;
+
 enum class Durability {
   kSync,  // an acknowledged write survives loss of power
   kOs,    // an acknowledged write survives the end of the process, not of the operating system
@@ -53,6 +55,7 @@ class Database final : public Client {
       const TransactGetItemsRequest& request) override;
 
  private:
+  friend Result<Database> open_database_on(std::unique_ptr<Store> store);
   struct Impl;
   explicit Database(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

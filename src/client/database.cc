@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "client/database_on_store.h"
 #include "client/decode.h"
 #include "engine/engine.h"
 #include "storage/stores.h"
@@ -58,10 +59,14 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
+Result<Database> open_database_on(std::unique_ptr<Store> store) {
+  STATOR_TRY(std::unique_ptr<Engine> engine, Engine::open(std::move(store)));
+  return Database(std::make_unique<Database::Impl>(Database::Impl{std::move(engine)}));
+}
+
 Result<Database> Database::open(const DatabaseOptions& options) {
   STATOR_TRY(std::unique_ptr<Store> store, open_store(options));
-  STATOR_TRY(std::unique_ptr<Engine> engine, Engine::open(std::move(store)));
-  return Database(std::make_unique<Impl>(Impl{std::move(engine)}));
+  return open_database_on(std::move(store));
 }
 
 Result<CreateTableResult> Database::create_table(const CreateTableRequest& request) {

@@ -7,6 +7,7 @@
 // unless set), STATOR_SEED what they write.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <iostream>
 #include <random>
@@ -33,18 +34,20 @@ HttpClient connect(const std::string& url) {
 void write_until_killed(Client& client, Ledger& ledger, ServerProcess& server,
                         std::mt19937_64& random) {
   std::vector<std::thread> threads;
-  std::vector<Error> ends(kWriters);
+  std::vector<Result<void>> ends(kWriters);
+  const std::atomic<bool> never = false;
   threads.reserve(kWriters);
   for (std::size_t writer = 0; writer < kWriters; ++writer) {
-    threads.emplace_back([&, writer] { ends[writer] = ledger.write(client, writer); });
+    threads.emplace_back([&, writer] { ends[writer] = ledger.write(client, writer, never); });
   }
   // The moment of the crash is the one thing here that is left to chance.
   std::this_thread::sleep_for(std::chrono::milliseconds(5 + random() % 150));
   server.kill_now();
   for (std::thread& thread : threads) thread.join();
-  for (const Error& end : ends) {
-    EXPECT_TRUE(end.code == Code::kOutcomeUnknown || end.code == Code::kUnavailable)
-        << code_name(end.code) << ": " << end.message;
+  for (const auto& end : ends) {
+    const Code code = end.error().code;
+    EXPECT_TRUE(code == Code::kOutcomeUnknown || code == Code::kUnavailable)
+        << code_name(code) << ": " << end.error().message;
   }
 }
 

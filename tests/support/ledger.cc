@@ -131,10 +131,9 @@ Result<void> Ledger::create(Client& client) {
 
 // ---- Writing
 
-Error Ledger::write(Client& client, std::size_t writer) {
-  for (;;) {
-    if (auto called = call(client, writers_[writer]); !called) return called.error();
-  }
+Result<void> Ledger::write(Client& client, std::size_t writer, const std::atomic<bool>& stop) {
+  while (!stop) STATOR_CHECK_OK(call(client, writers_[writer]));
+  return {};
 }
 
 Result<void> Ledger::call(Client& client, Writer& writer) {

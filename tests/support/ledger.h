@@ -10,6 +10,7 @@
 // Thread safety: write() for different writers at once; everything else by one thread alone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -36,8 +37,8 @@ class Ledger {
   // The tables, empty, and the shared items. To be called once.
   static Result<void> create(Client& client);
 
-  // Makes a writer write until a request fails, and returns that failure.
-  Error write(Client& client, std::size_t writer);
+  // Makes a writer write until a request fails, and returns that failure, or until `stop`.
+  Result<void> write(Client& client, std::size_t writer, const std::atomic<bool>& stop);
 
   // Compares a database with what is known, by EXPECT_…, its indexes with their tables too.
   void check(Client& client, Kept kept) { (void)compare(client, kept); }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a Database on a store that is open already, such as one on files that a test lets fail.
+#pragma once
+
+#include <memory>
+
+#include "stator/database.h"
+#include "storage/store.h"
+
+namespace stator {
+
+// kCorruption where the store holds no Stator catalogue that this version can read.
+Result<Database> open_database_on(std::unique_ptr<Store> store);
+
+}  // namespace stator

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The disk refuses something at a random moment under load: the write fails with
+// InternalServerError, nothing half done is seen, reads go on, and the store says why it takes no
+// more writes. After that, and after loss of power on top, all that was acknowledged is there.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "power_loss/faults.h"
+
+namespace stator::test {
+namespace {
+
+using rocksdb::IOStatus;
+
+struct Case {
+  const char* name;
+  FileChange change;
+  const char* part;  // of the names of the files concerned
+  bool full;         // else an error of the device
+  bool lasting;
+  uint64_t after_max;  // such changes at most before it
+};
+
+class DiskFaults : public Faults, public testing::WithParamInterface<Case> {
+ protected:
+  static constexpr const char* kText = "says the test";
+
+  LossyFileSystem::Fault fault() {
+    return {.change = GetParam().change,
+            .part = GetParam().part,
+            .status = GetParam().full ? IOStatus::NoSpace(kText) : IOStatus::IOError(kText),
+            .after = random_() % (GetParam().after_max + 1),
+            .lasting = GetParam().lasting};
+  }
+
+  // To an item that the ledger does not know.
+  static Result<WriteResult> write_something(Client& client) {
+    return client.update_item({.table = "Shared",
+                               .key = {{"pk", "nobody's"}},
+                               .update = "ADD amount :one",
+                               .values = Values{{":one", 1}}});
+  }
+
+  void expect_refusal(Machine& machine) {
+    EXPECT_THAT(write_something(*machine.database), FailsWith(Code::kInternalServerError, kText));
+    EXPECT_FALSE(machine.store->health().writable);
+    EXPECT_NE(machine.store->health().reason.find(kText), std::string::npos);
+  }
+
+  // Whether the store takes writes again now that there is room; where RocksDB took the error for
+  // one that only opening the data anew ends, it does not.
+  static bool recovers(Machine& machine) {
+    constexpr int kLooksMax = 300;
+    for (int looks = 0; !machine.store->health().writable && looks < kLooksMax; ++looks) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return machine.store->health().writable;
+  }
+};
+
+TEST_P(DiskFaults, LoseNothingAcknowledgedAndShowNothingHalfDone) {
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
+  create();
+  const auto machine = make_machine();
+  ASSERT_THAT(start(*machine, Durability::kSync), IsOk());
+  machine->files->fail(fault());
+  for (const auto& end : write_until_failure(*machine->database)) {
+    if (end) continue;
+    EXPECT_THAT(end, FailsWith(Code::kInternalServerError, kText));
+  }
+  EXPECT_TRUE(machine->files->has_failed());
+  if (GetParam().lasting || !GetParam().full) expect_refusal(*machine);
+  ledger_.check(*machine->database, Kept::kOnlyAcknowledged);
+  machine->files->mend();
+  if (GetParam().full && recovers(*machine)) {
+    ledger_.settle(*machine->database, Kept::kOnlyAcknowledged);
+    ledger_.repeat_transactions(*machine->database);
+    machine->files->fail_power_after(random_() % 200);
+    (void)write_until_failure(*machine->database);
+  }
+  machine->database.reset();
+  machine->files->drop_unsynced(random_);
+  check_after(Durability::kSync, Kept::kAcknowledged);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Disk, DiskFaults,
+    testing::Values(
+        Case{"ErrorOfALog", FileChange::kAppend, ".log", false, false, 100},
+        Case{"ErrorOfTheSyncOfALog", FileChange::kSync, ".log", false, false, 100},
+        Case{"FullForANewLog", FileChange::kCreate, ".log", true, true, 2},
+        Case{"ErrorOfANewLog", FileChange::kCreate, ".log", false, false, 2},
+        Case{"FullForATable", FileChange::kAppend, ".sst", true, true, 10},
+        Case{"ErrorOfATable", FileChange::kAppend, ".sst", false, true, 10},
+        Case{"ErrorOfTheSyncOfATable", FileChange::kSync, ".sst", false, true, 3},
+        Case{"FullForTheManifest", FileChange::kAppend, "MANIFEST", true, true, 3},
+        Case{"ErrorOfTheManifest", FileChange::kAppend, "MANIFEST", false, true, 3},
+        Case{"ErrorOfTheSyncOfTheManifest", FileChange::kSync, "MANIFEST", false, true, 3},
+        Case{"ErrorOfTheSyncOfTheDirectory", FileChange::kSyncDirectory, "", false, true, 3}),
+    [](const auto& disk) { return std::string(disk.param.name); });
+
+}  // namespace
+}  // namespace stator::test

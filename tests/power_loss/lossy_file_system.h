@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// LossyFileSystem: the files of a machine whose power can fail and whose disk can refuse.
+//
+// What is written is in the files at once, as in the cache of an operating system. When the power
+// has failed and all is closed, drop_unsynced() takes back what a disk may not have kept: of each
+// file, of what was appended since its last sync, all but a random part, the end of that damaged;
+// of each directory, the last of the files created, renamed and deleted since its last sync.
+//
+// Thread safety: as rocksdb::FileSystem; drop_unsynced() once nothing is open.
+#pragma once
+
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace stator::test {
+
+enum class FileChange { kAppend, kSync, kCreate, kRename, kDelete, kSyncDirectory };
+
+class LossyFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  // Keeps deleted files in `attic`, an empty directory beside those that are used.
+  explicit LossyFileSystem(std::filesystem::path attic);
+
+  // So many changes from now the power fails: none has an effect any more.
+  void fail_power_after(uint64_t changes);
+  void drop_unsynced(std::mt19937_64& random);
+
+  struct Fault {
+    FileChange change = FileChange::kAppend;
+    std::string part = {};  // of the names of the files that it concerns
+    rocksdb::IOStatus status = {};
+    uint64_t after = 0;    // so many such changes
+    bool lasting = false;  // until mend()
+  };
+  void fail(Fault fault);
+  void mend();
+  bool has_failed() const;  // the fault has been met
+
+  const char* Name() const override { return "LossyFileSystem"; }
+  rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus ReopenWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                       std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                       rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus ReuseWritableFile(const std::string& name, const std::string& old_name,
+                                      const rocksdb::FileOptions& options,
+                                      std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                      rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus NewDirectory(const std::string& name, const rocksdb::IOOptions& options,
+                                 std::unique_ptr<rocksdb::FSDirectory>* directory,
+                                 rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
+                               const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override;
+
+ private:
+  class Writable;
+  class Directory;
+  struct Contents {
+    uint64_t bytes = 0;
+    uint64_t synced_bytes = 0;
+  };
+  using ContentsPtr = std::shared_ptr<Contents>;
+  // Of a directory, since it was synced. `displaced` is where the file that was deleted, or was
+  // where another went, is kept.
+  struct Entry {
+    FileChange change = FileChange::kCreate;
+    std::string name;
+    std::string from = {};  // of a renamed one
+    std::optional<std::string> displaced = {};
+    ContentsPtr displaced_contents = nullptr;
+  };
+
+  // Each of these with mutex_ held.
+  rocksdb::IOStatus permit(FileChange change, const std::string& name);
+  rocksdb::IOStatus displace(const std::string& name, Entry& entry);
+  ContentsPtr contents_of(const std::string& name);
+  void undo(const Entry& entry);
+  void damage(const std::string& name, const Contents& contents, std::mt19937_64& random);
+
+  const std::filesystem::path attic_;
+  mutable std::mutex mutex_;
+  std::optional<uint64_t> changes_left_;  // before the power fails
+  std::optional<Fault> fault_;
+  bool has_failed_ = false;
+  int displaced_ = 0;
+  std::map<std::string, ContentsPtr> contents_;
+  std::map<std::string, std::vector<Entry>> unsynced_entries_;  // by directory
+};
+
+// What RocksDB is opened in. Its pauses, a second after each error in the background, are cut
+// short.
+std::unique_ptr<rocksdb::Env> make_env_on(const std::shared_ptr<LossyFileSystem>& files);
+
+}  // namespace stator::test
