@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as every kind of expression: what parses prints to what parses and means the same, NOT
 // negates it, and an update leaves an item that can be stored.
+#include <boost/pfr/ops_fields.hpp>
+#include <concepts>
+
 #include "base/check.h"
 #include "expression/expression.h"
 #include "expression/parser.h"
 #include "expression/printer.h"
+
+namespace stator::expression {
+
+// Member by member, whatever members there are.
+template <class T>
+  requires(std::same_as<T, ConditionNode> || std::same_as<T, Operand> ||
+           std::same_as<T, UpdateTree> || std::same_as<T, UpdateAction>)
+bool operator==(const T& a, const T& b) {
+  return boost::pfr::eq_fields(a, b);
+}
+
+}  // namespace stator::expression
 
 namespace {
 
@@ -18,10 +33,8 @@ void check_syntax(std::string_view text, Parse parse) {
     STATOR_CHECK(!parse(text, ExpressionLimits::kEnforced));
     return;
   }
-  const std::string printed = stator::expression::print(*tree);
-  const auto again = parse(printed, ExpressionLimits::kLifted);
-  STATOR_CHECK(again);
-  STATOR_CHECK(stator::expression::print(*again) == printed);
+  const auto again = parse(stator::expression::print(*tree), ExpressionLimits::kLifted);
+  STATOR_CHECK(again && *again == *tree);
 }
 
 const stator::Names& names() {
@@ -61,7 +74,7 @@ const stator::Item& item() {
 }
 
 template <class Expression, class... Role>
-auto bind(std::string_view text, Role... role) {
+auto parsed(std::string_view text, Role... role) {
   Placeholders placeholders(&names(), &values());
   return Expression::parse(text, role..., placeholders, ExpressionLimits::kLifted);
 }
@@ -72,12 +85,12 @@ std::string printed(std::string_view text, auto parse) {
 
 void check_condition(std::string_view text, std::string_view encoded) {
   constexpr auto kRole = stator::ConditionRole::kCondition;
-  const auto condition = bind<stator::Condition>(text, kRole);
+  const auto condition = parsed<stator::Condition>(text, kRole);
   if (!condition) return;
   const auto again =
-      bind<stator::Condition>(printed(text, stator::expression::parse_condition), kRole);
+      parsed<stator::Condition>(printed(text, stator::expression::parse_condition), kRole);
   STATOR_CHECK(again);
-  const auto negated = bind<stator::Condition>("NOT (" + std::string(text) + ")", kRole);
+  const auto negated = parsed<stator::Condition>("NOT (" + std::string(text) + ")", kRole);
   for (const auto& found : {std::optional(stator::ItemView(encoded)), {}}) {
     const bool matches = condition->matches(found);
     STATOR_CHECK(again->matches(found) == matches);
@@ -87,9 +100,9 @@ void check_condition(std::string_view text, std::string_view encoded) {
 }
 
 void check_update(std::string_view text, std::string_view encoded) {
-  const auto update = bind<stator::Update>(text);
+  const auto update = parsed<stator::Update>(text);
   if (!update) return;
-  const auto again = bind<stator::Update>(printed(text, stator::expression::parse_update));
+  const auto again = parsed<stator::Update>(printed(text, stator::expression::parse_update));
   STATOR_CHECK(again);
   for (const auto& old : {std::optional(stator::ItemView(encoded)), {}}) {
     const auto changed = update->apply(old, {{"a", "key"}});
@@ -105,7 +118,7 @@ void check_update(std::string_view text, std::string_view encoded) {
 }
 
 void check_projection(std::string_view text, std::string_view encoded) {
-  const auto projection = bind<stator::ProjectionExpression>(text);
+  const auto projection = parsed<stator::ProjectionExpression>(text);
   if (!projection) return;
   const auto part = projection->apply(stator::ItemView(encoded));
   STATOR_CHECK(stator::validate_item(part));
@@ -124,7 +137,7 @@ void check_key_condition(std::string_view text) {
                                                ExpressionLimits::kLifted);
   if (!key) return;
   // What is allowed of keys is part of what is allowed of all attributes.
-  STATOR_CHECK(bind<stator::Condition>(text, stator::ConditionRole::kFilter));
+  STATOR_CHECK(parsed<stator::Condition>(text, stator::ConditionRole::kFilter));
   STATOR_CHECK(key->hash.size() == 1 && key->hash[0].is<std::string>());
 }
 
