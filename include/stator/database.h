@@ -54,6 +54,12 @@ class Database final : public Client {
   Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) override;
 
+  // Copies everything, as it is at one moment, to a directory that does not exist yet and that can
+  // be opened as a Database. Writes go on meanwhile. On the same file system the copy shares its
+  // table files with the original, so it costs little, and does not outlive the disk.
+  // kInvalidArgument in memory; kIo where the file system refuses.
+  Result<void> backup(const std::filesystem::path& directory);
+
  private:
   friend Result<Database> open_database_on(std::unique_ptr<Store> store);
   struct Impl;

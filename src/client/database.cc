@@ -69,6 +69,10 @@ Result<Database> Database::open(const DatabaseOptions& options) {
   return open_database_on(std::move(store));
 }
 
+Result<void> Database::backup(const std::filesystem::path& directory) {
+  return impl_->engine->store().checkpoint(directory);
+}
+
 Result<CreateTableResult> Database::create_table(const CreateTableRequest& request) {
   return impl_->engine->create_table(request);
 }

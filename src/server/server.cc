@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "http/server.h"
+#include "server/control_socket.h"
 #include "server/dynamodb_service.h"
 #include "storage/stores.h"
 
@@ -17,6 +18,7 @@ struct Server::Impl {
   std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
   std::unique_ptr<http::Server> http = {};
+  std::unique_ptr<ControlSocket> control = {};
 };
 
 namespace {
@@ -56,6 +58,14 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
                                    service->handle(request, std::move(respond));
                                  }));
   impl->address.port = impl->http->port();
+  if (options.data) {
+    // A file system without sockets costs backups while the server runs, nothing else.
+    auto control = ControlSocket::open(
+        *options.data, [engine = impl->engine.get()](const std::filesystem::path& target) {
+          return engine->store().checkpoint(target);
+        });
+    if (control) impl->control = std::move(*control);
+  }
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -75,6 +85,7 @@ uint16_t Server::port() const {
 
 void Server::stop() {
   if (impl_->http) impl_->http->stop();
+  impl_->control.reset();
   impl_->service.reset();
   impl_->engine.reset();  // waits for writes under way, whose late answers nobody hears
 }

@@ -35,16 +35,6 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-Result<void> sync_directory(const std::filesystem::path& path) {
-  const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return io_failure("open", path, errno);
-  const int synced = fsync(directory);
-  const int error = errno;
-  close(directory);
-  if (synced != 0) return io_failure("sync", path, error);
-  return {};
-}
-
 Result<void> check_marker(const std::filesystem::path& marker) {
   std::ifstream file(marker);
   std::string line(128, '\0');
@@ -80,6 +70,16 @@ Result<void> make_directory(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+Result<void> sync_directory(const std::filesystem::path& path) {
+  const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return io_failure("open", path, errno);
+  const int synced = fsync(directory);
+  const int error = errno;
+  close(directory);
+  if (synced != 0) return io_failure("sync", path, error);
+  return {};
+}
 
 Result<void> mark_data_directory(const std::filesystem::path& path) {
   STATOR_CHECK_OK(write_unfinished(path));

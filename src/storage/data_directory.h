@@ -29,6 +29,11 @@ class DataDirectory {
   bool fresh_ = false;
 };
 
+inline constexpr const char* kDatabaseName = "rocksdb";  // what holds the rows, within it
+
+// Makes durable which names a directory holds.
+Result<void> sync_directory(const std::filesystem::path& path);
+
 // Writes the marker into a directory that holds the data: from now on their absence is damage.
 Result<void> mark_data_directory(const std::filesystem::path& path);
 

@@ -28,7 +28,8 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
 class RocksFiles : public testing::Test {
  protected:
   RocksFiles() {
-    auto store = open_rocks_store({.path = path_});
+    const auto alive = directory_.path() / "alive";
+    auto store = open_rocks_store({.path = alive});
     EXPECT_THAT(store, IsOk());
     std::mt19937_64 random(1);
     for (int i = 0; i < 40; ++i) {
@@ -38,6 +39,7 @@ class RocksFiles : public testing::Test {
       transaction->put("key " + std::to_string(i), value);
       EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
     }
+    std::filesystem::copy(alive, path_, std::filesystem::copy_options::recursive);
   }
   // A start writes what the log holds into a table file.
   void reopen() const { EXPECT_THAT(open_rocks_store({.path = path_}), IsOk()); }
@@ -61,6 +63,7 @@ class RocksFiles : public testing::Test {
   }
 
   test::TempDir directory_;
+  // What a crash leaves.
   const std::filesystem::path path_ = directory_.path() / "data";
 };
 

@@ -24,8 +24,6 @@
 namespace stator {
 namespace {
 
-constexpr const char* kDatabaseName = "rocksdb";  // within the data directory
-
 std::string_view view_of(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
@@ -127,6 +125,15 @@ class RocksTransaction final : public Transaction {
   uint64_t seen_ = 0;  // the newest queued version that was read
 };
 
+bool is_within(const std::filesystem::path& path, const std::filesystem::path& directory) {
+  std::error_code error;
+  std::filesystem::path at = std::filesystem::weakly_canonical(path, error);
+  for (; at.has_relative_path(); at = at.parent_path()) {
+    if (std::filesystem::equivalent(at, directory, error)) return true;
+  }
+  return false;
+}
+
 struct OpenedDatabase {
   std::unique_ptr<rocksdb::DB> db;
   std::string log_damage = {};  // what is wrong with the log; empty: nothing that was looked for
@@ -136,6 +143,7 @@ class RocksStore final : public Store {
  public:
   RocksStore(DataDirectory directory, OpenedDatabase opened, const RocksStoreOptions& options)
       : directory_(std::move(directory)),
+        path_(options.path),
         db_(std::move(opened.db)),
         log_damage_(std::move(opened.log_damage)),
         committer_(*db_, options) {}
@@ -177,6 +185,11 @@ class RocksStore final : public Store {
 
   Result<void> checkpoint(const std::filesystem::path& directory) override {
     std::error_code error;
+    if (is_within(directory, path_)) {
+      return fail(Code::kInvalidArgument,
+                  fmt::format("'{}' is within the data directory; choose a place apart from it",
+                              directory.string()));
+    }
     if (!std::filesystem::create_directory(directory, error)) {
       return fail(Code::kIo, fmt::format("cannot create '{}': {}", directory.string(),
                                          error ? error.message() : "it exists already"));
@@ -188,6 +201,7 @@ class RocksStore final : public Store {
     Result<void> copied;
     if (status.ok()) {
       copied = mark_data_directory(directory);
+      if (copied) copied = sync_directory(std::filesystem::absolute(directory).parent_path());
     } else {
       copied = fail(Code::kIo, fmt::format("cannot copy the data to '{}': {}", directory.string(),
                                            status.ToString()));
@@ -204,6 +218,7 @@ class RocksStore final : public Store {
 
  private:
   DataDirectory directory_;
+  std::filesystem::path path_;
   std::unique_ptr<rocksdb::DB> db_;
   std::string log_damage_;
   LockTable locks_;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator backup: a consistent copy of a data directory, while a server works on it or not.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "api/wire.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "server/control_socket.h"
+#include "storage/stores.h"
+
+namespace stator::cli {
+namespace {
+
+struct Flags {
+  std::string data = "./stator-data";
+  std::string target;
+  bool json = false;
+};
+
+// Files that come and go meanwhile count as nothing.
+int64_t bytes_in(const std::filesystem::path& directory) {
+  int64_t bytes = 0;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(directory, error);
+  while (!error && entry != std::filesystem::recursive_directory_iterator()) {
+    std::error_code ignored;
+    const auto size = entry->is_regular_file(ignored) ? entry->file_size(ignored) : 0;
+    if (!ignored) bytes += static_cast<int64_t>(size);
+    entry.increment(error);
+  }
+  return bytes;
+}
+
+// The process that has the directory open makes the copy; where none has, this one does.
+Result<void> make_backup(const std::filesystem::path& data, const std::filesystem::path& target) {
+  const auto store = open_rocks_store({.path = data, .create_if_missing = false});
+  if (store) return (*store)->checkpoint(target);
+  if (store.error().code == Code::kLocked) return server::request_backup(data, target);
+  return Failure(store.error());
+}
+
+int run(const Flags& flags) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::absolute(flags.target, error);
+  if (error || flags.target.empty()) return report_usage("the backup needs a path");
+  auto made = std::async(std::launch::async, [&] { return make_backup(flags.data, target); });
+  {
+    Progress progress("backup", bytes_in(flags.data));
+    while (made.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+      progress.advance_to(bytes_in(target));
+    }
+  }
+  if (const auto done = made.get(); !done) return report(done.error());
+  const int64_t bytes = bytes_in(target);
+  const std::string line =
+      flags.json ? wire::item_to_plain_json({{"backup", target.string()}, {"bytes", bytes}})
+                 : "backed up to '" + target.string() + "'";
+  std::printf("%s\n", line.c_str());
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_backup(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "backup", "Copy a data directory to a new one, while a server runs on it or not");
+  command->add_option("--data", flags->data, "The data directory")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command
+      ->add_option("target", flags->target,
+                   "The copy, which must not exist. On the same file system it shares the table "
+                   "files with the original: copy it elsewhere to survive the loss of the disk")
+      ->type_name("BACKUP")
+      ->required();
+  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  command->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+}
+
+}  // namespace stator::cli

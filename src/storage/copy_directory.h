@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copying a data directory, and putting the copy where it belongs.
+#pragma once
+
+#include <filesystem>
+
+#include "storage/store.h"
+
+namespace stator {
+
+// Copies `from`, which no process may have open, into `to`, which must not exist. All of it is on
+// the disk on return; after a failure, what there is of it is to be removed. kLocked, kCorruption,
+// kIo as open_rocks_store(); what the files hold is not looked at.
+Result<void> copy_data_directory(const std::filesystem::path& from, const std::filesystem::path& to,
+                                 BytesVisitor progress);
+
+// Renames a directory to a name that nothing has, durably. kAlreadyExists where something has it.
+Result<void> rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace stator
