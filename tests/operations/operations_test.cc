@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// verify, backup and restore as an operator uses them: over real processes, under load, and with
+// directories that are damaged, in use or in the way.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/process.h"
+#include "stator/database.h"
+#include "stator/http_client.h"
+#include "support/from_environment.h"
+#include "support/ledger.h"
+#include "support/matchers.h"
+#include "support/server_process.h"
+#include "support/temp_dir.h"
+
+namespace stator::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+
+struct Ended {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+Ended run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), STATOR_BINARY);
+  Process process(std::move(arguments));
+  const int status = process.wait();
+  return {.status = status, .out = process.out(), .err = process.err()};
+}
+
+void expect_success(std::vector<std::string> arguments) {
+  const Ended ended = run(std::move(arguments));
+  EXPECT_EQ(ended.status, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, IsEmpty());
+}
+
+// One line on standard error that names what is wrong.
+void expect_refusal(std::vector<std::string> arguments, int status, const std::string& reason) {
+  const Ended ended = run(std::move(arguments));
+  EXPECT_EQ(ended.status, status);
+  EXPECT_THAT(ended.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
+}
+
+int64_t items_in(Client& client) {
+  int64_t items = 0;
+  const auto tables = client.list_tables({});
+  if (!tables) return 0;
+  for (const std::string& table : tables->tables) {
+    if (const auto found = client.describe_table({.table = table}))
+      items += found->table.item_count;
+  }
+  return items;
+}
+
+class Operations : public ::testing::Test {
+ protected:
+  std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+      names.push_back(entry.path().filename());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+
+  // A data directory with a table of a hundred items, closed.
+  void make_data(const std::string& name) const {
+    auto database = Database::open({.path = at(name), .durability = Durability::kOs});
+    ASSERT_THAT(database, IsOk());
+    ASSERT_THAT(database->create_table({.table = "Things",
+                                        .attributes = {{"pk", ScalarType::kS}},
+                                        .key_schema = {{"pk", KeyType::kHash}},
+                                        .billing_mode = BillingMode::kPayPerRequest}),
+                IsOk());
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_THAT(database->put_item({.table = "Things", .item = {{"pk", std::to_string(i)}}}),
+                  IsOk());
+    }
+  }
+  void damage_tables(const std::string& name) const {
+    int damaged = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(at(name) + "/rocksdb")) {
+      if (entry.path().extension() != ".sst") continue;
+      std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(60);
+      file << "damage";
+      ++damaged;
+    }
+    ASSERT_GT(damaged, 0);
+  }
+
+  const TempDir directory_;
+};
+
+// Writers work on a server while it is backed up. Each backup must be what the database was at one
+// moment: of every writer the first so many writes, and no transaction in part.
+TEST_F(Operations, ABackupUnderLoadIsOneMomentOfTheDatabase) {
+  constexpr std::size_t kWriters = 6;
+  const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
+  Ledger ledger(kWriters, seed);
+  ServerProcess server(STATOR_BINARY, {"--data", at("data")});
+  ASSERT_FALSE(server.url().empty());
+  auto client = HttpClient::open({.endpoint = server.url(), .max_attempts = 1}).value();
+  ASSERT_THAT(Ledger::create(client), IsOk());
+  ledger.settle(client, Kept::kAcknowledged);
+  const int64_t items_at_first = items_in(client);
+
+  std::vector<std::thread> threads;
+  const std::atomic<bool> until_killed = false;
+  threads.reserve(kWriters);
+  for (std::size_t writer = 0; writer < kWriters; ++writer) {
+    threads.emplace_back([&, writer] { (void)ledger.write(client, writer, until_killed); });
+  }
+  while (items_in(client) < items_at_first + 20) std::this_thread::yield();
+  const std::vector<std::string> backups = {"first", "second", "third"};
+  for (const std::string& backup : backups) {
+    expect_success({"backup", "--data", at("data"), at(backup)});
+  }
+  server.kill_now();
+  for (std::thread& thread : threads) thread.join();
+
+  for (const std::string& backup : backups) {
+    SCOPED_TRACE(backup);
+    expect_success({"verify", at(backup)});
+    expect_success({"restore", at(backup), at(backup + " restored")});
+    auto restored = Database::open({.path = at(backup + " restored"), .create_if_missing = false});
+    ASSERT_THAT(restored, IsOk());
+    ledger.check(*restored, Kept::kPrefix);
+    while (items_in(*restored) < items_at_first + 20) std::this_thread::yield();
+  }
+  expect_success({"verify", at("data")});
+  auto data = Database::open({.path = at("data")});
+  ASSERT_THAT(data, IsOk());
+  ledger.check(*data, Kept::kAcknowledged);
+}
+
+TEST_F(Operations, AServerThatComesBackAfterACrashTakesBackups) {
+  ServerProcess crashing(STATOR_BINARY, {"--data", at("data")});
+  ASSERT_FALSE(crashing.url().empty());
+  crashing.kill_now();
+  expect_success({"backup", "--data", at("data"), at("without server")});
+  ServerProcess server(STATOR_BINARY, {"--data", at("data")});
+  struct stat control{};
+  ASSERT_EQ(stat((at("data") + "/control").c_str(), &control), 0);
+  EXPECT_EQ(control.st_mode & 0777, 0600U) << "others may ask for backups";
+  expect_success({"backup", "--data", at("data"), at("with server")});
+  expect_refusal({"backup", "--data", at("data"), at("with server")}, 1, "exists already");
+  expect_refusal({"backup", "--data", at("data"), at("data/inside")}, 1, "within the data");
+  expect_refusal({"backup", "--data", at("data"), at("no/where")}, 1, "No such file");
+  expect_refusal({"verify", at("data")}, 1, "in use by another process");
+  expect_refusal({"restore", at("data"), at("copy")}, 1, "in use by another process");
+  EXPECT_EQ(server.terminate(), 0);
+  EXPECT_FALSE(std::filesystem::exists(at("data") + "/control"));
+  EXPECT_THAT(names(), ElementsAre("data", "with server", "without server"));
+}
+
+TEST_F(Operations, ABackupOfAClosedDirectoryHoldsAllOfIt) {
+  make_data("data");
+  const Ended backup = run({"backup", "--json", "--data", at("data"), at("backup")});
+  EXPECT_EQ(backup.status, 0);
+  EXPECT_THAT(backup.out, HasSubstr("{\"backup\":\"" + at("backup") + "\",\"bytes\":"));
+  const Ended restore = run({"restore", "--json", at("backup"), at("restored")});
+  EXPECT_EQ(restore.out, "{\"directory\":\"" + at("restored") + "\",\"items\":100,\"tables\":1}\n");
+  auto restored = Database::open({.path = at("restored"), .create_if_missing = false});
+  ASSERT_THAT(restored, IsOk());
+  EXPECT_EQ(items_in(*restored), 100);
+}
+
+TEST_F(Operations, ADatabaseBacksItselfUpInItsProcess) {
+  make_data("data");
+  auto database = Database::open({.path = at("data")});
+  ASSERT_THAT(database, IsOk());
+  expect_refusal({"backup", "--data", at("data"), at("backup")}, 1,
+                 "takes no requests for backups");
+  ASSERT_THAT(database->backup(at("backup")), IsOk());
+  expect_success({"verify", at("backup")});
+  EXPECT_THAT(database->backup(at("backup")), FailsWith(Code::kIo, "exists already"));
+  EXPECT_THAT(Database::open()->backup(at("memory")),
+              FailsWith(Code::kInvalidArgument, "in memory"));
+}
+
+TEST_F(Operations, RestoreTouchesNothingThatIsThere) {
+  make_data("data");
+  expect_success({"backup", "--data", at("data"), at("backup")});
+  make_data("mine");
+  expect_refusal({"restore", at("backup"), at("mine")}, 1, "exists already");
+  expect_refusal({"restore", at("backup"), at("mine/")}, 1, "exists already");
+  std::filesystem::create_directory(at("empty"));
+  expect_refusal({"restore", at("backup"), at("empty")}, 1, "exists already");
+  expect_refusal({"restore", at("none"), at("restored")}, 1, "no data directory");
+  expect_refusal({"restore", at("empty"), at("restored")}, 1, "no data in");
+  expect_refusal({"restore", at("backup"), at("no/where")}, 1, "No such file");
+  expect_refusal({"restore", at("backup")}, 2, "directory");
+  EXPECT_THAT(names(), ElementsAre("backup", "data", "empty", "mine"));
+}
+
+TEST_F(Operations, RestoreRefusesADamagedBackup) {
+  make_data("data");
+  expect_success({"backup", "--data", at("data"), at("backup")});
+  damage_tables("backup");
+  const Ended ended = run({"restore", at("backup"), at("restored")});
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.out, HasSubstr("file: "));
+  EXPECT_THAT(ended.err, HasSubstr("nothing was restored"));
+  EXPECT_THAT(names(), ElementsAre("backup", "data"));
+}
+
+TEST_F(Operations, VerifyReportsForPeopleAndScripts) {
+  make_data("data");
+  const Ended sound = run({"verify", at("data")});
+  EXPECT_EQ(sound.status, 0);
+  EXPECT_EQ(sound.out, "checked 1 tables, 100 items, 0 index entries, 0 tokens\n");
+  EXPECT_THAT(run({"verify", "--json", at("data")}).out, HasSubstr("\"sound\":true"));
+  expect_success({"backup", "--data", at("data"), at("backup")});
+  damage_tables("backup");
+  const Ended damaged = run({"verify", at("backup")});
+  EXPECT_EQ(damaged.status, 1);
+  EXPECT_THAT(damaged.out, HasSubstr(".sst: Corruption"));
+  EXPECT_THAT(damaged.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr("is damaged")));
+  const Ended json = run({"verify", "--json", at("backup")});
+  EXPECT_EQ(json.status, 1);
+  EXPECT_THAT(json.out, AllOf(HasSubstr("\"sound\":false"), HasSubstr("\"kind\":\"file\"")));
+  expect_refusal({"verify", at("none")}, 1, "no data directory");
+  expect_refusal({"verify"}, 2, "directory");
+}
+
+TEST_F(Operations, VerifyNamesTablesThatACrashLeftUncounted) {
+  ServerProcess server(STATOR_BINARY, {"--data", at("data")});
+  auto client = HttpClient::open({.endpoint = server.url()}).value();
+  ASSERT_THAT(Ledger::create(client), IsOk());
+  server.kill_now();
+  const Ended ended = run({"verify", at("data")});
+  EXPECT_EQ(ended.status, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("was not closed cleanly"));
+}
+
+}  // namespace
+}  // namespace stator::test
