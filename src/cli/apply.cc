@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 
+#include "api/validate.h"
 #include "api/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
@@ -171,6 +172,11 @@ int apply_tables(const Flags& flags, const std::vector<TemplateTable>& tables) {
     error.message = flags.path + ": " + table.resource + ": " + error.message;
     return report(error);
   };
+  for (const TemplateTable& table : tables) {
+    if (auto valid = validate(table.request); !valid) {
+      return refuse(table, std::move(valid).error());
+    }
+  }
   auto client = open_client(flags.where);
   if (!client) return report(client.error());
   std::vector<Plan> plans;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 namespace stator::cli {
 namespace {
@@ -16,25 +17,21 @@ constexpr const char* kFooter =
     "Exit status: 0 done, 1 failed, 2 wrong usage. `stator COMMAND --help` lists a command's "
     "flags.";
 
-// A complaint is one line, whatever a library or a file name puts into it.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return line;
-}
-
 void complain(std::string_view message) {
   const std::string line = "stator: " + one_line(message) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 // The command that the arguments had reached when they went wrong, as one would type it.
-std::string typed_command(const CLI::App& app) {
-  std::string typed = app.get_name();
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    typed += " " + at->get_name();
+struct Typed {
+  const CLI::App* command;
+  std::string text;
+};
+Typed typed_command(const CLI::App& app) {
+  Typed typed{.command = &app, .text = app.get_name()};
+  while (!typed.command->get_subcommands().empty()) {
+    typed.command = typed.command->get_subcommands().front();
+    typed.text += " " + typed.command->get_name();
   }
   return typed;
 }
@@ -43,13 +40,29 @@ int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error);  // --help and --version
   }
-  return report_usage(one_line(error.what()) + " (see " + typed_command(app) + " --help)");
+  const Typed typed = typed_command(app);
+  std::string complaint = error.what();
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+      !unknown.empty() && typed.command->get_require_subcommand_min() > 0) {
+    complaint = typed.text + " has no subcommand '" + unknown.front() + "'";
+  }
+  return report_usage(one_line(complaint) + " (see " + typed.text + " --help)");
 }
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
+  const auto controls = [](char c) { return (c >= '\0' && c < ' ' && c != '\t') || c == '\x7f'; };
+  std::ranges::replace_if(line, controls, ' ');
+  return line;
+}
+
 int report(const Error& error) {
-  complain(error.message);
+  complain(error.code == Code::kUnavailable ? error.message + "; is the server running?"
+                                            : error.message);
   return error.code == Code::kInvalidArgument ? kUsage : kFailure;
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "stator/result.h"
@@ -38,6 +39,10 @@ struct Invocation {
 
 // Every subcommand, in the order in which help lists them.
 void add_commands(CLI::App& app, Invocation& invocation);
+
+// The text as one line, whatever a library, a file's name or a stranger's post has put into it:
+// control characters, tabs excepted, become spaces.
+std::string one_line(std::string_view text);
 
 // One line on standard error that says what and how to mend it; answers the exit status.
 int report(const Error& error);                // kUsage for kInvalidArgument, otherwise kFailure

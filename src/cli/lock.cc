@@ -75,15 +75,19 @@ int run_locked(const Flags& flags) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&signals, signal);
+  // Threads that are started from here on, a directory's for one, must not take what is meant for
+  // the command. Whoever only waits for the lock is ended by a signal as usual.
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return run(flags, [&](Semaphore& semaphore) {
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
     auto lease = semaphore.acquire(
         flags.name, {.lease = milliseconds_of(flags.lease_seconds),
                      .wait = flags.wait_seconds < 0
                                  ? kWaitForEver
                                  : std::chrono::nanoseconds(milliseconds_of(flags.wait_seconds)),
                      .user = flags.user});
-    if (!lease) return report(lease.error());
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    if (!lease) return report(lease.error());
     auto child = ChildProcess::start(
         flags.command,
         {"STATOR_LOCK=" + flags.name, "STATOR_FENCE=" + std::to_string(to_int64(lease->fence()))});
@@ -106,8 +110,8 @@ int show(const Flags& flags) {
     }
     const LockHolder& found = **holder;
     answer(flags,
-           "held\t" + found.user + "\tsince " + found.acquired_at.text() + "\tfence " +
-               std::to_string(to_int64(found.fence)),
+           "held\tby " + (found.user.empty() ? found.owner : found.user) + "\tsince " +
+               found.acquired_at.text() + "\tfence " + std::to_string(to_int64(found.fence)),
            {{"held", true},
             {"user", found.user},
             {"owner", found.owner},
@@ -125,24 +129,33 @@ void add_lock(CLI::App& app, Invocation& invocation) {
   CLI::App* lock = app.add_subcommand("lock", "Only one at a time, on any number of machines");
   lock->require_subcommand(1);
   CLI::App* run_command =
-      add_action(*lock, "run", "Run a command while holding a lock: run NAME -- COMMAND …",
+      add_action(*lock, "run",
+                 "Run a command while holding a lock: run NAME -- COMMAND …\n"
+                 "The exit status is the command's, or 128 and the signal that ended it.",
                  invocation, [flags] { return run_locked(*flags); });
   add_recipe_flags(*run_command, *flags, "Locks");
   run_command->add_option("name", flags->name, "The lock")->required();
-  run_command->add_option("command", flags->command, "The command; $STATOR_FENCE is its fence")
+  run_command
+      ->add_option("command", flags->command,
+                   "The command; it has $STATOR_LOCK, the lock's name, and $STATOR_FENCE, a "
+                   "number that grows with each holder")
+      ->type_name("TEXT")
       ->required();
   run_command->add_option("--user", flags->user, "Who it is, for people");
   run_command
       ->add_option("--lease", flags->lease_seconds,
                    "Seconds without renewal until others may take it")
-      ->check(CLI::Range(0.1, 86'400.0))
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 86'400.0).description(""))
       ->capture_default_str();
   run_command->add_option("--wait", flags->wait_seconds, "Seconds to wait for it (for ever)")
-      ->check(CLI::Range(0.0, 1e9));
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e9).description(""));
   run_command
       ->add_option("--grace", flags->grace_seconds,
                    "Seconds between SIGTERM and SIGKILL when the lock is lost")
-      ->check(CLI::Range(0.0, 3'600.0))
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 3'600.0).description(""))
       ->capture_default_str();
   CLI::App* show_command =
       add_action(*lock, "show", "Who holds a lock", invocation, [flags] { return show(*flags); });

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -42,8 +44,13 @@ std::optional<std::vector<std::string>> fields_of(std::string_view line) {
   return fields;
 }
 
+// To be called while errno says why.
+Failure unreadable(const ReadingsFile& file) {
+  return fail(Code::kIo, fmt::format("cannot read '{}': {}", file.path, std::strerror(errno)));
+}
+
 Failure bad_line(const ReadingsFile& file, int64_t number, const std::string& why) {
-  return fail(Code::kInvalidArgument, fmt::format("{}, line {}: {}", file.path, number, why));
+  return fail(Code::kIo, fmt::format("{}, line {}: {}", file.path, number, why));
 }
 
 Result<Columns> find_columns(const ReadingsFile& file, const std::vector<std::string>& header) {
@@ -83,7 +90,7 @@ Result<void> read_readings(
   std::ifstream opened;
   if (file.path != "-") {
     opened.open(file.path);
-    if (!opened) return fail(Code::kIo, fmt::format("cannot read '{}'", file.path));
+    if (!opened) return unreadable(file);
   }
   std::istream& input = file.path == "-" ? std::cin : opened;
   std::vector<Reading> readings;
@@ -111,6 +118,7 @@ Result<void> read_readings(
       readings.clear();
     }
   }
+  if (input.bad()) return unreadable(file);
   if (!columns) return bad_line(file, 1, "there is no header line");
   if (!readings.empty()) STATOR_CHECK_OK(take(readings, bytes));
   return {};

@@ -3,17 +3,32 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <utility>
 
 #include "api/wire.h"
 #include "stator/recipes/common.h"
 
 namespace stator::cli {
+namespace {
+
+Result<TableDescription> find_table(Client& client, const std::string& table) {
+  auto found = client.describe_table({.table = table});
+  if (found) return std::move(found->table);
+  if (found.error().code != Code::kResourceNotFound) return failure_of(std::move(found));
+  return fail(Code::kResourceNotFound, "there is no table '" + table +
+                                           "'; give its name with --table, or leave out "
+                                           "--no-create-table to have it made");
+}
+
+}  // namespace
 
 void add_recipe_flags(CLI::App& command, RecipeFlags& flags, const std::string& default_table) {
   add_endpoint_flags(command, flags.where);
   flags.table = default_table;
   command.add_option("--table", flags.table, "The table")->type_name("NAME")->capture_default_str();
-  command.add_flag("!--no-create-table", flags.create_table, "Fail where the table is missing");
+  command.add_flag_callback(
+      "--no-create-table", [&flags] { flags.create_table = false; },
+      "Fail where the table is missing");
   command.add_flag("--json", flags.json, "One JSON object a line, for scripts");
 }
 
@@ -21,16 +36,16 @@ int with_tables(const RecipeFlags& flags, const std::vector<CreateTableRequest>&
                 const std::function<int(Client&)>& action) {
   auto client = open_client(flags.where);
   if (!client) return report(client.error());
-  if (flags.create_table) {
-    for (const CreateTableRequest& table : tables) {
-      if (auto made = create_table_if_missing(**client, table); !made) return report(made.error());
-    }
+  for (const CreateTableRequest& table : tables) {
+    const auto there = flags.create_table ? create_table_if_missing(**client, table)
+                                          : find_table(**client, table.table);
+    if (!there) return report(there.error());
   }
   return action(**client);
 }
 
 void answer(const RecipeFlags& flags, const std::string& text, const Item& item) {
-  const std::string line = flags.json ? wire::item_to_plain_json(item) : text;
+  const std::string line = flags.json ? wire::item_to_plain_json(item) : one_line(text);
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fputc('\n', stdout);
 }

@@ -90,7 +90,7 @@ int get(const Flags& flags) {
 
 int record(const Flags& flags) {
   const auto value = Number::parse(flags.value);
-  if (!value) return report({.code = Code::kInvalidArgument, .message = value.error().message});
+  if (!value) return report_usage("value: " + value.error().message);
   const auto at = flags.at.empty() ? Result<Time>(Time::now()) : Time::parse(flags.at);
   if (!at) return report(at.error());
   return run(flags, [&](const SensorRegistry& sensors) {

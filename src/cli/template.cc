@@ -256,6 +256,18 @@ Result<std::optional<TemplateTable>> read_resource(const TemplateValues& values,
   return std::optional(std::move(table));
 }
 
+// Every parameter given must be one that the template asks for, the service's own excepted.
+Result<void> check_parameters(const YamlNode& document, const TemplateParameters& parameters) {
+  const YamlNode* declared = document.find("Parameters");
+  for (const auto& [name, value] : parameters) {
+    if (name.starts_with("AWS::") || (declared != nullptr && declared->find(name) != nullptr)) {
+      continue;
+    }
+    return fail(Code::kInvalidArgument, "the template has no parameter '" + name + "'");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<TemplateTable>> read_template(const std::string& text,
@@ -266,6 +278,7 @@ Result<std::vector<TemplateTable>> read_template(const std::string& text,
     return fail(Code::kInvalidArgument,
                 "no CloudFormation or SAM template: it has no map named Resources");
   }
+  STATOR_CHECK_OK(check_parameters(document, parameters));
   const TemplateValues values(document, parameters);
   std::vector<TemplateTable> tables;
   for (const auto& [name, node] : resources->map) {

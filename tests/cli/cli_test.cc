@@ -3,13 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "cli/process.h"
+#include "cli/stator_program.h"
 #include "support/raw_connection.h"
 #include "support/temp_dir.h"
 
@@ -22,46 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
-
-std::vector<std::string> stator_command(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), STATOR_BINARY);
-  return arguments;
-}
-
-// The program gives up at once with one line on standard error that names what is wrong.
-void expect_refusal(std::vector<std::string> arguments, int status, const std::string& reason) {
-  Process process(stator_command(std::move(arguments)));
-  EXPECT_EQ(process.wait(), status);
-  EXPECT_THAT(process.out(), IsEmpty());
-  EXPECT_THAT(process.err(), AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
-}
-
-uint16_t port_in(const std::string& url) {
-  return static_cast<uint16_t>(std::atoi(url.substr(url.rfind(':') + 1).c_str()));
-}
-
-// A server on a free port, up and answering.
-class Serving {
- public:
-  explicit Serving(std::vector<std::string> arguments) : process_(command(std::move(arguments))) {
-    line_ = process_.read_line();
-    EXPECT_THAT(line_, MatchesRegex("listening on http://127\\.0\\.0\\.1:[0-9]+"));
-    port_ = port_in(line_);
-  }
-  Process& process() { return process_; }
-  uint16_t port() const { return port_; }
-
- private:
-  static std::vector<std::string> command(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "serve");
-    arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
-    return stator_command(std::move(arguments));
-  }
-
-  Process process_;
-  std::string line_;
-  uint16_t port_ = 0;
-};
 
 TEST(Cli, PrintsItsVersion) {
   Process process(stator_command({"--version"}));

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stator program under test: how it is started, what it serves, how it refuses.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/process.h"
+#include "support/temp_dir.h"
+
+namespace stator::test {
+
+inline std::vector<std::string> stator_command(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), STATOR_BINARY);
+  return arguments;
+}
+
+// The program gives up at once with one line on standard error that names what is wrong.
+inline void expect_refusal(std::vector<std::string> arguments, int status,
+                           const std::string& reason) {
+  Process process(stator_command(std::move(arguments)));
+  EXPECT_EQ(process.wait(), status);
+  EXPECT_THAT(process.out(), ::testing::IsEmpty());
+  EXPECT_THAT(process.err(), ::testing::AllOf(::testing::MatchesRegex("stator: [^\n]*\n"),
+                                              ::testing::HasSubstr(reason)));
+}
+
+inline uint16_t port_in(const std::string& url) {
+  return static_cast<uint16_t>(std::atoi(url.substr(url.rfind(':') + 1).c_str()));
+}
+
+// A server on a free port, up and answering.
+class Serving {
+ public:
+  explicit Serving(std::vector<std::string> arguments) : process_(command(std::move(arguments))) {
+    line_ = process_.read_line();
+    EXPECT_THAT(line_, ::testing::MatchesRegex("listening on http://127\\.0\\.0\\.1:[0-9]+"));
+    port_ = port_in(line_);
+  }
+  Process& process() { return process_; }
+  uint16_t port() const { return port_; }
+
+ private:
+  static std::vector<std::string> command(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "serve");
+    arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
+    return stator_command(std::move(arguments));
+  }
+
+  Process process_;
+  std::string line_;
+  uint16_t port_ = 0;
+};
+
+// What a run of the program came to.
+struct Ran {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+inline Ran run_stator(std::vector<std::string> arguments) {
+  Process process(stator_command(std::move(arguments)));
+  Ran ran{.status = process.wait()};
+  ran.out = process.out();
+  ran.err = process.err();
+  return ran;
+}
+MATCHER_P(Prints, out, "prints " + ::testing::PrintToString(out)) {
+  if (arg.status == 0 && arg.out == out && arg.err.empty()) return true;
+  *result_listener << "status " << arg.status << ", out: " << arg.out << ", err: " << arg.err;
+  return false;
+}
+
+// Tables where commands find them: in a directory that each opens, or behind a server.
+class Where {
+ public:
+  explicit Where(bool endpoint) {
+    if (endpoint) server_ = std::make_unique<Serving>(std::vector<std::string>{"--memory"});
+  }
+
+  std::vector<std::string> flags() const {
+    if (server_) return {"--endpoint", "http://127.0.0.1:" + std::to_string(server_->port())};
+    return {"--data", path("data")};
+  }
+  std::string path(const std::string& name) const { return (directory_.path() / name).string(); }
+
+ private:
+  TempDir directory_;
+  std::unique_ptr<Serving> server_;
+};
+
+// The suites that run on both; the parameter says whether there is a server.
+class CommandTest : public ::testing::TestWithParam<bool> {
+ protected:
+  Ran stator(std::vector<std::string> arguments) {
+    const std::vector<std::string> where = where_.flags();
+    // Before the command that `lock run` is to run.
+    arguments.insert(arguments.begin() + 2, where.begin(), where.end());
+    return run_stator(std::move(arguments));
+  }
+
+  Where where_{GetParam()};
+};
+#define STATOR_ON_DATA_AND_ENDPOINT(suite)                  \
+  INSTANTIATE_TEST_SUITE_P(Where, suite, ::testing::Bool(), \
+                           [](const auto& test) { return test.param ? "endpoint" : "data"; })
+
+}  // namespace stator::test
