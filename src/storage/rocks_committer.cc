@@ -2,8 +2,10 @@
 #include "storage/rocks_committer.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/write_batch.h>
 
+#include <iterator>
 #include <utility>
 
 namespace stator {
@@ -11,6 +13,8 @@ namespace {
 
 // What one write gathers at most, so that the first batch in it does not wait for a huge last one.
 constexpr std::size_t kGroupBytesMax = 8UL << 20;
+constexpr std::chrono::milliseconds kLookInterval{100};
+constexpr const char* kFull = "the disk is full, so no writes are taken until there is room";
 
 CommitResult refused(const Error& error) {
   return {CommitOutcome::kUnavailable, error};
@@ -22,7 +26,7 @@ RocksCommitter::RocksCommitter(rocksdb::DB& db, const RocksStoreOptions& options
     : db_(db),
       sync_(options.durability == Durability::kSync),
       queue_bytes_max_(options.queue_bytes_max),
-      recovery_interval_(options.recovery_interval) {
+      reserve_bytes_(options.reserve_bytes) {
   for (std::thread& thread : threads_) thread = std::thread([this] { run(); });
 }
 
@@ -45,6 +49,7 @@ std::optional<RocksCommitter::Queued> RocksCommitter::find(std::string_view key)
 StoreHealth RocksCommitter::health() const {
   const std::lock_guard lock(mutex_);
   if (failure_) return {.writable = false, .reason = failure_->message};
+  if (full_ && !has_room()) return {.writable = false, .reason = kFull};
   return {};
 }
 
@@ -55,12 +60,12 @@ void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
   const std::size_t bytes = waiting->batch.bytes();
   std::unique_lock lock(mutex_);
   std::optional<CommitResult> at_once;
-  if (waiting->batch.empty() && seen <= written_sequence_) {
-    at_once.emplace();
-  } else if (failure_) {
+  if (failure_) {
     at_once = refused(*failure_);
   } else if (seen > 0 && seen <= lost_up_to_) {
     at_once = {CommitOutcome::kConflict, {.code = Code::kIo, .message = "what it read was lost"}};
+  } else if (waiting->batch.empty() && seen <= written_sequence_) {
+    at_once.emplace();
   } else if (queued_bytes_ > 0 && queued_bytes_ + bytes > queue_bytes_max_) {
     at_once = refused({.code = Code::kThrottling,
                        .message = "too many writes are waiting for the disk; try again later"});
@@ -98,10 +103,6 @@ void RocksCommitter::enter(const Waiting& waiting) {
 void RocksCommitter::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (failure_ && may_recover_ && !writing_ && !stopping_) {
-      try_again(lock);
-      continue;
-    }
     if (writing_ || queue_.empty()) {
       if (stopping_ && queue_.empty()) return;
       wake_.wait(lock);
@@ -110,23 +111,21 @@ void RocksCommitter::run() {
     writing_ = true;
     const Group group = take_group();
     lock.unlock();
-    const rocksdb::Status status = write(group);
+    const CommitResult result = write_durably(group);
     lock.lock();
     writing_ = false;
-    std::deque<std::unique_ptr<Waiting>> behind;
-    if (status.ok()) {
+    Group behind;
+    if (result.outcome == CommitOutcome::kCommitted) {
+      full_ = false;
       retire(group);
     } else {
-      behind = give_up(status);
+      behind = give_up(result);
     }
-    const std::optional<Error> error = failure_;
-    const bool more = !queue_.empty() || failure_ || stopping_;
+    const bool more = !queue_.empty() || stopping_;
     lock.unlock();
     if (more) wake_.notify_one();
-    for (const auto& waiting : group) {
-      waiting->done(status.ok() ? CommitResult() : CommitResult{CommitOutcome::kUnknown, *error});
-    }
-    for (const auto& waiting : behind) waiting->done(refused(*error));
+    for (const auto& waiting : group) waiting->done(result);
+    for (const auto& waiting : behind) waiting->done(refused(result.error));
     lock.lock();
   }
 }
@@ -141,7 +140,7 @@ RocksCommitter::Group RocksCommitter::take_group() {
   return group;
 }
 
-rocksdb::Status RocksCommitter::write(const Group& group) {
+rocksdb::Status RocksCommitter::write(const Group& group) const {
   std::size_t bytes = 0;
   for (const auto& waiting : group) bytes += waiting->batch.bytes();
   rocksdb::WriteBatch together(bytes);
@@ -171,33 +170,41 @@ void RocksCommitter::retire(const Group& group) {
   }
 }
 
-// The log may hold what was being written, so that it can be there after a restart. What is queued
-// behind it may have been built on it and was not written at all.
-std::deque<std::unique_ptr<RocksCommitter::Waiting>> RocksCommitter::give_up(
-    const rocksdb::Status& status) {
-  may_recover_ = status.IsNoSpace();
-  failure_ = Error{Code::kIo, (may_recover_ ? "the disk is full, so no writes are taken until "
-                                              "there is room: "
-                                            : "the disk refused a write, so no more are taken "
-                                              "until the data is opened anew: ") +
-                                  status.ToString()};
-  std::deque<std::unique_ptr<Waiting>> behind = std::exchange(queue_, {});
+// What is queued behind a group may have been built on it, and was not written at all.
+RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
+  if (result.outcome == CommitOutcome::kUnknown) {
+    failure_ = result.error;
+  } else {
+    full_ = true;
+  }
+  Group behind(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
+  queue_.clear();
   newest_.clear();
   queued_bytes_ = 0;
   lost_up_to_ = written_sequence_ = last_sequence_;
   return behind;
 }
 
-// RocksDB goes on with a new log, so that what the full disk cut off is never read back.
-void RocksCommitter::try_again(std::unique_lock<std::mutex>& lock) {
-  wake_.wait_for(lock, recovery_interval_, [this] { return stopping_; });
-  if (stopping_ || writing_ || !failure_) return;
-  writing_ = true;
-  lock.unlock();
-  const rocksdb::Status status = db_.Resume();
-  lock.lock();
-  writing_ = false;
-  if (status.ok()) failure_.reset();
+bool RocksCommitter::has_room() const {
+  uint64_t free = 0;
+  const rocksdb::Status status = db_.GetEnv()->GetFreeSpace(db_.GetName(), &free);
+  return !status.ok() || free >= reserve_bytes_;
+}
+
+CommitResult RocksCommitter::write_durably(const Group& group) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_ >= kLookInterval) {
+    if (!has_room()) return refused({.code = Code::kIo, .message = kFull});
+    looked_ = now;
+  }
+  const rocksdb::Status status = write(group);
+  if (status.ok()) return {};
+  // The log may hold what was being written, so that it can be there after a restart.
+  return {CommitOutcome::kUnknown,
+          {.code = Code::kIo,
+           .message = "the disk refused a write, so no more are taken until the data is opened "
+                      "anew: " +
+                      status.ToString()}};
 }
 
 }  // namespace stator

@@ -4,13 +4,14 @@
 // While a write is on its way to the disk the next batches wait, and go together in the next one;
 // what it acknowledges meanwhile does not hold that one up. Queued versions can be read through
 // find(), so that the writers of one key need not wait for the disk between them.
-// Failure: after a write that failed, nothing more is taken. Where the disk was full, it tries
-// again and again whether there is room again, and then goes on; any other error stands until the
-// store is opened anew, since a disk that lost one write may have lost others. Thread safety: every
-// method may be called from any thread at once.
+// Failure: where less than a reserve is free on the disk, batches are refused before anything of
+// them is written, until there is room. After a write that failed nothing more is taken until the
+// store is opened anew, since a disk that lost one write may have lost others.
+// Thread safety: every method may be called from any thread at once.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -66,16 +67,17 @@ class RocksCommitter {
 
   void run();
   Group take_group();
-  rocksdb::Status write(const Group& group);
+  rocksdb::Status write(const Group& group) const;
   void enter(const Waiting& waiting);
   void retire(const Group& group);
-  std::deque<std::unique_ptr<Waiting>> give_up(const rocksdb::Status& status);
-  void try_again(std::unique_lock<std::mutex>& lock);
+  Group give_up(const CommitResult& result);
+  bool has_room() const;
+  CommitResult write_durably(const Group& group);
 
   rocksdb::DB& db_;
   const bool sync_;
   const std::size_t queue_bytes_max_;
-  const std::chrono::milliseconds recovery_interval_;
+  const uint64_t reserve_bytes_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
@@ -86,11 +88,12 @@ class RocksCommitter {
   uint64_t lost_up_to_ = 0;        // of what had been read from the queue and then failed
   // By keys of the batches that wait.
   std::unordered_map<std::string_view, Newest> newest_;
-  std::optional<Error> failure_;  // no further writes
-  bool may_recover_ = false;
-  bool writing_ = false;  // one of the threads is
+  std::optional<Error> failure_;  // set once: no further writes
+  bool full_ = false;             // when last looked
+  bool writing_ = false;          // one of the threads is
   bool stopping_ = false;
-  std::array<std::thread, 2> threads_;  // one writes while the other acknowledges
+  std::chrono::steady_clock::time_point looked_;  // for room; of the thread that writes
+  std::array<std::thread, 2> threads_;            // one writes while the other acknowledges
 };
 
 }  // namespace stator

@@ -2,7 +2,6 @@
 // The stores there are.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -21,8 +20,8 @@ struct RocksStoreOptions {
   bool read_only = false;  // nothing is made or changed; writes fail
   std::size_t block_cache_bytes = 64UL << 20;
   std::size_t write_buffer_bytes = 64UL << 20;
-  std::size_t queue_bytes_max = 64UL << 20;           // of commits waiting for the disk
-  std::chrono::milliseconds recovery_interval{1000};  // between looks whether a full disk has room
+  std::size_t queue_bytes_max = 64UL << 20;  // of commits waiting for the disk
+  uint64_t reserve_bytes = 64UL << 20;       // below it a disk counts as full
 };
 
 // kLocked when another process has it open, kCorruption when it is damaged or no Stator directory

@@ -22,40 +22,30 @@ struct Case {
   uint64_t after_max;  // such changes at most before it
 };
 
+constexpr const char* kText = "says the test";
+
+// To an item that the ledger does not know.
+Result<WriteResult> write_something(Client& client) {
+  return client.update_item({.table = "Shared",
+                             .key = {{"pk", "nobody's"}},
+                             .update = "ADD amount :one",
+                             .values = Values{{":one", 1}}});
+}
+
+void expect_refusal(const Machine& machine, Client& client, const char* why) {
+  EXPECT_THAT(write_something(client), FailsWith(Code::kInternalServerError, why));
+  EXPECT_FALSE(machine.store->health().writable);
+  EXPECT_NE(machine.store->health().reason.find(why), std::string::npos);
+}
+
 class DiskFaults : public Faults, public testing::WithParamInterface<Case> {
  protected:
-  static constexpr const char* kText = "says the test";
-
   LossyFileSystem::Fault fault() {
     return {.change = GetParam().change,
             .part = GetParam().part,
             .status = GetParam().full ? IOStatus::NoSpace(kText) : IOStatus::IOError(kText),
             .after = random_() % (GetParam().after_max + 1),
             .lasting = GetParam().lasting};
-  }
-
-  // To an item that the ledger does not know.
-  static Result<WriteResult> write_something(Client& client) {
-    return client.update_item({.table = "Shared",
-                               .key = {{"pk", "nobody's"}},
-                               .update = "ADD amount :one",
-                               .values = Values{{":one", 1}}});
-  }
-
-  void expect_refusal(Machine& machine) {
-    EXPECT_THAT(write_something(*machine.database), FailsWith(Code::kInternalServerError, kText));
-    EXPECT_FALSE(machine.store->health().writable);
-    EXPECT_NE(machine.store->health().reason.find(kText), std::string::npos);
-  }
-
-  // Whether the store takes writes again now that there is room; where RocksDB took the error for
-  // one that only opening the data anew ends, it does not.
-  static bool recovers(Machine& machine) {
-    constexpr int kLooksMax = 300;
-    for (int looks = 0; !machine.store->health().writable && looks < kLooksMax; ++looks) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return machine.store->health().writable;
   }
 };
 
@@ -70,15 +60,36 @@ TEST_P(DiskFaults, LoseNothingAcknowledgedAndShowNothingHalfDone) {
     EXPECT_THAT(end, FailsWith(Code::kInternalServerError, kText));
   }
   EXPECT_TRUE(machine->files->has_failed());
-  if (GetParam().lasting || !GetParam().full) expect_refusal(*machine);
+  expect_refusal(*machine, *machine->database, kText);
   ledger_.check(*machine->database, Kept::kOnlyAcknowledged);
   machine->files->mend();
-  if (GetParam().full && recovers(*machine)) {
+  expect_refusal(*machine, *machine->database, kText);
+  machine->database.reset();
+  machine->files->drop_unsynced(random_);
+  check_after(Durability::kSync, Kept::kAcknowledged);
+}
+
+TEST_F(Faults, RunningOutOfRoomEndsWhenThereIsRoomAgain) {
+  constexpr const char* kFull = "the disk is full";
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
+  create();
+  const auto machine = make_machine();
+  ASSERT_THAT(start(*machine, Durability::kSync), IsOk());
+  for (int round = 0; round < 3; ++round) {
+    machine->files->fail(
+        {.change = FileChange::kAppend, .part = ".log", .after = random_() % 100, .lasting = true});
+    for (const auto& end : write_until_failure(*machine->database)) {
+      if (end) continue;
+      EXPECT_THAT(end, FailsWith(Code::kInternalServerError, kFull));
+    }
+    expect_refusal(*machine, *machine->database, kFull);
     ledger_.settle(*machine->database, Kept::kOnlyAcknowledged);
+    machine->files->mend();
+    EXPECT_TRUE(machine->store->health().writable);
     ledger_.repeat_transactions(*machine->database);
-    machine->files->fail_power_after(random_() % 200);
-    (void)write_until_failure(*machine->database);
   }
+  machine->files->fail_power_after(random_() % 200);
+  (void)write_until_failure(*machine->database);
   machine->database.reset();
   machine->files->drop_unsynced(random_);
   check_after(Durability::kSync, Kept::kAcknowledged);
@@ -89,6 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"ErrorOfALog", FileChange::kAppend, ".log", false, false, 100},
         Case{"ErrorOfTheSyncOfALog", FileChange::kSync, ".log", false, false, 100},
+        Case{"FullForALog", FileChange::kAppend, ".log", true, true, 100},
+        Case{"FullForALogOnce", FileChange::kAppend, ".log", true, false, 100},
+        Case{"FullForTheSyncOfALog", FileChange::kSync, ".log", true, false, 100},
         Case{"FullForANewLog", FileChange::kCreate, ".log", true, true, 2},
         Case{"ErrorOfANewLog", FileChange::kCreate, ".log", false, false, 2},
         Case{"FullForATable", FileChange::kAppend, ".sst", true, true, 10},

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <random>
@@ -43,7 +42,6 @@ class Faults : public testing::Test {
     RocksStoreOptions options{.path = directory_.path() / "data", .durability = durability};
     // With durability sync there are flushes, compactions and new logs all the time.
     if (durability == Durability::kSync) options.write_buffer_bytes = 64UL << 10;
-    options.recovery_interval = std::chrono::milliseconds(1);
     return options;
   }
 

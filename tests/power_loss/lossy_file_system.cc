@@ -135,6 +135,14 @@ class LossyFileSystem::Directory final : public rocksdb::FSDirectoryWrapper {
 LossyFileSystem::LossyFileSystem(std::filesystem::path attic)
     : FileSystemWrapper(rocksdb::FileSystem::Default()), attic_(std::move(attic)) {}
 
+IOStatus LossyFileSystem::GetFreeSpace(const std::string&, const rocksdb::IOOptions&,
+                                       uint64_t* free, rocksdb::IODebugContext*) {
+  const std::lock_guard lock(mutex_);
+  const bool full = fault_ && has_failed_ && fault_->status.ok();
+  *free = full ? 0 : 1UL << 40;
+  return IOStatus::OK();
+}
+
 void LossyFileSystem::fail_power_after(uint64_t changes) {
   const std::lock_guard lock(mutex_);
   changes_left_ = changes;

@@ -37,10 +37,10 @@ class LossyFileSystem final : public rocksdb::FileSystemWrapper {
 
   struct Fault {
     FileChange change = FileChange::kAppend;
-    std::string part = {};  // of the names of the files that it concerns
-    rocksdb::IOStatus status = {};
-    uint64_t after = 0;    // so many such changes
-    bool lasting = false;  // until mend()
+    std::string part = {};          // of the names of the files that it concerns
+    rocksdb::IOStatus status = {};  // OK: the change is made, and no room is left from then on
+    uint64_t after = 0;             // so many such changes
+    bool lasting = false;           // until mend()
   };
   void fail(Fault fault);
   void mend();
@@ -65,6 +65,8 @@ class LossyFileSystem final : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
                                const rocksdb::IOOptions& options,
                                rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus GetFreeSpace(const std::string& path, const rocksdb::IOOptions& options,
+                                 uint64_t* free, rocksdb::IODebugContext* debug) override;
 
  private:
   class Writable;
