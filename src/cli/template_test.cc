@@ -233,7 +233,8 @@ TEST(Template, BoundsHostileText) {
   std::string conditions = "Conditions:\n  C30: !Equals [a, a]\n";
   for (int i = 0; i < 30; ++i) {
     const std::string next = "!Condition C" + std::to_string(i + 1);
-    conditions += "  C" + std::to_string(i) + ": !And [" + next + ", " + next + "]\n";
+    conditions.append("  C").append(std::to_string(i)).append(": !And [");
+    conditions.append(next).append(", ").append(next).append("]\n");
   }
   expect_refusal(
       conditions + "Resources: {T: {Type: AWS::Serverless::SimpleTable, Condition: C0}}\n", "T: ");
