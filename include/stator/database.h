@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -53,6 +54,19 @@ class Database final : public Client {
       const TransactWriteItemsRequest& request) override;
   Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) override;
+
+  // The writes for those who do not wait: each returns once its write is evaluated and queued, and
+  // `done` runs exactly once, when the outcome is as durable as promised, or earlier where nothing
+  // was written. It runs on the calling thread or on one of the database's, and must neither block
+  // nor call what does. Requests are borrowed for the call only.
+  template <class T>
+  using Done = std::move_only_function<void(Result<T>)>;
+  void put_item(const PutItemRequest& request, Done<WriteResult> done);
+  void update_item(const UpdateItemRequest& request, Done<WriteResult> done);
+  void delete_item(const DeleteItemRequest& request, Done<WriteResult> done);
+  void batch_write_item(const BatchWriteItemRequest& request, Done<BatchWriteItemResult> done);
+  void transact_write_items(const TransactWriteItemsRequest& request,
+                            Done<TransactWriteItemsResult> done);
 
   // Copies everything, as it is at one moment, to a directory that does not exist yet and that can
   // be opened as a Database. Writes go on meanwhile. On the same file system the copy shares its

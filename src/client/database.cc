@@ -52,6 +52,15 @@ struct Database::Impl {
     ((*engine).*operation)(request, outcome.done());
     return outcome.wait();
   }
+
+  template <class Request>
+  void write(void (Engine::*operation)(const Request&, stator::Done<WriteResponse>),
+             const Request& request, Database::Done<WriteResult> done) {
+    ((*engine).*operation)(request,
+                           [done = std::move(done)](Result<WriteResponse> response) mutable {
+                             done(decode(std::move(response)));
+                           });
+  }
 };
 
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -129,6 +138,28 @@ Result<TransactWriteItemsResult> Database::transact_write_items(
 Result<TransactGetItemsResult> Database::transact_get_items(
     const TransactGetItemsRequest& request) {
   return decode(impl_->engine->transact_get_items(request));
+}
+
+void Database::put_item(const PutItemRequest& request, Done<WriteResult> done) {
+  impl_->write(&Engine::put_item, request, std::move(done));
+}
+
+void Database::update_item(const UpdateItemRequest& request, Done<WriteResult> done) {
+  impl_->write(&Engine::update_item, request, std::move(done));
+}
+
+void Database::delete_item(const DeleteItemRequest& request, Done<WriteResult> done) {
+  impl_->write(&Engine::delete_item, request, std::move(done));
+}
+
+void Database::batch_write_item(const BatchWriteItemRequest& request,
+                                Done<BatchWriteItemResult> done) {
+  impl_->engine->batch_write_item(request, std::move(done));
+}
+
+void Database::transact_write_items(const TransactWriteItemsRequest& request,
+                                    Done<TransactWriteItemsResult> done) {
+  impl_->engine->transact_write_items(request, std::move(done));
 }
 
 }  // namespace stator
