@@ -22,6 +22,7 @@ using ErrorCode = boost::system::error_code;
 constexpr int kRequestsPerTurn = 32;  // of one connection, before others get theirs
 constexpr std::chrono::milliseconds kLingerMax{2'000};
 constexpr std::size_t kBodyKeptMax = 64 << 10;
+constexpr std::size_t kHeldUncounted = 64 << 10;  // bounded by the number of connections
 
 // Owes the answer to one request.
 class Answerer {
@@ -61,6 +62,7 @@ void Connection::start() {
 void Connection::close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
+  hold(0);
   ErrorCode ignored;
   std::ignore = socket_.close(ignored);
   loop_->forget(*this);
@@ -78,6 +80,16 @@ void Connection::close_if_late(SteadyTime now) {
   } catch (const std::exception&) {
     close();
   }
+}
+
+// Counts what this connection holds from now on. False where that is too much for all together.
+bool Connection::hold(std::size_t bytes) {
+  if (bytes <= kHeldUncounted) bytes = 0;
+  if (bytes == held_bytes_) return true;
+  Shared& shared = loop_->shared();
+  const std::size_t grown = bytes - held_bytes_;  // modulo the word's size
+  held_bytes_ = bytes;
+  return shared.held_bytes.fetch_add(grown) + grown <= shared.options.held_bytes_max;
 }
 
 void Connection::serve() {
@@ -121,6 +133,11 @@ void Connection::receive() {
 
 void Connection::start_read() {
   const auto space = reader_.prepare();
+  if (!hold(reader_.held_bytes()) && state_ == State::kReceiving) {
+    reader_.clear();
+    hold(0);
+    return refuse(loop_->shared().options.overloaded, 503);
+  }
   reading_ = true;
   socket_.async_read_some(asio::buffer(space.data(), space.size()),
                           [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
@@ -218,6 +235,10 @@ bool Connection::continue_sending() {
     ErrorCode error;
     sent_ += socket_.write_some(rest, error);
     if (error == asio::error::would_block) {
+      if (!hold(reader_.held_bytes() + body_.capacity())) {
+        close();
+        return false;
+      }
       deadline_ = loop_->now() + loop_->shared().options.request_timeout;
       socket_.async_wait(Socket::wait_write,
                          [self = shared_from_this()](const ErrorCode& wait_error) {

@@ -34,7 +34,8 @@ struct Shared {
   ServerOptions options;
   Handler handler;
   std::atomic<std::size_t> connections = 0;
-  std::atomic<bool> stopping = false;  // answers from now on say that the connection ends
+  std::atomic<std::size_t> held_bytes = 0;  // of requests and answers under way, the large ones
+  std::atomic<bool> stopping = false;       // answers from now on say that the connection ends
 };
 
 class Loop : public std::enable_shared_from_this<Loop> {
@@ -105,6 +106,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class State { kReceiving, kHandling, kSending, kLingering, kClosed };
 
   void serve();
+  bool hold(std::size_t bytes);
   void receive();
   void start_read();
   void on_received(const boost::system::error_code& error, std::size_t count);
@@ -124,8 +126,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool receiving_request_ = false;  // its first byte is there, its last not
   bool peer_ended_ = false;         // nothing more will be received
   bool within_handler_ = false;
-  bool refused_ = false;  // what the peer still sends is not read as requests
-  bool keep_ = true;      // after the answer under way
+  bool refused_ = false;        // what the peer still sends is not read as requests
+  bool keep_ = true;            // after the answer under way
+  std::size_t held_bytes_ = 0;  // this connection's part of what all hold
   std::optional<Response> immediate_;
   std::string head_;
   std::string body_;

@@ -305,6 +305,15 @@ bool RequestReader::take_continue_wish() {
   return waits;
 }
 
+std::size_t RequestReader::held_bytes() const {
+  return impl_->capacity + impl_->head.body.capacity();
+}
+
+void RequestReader::clear() {
+  impl_ = std::make_unique<Impl>(
+      Impl{.header_bytes_max = impl_->header_bytes_max, .body_bytes_max = impl_->body_bytes_max});
+}
+
 bool RequestReader::empty() const {
   return impl_->held() == 0;
 }

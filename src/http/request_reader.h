@@ -41,6 +41,9 @@ class RequestReader {
 
   // Once after the headers of a request whose sender waits for "100 Continue".
   bool take_continue_wish();
+  // Memory held for bytes received, and giving all of it back: the reader is then spent.
+  std::size_t held_bytes() const;
+  void clear();
   // No byte of a request is at hand.
   bool empty() const;
   // Goes on to what follows the request.

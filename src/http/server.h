@@ -64,15 +64,21 @@ struct ServerOptions {
   int threads = 0;                          // event loops; 0: one a core
   std::size_t body_bytes_max = 16UL << 20;  // more is answered by `too_large`
   std::size_t header_bytes_max = 64UL << 10;
-  std::size_t connections_max = 20'000;               // further ones are closed at once
+  std::size_t connections_max = 20'000;  // further ones are closed at once
+  // What requests that are not yet whole and answers that are not yet taken may hold, all
+  // connections together. Past it a request is answered by `overloaded`, and whoever does not take
+  // an answer is disconnected.
+  std::size_t held_bytes_max = 1UL << 30;
   std::chrono::milliseconds idle_timeout{120'000};    // between requests
   std::chrono::milliseconds request_timeout{30'000};  // from a request's first byte to its last,
                                                       // and without progress on its answer
   std::chrono::milliseconds stop_timeout{5'000};      // for requests under way
-  // The answer to a body over the limit (default: 413), and to a request that is no HTTP, breaks
-  // off or takes too long to arrive (default: 400). The connection is closed after both.
+  // The answer to a body over the limit (default: 413), to a request that is no HTTP, breaks off or
+  // takes too long to arrive (default: 400), and to one that there is no memory for (default: 503).
+  // The connection is closed after each.
   std::function<Response()> too_large = {};
   std::function<Response()> malformed = {};
+  std::function<Response()> overloaded = {};
 };
 
 class Server {

@@ -255,6 +255,57 @@ TEST(HttpServer, GivesUpOnAClientThatDoesNotReadItsAnswer) {
   EXPECT_EQ(status, 200);
 }
 
+TEST(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
+  constexpr std::size_t kHalf = 300 << 10;  // of a request, received
+  const auto server = start(echo, {.held_bytes_max = 2 << 20, .overloaded = [] {
+                                     return Response{.status = 503, .body = "later"};
+                                   }});
+  const std::string request = post(std::string(2 * kHalf, 'x'));
+  std::vector<RawConnection> senders;
+  std::size_t refused = 0;
+  for (int i = 0; i < 8; ++i) {
+    RawConnection& sender = senders.emplace_back(server->port());
+    ASSERT_TRUE(sender.send(std::string_view(request).substr(0, kHalf)));
+  }
+  for (RawConnection& sender : senders) sender.send(std::string_view(request).substr(kHalf));
+  std::size_t answered = 0;
+  for (RawConnection& sender : senders) {
+    const RawAnswer answer = sender.read_answer();
+    refused += answer.status == 503 && answer.body == "later" ? 1 : 0;
+    answered += answer.status == 200 ? 1 : 0;
+  }
+  EXPECT_EQ(refused + answered, senders.size());
+  EXPECT_GT(refused, 0U);
+  EXPECT_GT(answered, 0U);
+  // What was held is free again.
+  for (int i = 0; i < 4; ++i) {
+    RawConnection another(server->port());
+    ASSERT_TRUE(another.send(request));
+    EXPECT_EQ(another.read_answer().status, 200);
+  }
+}
+
+TEST(HttpServer, DisconnectsClientsWhoseAnswersItCannotHold) {
+  constexpr std::size_t kAnswer = 32 << 20;  // more than the sockets' buffers take
+  const auto server = start(
+      [](const Request& request, Respond respond) {
+        respond({.body = std::string(request.body == "large" ? kAnswer : 1, 'x')});
+      },
+      {.held_bytes_max = 2 * kAnswer + (1 << 20)});
+  std::vector<RawConnection> unread;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(unread.emplace_back(server->port()).send(post("large")));
+  }
+  std::size_t whole = 0;
+  for (RawConnection& connection : unread) {
+    whole += connection.read_answer().body.size() == kAnswer ? 1 : 0;
+  }
+  EXPECT_EQ(whole, 2U);
+  RawConnection another(server->port());
+  ASSERT_TRUE(another.send(post("large")));
+  EXPECT_EQ(another.read_answer().body.size(), kAnswer);
+}
+
 TEST(HttpServer, AnswersServerErrorWhereAnAnswerIsDropped) {
   const auto server = start([](const Request& request, Respond respond) {
     if (request.target == "/elsewhere") std::thread([dropped = std::move(respond)] {}).join();
