@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator serve: the DynamoDB API over HTTP until SIGTERM or SIGINT.
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -19,7 +22,21 @@ struct Flags {
   std::string durability = "sync";
   int threads = 0;
   std::string credentials;
+  double idle_seconds = 120;
+  double request_seconds = 30;
 };
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+// A connection is a file descriptor, and the usual limit is there for programs that use select().
+void raise_descriptor_limit() {
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return;
+  descriptors.rlim_cur = descriptors.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &descriptors);
+}
 
 sigset_t stop_signals() {
   sigset_t signals;
@@ -32,7 +49,10 @@ sigset_t stop_signals() {
 int serve(const Flags& flags) {
   auto listen = server::parse_listen_address(flags.listen);
   if (!listen) return report(listen.error());
-  server::ServerOptions options{.listen = std::move(*listen), .threads = flags.threads};
+  server::ServerOptions options{.listen = std::move(*listen),
+                                .threads = flags.threads,
+                                .idle_timeout = milliseconds_of(flags.idle_seconds),
+                                .request_timeout = milliseconds_of(flags.request_seconds)};
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   if (!flags.memory) options.data = flags.data;
   if (!flags.credentials.empty()) {
@@ -45,6 +65,7 @@ int serve(const Flags& flags) {
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
   const auto server = server::Server::start(options);
   if (!server) return report(server.error());
   std::printf("listening on %s\n", (*server)->url().c_str());
@@ -84,6 +105,16 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(0, 256).description(""))
       ->capture_default_str();
+  const auto add_seconds = [&](const char* name, double& value, const char* description) {
+    command->add_option(name, value, description)
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.1, 86'400.0).description(""))
+        ->capture_default_str();
+  };
+  add_seconds("--idle-timeout", flags->idle_seconds,
+              "Connections without a request are closed after this");
+  add_seconds("--request-timeout", flags->request_seconds,
+              "For a request to arrive whole, and for an answer to be taken further");
   command
       ->add_option("--credentials", flags->credentials,
                    "Accept the signatures of this file's access keys alone (AWS's credentials file "

@@ -234,6 +234,11 @@ http::Response DynamoDbService::malformed() {
   return error_response({.code = Code::kSerialization, .message = "The request is no valid HTTP"});
 }
 
+http::Response DynamoDbService::overloaded() {
+  return error_response({.code = Code::kServiceUnavailable,
+                         .message = "Too many large requests are under way. Try again."});
+}
+
 http::Response DynamoDbService::too_large() {
   return make_response(
       413, kJsonType,

@@ -27,8 +27,10 @@ class DynamoDbService {
 
   void handle(const http::Request& request, http::Respond respond);
 
-  // For http::ServerOptions: what is answered to no HTTP, and to a body over kBodyBytesMax.
+  // For http::ServerOptions: what is answered to no HTTP, to a request that there is no memory for,
+  // and to a body over kBodyBytesMax.
   static http::Response malformed();
+  static http::Response overloaded();
   static http::Response too_large();
 
  private:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/server.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "engine/engine.h"
@@ -28,6 +31,15 @@ Result<std::unique_ptr<Store>> open_store(const ServerOptions& options) {
   return open_rocks_store({.path = *options.data, .durability = options.durability});
 }
 
+// As many as there are file descriptors for, less those that the store's files need.
+std::size_t connections_max(std::size_t wanted) {
+  constexpr rlim_t kFilesMax = 1024;
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return wanted;
+  const rlim_t left = descriptors.rlim_cur - std::min(kFilesMax, descriptors.rlim_cur / 2);
+  return std::min<std::size_t>(wanted, left);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
@@ -48,7 +60,11 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
                                    .threads = options.threads,
-                                   .body_bytes_max = kBodyBytesMax};
+                                   .body_bytes_max = kBodyBytesMax,
+                                   .idle_timeout = options.idle_timeout,
+                                   .request_timeout = options.request_timeout};
+  http_options.connections_max = connections_max(http_options.connections_max);
+  http_options.overloaded = DynamoDbService::overloaded;
   http_options.too_large = DynamoDbService::too_large;
   http_options.malformed = DynamoDbService::malformed;
   STATOR_TRY(impl->http,

@@ -6,6 +6,7 @@
 // kInvalidArgument), each one line that says what and how to mend it.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -22,7 +23,9 @@ struct ServerOptions {
   std::optional<std::filesystem::path> data = {};  // absent: in memory
   Durability durability = Durability::kSync;
   ListenAddress listen = {};
-  int threads = 0;  // event loops; 0: one a core
+  int threads = 0;                                    // event loops; 0: one a core
+  std::chrono::milliseconds idle_timeout{120'000};    // of a connection between requests
+  std::chrono::milliseconds request_timeout{30'000};  // see http::ServerOptions
   // Whose signatures are accepted. Absent: anybody's, on loopback only.
   std::optional<Credentials> credentials = {};
 };
