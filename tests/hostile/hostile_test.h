@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the suites of hostile clients share: a server process with short timeouts, a good client of
+// it, and the server's memory. After each test the server must answer, and hold no more than said.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/http_client.h"
+#include "support/matchers.h"
+#include "support/raw_connection.h"
+#include "support/server_process.h"
+
+namespace stator::test {
+
+using stator::testing::RawAnswer;
+using stator::testing::RawConnection;
+
+inline constexpr std::size_t kKilobyte = 1024;
+inline constexpr std::size_t kMegabyte = 1024 * kKilobyte;
+
+// An operation as it is sent on the wire; the signature is any.
+inline std::string operation(std::string_view name, std::string_view body) {
+  return "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n"
+         "Authorization: AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request,"
+         " SignedHeaders=host;x-amz-date;x-amz-target, Signature=0123456789abcdef\r\n"
+         "X-Amz-Date: 20260101T000000Z\r\nX-Amz-Target: DynamoDB_20120810." +
+         std::string(name) + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         std::string(body);
+}
+
+class HostileTest : public ::testing::Test {
+ protected:
+  explicit HostileTest(std::vector<std::string> flags = {}) {
+    flags.insert(flags.begin(), "--memory");
+    server_ = std::make_unique<ServerProcess>(STATOR_BINARY, flags);
+    auto client = HttpClient::open({.endpoint = server_->url(), .max_attempts = 1});
+    EXPECT_THAT(client, IsOk());
+    if (client) client_ = std::make_unique<HttpClient>(std::move(*client));
+    EXPECT_THAT(client_->create_table({.table = "Things",
+                                       .attributes = {{"pk", ScalarType::kS}},
+                                       .key_schema = {{"pk", KeyType::kHash}},
+                                       .billing_mode = BillingMode::kPayPerRequest}),
+                IsOk());
+    expect_service();
+    start_bytes_ = peak_bytes();
+  }
+  ~HostileTest() override {
+    expect_service();
+    EXPECT_EQ(server_->terminate(), 0);
+  }
+
+  uint16_t port() const {
+    const std::string& url = server_->url();
+    return static_cast<uint16_t>(std::atoi(url.substr(url.rfind(':') + 1).c_str()));
+  }
+  RawConnection connect() const { return RawConnection(port()); }
+
+  // What another client notices of all this: nothing.
+  void expect_service() {
+    const Item item{{"pk", "good"}, {"n", ++served_}};
+    ASSERT_THAT(client_->put_item({.table = "Things", .item = item}), IsOk());
+    const auto got = client_->get_item({.table = "Things", .key = {{"pk", "good"}}});
+    ASSERT_THAT(got, IsOk());
+    EXPECT_EQ(got->item, item);
+  }
+
+  // The most that the server has had in memory at once.
+  std::size_t peak_bytes() const {
+    std::ifstream status("/proc/" + std::to_string(server_->pid()) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmHWM:")) return std::stoul(line.substr(6)) * kKilobyte;
+    }
+    ADD_FAILURE() << "the server has gone";
+    return 0;
+  }
+  // `allowed` beside what it had at its start, and what allocators and threads keep for themselves.
+  void expect_grown_by_at_most(std::size_t allowed) {
+    [[maybe_unused]] constexpr std::size_t kSlack = 4 * kMegabyte;
+    const std::size_t grown = peak_bytes() - start_bytes_;
+    RecordProperty("grown_kilobytes", std::to_string(grown / kKilobyte));
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)allowed;  // a sanitizer keeps what is freed, and shadows of it
+#else
+    EXPECT_LE(grown, allowed + kSlack);
+#endif
+  }
+
+  std::unique_ptr<ServerProcess> server_;
+  std::unique_ptr<HttpClient> client_;
+  std::size_t start_bytes_ = 0;
+  int served_ = 0;
+};
+
+}  // namespace stator::test
