@@ -43,6 +43,6 @@ void print_budget(const Findings& findings);
 bool write_json(const std::string& path, const Settings& settings, const Findings& findings);
 
 // Serves a constant on a free port until killed: the yardstick for HTTP.
-int serve_constant();
+int serve_constant(int threads);
 
 }  // namespace stator::bench

@@ -73,7 +73,10 @@ bool parse(int argc, char** argv, Arguments& arguments) {
 }
 
 int run(int argc, char** argv) {
-  if (argc > 1 && std::strcmp(argv[1], "serve") == 0) return serve_constant();
+  if (argc > 1 && std::strcmp(argv[1], "serve") == 0) {
+    const bool one = argc > 4 && std::strcmp(argv[3], "--threads") == 0;
+    return serve_constant(one ? std::atoi(argv[4]) : 0);
+  }
   Arguments arguments;
   if (!parse(argc, argv, arguments)) {
     std::fputs(kUsage, stderr);

@@ -2,9 +2,11 @@
 // Operations over HTTP, beside the same HTTP server answering a constant.
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 
 #include "bench/contests.h"
 #include "bench/raw_rocks.h"
+#include "bench/signer.h"
 #include "http/server.h"
 #include "stator/http_client.h"
 #include "support/server_process.h"
@@ -20,6 +22,35 @@ constexpr int kConnections[] = {1, 16, 64};
 bool fill_over_http(const std::string& url, const WorkOptions& work) {
   auto client = HttpClient::open({.endpoint = url});
   return client && fill(*client, work);
+}
+
+// What one event loop takes, beside another one that answers a constant.
+bool signed_on_one_loop(const Settings& settings, const test::TempDir& directory,
+                        Findings& findings) {
+  const auto credentials = directory.path() / "credentials";
+  std::ofstream(credentials) << "[bench]\naws_access_key_id = " << kAccessKey
+                             << "\naws_secret_access_key = " << kSecretKey << '\n';
+  test::ServerProcess constant(settings.self, {"--constant", "--threads", "1"});
+  test::ServerProcess disk(settings.stator,
+                           {"--data", (directory.path() / "signed").string(), "--threads", "1",
+                            "--credentials", credentials.string()});
+  test::ServerProcess open_to_all(
+      settings.stator, {"--data", (directory.path() / "open").string(), "--threads", "1"});
+  auto client = HttpClient::open(
+      {.endpoint = disk.url(), .credentials = {std::string(kAccessKey), std::string(kSecretKey)}});
+  if (!client || !fill(*client, settings.work) ||
+      !fill_over_http(open_to_all.url(), settings.work)) {
+    return false;
+  }
+  return run_contest({.title = "HTTP: GetItem on one event loop",
+                      .threads = 16,
+                      .contenders = {{"constant answer of 1 KB",
+                                      over_http(constant.url(), Kind::kGet, settings.work)},
+                                     {"stator serve, any signature",
+                                      over_http(open_to_all.url(), Kind::kGet, settings.work)},
+                                     {"stator serve, signatures checked",
+                                      signed_gets_over_http(disk.url(), settings.work)}}},
+                     settings.plan, findings.measurements);
 }
 
 }  // namespace
@@ -63,7 +94,7 @@ bool over_http(const Settings& settings, Findings& findings) {
       if (!run_contest(contest, settings.plan, findings.measurements)) return false;
     }
   }
-  return true;
+  return signed_on_one_loop(settings, directory, findings);
 }
 
 bool compare(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& urls,
@@ -85,8 +116,9 @@ bool compare(const Settings& settings, const std::vector<std::pair<std::string, 
   return true;
 }
 
-int serve_constant() {
-  auto server = http::Server::start({}, [](const http::Request&, http::Respond respond) {
+int serve_constant(int threads) {
+  auto server = http::Server::start({.threads = threads}, [](const http::Request&,
+                                                             http::Respond respond) {
     static const std::string body(1'000, 'x');
     respond(
         {.status = 200, .headers = {{"Content-Type", "application/x-amz-json-1.0"}}, .body = body});

@@ -72,6 +72,10 @@ void print_budget(const Findings& findings) {
              findings.ratio("HTTP: GetItem", "stator serve, sync", 16), "x", true, 0.7);
   print_line("HTTP durable PutItem, 64 connections, to raw synced puts",
              findings.ratio("HTTP: PutItem", "stator serve, sync", 64), "x", true, 0.7);
+  print_line(
+      "HTTP GetItem, checked signatures, one loop, to a constant",
+      findings.ratio("HTTP: GetItem on one event loop", "stator serve, signatures checked", 16),
+      "x", true, 48.0 / 115);
   print_line("start in memory", fact(findings, "start in memory, ms"), "ms", false, 10);
   print_line("start on disk (size above)", fact(findings, "start on disk, ms"), "ms", false, 100);
   print_line("idle memory", fact(findings, "idle in memory, MB"), "MB", false, 15);

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "bench/http_connection.h"
+#include "bench/signer.h"
 
 namespace stator::bench {
 namespace {
@@ -229,6 +230,23 @@ OperationFactory over_http(const std::string& url, Kind kind, const WorkOptions&
       if (!connection->exchange(request_of(kind, numbers, options))) return false;
       return connection->status() == 200 ||
              connection->body().find("TransactionConflict") != std::string_view::npos;
+    };
+  };
+}
+
+OperationFactory signed_gets_over_http(const std::string& url, const WorkOptions& options) {
+  constexpr uint64_t kRequests = 1'000;
+  auto requests = std::make_shared<std::vector<std::string>>();
+  Numbers numbers(0, options.items);
+  for (uint64_t i = 0; i < kRequests; ++i) {
+    requests->push_back(signed_request(
+        url.substr(url.rfind('/') + 1), "GetItem",
+        fmt::format(R"({{"TableName":"Bench","Key":{}}})", json_key(numbers.next()))));
+  }
+  return [url, requests](int thread) -> Operation {
+    auto connection = std::make_shared<HttpConnection>(url);
+    return [=, next = Numbers(thread, kRequests)]() mutable {
+      return connection->exchange((*requests)[next.next()]) && connection->status() == 200;
     };
   };
 }

@@ -47,7 +47,9 @@ class Numbers {
 OperationFactory on_client(Client& client, Kind kind, const WorkOptions& options);
 // Adds 1 to one item, the same for every thread.
 OperationFactory count_on_client(Client& client);
-// Prepared requests on a connection a thread.
+// Requests made as they go, on a connection a thread.
 OperationFactory over_http(const std::string& url, Kind kind, const WorkOptions& options);
+// The same GetItem requests again and again, signed beforehand.
+OperationFactory signed_gets_over_http(const std::string& url, const WorkOptions& options);
 
 }  // namespace stator::bench
