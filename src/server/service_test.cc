@@ -363,7 +363,8 @@ TEST(Server, RefusesToListenBeyondThisMachine) {
 
 TEST(Server, WithCredentialsServesThemAlone) {
   const auto server = Server::start(
-      {.listen = {.host = "0.0.0.0", .port = 0}, .credentials = Credentials{{"AKID", "secret"}}});
+      {.listen = {.host = "0.0.0.0", .port = 0},
+       .credentials = Credentials{{"AKID", "secret"}, {"LONG", std::string(100, 's')}}});
   ASSERT_TRUE(server) << server.error().message;
   const std::string endpoint = "http://127.0.0.1:" + std::to_string((*server)->port());
   const auto list = [&](const stator::Credentials& credentials) {
@@ -371,6 +372,7 @@ TEST(Server, WithCredentialsServesThemAlone) {
     return client->list_tables({});
   };
   EXPECT_TRUE(list({"AKID", "secret"}));
+  EXPECT_TRUE(list({"LONG", std::string(100, 's')}));
   const auto wrong = list({"AKID", "guess"});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, Code::kInvalidSignature);

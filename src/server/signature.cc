@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -26,16 +25,49 @@ std::string_view view_of(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-const unsigned char* bytes_of(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
+// SHA-256 of texts in a row. OpenSSL looks its algorithms up by name at each use of its simpler
+// functions, which costs more than hashing a request.
+class Hasher {
+ public:
+  Hasher() : context_(EVP_MD_CTX_new()) {}
+  Hasher(const Hasher&) = delete;
+  Hasher& operator=(const Hasher&) = delete;
+  ~Hasher() { EVP_MD_CTX_free(context_); }
+
+  Digest hash(std::initializer_list<std::string_view> texts) {
+    static const EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    Digest digest = {};
+    EVP_DigestInit_ex2(context_, kSha256, nullptr);
+    for (const std::string_view text : texts) EVP_DigestUpdate(context_, text.data(), text.size());
+    EVP_DigestFinal_ex(context_, digest.data(), nullptr);
+    return digest;
+  }
+
+ private:
+  EVP_MD_CTX* context_;
+};
+
+Digest sha256(std::initializer_list<std::string_view> texts) {
+  thread_local Hasher hasher;
+  return hasher.hash(texts);
 }
 
+// RFC 2104.
 Digest hmac(std::string_view key, std::string_view text) {
-  Digest digest = {};
-  unsigned int length = digest.size();
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(text), text.size(),
-       digest.data(), &length);
-  return digest;
+  constexpr std::size_t kBlockBytes = 64;
+  Digest short_key = {};
+  if (key.size() > kBlockBytes) {
+    short_key = sha256({key});
+    key = view_of(short_key);
+  }
+  std::string inner(kBlockBytes, 0x36);
+  std::string outer(kBlockBytes, 0x5c);
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    inner[i] = static_cast<char>(inner[i] ^ key[i]);
+    outer[i] = static_cast<char>(outer[i] ^ key[i]);
+  }
+  const Digest inside = sha256({inner, text});
+  return sha256({outer, view_of(inside)});
 }
 
 void append_hex(std::string& out, const Digest& digest) {
@@ -44,12 +76,6 @@ void append_hex(std::string& out, const Digest& digest) {
     out += kDigits[byte >> 4];
     out += kDigits[byte & 15];
   }
-}
-
-void append_sha256(std::string& out, std::string_view text) {
-  Digest digest = {};
-  SHA256(bytes_of(text), text.size(), digest.data());
-  append_hex(out, digest);
 }
 
 std::vector<std::string_view> split(std::string_view text, char divider) {
@@ -136,7 +162,7 @@ std::string canonical_request(const http::Request& request, std::string_view sig
     text += '\n';
   }
   text.append("\n").append(signed_headers).append("\n");
-  append_sha256(text, request.body);
+  append_hex(text, sha256({request.body}));
   return text;
 }
 
@@ -245,7 +271,7 @@ Result<void> SignatureVerifier::verify(const http::Request& request, int64_t now
   const std::string_view scope = parse_credential(given.credential)->scope;
   std::string to_sign;
   to_sign.append(kAlgorithm).append("\n").append(date).append("\n").append(scope).append("\n");
-  append_sha256(to_sign, canonical_request(request, given.signed_headers));
+  append_hex(to_sign, sha256({canonical_request(request, given.signed_headers)}));
   std::string expected;
   append_hex(expected, hmac(view_of(key), to_sign));
   const bool covered = signs(given.signed_headers, "host") &&
