@@ -30,5 +30,5 @@ function(stator_test name)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   # RocksDB is not built with the sanitizer, so what it does alone cannot be judged.
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-    ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1 suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan_suppressions.txt")
+    ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1 halt_on_error=1 suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan_suppressions.txt")
 endfunction()

@@ -28,7 +28,7 @@ LIBRARIES = {
     r"curl/": r"src/client/.*",
     r"yaml-cpp/": r"src/cli/.*",
     r"CLI/": r"src/cli/.*",
-    r"openssl/": r"src/(client|server|recipes|base)/.*",
+    r"openssl/": r"(src/(client|server|recipes|base)|bench)/.*",
     r"libdeflate": r"src/(server|client|http|api|base)/.*",
 }
 LINES_MAX = 800
