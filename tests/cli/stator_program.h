@@ -72,6 +72,7 @@ inline Ran run_stator(std::vector<std::string> arguments) {
   ran.err = process.err();
   return ran;
 }
+// NOLINTNEXTLINE(readability-identifier-naming): matchers are named as GoogleMock's own.
 MATCHER_P(Prints, out, "prints " + ::testing::PrintToString(out)) {
   if (arg.status == 0 && arg.out == out && arg.err.empty()) return true;
   *result_listener << "status " << arg.status << ", out: " << arg.out << ", err: " << arg.err;

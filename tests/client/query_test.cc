@@ -26,7 +26,7 @@ class Queries : public ClientTest {
     put("Things", {{"pk", "b"}, {"sk", 0}});
   }
 
-  static QueryRequest query_of(std::string more = {}, Values values = {}) {
+  static QueryRequest query_of(const std::string& more = {}, Values values = {}) {
     values.emplace(":a", "a");
     return {.table = "Things", .key_condition = "pk = :a" + more, .values = std::move(values)};
   }
@@ -38,6 +38,7 @@ class Queries : public ClientTest {
   }
   static std::vector<int64_t> sort_keys(const std::vector<Item>& items) {
     std::vector<int64_t> keys;
+    keys.reserve(items.size());
     for (const Item& item : items) keys.push_back(*item.at("sk").get_if<Number>()->to_int64());
     return keys;
   }
@@ -65,7 +66,7 @@ TEST_P(Queries, FindPrefixesOfTextAndBytes) {
     request.attributes.push_back({"sk", type});
     request.key_schema.push_back({"sk", KeyType::kRange});
     create(request);
-    const auto key = [&](std::string text) {
+    const auto key = [&](const std::string& text) {
       return type == ScalarType::kS ? AttributeValue(text) : AttributeValue(Binary{text});
     };
     for (const char* text : {"a", "ab", "abc", "b", "A"}) {

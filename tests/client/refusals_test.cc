@@ -22,11 +22,13 @@ Result<void> outcome(Result<T> result) {
   return {};
 }
 
-Refusal refused_put(std::string what, PutItemRequest request, Code code = Code::kValidation) {
+Refusal refused_put(std::string what, const PutItemRequest& request,
+                    Code code = Code::kValidation) {
   return {std::move(what), [request](Client& client) { return outcome(client.put_item(request)); },
           code};
 }
-Refusal refused_get(std::string what, GetItemRequest request, Code code = Code::kValidation) {
+Refusal refused_get(std::string what, const GetItemRequest& request,
+                    Code code = Code::kValidation) {
   return {std::move(what), [request](Client& client) { return outcome(client.get_item(request)); },
           code};
 }
@@ -44,19 +46,19 @@ Refusal refused_scan(std::string what, ScanRequest request) {
   request.table = "Things";
   return {std::move(what), [request](Client& client) { return outcome(client.scan(request)); }};
 }
-Refusal refused_table(std::string what, CreateTableRequest request) {
+Refusal refused_table(std::string what, const CreateTableRequest& request) {
   return {std::move(what),
           [request](Client& client) { return outcome(client.create_table(request)); }};
 }
-Refusal refused_transaction(std::string what, TransactWriteItemsRequest request,
+Refusal refused_transaction(std::string what, const TransactWriteItemsRequest& request,
                             Code code = Code::kValidation) {
   return {std::move(what),
           [request](Client& client) { return outcome(client.transact_write_items(request)); },
           code};
 }
 
-const Item kThing{{"pk", "a"}, {"sk", 1}};
-const Item kOther{{"pk", "b"}, {"sk", 1}};
+const Item thing{{"pk", "a"}, {"sk", 1}};
+const Item other{{"pk", "b"}, {"sk", 1}};
 
 // The homes by their kinds, each with the same table and the same item.
 class Refusals : public ::testing::Test {
@@ -65,7 +67,7 @@ class Refusals : public ::testing::Test {
     for (const std::string& kind : home_kinds()) {
       Client& client = *homes_.emplace(kind, open_home(kind)).first->second.client;
       EXPECT_THAT(client.create_table(indexed_table("Things")), IsOk());
-      EXPECT_THAT(client.put_item({.table = "Things", .item = kThing}), IsOk());
+      EXPECT_THAT(client.put_item({.table = "Things", .item = thing}), IsOk());
     }
   }
   ~Refusals() override {
@@ -73,7 +75,7 @@ class Refusals : public ::testing::Test {
       const auto items = home.client->scan({.table = "Things"});
       EXPECT_THAT(items, IsOk());
       if (items) {
-        EXPECT_EQ(items->items, std::vector<Item>{kThing}) << "changed in " << kind;
+        EXPECT_EQ(items->items, std::vector<Item>{thing}) << "changed in " << kind;
       }
     }
   }
@@ -98,17 +100,17 @@ class Refusals : public ::testing::Test {
 };
 
 TEST_F(Refusals, OfSingleItemsAreTheSameInEveryHome) {
-  Item large = kOther;
+  Item large = other;
   large.emplace("v", std::string(400UL * 1024, 'x'));
   AttributeValue deep = 1;
   for (int level = 0; level < 33; ++level) deep = List{deep};
-  Item nested = kOther;
+  Item nested = other;
   nested.emplace("v", deep);
   const std::string long_key(2049, 'k');
   expect_refused_alike({
-      refused_put("no table", {.table = "Nope", .item = kOther}, Code::kResourceNotFound),
-      refused_put("no table's name", {.table = "", .item = kOther}),
-      refused_put("a table's name with a space", {.table = "Th ings", .item = kOther}),
+      refused_put("no table", {.table = "Nope", .item = other}, Code::kResourceNotFound),
+      refused_put("no table's name", {.table = "", .item = other}),
+      refused_put("a table's name with a space", {.table = "Th ings", .item = other}),
       refused_put("a missing sort key", {.table = "Things", .item = {{"pk", "b"}}}),
       refused_put("a key of the wrong type", {.table = "Things", .item = {{"pk", 1}, {"sk", 1}}}),
       refused_put("an empty key", {.table = "Things", .item = {{"pk", ""}, {"sk", 1}}}),
@@ -124,27 +126,27 @@ TEST_F(Refusals, OfSingleItemsAreTheSameInEveryHome) {
           "a set with a repetition",
           {.table = "Things", .item = {{"pk", "b"}, {"sk", 1}, {"v", StringSet{"x", "x"}}}}),
       refused_put("an image that a put does not have",
-                  {.table = "Things", .item = kOther, .return_values = ReturnValues::kAllNew}),
-      refused_put("a broken condition", {.table = "Things", .item = kOther, .condition = "a ="}),
+                  {.table = "Things", .item = other, .return_values = ReturnValues::kAllNew}),
+      refused_put("a broken condition", {.table = "Things", .item = other, .condition = "a ="}),
       refused_put("a reserved word",
-                  {.table = "Things", .item = kOther, .condition = "attribute_exists(size)"}),
-      refused_put("an undefined value", {.table = "Things", .item = kOther, .condition = "a = :v"}),
+                  {.table = "Things", .item = other, .condition = "attribute_exists(size)"}),
+      refused_put("an undefined value", {.table = "Things", .item = other, .condition = "a = :v"}),
       refused_put("an unused value", {.table = "Things",
-                                      .item = kOther,
+                                      .item = other,
                                       .condition = "attribute_exists(a)",
                                       .values = {{{":v", 1}}}}),
       refused_put("values without an expression",
-                  {.table = "Things", .item = kOther, .values = {{{":v", 1}}}}),
+                  {.table = "Things", .item = other, .values = {{{":v", 1}}}}),
       refused_put("empty values",
-                  {.table = "Things", .item = kOther, .condition = "a = b", .values = Values()}),
+                  {.table = "Things", .item = other, .condition = "a = b", .values = Values()}),
       refused_put("a condition that does not hold",
-                  {.table = "Things", .item = kOther, .condition = "attribute_exists(pk)"},
+                  {.table = "Things", .item = other, .condition = "attribute_exists(pk)"},
                   Code::kConditionalCheckFailed),
-      refused_get("no table", {.table = "Nope", .key = kThing}, Code::kResourceNotFound),
+      refused_get("no table", {.table = "Nope", .key = thing}, Code::kResourceNotFound),
       refused_get("half a key", {.table = "Things", .key = {{"pk", "a"}}}),
       refused_get("more than a key", {.table = "Things", .key = large}),
-      refused_get("a broken projection", {.table = "Things", .key = kThing, .projection = "a,"}),
-      refused_get("overlapping paths", {.table = "Things", .key = kThing, .projection = "a, a.b"}),
+      refused_get("a broken projection", {.table = "Things", .key = thing, .projection = "a,"}),
+      refused_get("overlapping paths", {.table = "Things", .key = thing, .projection = "a, a.b"}),
       refused_update("a change of the key", {.update = "SET sk = :v", .values = {{{":v", 2}}}}),
       refused_update("a wrong type", {.update = "ADD sk2 :v", .values = {{{":v", "text"}}}}),
       refused_update("a path that is not there",
@@ -176,7 +178,7 @@ TEST_F(Refusals, OfTextThatIsNoUtf8ComeInEveryHome) {
                "a nested name",
                {.table = "Things", .item = {{"pk", "b"}, {"sk", 1}, {"m", Map{{broken, 1}}}}}),
            refused_get("a key", {.table = "Things", .key = {{"pk", broken}, {"sk", 1}}}),
-           refused_get("a projection", {.table = "Things", .key = kThing, .projection = broken}),
+           refused_get("a projection", {.table = "Things", .key = thing, .projection = broken}),
            refused_update("an expression's value",
                           {.update = "SET v = :v", .values = {{{":v", broken}}}}),
            refused_update(
@@ -229,7 +231,7 @@ TEST_F(Refusals, OfRangesAreTheSameInEveryHome) {
           "a start key of half a key",
           {.key_condition = "pk = :a", .values = a, .exclusive_start_key = {{{"pk", "a"}}}}),
       refused_query("a start key elsewhere",
-                    {.key_condition = "pk = :a", .values = a, .exclusive_start_key = kOther}),
+                    {.key_condition = "pk = :a", .values = a, .exclusive_start_key = other}),
       refused_scan("a segment alone", {.segment = 0}),
       refused_scan("a total alone", {.total_segments = 2}),
       refused_scan("a segment past the total", {.segment = 2, .total_segments = 2}),
@@ -287,7 +289,7 @@ TEST_F(Refusals, OfBatchesAndTransactionsAreTheSameInEveryHome) {
   const auto action = [](TransactAction kind, Item item) {
     return TransactWriteItem{.action = kind, .table = "Things", .item = std::move(item)};
   };
-  TransactWriteItem failing = action(TransactAction::kPut, kOther);
+  TransactWriteItem failing = action(TransactAction::kPut, other);
   failing.condition = "attribute_exists(pk)";
   expect_refused_alike({
       {"a batch of nothing", [](Client& client) { return outcome(client.batch_write_item({})); }},
@@ -303,7 +305,7 @@ TEST_F(Refusals, OfBatchesAndTransactionsAreTheSameInEveryHome) {
       {"a batch entry that is two",
        [](Client& client) {
          return outcome(client.batch_write_item(
-             {.items = {{"Things", {{.put = kOther, .delete_key = kOther}}}}}));
+             {.items = {{"Things", {{.put = other, .delete_key = other}}}}}));
        }},
       {"a batch of keys that are none",
        [](Client& client) {
@@ -311,19 +313,19 @@ TEST_F(Refusals, OfBatchesAndTransactionsAreTheSameInEveryHome) {
        }},
       {"a batch of a table that is not there",
        [](Client& client) {
-         return outcome(client.batch_get_item({.items = {{"Nope", {.keys = {kThing}}}}}));
+         return outcome(client.batch_get_item({.items = {{"Nope", {.keys = {thing}}}}}));
        },
        Code::kResourceNotFound},
       refused_transaction("nothing", {}),
       refused_transaction("a check without a condition",
-                          {.items = {action(TransactAction::kConditionCheck, kThing)}}),
+                          {.items = {action(TransactAction::kConditionCheck, thing)}}),
       refused_transaction("an update without an expression",
-                          {.items = {action(TransactAction::kUpdate, kOther)}}),
-      refused_transaction("one item twice", {.items = {action(TransactAction::kPut, kOther),
-                                                       action(TransactAction::kPut, kOther)}}),
-      refused_transaction("a long token", {.items = {action(TransactAction::kPut, kOther)},
+                          {.items = {action(TransactAction::kUpdate, other)}}),
+      refused_transaction("one item twice", {.items = {action(TransactAction::kPut, other),
+                                                       action(TransactAction::kPut, other)}}),
+      refused_transaction("a long token", {.items = {action(TransactAction::kPut, other)},
                                            .client_request_token = std::string(37, 't')}),
-      refused_transaction("an empty token", {.items = {action(TransactAction::kPut, kOther)},
+      refused_transaction("an empty token", {.items = {action(TransactAction::kPut, other)},
                                              .client_request_token = ""}),
       refused_transaction("a condition that does not hold", {.items = {failing}},
                           Code::kTransactionCanceled),

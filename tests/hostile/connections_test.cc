@@ -79,6 +79,7 @@ class SlowConnections : public HostileTest {
   static std::vector<RawAnswer> dribble(std::vector<RawConnection>& connections, char byte) {
     constexpr int kRounds = 1500;  // 30 seconds
     std::vector<pollfd> waiting;
+    waiting.reserve(connections.size());
     for (const RawConnection& connection : connections) {
       waiting.push_back({.fd = connection.descriptor(), .events = POLLIN, .revents = 0});
     }
@@ -89,6 +90,7 @@ class SlowConnections : public HostileTest {
     }
     EXPECT_TRUE(waiting.empty());
     std::vector<RawAnswer> answers;
+    answers.reserve(connections.size());
     for (RawConnection& connection : connections) answers.push_back(connection.read_answer());
     return answers;
   }
@@ -179,7 +181,7 @@ TEST_F(Connections, BrokenOffAtAnyByteWriteNothing) {
 
 TEST_F(Connections, PipelinedRequestsAreAnsweredInOrder) {
   constexpr int kRequests = 500;
-  constexpr int kConnections = 8;
+  constexpr std::size_t kConnections = 8;
   const std::string add =
       operation("UpdateItem",
                 R"({"TableName":"Things","Key":{"pk":{"S":"n"}},"UpdateExpression":"ADD n :one",)"
@@ -187,7 +189,8 @@ TEST_F(Connections, PipelinedRequestsAreAnsweredInOrder) {
   std::string all;
   for (int i = 0; i < kRequests; ++i) all += add;
   std::vector<RawConnection> connections;
-  for (int i = 0; i < kConnections; ++i) ASSERT_TRUE(connections.emplace_back(port()).send(all));
+  for (std::size_t i = 0; i < kConnections; ++i)
+    ASSERT_TRUE(connections.emplace_back(port()).send(all));
   int largest = 0;
   for (RawConnection& connection : connections) {
     int last = 0;
@@ -202,7 +205,7 @@ TEST_F(Connections, PipelinedRequestsAreAnsweredInOrder) {
     }
     largest = std::max(largest, last);
   }
-  EXPECT_EQ(largest, kRequests * kConnections);
+  EXPECT_EQ(largest, kRequests * static_cast<int>(kConnections));
   expect_grown_by_at_most(2 * kConnections * all.size());  // what may be received of each
 }
 
