@@ -35,9 +35,9 @@ class Hasher {
   ~Hasher() { EVP_MD_CTX_free(context_); }
 
   Digest hash(std::initializer_list<std::string_view> texts) {
-    static const EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     Digest digest = {};
-    EVP_DigestInit_ex2(context_, kSha256, nullptr);
+    EVP_DigestInit_ex2(context_, algorithm, nullptr);
     for (const std::string_view text : texts) EVP_DigestUpdate(context_, text.data(), text.size());
     EVP_DigestFinal_ex(context_, digest.data(), nullptr);
     return digest;
