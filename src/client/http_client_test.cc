@@ -40,9 +40,9 @@ HttpClient client_of(const HttpClientOptions& options) {
   return HttpClient::open(options).value();
 }
 
-const GetItemRequest kGet{.table = "Things", .key = {{"pk", "a"}}};
-const PutItemRequest kPut{.table = "Things", .item = {{"pk", "a"}}};
-const TransactWriteItemsRequest kTransaction{
+const GetItemRequest get_request{.table = "Things", .key = {{"pk", "a"}}};
+const PutItemRequest put_request{.table = "Things", .item = {{"pk", "a"}}};
+const TransactWriteItemsRequest transaction_request{
     .items = {{.action = TransactAction::kPut, .table = "Things", .item = {{"pk", "a"}}}}};
 
 class RetriedExceptions : public ::testing::TestWithParam<const char*> {};
@@ -50,7 +50,7 @@ class RetriedExceptions : public ::testing::TestWithParam<const char*> {};
 TEST_P(RetriedExceptions, AreRepeatedUntilTheyEnd) {
   ScriptedService service({refusal(400, GetParam()), refusal(400, GetParam()), answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url()));
-  EXPECT_THAT(client.put_item(kPut), IsOk());
+  EXPECT_THAT(client.put_item(put_request), IsOk());
   EXPECT_EQ(service.requests().size(), 3U);
 }
 
@@ -63,7 +63,7 @@ TEST(HttpClient, RepeatsAfterFailuresOfTheServer) {
   ScriptedService service({refusal(500, "InternalServerError"), answer(503, "<html>busy</html>"),
                            answer(200, R"({"Item":{"pk":{"S":"a"}}})")});
   HttpClient client = client_of(options_for(service.url()));
-  const auto found = client.get_item(kGet);
+  const auto found = client.get_item(get_request);
   ASSERT_THAT(found, IsOk());
   EXPECT_EQ(found->item, (Item{{"pk", "a"}}));
 }
@@ -73,7 +73,7 @@ TEST(HttpClient, HandsOnTheLastErrorWhenItsAttemptsAreUsedUp) {
                            refusal(400, "ThrottlingException", "second"),
                            refusal(400, "ThrottlingException", "third")});
   HttpClient client = client_of(options_for(service.url()));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kThrottling, "third"));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kThrottling, "third"));
   EXPECT_EQ(service.requests().size(), 3U);
 }
 
@@ -82,10 +82,10 @@ TEST(HttpClient, DoesNotRepeatWhatWouldFailAgain) {
       {refusal(400, "ValidationException", "bad"), refusal(400, "ConditionalCheckFailedException"),
        refusal(400, "ResourceNotFoundException"), refusal(400, "AccessDeniedException")});
   HttpClient client = client_of(options_for(service.url()));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kValidation, "bad"));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kConditionalCheckFailed, ""));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kResourceNotFound, ""));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kAccessDenied, ""));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kValidation, "bad"));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kConditionalCheckFailed, ""));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kResourceNotFound, ""));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kAccessDenied, ""));
   EXPECT_EQ(service.requests().size(), 4U);
 }
 
@@ -95,7 +95,7 @@ TEST(HttpClient, LeavesCancelledTransactionsToItsCaller) {
                    R"("Message":"Transaction cancelled [TransactionConflict]",)"
                    R"("CancellationReasons":[{"Code":"TransactionConflict","Message":"busy"}]})")});
   HttpClient client = client_of(options_for(service.url()));
-  const auto written = client.transact_write_items(kTransaction);
+  const auto written = client.transact_write_items(transaction_request);
   ASSERT_THAT(written, FailsWith(Code::kTransactionCanceled, "Transaction cancelled"));
   ASSERT_NE(written.error().detail, nullptr);
   ASSERT_EQ(written.error().detail->reasons.size(), 1U);
@@ -106,15 +106,15 @@ TEST(HttpClient, LeavesCancelledTransactionsToItsCaller) {
 TEST(HttpClient, RepeatsAfterADroppedConnection) {
   ScriptedService service({{.kind = Kind::kDrop}, {.kind = Kind::kDropHalfway}, answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url()));
-  EXPECT_THAT(client.put_item(kPut), IsOk());
+  EXPECT_THAT(client.put_item(put_request), IsOk());
   EXPECT_EQ(service.requests().size(), 3U);
 }
 
 TEST(HttpClient, TellsAnUnknownOutcomeFromAReadThatFailed) {
   ScriptedService service({{.kind = Kind::kDrop}, {.kind = Kind::kDrop}});
   HttpClient client = client_of(options_for(service.url(), 1));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kOutcomeUnknown, service.url()));
-  EXPECT_THAT(client.get_item(kGet), FailsWith(Code::kUnavailable, service.url()));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kOutcomeUnknown, service.url()));
+  EXPECT_THAT(client.get_item(get_request), FailsWith(Code::kUnavailable, service.url()));
 }
 
 TEST(HttpClient, AThrottleDoesNotSettleWhatBecameOfAnEarlierAttempt) {
@@ -123,8 +123,8 @@ TEST(HttpClient, AThrottleDoesNotSettleWhatBecameOfAnEarlierAttempt) {
                            {.kind = Kind::kDrop},
                            refusal(400, "ConditionalCheckFailedException")});
   HttpClient client = client_of(options_for(service.url(), 2));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kOutcomeUnknown, ""));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kConditionalCheckFailed, ""));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kOutcomeUnknown, ""));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kConditionalCheckFailed, ""));
 }
 
 TEST(HttpClient, WaitsForAnAnswerNoLongerThanItMay) {
@@ -132,8 +132,8 @@ TEST(HttpClient, WaitsForAnAnswerNoLongerThanItMay) {
   HttpClientOptions options = options_for(service.url(), 1);
   options.request_timeout = std::chrono::milliseconds(50);
   HttpClient client = client_of(options);
-  EXPECT_THAT(client.get_item(kGet), FailsWith(Code::kTimeout, service.url()));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kOutcomeUnknown, service.url()));
+  EXPECT_THAT(client.get_item(get_request), FailsWith(Code::kTimeout, service.url()));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kOutcomeUnknown, service.url()));
 }
 
 TEST(HttpClient, RepeatsAfterASilence) {
@@ -141,7 +141,7 @@ TEST(HttpClient, RepeatsAfterASilence) {
   HttpClientOptions options = options_for(service.url(), 2);
   options.request_timeout = std::chrono::milliseconds(200);
   HttpClient client = client_of(options);
-  EXPECT_THAT(client.put_item(kPut), IsOk());
+  EXPECT_THAT(client.put_item(put_request), IsOk());
 }
 
 TEST(HttpClient, SaysThatNobodyAnswers) {
@@ -151,8 +151,8 @@ TEST(HttpClient, SaysThatNobodyAnswers) {
     url = service.url();
   }
   HttpClient client = client_of(options_for(url));
-  EXPECT_THAT(client.get_item(kGet), FailsWith(Code::kUnavailable, "no answer from " + url));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kUnavailable, "no answer from " + url));
+  EXPECT_THAT(client.get_item(get_request), FailsWith(Code::kUnavailable, "no answer from " + url));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kUnavailable, "no answer from " + url));
 }
 
 TEST(HttpClient, ChecksTheChecksumOfAnswers) {
@@ -163,20 +163,20 @@ TEST(HttpClient, ChecksTheChecksumOfAnswers) {
   {
     // The service serves one connection at a time.
     HttpClient client = client_of(options_for(service.url(), 2));
-    EXPECT_THAT(client.get_item(kGet), IsOk());
+    EXPECT_THAT(client.get_item(get_request), IsOk());
     EXPECT_EQ(service.requests().size(), 2U);
   }
   HttpClient once = client_of(options_for(service.url(), 1));
-  EXPECT_THAT(once.put_item(kPut), FailsWith(Code::kOutcomeUnknown, "checksum"));
+  EXPECT_THAT(once.put_item(put_request), FailsWith(Code::kOutcomeUnknown, "checksum"));
 }
 
 TEST(HttpClient, RefusesAnswersThatAreNotDynamoDbs) {
   ScriptedService service({answer(200, "<html>Welcome</html>"), answer(404, "<html>404</html>"),
                            answer(400, R"({"__type":"NeverHeardOfException"})")});
   HttpClient client = client_of(options_for(service.url()));
-  EXPECT_FALSE(client.get_item(kGet));
-  EXPECT_FALSE(client.get_item(kGet));
-  EXPECT_FALSE(client.get_item(kGet));
+  EXPECT_FALSE(client.get_item(get_request));
+  EXPECT_FALSE(client.get_item(get_request));
+  EXPECT_FALSE(client.get_item(get_request));
   EXPECT_EQ(service.requests().size(), 3U);
 }
 
@@ -184,9 +184,9 @@ TEST(HttpClient, KeepsItsConnection) {
   ScriptedService service(
       {answer(200, "{}"), refusal(400, "ValidationException"), answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url()));
-  EXPECT_THAT(client.put_item(kPut), IsOk());
-  EXPECT_THAT(client.put_item(kPut), Not(IsOk()));
-  EXPECT_THAT(client.put_item(kPut), IsOk());
+  EXPECT_THAT(client.put_item(put_request), IsOk());
+  EXPECT_THAT(client.put_item(put_request), Not(IsOk()));
+  EXPECT_THAT(client.put_item(put_request), IsOk());
   EXPECT_EQ(service.connections(), 1);
 }
 
@@ -194,15 +194,16 @@ TEST(HttpClient, ReplacesAKeptConnectionThatHasBeenClosed) {
   ScriptedService service(
       {{.kind = Kind::kAnswerThenClose}, {.kind = Kind::kAnswerThenClose}, answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url(), 1));
-  for (int i = 0; i < 3; ++i) EXPECT_THAT(client.put_item(kPut), IsOk());
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(client.put_item(put_request), IsOk());
   EXPECT_EQ(service.requests().size(), 3U);
 }
 
 TEST(HttpClient, SendsNothingAgainByItselfWhereAKeptConnectionEndsWithoutAnAnswer) {
   ScriptedService service({answer(200, "{}"), {.kind = Kind::kDrop}, answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url(), 1));
-  EXPECT_THAT(client.put_item(kPut), IsOk());
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kOutcomeUnknown, "the connection ended"));
+  EXPECT_THAT(client.put_item(put_request), IsOk());
+  EXPECT_THAT(client.put_item(put_request),
+              FailsWith(Code::kOutcomeUnknown, "the connection ended"));
   EXPECT_EQ(service.requests().size(), 2U);
 }
 
@@ -210,18 +211,18 @@ TEST(HttpClient, DoesNotKnowWhatBecameOfARequestWhoseServiceWentAway) {
   auto service = std::make_unique<ScriptedService>(
       std::vector<ScriptStep>{answer(200, "{}"), {.kind = Kind::kDropAndLeave}});
   HttpClient client = client_of(options_for(service->url(), 1));
-  EXPECT_THAT(client.put_item(kPut), IsOk());
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kOutcomeUnknown, ""));
-  EXPECT_THAT(client.put_item(kPut), FailsWith(Code::kUnavailable, ""));
+  EXPECT_THAT(client.put_item(put_request), IsOk());
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kOutcomeUnknown, ""));
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kUnavailable, ""));
 }
 
 TEST(HttpClient, GivesATransactionOneTokenForAllItsAttempts) {
   ScriptedService service(
       {{.kind = Kind::kDrop}, answer(200, "{}"), answer(200, "{}"), answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url()));
-  EXPECT_THAT(client.transact_write_items(kTransaction), IsOk());
-  EXPECT_THAT(client.transact_write_items(kTransaction), IsOk());
-  TransactWriteItemsRequest with_token = kTransaction;
+  EXPECT_THAT(client.transact_write_items(transaction_request), IsOk());
+  EXPECT_THAT(client.transact_write_items(transaction_request), IsOk());
+  TransactWriteItemsRequest with_token = transaction_request;
   with_token.client_request_token = "mine";
   EXPECT_THAT(client.transact_write_items(with_token), IsOk());
 
@@ -297,7 +298,7 @@ TEST(HttpClient, SignsWhatItSends) {
   options.region = "eu-central-1";
   options.credentials = {"AKIDEXAMPLE", "a/secret+key", "a-session-token=="};
   HttpClient client = client_of(options);
-  ASSERT_THAT(client.put_item(kPut), IsOk());
+  ASSERT_THAT(client.put_item(put_request), IsOk());
 
   const SeenRequest request = service.requests().at(0);
   EXPECT_THAT(request.start_line, "POST / HTTP/1.1");
@@ -318,7 +319,7 @@ TEST(HttpClient, SignsWhatItSends) {
 TEST(HttpClient, SignsLargeBodies) {
   ScriptedService service({answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url()));
-  PutItemRequest request = kPut;
+  PutItemRequest request = put_request;
   request.item["big"] = std::string(3 << 20, 'x');
   ASSERT_THAT(client.put_item(request), IsOk());
   const SeenRequest seen = service.requests().at(0);

@@ -106,6 +106,7 @@ class EngineTest : public ::testing::Test {
 
   static std::vector<Item> items_of(const PageResponse& page) {
     std::vector<Item> items;
+    items.reserve(page.items.size());
     for (std::size_t i = 0; i < page.items.size(); ++i) items.push_back(decode_item(page.items[i]));
     return items;
   }

@@ -51,12 +51,13 @@ class Ranges : public test::EngineTest {
   }
   static std::vector<int64_t> keys(const std::vector<Item>& items) {
     std::vector<int64_t> keys;
+    keys.reserve(items.size());
     for (const Item& item : items) {
       keys.push_back(item.at("sk").get_if<Number>()->to_int64().value());
     }
     return keys;
   }
-  static QueryRequest query_a(std::string more = {}, Values values = {}) {
+  static QueryRequest query_a(const std::string& more = {}, Values values = {}) {
     values.emplace(":a", "a");
     return {.table = "Things", .key_condition = "pk = :a" + more, .values = values};
   }

@@ -239,6 +239,7 @@ TEST_F(Tables, DroppedUnderWritersTakeNothingOverIntoTheirSuccessor) {
   for (int round = 0; round < 10; ++round) {
     create(hash_table());
     std::vector<std::jthread> writers;
+    writers.reserve(4);
     std::atomic<int> failures{0};
     for (int thread = 0; thread < 4; ++thread) {
       writers.emplace_back([&, thread] {

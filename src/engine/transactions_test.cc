@@ -169,6 +169,7 @@ TEST_F(Transactions, ExpiredTokensAreSweptAndRenewedOnesAreNot) {
 
 TEST_F(Transactions, OfOneTokenApplyOnceHoweverManyRace) {
   std::vector<std::jthread> threads;
+  threads.reserve(8);
   for (int thread = 0; thread < 8; ++thread) {
     threads.emplace_back([&] {
       for (int i = 0; i < 20; ++i) {
@@ -184,6 +185,7 @@ TEST_F(Transactions, ReadsSeeTransfersWholeOrNotAtAll) {
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1000}}), IsOk());
   ASSERT_THAT(put("Things", {{"pk", "b"}, {"n", 0}}), IsOk());
   std::vector<std::jthread> writers;
+  writers.reserve(3);
   std::atomic<bool> stop{false};
   for (int thread = 0; thread < 3; ++thread) {
     writers.emplace_back([&, thread] {

@@ -86,7 +86,7 @@ class Verify : public EngineTest {
 
   // An item that is in every index.
   Row indexed_item() {
-    for (Row& row : rows(kMusic)) {
+    for (const Row& row : rows(kMusic)) {
       const ItemView item(row.value);
       if (item.find("genre") && item.find("year")) return row;
     }

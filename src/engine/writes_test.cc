@@ -197,6 +197,7 @@ TEST_F(Writes, OneOfManyFirstPutsWins) {
     std::atomic<int> winners{0};
     std::atomic<int> losers{0};
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&, thread] {
         const auto result = put({.table = "Things",
@@ -219,6 +220,7 @@ TEST_F(Writes, ConcurrentCountersLoseNothing) {
   constexpr int kThreads = 8;
   constexpr int kAdds = 100;
   std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&] {
       for (int i = 0; i < kAdds; ++i) {
