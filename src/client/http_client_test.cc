@@ -194,7 +194,10 @@ TEST(HttpClient, ReplacesAKeptConnectionThatHasBeenClosed) {
   ScriptedService service(
       {{.kind = Kind::kAnswerThenClose}, {.kind = Kind::kAnswerThenClose}, answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url(), 1));
-  for (int i = 0; i < 3; ++i) EXPECT_THAT(client.put_item(put_request), IsOk());
+  for (int i = 0; i < 3; ++i) {
+    service.await_closed(i);
+    EXPECT_THAT(client.put_item(put_request), IsOk());
+  }
   EXPECT_EQ(service.requests().size(), 3U);
 }
 

@@ -124,7 +124,13 @@ void ScriptedService::serve() {
     while (serve_one(connection)) {
     }
     close(connection);
+    ++closed_;
+    closed_.notify_all();
   }
+}
+
+void ScriptedService::await_closed(int connections) const {
+  for (int now = closed_; now < connections; now = closed_) closed_.wait(now);
 }
 
 bool ScriptedService::serve_one(int connection) {

@@ -3,6 +3,7 @@
 // one for each request, and keeps what it was sent. Connections are served one after the other.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -50,6 +51,8 @@ class ScriptedService {
   std::string url() const;
   std::vector<SeenRequest> requests() const;
   int connections() const;
+  // Returns once so many connections have been closed from this side.
+  void await_closed(int connections) const;
 
  private:
   void serve();
@@ -65,6 +68,7 @@ class ScriptedService {
   std::deque<ScriptStep> script_;
   std::vector<SeenRequest> requests_;
   int connections_ = 0;
+  std::atomic<int> closed_ = 0;
   std::thread thread_;
 };
 
