@@ -80,12 +80,12 @@ void append_hex(std::string& out, const Digest& digest) {
 
 std::vector<std::string_view> split(std::string_view text, char divider) {
   std::vector<std::string_view> parts;
-  for (std::size_t end = 0; end != text.npos; text.remove_prefix(end + 1)) {
-    end = text.find(divider);
+  for (;;) {
+    const std::size_t end = text.find(divider);
     parts.push_back(text.substr(0, end));
-    if (end == text.npos) break;
+    if (end == text.npos) return parts;
+    text.remove_prefix(end + 1);
   }
-  return parts;
 }
 
 // AKID/20260131/us-east-1/dynamodb/aws4_request
@@ -149,14 +149,15 @@ void append_header_value(std::string& out, std::string_view value) {
 }
 
 // The path is "/" for every request of DynamoDB's; a query is sorted by its SDKs already.
-std::string canonical_request(const http::Request& request, std::string_view signed_headers) {
+std::string canonical_request(const http::Request& request, std::string_view signed_headers,
+                              const std::vector<std::string_view>& names) {
   const std::size_t mark = request.target.find('?');
   std::string text;
   text.reserve(512);
   text.append(request.method).append("\n").append(request.target.substr(0, mark)).append("\n");
   if (mark != request.target.npos) text.append(request.target.substr(mark + 1));
   text += '\n';
-  for (const std::string_view name : split(signed_headers, ';')) {
+  for (const std::string_view name : names) {
     text.append(name).append(":");
     append_header_value(text, request.header(name));
     text += '\n';
@@ -218,10 +219,6 @@ Result<void> check_time(std::string_view date, int64_t now_ms) {
   return {};
 }
 
-bool signs(std::string_view signed_headers, std::string_view name) {
-  return std::ranges::count(split(signed_headers, ';'), name) > 0;
-}
-
 }  // namespace
 
 Result<SignatureVerifier::Key> SignatureVerifier::signing_key(std::string_view credential) const {
@@ -269,14 +266,14 @@ Result<void> SignatureVerifier::verify(const http::Request& request, int64_t now
   STATOR_TRY(const Key key, signing_key(given.credential));
   STATOR_CHECK_OK(check_time(date, now_ms));
   const std::string_view scope = parse_credential(given.credential)->scope;
+  const std::vector<std::string_view> names = split(given.signed_headers, ';');
   std::string to_sign;
   to_sign.append(kAlgorithm).append("\n").append(date).append("\n").append(scope).append("\n");
-  append_hex(to_sign, sha256({canonical_request(request, given.signed_headers)}));
+  append_hex(to_sign, sha256({canonical_request(request, given.signed_headers, names)}));
   std::string expected;
   append_hex(expected, hmac(view_of(key), to_sign));
-  const bool covered = signs(given.signed_headers, "host") &&
-                       signs(given.signed_headers, "x-amz-date") &&
-                       signs(given.signed_headers, "x-amz-target");
+  const auto is_signed = [&](std::string_view name) { return std::ranges::count(names, name) > 0; };
+  const bool covered = is_signed("host") && is_signed("x-amz-date") && is_signed("x-amz-target");
   const bool same = expected.size() == given.signature.size() &&
                     CRYPTO_memcmp(expected.data(), given.signature.data(), expected.size()) == 0;
   if (same && covered && scope.starts_with(date.substr(0, 8))) return {};
