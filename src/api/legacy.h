@@ -72,4 +72,17 @@ class LegacyTranslator {
   std::size_t next_value_ = 0;
 };
 
+// For requests whose only legacy parameter is AttributesToGet.
+template <class Draft>
+void translate_projection(Reader& reader, Draft& draft) {
+  if (!uses_legacy(reader, {{"ProjectionExpression", draft.projection.has_value()}},
+                   {{"AttributesToGet", draft.attributes_to_get.has_value()}},
+                   draft.names.has_value(), false)) {
+    return;
+  }
+  draft.legacy = true;
+  LegacyTranslator translator(reader, draft.names, nullptr);
+  draft.projection = translator.projection(*draft.attributes_to_get);
+}
+
 }  // namespace stator::wire

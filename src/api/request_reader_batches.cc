@@ -16,17 +16,6 @@ constexpr Member<KeysDraft> kKeysAndAttributes[] = {
     {"AttributesToGet", set_json<&KeysDraft::attributes_to_get>},
 };
 
-void translate_projection(Reader& reader, KeysDraft& draft) {
-  if (!uses_legacy(reader, {{"ProjectionExpression", draft.projection.has_value()}},
-                   {{"AttributesToGet", draft.attributes_to_get.has_value()}},
-                   draft.names.has_value(), false)) {
-    return;
-  }
-  draft.legacy = true;
-  LegacyTranslator translator(reader, draft.names, nullptr);
-  draft.projection = translator.projection(*draft.attributes_to_get);
-}
-
 struct PutPart {
   Item item;
 };

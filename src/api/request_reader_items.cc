@@ -103,17 +103,6 @@ void translate_update(Reader& reader, UpdateDraft& draft) {
   translate_expected(reader, draft, translator);
 }
 
-void translate_projection(Reader& reader, GetDraft& draft) {
-  if (!uses_legacy(reader, {{"ProjectionExpression", draft.projection.has_value()}},
-                   {{"AttributesToGet", draft.attributes_to_get.has_value()}},
-                   draft.names.has_value(), false)) {
-    return;
-  }
-  draft.legacy = true;
-  LegacyTranslator translator(reader, draft.names, nullptr);
-  draft.projection = translator.projection(*draft.attributes_to_get);
-}
-
 }  // namespace
 
 template <>
@@ -123,7 +112,7 @@ Result<PutItemRequest> read_request(std::string_view json) {
 
 template <>
 Result<GetItemRequest> read_request(std::string_view json) {
-  return read_document<GetItemRequest>(json, kGetItem, translate_projection);
+  return read_document<GetItemRequest>(json, kGetItem, translate_projection<GetDraft>);
 }
 
 template <>
