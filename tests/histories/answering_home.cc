@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "histories/answering_home.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <future>
@@ -13,20 +12,12 @@
 #include "http/server.h"
 #include "server/dynamodb_service.h"
 #include "storage/stores.h"
+#include "support/must.h"
 #include "support/raw_connection.h"
 #include "support/temp_dir.h"
 
 namespace stator::test {
 namespace {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "a home did not open: %s\n", result.error().message.c_str());
-    std::abort();
-  }
-  return std::move(*result);
-}
 
 class StoppedClock final : public Clock {
  public:

@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/homes.h"
 
-#include <cstdio>
-#include <cstdlib>
-
 #include "server/server.h"
 #include "stator/database.h"
 #include "stator/http_client.h"
+#include "support/must.h"
 #include "support/temp_dir.h"
 
 namespace stator::test {
-namespace {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "a home did not open: %s\n", result.error().message.c_str());
-    std::abort();
-  }
-  return std::move(*result);
-}
-
-}  // namespace
-
 struct Home::Parts {
   std::unique_ptr<TempDir> directory;
   std::unique_ptr<server::Server> server;
