@@ -6,6 +6,7 @@
 // Durability: see Durability; every acknowledged write obeys it, and none is half applied.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -26,6 +27,9 @@ struct DatabaseOptions {
   std::filesystem::path path = {};  // empty: in memory, gone with the Database
   Durability durability = Durability::kSync;
   bool create_if_missing = true;
+  // Memory for parts of the directory that were read, filled as they are. 0: an eighth of what the
+  // process may use, but 64 MB to 8 GB.
+  std::size_t cache_bytes = 0;
 };
 
 class Database final : public Client {

@@ -21,6 +21,7 @@ struct Flags {
   std::string listen = "127.0.0.1:8000";
   std::string durability = "sync";
   int threads = 0;
+  std::size_t cache_mb = 0;
   std::string credentials;
   double idle_seconds = 120;
   double request_seconds = 30;
@@ -54,6 +55,7 @@ int serve(const Flags& flags) {
                                 .idle_timeout = milliseconds_of(flags.idle_seconds),
                                 .request_timeout = milliseconds_of(flags.request_seconds)};
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
+  options.cache_bytes = flags.cache_mb << 20;
   if (!flags.memory) options.data = flags.data;
   if (!flags.credentials.empty()) {
     auto credentials = server::read_credentials(flags.credentials);
@@ -104,6 +106,12 @@ void add_serve(CLI::App& app, Invocation& invocation) {
   command->add_option("--threads", flags->threads, "Event loops; 0 is one a core")
       ->type_name("N")
       ->check(CLI::Range(0, 256).description(""))
+      ->capture_default_str();
+  command
+      ->add_option("--cache", flags->cache_mb,
+                   "Memory for parts of the data that were read; 0 is an eighth of the machine's")
+      ->type_name("MB")
+      ->check(CLI::Range(0, 1'048'576).description(""))
       ->capture_default_str();
   const auto add_seconds = [&](const char* name, double& value, const char* description) {
     command->add_option(name, value, description)

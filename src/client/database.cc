@@ -38,7 +38,8 @@ Result<std::unique_ptr<Store>> open_store(const DatabaseOptions& options) {
   if (options.path.empty()) return make_memory_store();
   return open_rocks_store({.path = options.path,
                            .durability = options.durability,
-                           .create_if_missing = options.create_if_missing});
+                           .create_if_missing = options.create_if_missing,
+                           .cache_bytes = options.cache_bytes});
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ namespace {
 
 Result<std::unique_ptr<Store>> open_store(const ServerOptions& options) {
   if (!options.data) return make_memory_store();
-  return open_rocks_store({.path = *options.data, .durability = options.durability});
+  return open_rocks_store({.path = *options.data,
+                           .durability = options.durability,
+                           .cache_bytes = options.cache_bytes});
 }
 
 // As many as there are file descriptors for, less those that the store's files need.

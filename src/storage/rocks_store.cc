@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "storage/cache_size.h"
 #include "storage/data_directory.h"
 #include "storage/lock_table.h"
 #include "storage/rocks_committer.h"
@@ -245,6 +246,9 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env* e
   rocks.env = env;
   rocks.write_buffer_size = options.write_buffer_bytes;
   rocks.max_background_jobs = 2;
+  // Most keys are in no memtable, and its skip list would be a point read's largest cost.
+  rocks.memtable_prefix_bloom_size_ratio = 0.015;
+  rocks.memtable_whole_key_filtering = true;
   // Figures for RocksDB's own choices that would have every file read at each start.
   rocks.skip_stats_update_on_db_open = true;
   // A failed write stands until the data is opened anew: see RocksCommitter.
@@ -256,8 +260,10 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env* e
   // A record torn at the end of the log is a write that was never acknowledged; what follows a
   // damaged one is not replayed.
   rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  const std::size_t cache_bytes =
+      options.cache_bytes != 0 ? options.cache_bytes : cache_bytes_of(usable_memory_bytes());
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  table.block_cache = rocksdb::NewLRUCache(cache_bytes);
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.format_version = 5;
   table.block_size = 16UL << 10;  // docs/decisions/0004-blocks-of-16-kb.md

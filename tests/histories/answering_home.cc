@@ -153,7 +153,7 @@ class TinyRocksHome final : public RocksHome {
   std::unique_ptr<Store> open_store() {
     return must(open_rocks_store({.path = directory_.path() / "data",
                                   .durability = Durability::kOs,
-                                  .block_cache_bytes = 4096,
+                                  .cache_bytes = 4096,
                                   .write_buffer_bytes = 64UL << 10}));
   }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/cache_size.h"
+
+#include <gtest/gtest.h>
+
+namespace stator {
+namespace {
+
+TEST(CacheSize, IsAnEighthOfTheMemoryWithinBounds) {
+  EXPECT_EQ(cache_bytes_of(16UL << 30), 2UL << 30);
+  EXPECT_EQ(cache_bytes_of(0), 64UL << 20);
+  EXPECT_EQ(cache_bytes_of(1UL << 40), 8UL << 30);
+}
+
+TEST(CacheSize, ObeysTheLimitOfAControlGroup) {
+  EXPECT_EQ(memory_limit_of("536870912\n"), 512UL << 20);
+  EXPECT_EQ(memory_limit_of("max\n"), UINT64_MAX);
+  EXPECT_EQ(memory_limit_of(""), UINT64_MAX);
+  EXPECT_GT(usable_memory_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace stator
