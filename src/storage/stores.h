@@ -17,7 +17,7 @@ struct RocksStoreOptions {
   std::filesystem::path path;
   Durability durability = Durability::kSync;
   bool create_if_missing = true;
-  bool read_only = false;  // nothing is made or changed; writes fail
+  bool read_only = false;       // nothing is made or changed; writes fail
   std::size_t cache_bytes = 0;  // of blocks read; 0: see DatabaseOptions
   std::size_t write_buffer_bytes = 64UL << 20;
   std::size_t queue_bytes_max = 64UL << 20;  // of commits waiting for the disk
