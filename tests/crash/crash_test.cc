@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // kill -9 in the middle of writes: nothing acknowledged is lost, nothing is half done.
 //
-// Each round writes from several clients at once, kills the server at a random moment, starts it
-// again on the same directory and checks what the clients know (support/ledger.h), with the last
-// transactions sent once more under their tokens. STATOR_CRASH_ROUNDS sets how many rounds (10
-// unless set), STATOR_SEED what they write.
+// Each round writes from several clients at once, kills the server at a random moment, has `stator
+// verify` read what is left, starts the server again there and checks what the clients know
+// (support/ledger.h), with the last transactions sent once more under their tokens.
+// STATOR_CRASH_ROUNDS sets how many rounds (10 unless set), STATOR_SEED what they write.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/process.h"
 #include "stator/http_client.h"
 #include "support/from_environment.h"
 #include "support/ledger.h"
@@ -51,13 +52,19 @@ void write_until_killed(Client& client, Ledger& ledger, ServerProcess& server,
   }
 }
 
+void expect_sound(const std::string& data) {
+  Process verify({STATOR_BINARY, "verify", data});
+  EXPECT_EQ(verify.wait(), 0) << verify.out() << verify.err();
+}
+
 TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   const uint64_t rounds = number_from_environment("STATOR_CRASH_ROUNDS", 10);
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   const TempDir directory;
-  const std::vector<std::string> arguments = {"--data", (directory.path() / "data").string()};
+  const std::string data = (directory.path() / "data").string();
+  const std::vector<std::string> arguments = {"--data", data};
   Ledger ledger(kWriters, random());
   for (uint64_t round = 0; round <= rounds && !HasFailure(); ++round) {
     SCOPED_TRACE("after " + std::to_string(round) + " kills");
@@ -72,6 +79,7 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
     ledger.repeat_transactions(client);
     if (round < rounds) {
       write_until_killed(client, ledger, server, random);
+      expect_sound(data);
     } else {
       EXPECT_EQ(server.terminate(), 0);
     }
