@@ -65,6 +65,19 @@ double cost_us(Client& client, Kind kind, const WorkOptions& work, const Plan& p
   return run_contest(contest, plan, measured) && !measured.empty() ? measured[0].p50_us : 0;
 }
 
+bool measure_reads(const Settings& settings, uint64_t items, const std::string& data,
+                   Findings& findings) {
+  const WorkOptions work{.items = items, .filler = std::string(60, 'x')};
+  auto database = Database::open({.path = data, .durability = Durability::kOs});
+  if (!database || !fill(*database, work)) return false;
+  for (const Kind kind : {Kind::kGet, Kind::kQuery}) {
+    const double cost = cost_us(*database, kind, work, settings.plan);
+    if (cost == 0) continue;
+    note(findings, fmt::format("{} of {} items, us", title_of(kind), items), cost);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool footprint(const Settings& settings, Findings& findings) {
@@ -98,16 +111,11 @@ bool growth(const Settings& settings, Findings& findings) {
   std::printf("\ngrowth, items of 100 bytes\n");
   for (const uint64_t items : {10'000UL, 1'000'000UL, 10'000'000UL}) {
     const test::TempDir directory;
-    const WorkOptions work{.items = items, .filler = std::string(60, 'x')};
-    auto database =
-        Database::open({.path = directory.path() / "data", .durability = Durability::kOs});
-    if (!database || !fill(*database, work)) return false;
-    for (const Kind kind : {Kind::kGet, Kind::kQuery}) {
-      const double cost = cost_us(*database, kind, work, settings.plan);
-      if (cost > 0) {
-        note(findings, fmt::format("{} of {} items, us", title_of(kind), items), cost);
-      }
-    }
+    const std::string data = (directory.path() / "data").string();
+    if (!measure_reads(settings, items, data, findings)) return false;
+    note(findings, fmt::format("on disk with {} items, MB", items), size_mb(data));
+    note(findings, fmt::format("start with {} items, ms", items),
+         median_start_ms(settings, {"--data", data}));
   }
   return true;
 }
