@@ -40,6 +40,10 @@ class ScriptedTransaction : public Transaction {
   }
   void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
   void erase(std::string_view key) override { inner_->erase(key); }
+  void put_stamped(std::string_view prefix, std::string_view suffix,
+                   std::string_view value) override {
+    inner_->put_stamped(prefix, suffix, value);
+  }
   void commit(CommitDone done) override {
     if (script_.remaining > 0) {
       --script_.remaining;
@@ -65,6 +69,7 @@ class ScriptedStore : public Store {
 
   StoreCapabilities capabilities() const override { return inner_->capabilities(); }
   StoreHealth health() const override { return inner_->health(); }
+  uint64_t last_stamp() const override { return inner_->last_stamp(); }
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     return inner_->get(key, visit);
   }

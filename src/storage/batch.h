@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch: the writes of one transaction, in order.
+// Batch: the writes of one transaction, in order, and which of their keys want a stamp.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "storage/store.h"
 
 namespace stator {
 
@@ -25,6 +29,22 @@ class Batch {
     bytes_ += key.size() + kOverheadBytes;
     writes_.push_back({std::string(key), std::nullopt});
   }
+  void put_stamped(std::string_view prefix, std::string_view suffix, std::string_view value) {
+    std::string key;
+    key.reserve(prefix.size() + kStampBytes + suffix.size());
+    key.append(prefix).append(kStampBytes, '\0').append(suffix);
+    stamped_.push_back({.write = writes_.size(), .offset = prefix.size()});
+    bytes_ += key.size() + value.size() + kOverheadBytes;
+    writes_.push_back({std::move(key), std::string(value)});
+  }
+  // Fills in the stamps that follow `last`, which becomes the last one given.
+  void stamp(uint64_t& last) {
+    for (const Stamped& stamped : stamped_) {
+      uint64_t rest = ++last;
+      char* const place = writes_[stamped.write].key.data() + stamped.offset;
+      for (std::size_t i = kStampBytes; i-- > 0; rest >>= 8) place[i] = static_cast<char>(rest);
+    }
+  }
   const std::vector<Write>& writes() const { return writes_; }
   std::vector<Write>& writes() { return writes_; }
   bool empty() const { return writes_.empty(); }
@@ -32,7 +52,12 @@ class Batch {
 
  private:
   static constexpr std::size_t kOverheadBytes = 96;  // of bookkeeping, for the queue's bound
+  struct Stamped {
+    std::size_t write = 0;   // in writes_
+    std::size_t offset = 0;  // in its key
+  };
   std::vector<Write> writes_;
+  std::vector<Stamped> stamped_;
   std::size_t bytes_ = kOverheadBytes;
 };
 

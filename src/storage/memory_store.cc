@@ -40,6 +40,10 @@ class MemoryStore final : public Store {
             .snapshot_spans_partitions = true};
   }
   StoreHealth health() const override { return {}; }
+  uint64_t last_stamp() const override {
+    const std::shared_lock lock(mutex_);
+    return last_stamp_;
+  }
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     return get_at(key, UINT64_MAX, visit);
@@ -94,6 +98,7 @@ class MemoryStore final : public Store {
   void apply(Batch& batch) {
     const std::unique_lock lock(mutex_);
     ++sequence_;
+    batch.stamp(last_stamp_);
     for (Write& write : batch.writes()) {
       const auto row = rows_.try_emplace(std::move(write.key)).first;
       row->second.push_back({sequence_, std::move(write.value)});
@@ -133,11 +138,12 @@ class MemoryStore final : public Store {
     }
   }
 
-  std::shared_mutex mutex_;
+  mutable std::shared_mutex mutex_;
   std::map<std::string, Versions, std::less<>> rows_;
   std::multiset<uint64_t> views_;
   std::set<std::string> stale_;  // keys with versions kept for views
   uint64_t sequence_ = 0;
+  uint64_t last_stamp_ = 0;
 };
 
 class MemoryReadView final : public ReadView {
@@ -178,6 +184,10 @@ class MemoryTransaction final : public Transaction {
   }
   void put(std::string_view key, std::string_view value) override { batch_.put(key, value); }
   void erase(std::string_view key) override { batch_.erase(key); }
+  void put_stamped(std::string_view prefix, std::string_view suffix,
+                   std::string_view value) override {
+    batch_.put_stamped(prefix, suffix, value);
+  }
 
   void commit(CommitDone done) override {
     if (!batch_.empty()) store_.apply(batch_);

@@ -26,7 +26,9 @@ RocksCommitter::RocksCommitter(rocksdb::DB& db, const RocksStoreOptions& options
     : db_(db),
       sync_(options.durability == Durability::kSync),
       queue_bytes_max_(options.queue_bytes_max),
-      reserve_bytes_(options.reserve_bytes) {
+      reserve_bytes_(options.reserve_bytes),
+      last_stamp_(db.GetLatestSequenceNumber()),
+      written_stamp_(last_stamp_) {
   for (std::thread& thread : threads_) thread = std::thread([this] { run(); });
 }
 
@@ -78,6 +80,8 @@ void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
   }
   // An empty batch takes its turn behind what it saw: the queue is in order.
   waiting->sequence = waiting->batch.empty() ? last_sequence_ : ++last_sequence_;
+  waiting->batch.stamp(last_stamp_);
+  waiting->last_stamp = last_stamp_;
   enter(*waiting);
   queued_bytes_ += bytes;
   queue_.push_back(std::move(waiting));
@@ -161,6 +165,7 @@ void RocksCommitter::retire(const Group& group) {
   for (const auto& waiting : group) {
     queued_bytes_ -= waiting->batch.bytes();
     written_sequence_ = waiting->sequence;
+    written_stamp_ = waiting->last_stamp;
     for (const Write& write : waiting->batch.writes()) {
       const auto found = newest_.find(write.key);
       if (found != newest_.end() && found->second.sequence <= waiting->sequence) {
@@ -182,6 +187,7 @@ RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
   newest_.clear();
   queued_bytes_ = 0;
   lost_up_to_ = written_sequence_ = last_sequence_;
+  last_stamp_ = written_stamp_;
   return behind;
 }
 

@@ -4,6 +4,14 @@
 // While a write is on its way to the disk the next batches wait, and go together in the next one;
 // what it acknowledges meanwhile does not hold that one up. Queued versions can be read through
 // find(), so that the writers of one key need not wait for the disk between them.
+// Stamps (Transaction::put_stamped) need no counter on the disk. RocksDB numbers every row that is
+// written, keeps its latest number over restarts, crashes and copies, and never goes back. They
+// begin above the number found at the start, and each costs a row of its own; batches are written
+// in the order in which they were stamped. So by induction no row that is there has a stamp above
+// the latest number, and the next start begins above all of them, however much of the end a crash
+// took. Stamps of batches that were refused are given again, as they are in no row: without that
+// they could outrun the numbers. After a write that may or may not have been made nothing more is
+// taken until the next start.
 // Failure: where less than a reserve is free on the disk, batches are refused before anything of
 // them is written, until there is room. After a write that failed nothing more is taken until the
 // store is opened anew, since a disk that lost one write may have lost others.
@@ -58,6 +66,7 @@ class RocksCommitter {
     uint64_t sequence = 0;
     Batch batch;
     CommitDone done;
+    uint64_t last_stamp = 0;  // given up to this batch
   };
   using Group = std::vector<std::unique_ptr<Waiting>>;
   struct Newest {
@@ -85,6 +94,8 @@ class RocksCommitter {
   std::size_t queued_bytes_ = 0;
   uint64_t last_sequence_ = 0;     // of what was queued
   uint64_t written_sequence_ = 0;  // of what is durable, or lost
+  uint64_t last_stamp_ = 0;        // of what was queued
+  uint64_t written_stamp_ = 0;     // of what was written
   uint64_t lost_up_to_ = 0;        // of what had been read from the queue and then failed
   // By keys of the batches that wait.
   std::unordered_map<std::string_view, Newest> newest_;

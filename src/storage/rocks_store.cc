@@ -114,6 +114,10 @@ class RocksTransaction final : public Transaction {
 
   void put(std::string_view key, std::string_view value) override { batch_.put(key, value); }
   void erase(std::string_view key) override { batch_.erase(key); }
+  void put_stamped(std::string_view prefix, std::string_view suffix,
+                   std::string_view value) override {
+    batch_.put_stamped(prefix, suffix, value);
+  }
 
   void commit(CommitDone done) override {
     committer_.commit(std::move(batch_), seen_, std::move(done), [this] { guard_.reset(); });
@@ -171,6 +175,8 @@ class RocksStore final : public Store {
             .snapshot_spans_partitions = true};
   }
   StoreHealth health() const override { return committer_->health(); }
+  // See RocksCommitter: a stamp is never ahead of the sequence number of the write that holds it.
+  uint64_t last_stamp() const override { return db_->GetLatestSequenceNumber(); }
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     return get_from(*db_, {}, key, visit);

@@ -234,6 +234,40 @@ TEST_F(RocksStore, RefusesWritesWhileTheDiskIsFullAndGoesOnByItself) {
   EXPECT_EQ(get(*store, "a"), "y");
 }
 
+// Stamps begin at the start from the number of rows that were ever written, so those of rows that
+// never were must not count.
+TEST_F(RocksStore, StampsGrowOnAfterAFullDiskAndARestart) {
+  const auto append = [](Store& store) {
+    auto transaction = *store.begin();
+    transaction->put_stamped("log-", "", "x");
+    return commit(*transaction).get().outcome;
+  };
+  const auto rows = [](Store& store) {
+    std::vector<std::string> keys;
+    EXPECT_THAT((*store.read_view())
+                    ->scan({.range = {.begin = "log-", .end = "log."}},
+                           [&](std::string_view key, std::string_view) {
+                             keys.emplace_back(key);
+                             return true;
+                           }),
+                IsOk());
+    return keys;
+  };
+  gate.full = true;
+  auto store = open();
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(append(*store), CommitOutcome::kUnavailable);
+  gate.full = false;
+  EXPECT_EQ(append(*store), CommitOutcome::kCommitted);
+  const auto first = rows(*store);
+  ASSERT_EQ(first.size(), 1U);
+  store.reset();
+  store = open();
+  EXPECT_EQ(append(*store), CommitOutcome::kCommitted);
+  const auto both = rows(*store);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both.front(), first.front()) << "the later row was stamped below the earlier one";
+}
+
 TEST_F(RocksStore, AnswersNothingFromAQueuedVersionThatWasLost) {
   auto store = open();
   gate.shut();

@@ -29,6 +29,7 @@
 namespace stator {
 
 inline constexpr std::size_t kPartitionBytes = 20;
+inline constexpr std::size_t kStampBytes = 8;
 
 struct StoreCapabilities {
   std::size_t key_bytes_max = 0;
@@ -98,6 +99,13 @@ class Transaction {
 
   virtual void put(std::string_view key, std::string_view value) = 0;
   virtual void erase(std::string_view key) = 0;
+  // Puts a row whose key is `prefix`, a stamp of kStampBytes that the commit chooses, `suffix`.
+  // Stamps order as commits apply, and within one as they were put: a reader of any state that has
+  // a stamp has every row with an earlier one. They are big endian, above 0, never given twice in
+  // one history of the store, and go on growing after it was opened again, after a crash and in
+  // copies.
+  virtual void put_stamped(std::string_view prefix, std::string_view suffix,
+                           std::string_view value) = 0;
 
   // Queues the writes in order, releases the guards and returns; the transaction is spent.
   // `done` runs exactly once, on any thread (this one included), when the writes, and every queued
@@ -118,6 +126,8 @@ class Store {
 
   virtual StoreCapabilities capabilities() const = 0;
   virtual StoreHealth health() const = 0;
+  // No row that can be read has a later stamp.
+  virtual uint64_t last_stamp() const = 0;
 
   // A point read of the newest durable version, without a view.
   virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;

@@ -7,6 +7,7 @@
 #include <future>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "storage/stores.h"
@@ -68,6 +69,30 @@ class StoreContract : public testing::TestWithParam<std::string> {
                           }),
                 IsOk());
     return keys;
+  }
+
+  // Of a key "log-", stamp, anything.
+  static uint64_t stamp_of(const std::string& key) {
+    uint64_t stamp = 0;
+    for (const char byte : key.substr(4, kStampBytes)) {
+      stamp = (stamp << 8) | static_cast<unsigned char>(byte);
+    }
+    return stamp;
+  }
+  std::set<uint64_t> stamps(ReadView& view) {
+    std::set<uint64_t> found;
+    for (const auto& key : keys_of(view, {.range = {.begin = "log-", .end = "log."}})) {
+      found.insert(stamp_of(key));
+    }
+    return found;
+  }
+  // Of a row that is put.
+  uint64_t put_stamped() {
+    auto transaction = begin();
+    transaction->put_stamped("log-", "", "x");
+    EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+    const auto found = stamps(*view());
+    return found.empty() ? 0 : *found.rbegin();
   }
 
   std::unique_ptr<ReadView> view() {
@@ -301,6 +326,94 @@ TEST_P(StoreContract, FinishesWhatIsQueuedBeforeItCloses) {
   }
   store.reset();
   EXPECT_EQ(committed, 100);
+}
+
+// ---- Stamps
+
+TEST_P(StoreContract, StampsRowsInTheOrderInWhichTheyWerePut) {
+  auto transaction = begin();
+  transaction->put_stamped("log-", "-first", "1");
+  transaction->put("plain", "x");
+  transaction->put_stamped("log-", "", "2");
+  ASSERT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(get("plain"), "x");
+  const auto keys = keys_of(*view(), {.range = {.begin = "log-", .end = "log."}});
+  ASSERT_EQ(keys.size(), 2U);
+  EXPECT_TRUE(keys[0].starts_with("log-") && keys[0].ends_with("-first")) << keys[0];
+  EXPECT_EQ(get(keys[0]), "1");
+  EXPECT_EQ(get(keys[1]), "2");
+  EXPECT_GT(stamp_of(keys[0]), 0U);
+  EXPECT_LT(stamp_of(keys[0]), stamp_of(keys[1]));
+  EXPECT_LE(stamp_of(keys[1]), store->last_stamp());
+}
+
+TEST_P(StoreContract, DropsStampedRowsThatAreNotCommitted) {
+  {
+    begin()->put_stamped("log-", "", "1");
+  }
+  EXPECT_TRUE(stamps(*view()).empty());
+}
+
+// Whatever is new in a later state was stamped after all that an earlier one had.
+TEST_P(StoreContract, ShowsNoStampBeforeAnEarlierOne) {
+  constexpr int kWriters = 4;
+  constexpr int kEach = 200;
+  std::atomic<int> left = kWriters;
+  std::vector<std::thread> writers;
+  writers.reserve(kWriters);
+  for (int i = 0; i < kWriters; ++i) {
+    writers.emplace_back([&] {
+      std::vector<std::future<void>> done;
+      for (int n = 0; n < kEach; ++n) {
+        auto committed = std::make_shared<std::promise<void>>();
+        done.push_back(committed->get_future());
+        auto transaction = begin();
+        transaction->put_stamped("log-", "", "x");
+        transaction->commit([committed](const CommitResult&) { committed->set_value(); });
+      }
+      for (auto& one : done) one.wait();
+      --left;
+    });
+  }
+  std::set<uint64_t> before;
+  bool last = false;
+  while (!last) {
+    last = left == 0;
+    const std::set<uint64_t> now = stamps(*view());
+    const uint64_t latest = before.empty() ? 0 : *before.rbegin();
+    std::size_t up_to = 0;
+    for (const uint64_t stamp : now) up_to += stamp <= latest ? 1 : 0;
+    EXPECT_EQ(up_to, before.size()) << "a row came with a stamp that had been passed";
+    before = now;
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(before.size(), std::size_t{kWriters} * kEach) << "a stamp was given twice";
+  EXPECT_LE(*before.rbegin(), store->last_stamp());
+}
+
+// Rows that are dropped take none of the order with them.
+TEST_P(StoreContract, StampsGrowOnAfterRowsWereDropped) {
+  const uint64_t first = put_stamped();
+  ASSERT_THAT(store->drop_range({.begin = "log-", .end = "log."}), IsOk());
+  EXPECT_GT(put_stamped(), first);
+}
+
+TEST_P(StoreContract, StampsGrowOnAfterTheStoreWasOpenedAgain) {
+  if (GetParam() == "memory") GTEST_SKIP() << "nothing is there to be opened again";
+  uint64_t last = 0;
+  for (int i = 0; i < 5; ++i) {
+    const uint64_t next = put_stamped();
+    EXPECT_GT(next, last);
+    last = next;
+    open();
+    EXPECT_GE(store->last_stamp(), last);
+  }
+  const auto copy = directory_.path() / "copy";
+  ASSERT_THAT(store->checkpoint(copy), IsOk());
+  auto copied = open_rocks_store({.path = copy});
+  ASSERT_THAT(copied, IsOk());
+  store = std::move(*copied);
+  EXPECT_GT(put_stamped(), last);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::Values("memory", "rocks"),
