@@ -158,4 +158,10 @@ Result<TransactGetItemsResult> CountingClient::transact_get_items(
   return result;
 }
 
+// What it cost in units is in the answer's JSON, if it was asked for.
+Result<std::string> CountingClient::call(std::string_view operation, std::string_view json) {
+  count(std::string(operation).c_str(), 0, 0);
+  return inner_.call(operation, json);
+}
+
 }  // namespace stator::examples

@@ -49,6 +49,7 @@ class CountingClient final : public Client {
       const TransactWriteItemsRequest& request) override;
   Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) override;
+  Result<std::string> call(std::string_view operation, std::string_view json) override;
 
  private:
   void count(const char* operation, double read_units, double write_units);

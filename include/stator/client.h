@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stator/requests.h"
@@ -166,6 +167,11 @@ class Client {
       const TransactWriteItemsRequest& request) = 0;
   virtual Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) = 0;
+
+  // Any operation of DynamoDB or DynamoDB Streams by its name ("TagResource"): the request as the
+  // API has it in JSON, the answer's JSON. Meant for those that have no method of their own here.
+  // The errors are those of the operation; kSerialization where `json` is none, kUnknownOperation.
+  virtual Result<std::string> call(std::string_view operation, std::string_view json) = 0;
 
  protected:
   Client() = default;

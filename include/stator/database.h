@@ -58,6 +58,7 @@ class Database final : public Client {
       const TransactWriteItemsRequest& request) override;
   Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) override;
+  Result<std::string> call(std::string_view operation, std::string_view json) override;
 
   // The writes for those who do not wait: each returns once its write is evaluated and queued, and
   // `done` runs exactly once, when the outcome is as durable as promised, or earlier where nothing

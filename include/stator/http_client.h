@@ -62,6 +62,7 @@ class HttpClient final : public Client {
       const TransactWriteItemsRequest& request) override;
   Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) override;
+  Result<std::string> call(std::string_view operation, std::string_view json) override;
 
  private:
   struct Impl;

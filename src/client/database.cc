@@ -8,6 +8,7 @@
 #include "client/database_on_store.h"
 #include "client/decode.h"
 #include "engine/engine.h"
+#include "protocol/operations.h"
 #include "storage/stores.h"
 
 namespace stator {
@@ -32,6 +33,21 @@ class Outcome {
  private:
   Result<T> result_;
   std::atomic<bool> ready_ = false;
+};
+
+// What an operation by name answers to; waits on the thread that asked.
+class Answering {
+ public:
+  explicit Answering(Done<std::string> done) : done_(std::move(done)) {}
+  Answering(Answering&&) = default;
+  Answering& operator=(Answering&&) = delete;
+  ~Answering() {
+    if (done_) done_(fail(Code::kInternalServerError, "There was no memory for the answer"));
+  }
+  void operator()(Result<std::string> answer) { std::exchange(done_, {})(std::move(answer)); }
+
+ private:
+  Done<std::string> done_;
 };
 
 Result<std::unique_ptr<Store>> open_store(const DatabaseOptions& options) {
@@ -139,6 +155,14 @@ Result<TransactWriteItemsResult> Database::transact_write_items(
 Result<TransactGetItemsResult> Database::transact_get_items(
     const TransactGetItemsRequest& request) {
   return decode(impl_->engine->transact_get_items(request));
+}
+
+Result<std::string> Database::call(std::string_view operation, std::string_view json) {
+  const auto run = protocol::Operations<Answering>::find(operation);
+  if (run == nullptr) return fail(Code::kUnknownOperation, "");
+  Outcome<std::string> outcome;
+  run({.engine = *impl_->engine, .waiting = nullptr}, json, Answering(outcome.done()));
+  return outcome.wait();
 }
 
 void Database::put_item(const PutItemRequest& request, Done<WriteResult> done) {

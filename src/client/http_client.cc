@@ -13,6 +13,7 @@
 #include "api/wire.h"
 #include "base/random.h"
 #include "client/curl_transport.h"
+#include "protocol/operations.h"
 
 namespace stator {
 namespace {
@@ -123,6 +124,14 @@ Result<void> check_options(const HttpClientOptions& options) {
 
 enum class Effect { kReads, kWrites };
 
+// Whether an operation known by its name alone may have changed something where no answer came.
+Effect effect_of(std::string_view operation) {
+  for (const std::string_view verb : {"BatchGet", "Describe", "Get", "List", "Query", "Scan"}) {
+    if (operation.starts_with(verb)) return Effect::kReads;
+  }
+  return Effect::kWrites;
+}
+
 }  // namespace
 
 struct HttpClient::Impl {
@@ -130,8 +139,8 @@ struct HttpClient::Impl {
 
   template <class T, class Request>
   Result<T> call(std::string_view operation, const Request& request, Effect effect) {
-    STATOR_TRY(const std::string body, send(fmt::format("DynamoDB_20120810.{}", operation),
-                                            wire::to_json(request), effect == Effect::kWrites));
+    STATOR_TRY(const std::string body, send(protocol::target_of(operation), wire::to_json(request),
+                                            effect == Effect::kWrites));
     return wire::read_result<T>(body);
   }
 
@@ -230,6 +239,12 @@ Result<TransactWriteItemsResult> HttpClient::transact_write_items(
 Result<TransactGetItemsResult> HttpClient::transact_get_items(
     const TransactGetItemsRequest& request) {
   return impl_->call<TransactGetItemsResult>("TransactGetItems", request, Effect::kReads);
+}
+
+Result<std::string> HttpClient::call(std::string_view operation, std::string_view json) {
+  if (!fits_a_header(operation)) return fail(Code::kUnknownOperation, "");
+  return impl_->send(protocol::target_of(operation), std::string(json),
+                     effect_of(operation) == Effect::kWrites);
 }
 
 }  // namespace stator

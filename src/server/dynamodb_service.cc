@@ -6,23 +6,21 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "api/wire.h"
 #include "base/clock.h"
+#include "protocol/operations.h"
 #include "server/authorization.h"
 #include "server/request_id.h"
 
 namespace stator::server {
 namespace {
 
-constexpr std::string_view kTargetPrefix = "DynamoDB_20120810.";
 constexpr std::string_view kJsonType = "application/x-amz-json-1.0";
 constexpr std::string_view kHealth = "healthy: dynamodb.us-east-1.amazonaws.com ";
 constexpr std::string_view kNoOperation = "<UnknownOperationException/>\n";
@@ -53,12 +51,6 @@ http::Response error_response(const Error& error) {
   const int status = wire::http_status(error.code);
   if (status >= 500) log_failure(error);
   return make_response(status, kJsonType, wire::error_to_json(error));
-}
-
-template <class T>
-http::Response response_of(const Result<T>& result) {
-  if (!result) return error_response(result.error());
-  return make_response(200, kJsonType, wire::to_json(*result));
 }
 
 // ---- Browsers
@@ -104,92 +96,17 @@ http::Respond with_origin(std::string_view origin, http::Respond respond) {
 
 // ---- Operations
 
-struct Context {
-  Engine& engine;
-  Worker& waiting;
-};
-using Run = void (*)(const Context& context, std::string_view body, http::Respond respond);
+// Answers an operation over HTTP.
+struct Respond {
+  http::Respond respond;
 
-template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
-void run_now(const Context& context, std::string_view body, http::Respond respond) {
-  const auto request = wire::read_request<Request>(body);
-  if (!request) return respond(error_response(request.error()));
-  respond(response_of((context.engine.*method)(*request)));
-}
-
-// What waits for the disk does so on a thread of its own.
-template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
-void run_apart(const Context& context, std::string_view body, http::Respond respond) {
-  auto request = wire::read_request<Request>(body);
-  if (!request) return respond(error_response(request.error()));
-  context.waiting.post([&engine = context.engine, kept = std::move(*request),
-                        answer = std::move(respond)]() mutable {
-    try {
-      answer(response_of((engine.*method)(kept)));
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-      // Out of memory: dropping `answer` answers 500.
-    }
-  });
-}
-
-template <class Answer, class Request, void (Engine::*method)(const Request&, Done<Answer>)>
-void run_later(const Context& context, std::string_view body, http::Respond respond) {
-  const auto request = wire::read_request<Request>(body);
-  if (!request) return respond(error_response(request.error()));
-  (context.engine.*method)(*request,
-                           [kept = std::move(respond)](const Result<Answer>& result) mutable {
-                             try {
-                               kept(response_of(result));
-                             } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-                               // Out of memory on a thread of the store's: dropping `kept` answers
-                               // 500.
-                             }
-                           });
-}
-
-template <auto method>
-struct Operation;
-template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
-struct Operation<method> {
-  static constexpr Run kRun = run_now<Answer, Request, method>;
-};
-template <class Answer, class Request, void (Engine::*method)(const Request&, Done<Answer>)>
-struct Operation<method> {
-  static constexpr Run kRun = run_later<Answer, Request, method>;
+  void operator()(Result<std::string> answer) {
+    respond(answer ? make_response(200, kJsonType, std::move(*answer))
+                   : error_response(answer.error()));
+  }
 };
 
-struct NamedOperation {
-  std::string_view name;
-  Run run;
-};
-
-// In the order of their names.
-constexpr NamedOperation kOperations[] = {
-    {"BatchGetItem", Operation<&Engine::batch_get_item>::kRun},
-    {"BatchWriteItem", Operation<&Engine::batch_write_item>::kRun},
-    {"CreateTable", run_apart<CreateTableResult, CreateTableRequest, &Engine::create_table>},
-    {"DeleteItem", Operation<&Engine::delete_item>::kRun},
-    {"DeleteTable", run_apart<DeleteTableResult, DeleteTableRequest, &Engine::delete_table>},
-    {"DescribeTable", Operation<&Engine::describe_table>::kRun},
-    {"GetItem", Operation<&Engine::get_item>::kRun},
-    {"ListTables", Operation<&Engine::list_tables>::kRun},
-    {"PutItem", Operation<&Engine::put_item>::kRun},
-    {"Query", Operation<&Engine::query>::kRun},
-    {"Scan", Operation<&Engine::scan>::kRun},
-    {"TransactGetItems", Operation<&Engine::transact_get_items>::kRun},
-    {"TransactWriteItems", Operation<&Engine::transact_write_items>::kRun},
-    {"UpdateItem", Operation<&Engine::update_item>::kRun},
-};
-static_assert(std::ranges::is_sorted(kOperations, {}, &NamedOperation::name));
-
-// Null for a target that names none.
-Run operation_of(std::string_view target) {
-  if (!target.starts_with(kTargetPrefix)) return nullptr;
-  target.remove_prefix(kTargetPrefix.size());
-  const auto* const found =
-      std::ranges::lower_bound(kOperations, target, {}, &NamedOperation::name);
-  return found != std::end(kOperations) && found->name == target ? found->run : nullptr;
-}
+using Operations = protocol::Operations<Respond>;
 
 bool is_json_type(std::string_view content_type) {
   content_type = content_type.substr(0, content_type.find(';'));
@@ -217,7 +134,7 @@ void DynamoDbService::handle_operation(const http::Request& request, http::Respo
   if (!is_json_type(request.header("content-type"))) {
     return respond(make_response(404, "text/plain", std::string(kNoOperation)));
   }
-  const Run run = operation_of(request.header("x-amz-target"));
+  const Operations::Run run = Operations::find_target(request.header("x-amz-target"));
   if (run == nullptr)
     return respond(error_response({.code = Code::kUnknownOperation, .message = ""}));
   if (const auto checked = check_authorization(request); !checked) {
@@ -227,7 +144,7 @@ void DynamoDbService::handle_operation(const http::Request& request, http::Respo
     const auto verified = verifier_->verify(request, system_clock().unix_ms());
     if (!verified) return respond(error_response(verified.error()));
   }
-  run({.engine = engine_, .waiting = waiting_}, request.body, std::move(respond));
+  run({.engine = engine_, .waiting = &waiting_}, request.body, Respond{std::move(respond)});
 }
 
 http::Response DynamoDbService::malformed() {

@@ -15,10 +15,11 @@ ALLOWED = {
     "expression": {"value", "base"},
     "api": {"expression", "value", "base"},
     "engine": {"api", "expression", "storage", "value", "base"},
-    "client": {"engine", "api", "storage", "value", "base"},
+    "protocol": {"engine", "api", "storage", "value", "base"},
+    "client": {"protocol", "engine", "api", "storage", "value", "base"},
     "recipes": {"base"},
-    "server": {"engine", "api", "storage", "value", "http", "base"},
-    "cli": {"server", "recipes", "client", "engine", "api", "storage", "value", "http", "base"},
+    "server": {"protocol", "engine", "api", "storage", "value", "http", "base"},
+    "cli": {"server", "recipes", "client", "protocol", "engine", "api", "storage", "value", "http", "base"},
 }
 # A library's headers, and where they may be included.
 LIBRARIES = {

@@ -143,6 +143,9 @@ class FaultyClient final : public Client {
       const TransactGetItemsRequest& request) override {
     return run("TransactGetItems", [&] { return inner_.transact_get_items(request); });
   }
+  Result<std::string> call(std::string_view operation, std::string_view json) override {
+    return run(std::string(operation).c_str(), [&] { return inner_.call(operation, json); });
+  }
 
   // BatchWriteItem processes this many of its writes and hands the rest back; 0: all.
   void process_at_most(std::size_t writes) { process_at_most_ = writes; }

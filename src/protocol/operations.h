@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API's operations by name: a request's JSON in, the answer's JSON or an Error out.
+//
+// An operation is one line of kDynamoDb or kStreams: its name, and the engine's method. The reader
+// of the request and the writer of the answer follow from the method's types (api/wire.h).
+// Thread safety: as Engine. Reads answer on the calling thread, writes once they are as durable as
+// the engine's store promises, on the thread that made them so; what waits for the disk does so on
+// `waiting`, or on the calling thread where there is none.
+// Lifetime: the body is borrowed for the call only; the engine and `waiting` must outlive every
+// request under way.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations.html
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/wire.h"
+#include "engine/engine.h"
+#include "engine/worker.h"
+
+namespace stator::protocol {
+
+inline constexpr std::string_view kDynamoDbPrefix = "DynamoDB_20120810.";
+inline constexpr std::string_view kStreamsPrefix = "DynamoDBStreams_20120810.";
+
+// The X-Amz-Target of an operation: one of DynamoDB's, or of DynamoDB Streams'.
+std::string target_of(std::string_view operation);
+
+struct Context {
+  Engine& engine;
+  Worker* waiting;  // may be null
+};
+
+// Operations that answer by calling a `Respond` with a Result<std::string>, once, from any thread.
+// One that is destroyed uncalled stands for an answer that there was no memory for. A template, so
+// that no answer of the hot path is wrapped into a second function object.
+template <class Respond>
+class Operations {
+ public:
+  using Run = void (*)(const Context& context, std::string_view body, Respond respond);
+
+  // Null where there is no such operation. The target is the value of X-Amz-Target.
+  static Run find_target(std::string_view target) {
+    if (target.starts_with(kDynamoDbPrefix)) {
+      return find(kDynamoDb, target.substr(kDynamoDbPrefix.size()));
+    }
+    if (target.starts_with(kStreamsPrefix)) {
+      return find(kStreams, target.substr(kStreamsPrefix.size()));
+    }
+    return nullptr;
+  }
+  static Run find(std::string_view name) {
+    const Run run = find(kDynamoDb, name);
+    return run != nullptr ? run : find(kStreams, name);
+  }
+
+ private:
+  template <class Answer>
+  static Result<std::string> written(const Result<Answer>& result) {
+    if (!result) return Failure(result.error());
+    return wire::to_json(*result);
+  }
+
+  template <auto method>
+  struct Method;
+  template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
+  struct Method<method> {
+    static void now(const Context& context, std::string_view body, Respond respond) {
+      const auto request = wire::read_request<Request>(body);
+      if (!request) return respond(Failure(request.error()));
+      respond(written((context.engine.*method)(*request)));
+    }
+
+    static void apart(const Context& context, std::string_view body, Respond respond) {
+      if (context.waiting == nullptr) return now(context, body, std::move(respond));
+      auto request = wire::read_request<Request>(body);
+      if (!request) return respond(Failure(request.error()));
+      context.waiting->post([&engine = context.engine, kept = std::move(*request),
+                             answer = std::move(respond)]() mutable {
+        try {
+          answer(written((engine.*method)(kept)));
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+          // Out of memory: `answer` is dropped.
+        }
+      });
+    }
+  };
+  template <class Answer, class Request, void (Engine::*method)(const Request&, Done<Answer>)>
+  struct Method<method> {
+    static void later(const Context& context, std::string_view body, Respond respond) {
+      const auto request = wire::read_request<Request>(body);
+      if (!request) return respond(Failure(request.error()));
+      (context.engine.*method)(*request,
+                               [kept = std::move(respond)](const Result<Answer>& result) mutable {
+                                 try {
+                                   kept(written(result));
+                                 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+                                   // Out of memory on a thread of the store's: `kept` is dropped.
+                                 }
+                               });
+    }
+  };
+
+  // The three ways to run a method: it answers at once, it waits for the disk, it calls back.
+  template <auto method>
+  static constexpr Run kNow = Method<method>::now;
+  template <auto method>
+  static constexpr Run kApart = Method<method>::apart;
+  template <auto method>
+  static constexpr Run kLater = Method<method>::later;
+
+  struct Operation {
+    std::string_view name;
+    Run run;
+  };
+
+  // In the order of their names.
+  static constexpr auto kDynamoDb = std::to_array<Operation>({
+      {"BatchGetItem", kNow<&Engine::batch_get_item>},
+      {"BatchWriteItem", kLater<&Engine::batch_write_item>},
+      {"CreateTable", kApart<&Engine::create_table>},
+      {"DeleteItem", kLater<&Engine::delete_item>},
+      {"DeleteTable", kApart<&Engine::delete_table>},
+      {"DescribeTable", kNow<&Engine::describe_table>},
+      {"GetItem", kNow<&Engine::get_item>},
+      {"ListTables", kNow<&Engine::list_tables>},
+      {"PutItem", kLater<&Engine::put_item>},
+      {"Query", kNow<&Engine::query>},
+      {"Scan", kNow<&Engine::scan>},
+      {"TransactGetItems", kNow<&Engine::transact_get_items>},
+      {"TransactWriteItems", kLater<&Engine::transact_write_items>},
+      {"UpdateItem", kLater<&Engine::update_item>},
+  });
+  static_assert(std::ranges::is_sorted(kDynamoDb, {}, &Operation::name));
+
+  // In the order of their names.
+  static constexpr std::array<Operation, 0> kStreams = {};
+  static_assert(std::ranges::is_sorted(kStreams, {}, &Operation::name));
+
+  static Run find(std::span<const Operation> operations, std::string_view name) {
+    const auto found = std::ranges::lower_bound(operations, name, {}, &Operation::name);
+    return found != operations.end() && found->name == name ? found->run : nullptr;
+  }
+};
+
+}  // namespace stator::protocol
