@@ -213,7 +213,7 @@ std::string LegacyTranslator::comparison(std::string_view attribute, const Compa
     case ComparisonOperator::kContains:
       return fmt::format("contains({}, {})", path, operands[0]);
     case ComparisonOperator::kNotContains:
-      return fmt::format("NOT contains({}, {})", path, operands[0]);
+      return fmt::format("(attribute_exists({0}) AND NOT contains({0}, {1}))", path, operands[0]);
     case ComparisonOperator::kBeginsWith:
       return fmt::format("begins_with({}, {})", path, operands[0]);
     case ComparisonOperator::kBetween:

@@ -30,7 +30,8 @@ Result<std::vector<TableReads>> prepare_reads(const CatalogueSnapshot& snapshot,
   for (const auto& [name, keys] : request.items) {
     TableReads table_reads{.name = &name, .keys = &keys};
     STATOR_TRY(table_reads.table, find_table(snapshot, name));
-    STATOR_TRY(table_reads.projection, parse_projection(keys.projection, keys.names, keys.legacy));
+    STATOR_TRY(table_reads.projection,
+               parse_projection(*table_reads.table, keys.projection, keys.names, keys.legacy));
     reads.push_back(std::move(table_reads));
   }
   std::set<std::string> seen;

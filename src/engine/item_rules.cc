@@ -146,6 +146,19 @@ Result<void> check_item(const Table& table, const Item& item) {
   return check_put_index_keys(table, item);
 }
 
+Result<void> check_keys_unopened(const Table& table, const std::vector<std::string>& opened) {
+  if (opened.empty()) return {};
+  const auto check = [&](const KeyShape& shape, std::string_view kind) {
+    return for_each_attribute(shape, [&](const AttributeDefinition& attribute) -> Result<void> {
+      if (std::ranges::find(opened, attribute.name) == opened.end()) return {};
+      return fail(Code::kValidation, messages::opened_key(kind, attribute.name));
+    });
+  };
+  STATOR_CHECK_OK(check(table.key(), "Key"));
+  for (const Index& index : table.indexes()) STATOR_CHECK_OK(check(index.key, "IndexKey"));
+  return {};
+}
+
 Result<void> check_updated_item(const Table& table, ItemView item, std::size_t size_bytes) {
   if (size_bytes > kItemBytesMax) return fail(Code::kValidation, messages::kUpdatedItemTooLarge);
   for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {

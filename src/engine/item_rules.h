@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "engine/table.h"
 
@@ -21,6 +23,8 @@ Result<void> check_key(const KeyShape& table, const Item& key);
 Result<void> check_item(const Table& table, const Item& item);
 // An empty value for a key attribute, which transactions refuse as a whole.
 Result<void> check_no_empty_key(const KeyShape& table, const Item& item);
+// Key attributes of the table and its indexes are scalars: no expression can look into them.
+Result<void> check_keys_unopened(const Table& table, const std::vector<std::string>& opened);
 // The item that an update made: size, depth, index keys. The table's key has not changed.
 Result<void> check_updated_item(const Table& table, ItemView item, std::size_t size_bytes);
 

@@ -90,6 +90,11 @@ inline std::string key_update(std::string_view attribute) {
   return "One or more parameter values were invalid: Cannot update attribute " +
          std::string(attribute) + ". This attribute is part of the key";
 }
+inline std::string opened_key(std::string_view kind, std::string_view attribute) {
+  return "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+         "allowed: " +
+         std::string(kind) + ": " + std::string(attribute);
+}
 inline std::string no_such_index(std::string_view index) {
   return "The table does not have the specified index: " + std::string(index);
 }
@@ -105,6 +110,10 @@ inline std::string select_all_on_index(std::string_view index) {
 inline std::string not_projected(std::string_view index, std::string_view attributes) {
   return "One or more parameter values were invalid: Global secondary index " + std::string(index) +
          " does not project [" + std::string(attributes) + "]";
+}
+inline std::string filter_not_projected(std::string_view index, std::string_view attributes) {
+  return "One or more parameter values were invalid: Secondary index " + std::string(index) +
+         " does not project one or more filter attributes: [" + std::string(attributes) + "]";
 }
 inline std::string start_key_segment(std::string_view total, std::string_view segment) {
   return "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "

@@ -53,11 +53,9 @@ Result<void> plan_attributes(RangePlan& plan, const std::optional<Select>& selec
     }
     return {};
   }
-  const auto lacks = [&](const auto& expression) {
-    return expression && !not_projected(index, expression->attributes()).empty();
-  };
   plan.fetches_items =
-      (wants_all && !index.projects_all()) || lacks(plan.projection) || lacks(plan.filter);
+      (wants_all && !index.projects_all()) ||
+      (plan.projection && !not_projected(index, plan.projection->attributes()).empty());
   return {};
 }
 
@@ -74,7 +72,29 @@ Result<void> parse_expressions(RangePlan& plan, const Request& request,
                ProjectionExpression::parse(*request.projection, placeholders, limits));
   }
   STATOR_CHECK_OK(placeholders.check_all_used());
-  return plan_attributes(plan, request.select);
+  if (plan.projection) {
+    STATOR_CHECK_OK(check_keys_unopened(*plan.table, plan.projection->opened_attributes()));
+  }
+  if (plan.filter) {
+    STATOR_CHECK_OK(check_keys_unopened(*plan.table, plan.filter->opened_attributes()));
+  }
+  return {};
+}
+
+// A query's filter sees what its index holds, and no key of the range that is read.
+Result<void> check_query_filter(const RangePlan& plan, const KeySchema& schema) {
+  if (!plan.filter) return {};
+  const auto attributes = plan.filter->attributes();
+  for (const KeySchemaElement& element : schema) {
+    if (attributes.contains(element.name)) {
+      return fail(Code::kValidation, messages::filter_on_key(element.name));
+    }
+  }
+  if (plan.index == nullptr) return {};
+  const auto missing = not_projected(*plan.index, attributes);
+  if (missing.empty()) return {};
+  return fail(Code::kValidation,
+              messages::filter_not_projected(plan.index->definition.name, join(missing)));
 }
 
 template <class Request>
@@ -197,14 +217,8 @@ Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
       KeyCondition::parse(request.key_condition.value_or(""), placeholders, schema,
                           table.definition().settings.attributes, limits_of(request.legacy)));
   STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
-  if (plan.filter) {
-    const auto attributes = plan.filter->attributes();
-    for (const KeySchemaElement& element : schema) {
-      if (attributes.contains(element.name)) {
-        return fail(Code::kValidation, messages::filter_on_key(element.name));
-      }
-    }
-  }
+  STATOR_CHECK_OK(check_query_filter(plan, schema));
+  STATOR_CHECK_OK(plan_attributes(plan, request.select));
 
   const QueryRange range = query_range(plan, condition);
   plan.range = range.rows;
@@ -226,6 +240,7 @@ Result<RangePlan> plan_scan(const Table& table, const ScanRequest& request) {
   STATOR_TRY(RangePlan plan, begin_plan(table, request));
   STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
   STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
+  STATOR_CHECK_OK(plan_attributes(plan, request.select));
   plan.range = request.segment && request.total_segments
                    ? segment_range(plan.shape().space, static_cast<uint64_t>(*request.segment),
                                    static_cast<uint64_t>(*request.total_segments))

@@ -261,6 +261,60 @@ TEST_F(Ranges, FiltersOfAQueryDoNotNameItsKeys) {
                         "key attribute: sk"));
 }
 
+TEST_F(Ranges, FiltersOfAQuerySeeOnlyWhatTheIndexHolds) {
+  fill(4);
+  QueryRequest request{.table = "Things",
+                       .index = "ByRank",
+                       .key_condition = "pk = :a",
+                       .filter = "rest = :a AND note <> :a",
+                       .values = {{{":a", "a"}}}};
+  EXPECT_THAT(engine_->query(request),
+              FailsWith(Code::kValidation,
+                        "One or more parameter values were invalid: Secondary index ByRank does "
+                        "not project one or more filter attributes: [note, rest]"));
+  request.index = "ByPlace";
+  request.key_condition = "place = :a";
+  EXPECT_THAT(engine_->query(request), FailsWith(Code::kValidation,
+                                                 "ByPlace does not project one or more filter "
+                                                 "attributes: [rest]"));
+}
+
+TEST_F(Ranges, FiltersOfAScanFindNothingThatTheIndexLacks) {
+  fill(4);
+  ScanRequest request{.table = "Things", .index = "ByRank", .filter = "attribute_exists(rest)"};
+  EXPECT_EQ(all_pages(request).size(), 0U);
+  request.filter = "attribute_not_exists(rest)";
+  const auto found = engine_->scan(request);
+  ASSERT_THAT(found, IsOk());
+  ASSERT_GT(found->count, 0);
+  EXPECT_FALSE(items_of(*found)[0].contains("rest"));
+}
+
+TEST_F(Ranges, KeysAreScalarsThatNoExpressionLooksInto) {
+  constexpr const char* kText =
+      "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+      "allowed: ";
+  const std::string of_key = std::string(kText) + "Key: sk";
+  const std::string of_index = std::string(kText) + "IndexKey: place";
+  const Item key = {{"pk", "a"}, {"sk", 1}};
+  QueryRequest query = query_a();
+  query.filter = "attribute_exists(sk.x)";
+  EXPECT_THAT(engine_->query(query), FailsWith(Code::kValidation, of_key));
+  EXPECT_THAT(engine_->scan({.table = "Things", .projection = "place[0]"}),
+              FailsWith(Code::kValidation, of_index));
+  EXPECT_THAT(engine_->get_item({.table = "Things", .key = key, .projection = "sk.x"}),
+              FailsWith(Code::kValidation, of_key));
+  EXPECT_THAT(update({.table = "Things", .key = key, .update = "SET a = place.x"}),
+              FailsWith(Code::kValidation, of_index));
+  EXPECT_THAT(update({.table = "Things", .key = key, .update = "REMOVE place[1]"}),
+              FailsWith(Code::kValidation, of_index));
+  EXPECT_THAT(update({.table = "Things",
+                      .key = key,
+                      .update = "REMOVE a",
+                      .condition = "attribute_exists(sk[0])"}),
+              FailsWith(Code::kValidation, of_key));
+}
+
 TEST_F(Ranges, SegmentsAreDisjointAndComplete) {
   create(hash_table("Hashed"));
   constexpr int kItems = 200;

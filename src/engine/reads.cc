@@ -18,7 +18,7 @@ Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
   STATOR_TRY(const auto projection,
-             parse_projection(request.projection, request.names, request.legacy));
+             parse_projection(**table, request.projection, request.names, request.legacy));
   STATOR_CHECK_OK(check_key((*table)->key(), request.key));
 
   CapacityMeter meter(request.return_capacity);
@@ -45,7 +45,7 @@ Result<TransactGetItemsResponse> Engine::transact_get_items(
   for (const TransactGetItem& item : request.items) {
     const TablePtr* table = snapshot->find(item.table);
     if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-    STATOR_TRY(auto projection, parse_projection(item.projection, item.names, false));
+    STATOR_TRY(auto projection, parse_projection(**table, item.projection, item.names, false));
     STATOR_CHECK_OK(check_no_empty_key((*table)->key(), item.key));
     CancellationReason& reason = reasons.emplace_back();
     if (auto checked = check_key((*table)->key(), item.key); !checked) {

@@ -2,6 +2,7 @@
 #include "engine/request_expressions.h"
 
 #include "api/attribute_check.h"
+#include "engine/item_rules.h"
 
 namespace stator {
 
@@ -20,12 +21,14 @@ Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
 }
 
 Result<std::optional<ProjectionExpression>> parse_projection(
-    const std::optional<std::string>& projection, const std::optional<Names>& names, bool legacy) {
+    const Table& table, const std::optional<std::string>& projection,
+    const std::optional<Names>& names, bool legacy) {
   std::optional<ProjectionExpression> parsed;
   if (!projection) return parsed;
   STATOR_TRY(Placeholders placeholders, checked_placeholders(names, {}));
   STATOR_TRY(parsed, ProjectionExpression::parse(*projection, placeholders, limits_of(legacy)));
   STATOR_CHECK_OK(placeholders.check_all_used());
+  STATOR_CHECK_OK(check_keys_unopened(table, parsed->opened_attributes()));
   return parsed;
 }
 

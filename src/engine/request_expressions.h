@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/table.h"
 #include "expression/expression.h"
 
 namespace stator {
@@ -20,6 +21,7 @@ Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
 
 // kValidation; absent where no projection is given.
 Result<std::optional<ProjectionExpression>> parse_projection(
-    const std::optional<std::string>& projection, const std::optional<Names>& names, bool legacy);
+    const Table& table, const std::optional<std::string>& projection,
+    const std::optional<Names>& names, bool legacy);
 
 }  // namespace stator

@@ -99,6 +99,10 @@ Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameter
         return fail(Code::kValidation, messages::key_update(attribute));
       }
     }
+    STATOR_CHECK_OK(check_keys_unopened(*action.table, action.update->opened_attributes()));
+  }
+  if (action.condition) {
+    STATOR_CHECK_OK(check_keys_unopened(*action.table, action.condition->opened_attributes()));
   }
   return action;
 }

@@ -64,11 +64,11 @@ Result<void> check_size(const Operand& operand) {
   return check_literal(operand.operands[0], "size", {kS, kB, kSs, kNs, kBs, kL, kM});
 }
 
-Result<void> check_distinct(const ConditionNode& node, const char* name) {
-  const Operand& first = node.operands[0];
+Result<void> check_distinct(const std::vector<Operand>& operands, const char* name) {
+  const Operand& first = operands[0];
   if (first.kind != OperandKind::kPath) return {};
-  for (std::size_t i = 1; i < node.operands.size(); ++i) {
-    const Operand& other = node.operands[i];
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    const Operand& other = operands[i];
     if (other.kind == OperandKind::kPath && other.path == first.path) {
       return complaint(message::kNotDistinct, name, describe(first.path));
     }
@@ -104,20 +104,19 @@ Result<void> check_attribute_type(const Operand& type) {
 
 Result<void> check_leaf(const ConditionNode& node) {
   for (const Operand& operand : node.operands) STATOR_CHECK_OK(check_size(operand));
-  const char* name = condition_name(node.kind);
+  const bool compares = node.kind == ConditionKind::kCompare;
+  const char* name = compares ? comparator_text(node.comparator) : condition_name(node.kind);
+  STATOR_CHECK_OK(check_distinct(node.operands, name));
   switch (node.kind) {
     case ConditionKind::kCompare:
-      name = comparator_text(node.comparator);
       if (node.comparator != Comparator::kEqual && node.comparator != Comparator::kNotEqual) {
         for (const Operand& operand : node.operands) {
           STATOR_CHECK_OK(check_literal(operand, name, {kS, kN, kB}));
         }
       }
-      return check_distinct(node, name);
+      return {};
     case ConditionKind::kBetween:
       return check_between(node);
-    case ConditionKind::kIn:
-      return check_distinct(node, name);
     case ConditionKind::kAttributeExists:
     case ConditionKind::kAttributeNotExists:
       if (node.operands[0].kind != OperandKind::kPath) {
@@ -130,10 +129,9 @@ Result<void> check_leaf(const ConditionNode& node) {
       for (const Operand& operand : node.operands) {
         STATOR_CHECK_OK(check_literal(operand, name, {kS, kB}));
       }
-      return check_distinct(node, name);
+      return {};
     case ConditionKind::kContains:
-      STATOR_CHECK_OK(check_literal(node.operands[0], name, {kS, kB, kSs, kNs, kBs, kL}));
-      return check_distinct(node, name);
+      return check_literal(node.operands[0], name, {kS, kB, kSs, kNs, kBs, kL});
     default:
       return {};
   }
@@ -157,6 +155,7 @@ Result<void> check_set_operand(const Operand& operand) {
       if (operand.operands[0].kind != OperandKind::kPath) {
         return complaint(message::kPathRequired, name);
       }
+      STATOR_CHECK_OK(check_distinct(operand.operands, name));
       break;
     default:
       break;
@@ -199,6 +198,14 @@ Result<void> check_update_literal(const Operand& operand, const char* section,
                    section);
 }
 
+// What the actions write, as the expression has them.
+std::vector<Path> in_order(std::vector<const UpdateAction*> actions) {
+  std::ranges::sort(actions, {}, &UpdateAction::position);
+  std::vector<Path> paths;
+  for (const UpdateAction* action : actions) paths.push_back(action->path);
+  return paths;
+}
+
 }  // namespace
 
 Failure invalid(std::string_view parameter, Error error) {
@@ -213,14 +220,15 @@ Result<void> bind(ConditionNode& node, Placeholders& placeholders) {
 }
 
 Result<void> bind(UpdateTree& tree, Placeholders& placeholders) {
-  std::vector<Path> written;
+  std::vector<const UpdateAction*> written;
   for (auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
     for (UpdateAction& action : *actions) {
       STATOR_CHECK_OK(bind_path(action.path, placeholders));
       if (actions != &tree.removes) STATOR_CHECK_OK(bind_operand(action.operand, placeholders));
-      written.push_back(action.path);
+      written.push_back(&action);
     }
   }
+  STATOR_CHECK_OK(check_apart(in_order(std::move(written))));
   for (const UpdateAction& set : tree.sets) STATOR_CHECK_OK(check_set_operand(set.operand));
   for (const UpdateAction& add : tree.adds) {
     STATOR_CHECK_OK(check_update_literal(add.operand, "ADD", {kN, kSs, kNs, kBs}));
@@ -228,7 +236,7 @@ Result<void> bind(UpdateTree& tree, Placeholders& placeholders) {
   for (const UpdateAction& removal : tree.deletes) {
     STATOR_CHECK_OK(check_update_literal(removal.operand, "DELETE", {kSs, kNs, kBs}));
   }
-  return check_apart(std::move(written));
+  return {};
 }
 
 Result<void> bind(ProjectionTree& paths, Placeholders& placeholders) {

@@ -55,4 +55,10 @@ std::set<std::string, std::less<>> Condition::attributes() const {
   return names;
 }
 
+std::vector<std::string> Condition::opened_attributes() const {
+  std::vector<std::string> names;
+  expression::gather_opened(impl_->root, names);
+  return names;
+}
+
 }  // namespace stator

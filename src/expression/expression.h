@@ -62,6 +62,8 @@ class Condition {
   bool matches(const std::optional<ItemView>& item) const;
   // Names of the top-level attributes that occur in it.
   std::set<std::string, std::less<>> attributes() const;
+  // Those that it looks into: "a" for a.b and a[0].
+  std::vector<std::string> opened_attributes() const;
 
  private:
   struct Impl;
@@ -81,6 +83,7 @@ class ProjectionExpression {
 
   EncodedItem apply(ItemView item) const;
   std::set<std::string, std::less<>> attributes() const;  // top level
+  std::vector<std::string> opened_attributes() const;
 
  private:
   struct Impl;
@@ -102,6 +105,7 @@ class Update {
   // What UPDATED_OLD and UPDATED_NEW return: the updated paths as they are in `item`.
   EncodedItem updated_part(ItemView item) const;
   std::set<std::string, std::less<>> attributes() const;  // top-level names that it writes
+  std::vector<std::string> opened_attributes() const;     // to write or to read
 
  private:
   struct Impl;

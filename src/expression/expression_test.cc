@@ -271,10 +271,15 @@ TEST(UpdateExpression, RefusesWhatDoesNotFit) {
       {"SET a = :z + :one", "operator or function: +, operand type: S"},
       {"SET a = list_append(:z, b)", "operator or function: list_append, operand type: S"},
       {"SET a = if_not_exists(:z, b)", "requires a document path"},
+      {"SET a = if_not_exists(b, b)",
+       "The first operand must be distinct from the remaining operands for this operator or "
+       "function; operator: if_not_exists, first operand: [b]"},
       {"SET a = :one, a = :one",
        "Two document paths overlap with each other; must remove or rewrite one of these paths; "
        "path one: [a], path two: [a]"},
-      {"SET a.b = :one REMOVE a", "path one: [a], path two: [a, b]"},
+      {"SET a.b = :one REMOVE a", "path one: [a, b], path two: [a]"},
+      {"REMOVE a SET a.b = :one", "path one: [a], path two: [a, b]"},
+      {"SET a = :one ADD a :z", "Two document paths overlap"},
       {"SET a.b = :one, a[0] = :one", "Two document paths conflict"},
       {"SET n = :one ADD n :one", "overlap"},
   };

@@ -11,7 +11,7 @@ inline constexpr const char* kSyntax = "Syntax error; token: \"{}\", near: \"{}\
 inline constexpr const char* kTooManyOperators =
     "The expression contains too many operators and functions; maximum: 300, count: {}";
 inline constexpr const char* kTooDeep = "The expression is nested too deeply; maximum depth: {}";
-inline constexpr const char* kRedundantParentheses = "The expression has redundant parentheses";
+inline constexpr const char* kRedundantParentheses = "The expression has redundant parentheses;";
 inline constexpr const char* kInvalidFunction = "Invalid function name; function: {}";
 inline constexpr const char* kFunctionNotAllowed =
     "The function is not allowed to be used this way in an expression; function: {}";

@@ -425,7 +425,7 @@ Result<Operand> Parser::set_operand() {
 }
 
 Result<UpdateAction> Parser::action(std::string_view section_name) {
-  UpdateAction action;
+  UpdateAction action{.position = position_};
   STATOR_TRY(action.path, path());
   if (section_name == "REMOVE") return action;
   if (section_name == "SET") {

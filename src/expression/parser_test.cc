@@ -95,8 +95,8 @@ TEST(Parser, RefusesWhatIsNoCondition) {
       {"a = :v b", "token: \"b\", near: \":v b\""},
       {"a = $v", "token: \"$\""},
       {"\xc3\xa9 = :v", "token: \"\xc3\xa9\", near: \"\xc3\xa9\""},
-      {"((a)) = :v", "The expression has redundant parentheses"},
-      {"(((a)) = :v)", "The expression has redundant parentheses"},
+      {"((a)) = :v", "The expression has redundant parentheses;"},
+      {"(((a)) = :v)", "The expression has redundant parentheses;"},
       {"a == :v", "Syntax error"},
       {"(a = :v", "token: \"<EOF>\""},
       {"a = :v)", "token: \")\""},
@@ -105,8 +105,8 @@ TEST(Parser, RefusesWhatIsNoCondition) {
       {"a. = :v", "Syntax error"},
       {"# = :v", "token: \"#\""},
       {"a = :", "token: \":\""},
-      {"((a = :v))", "The expression has redundant parentheses"},
-      {"a = :v AND ((b = :w))", "The expression has redundant parentheses"},
+      {"((a = :v))", "The expression has redundant parentheses;"},
+      {"a = :v AND ((b = :w))", "The expression has redundant parentheses;"},
       {"exists(a)", "Invalid function name; function: exists"},
       {"Attribute_Exists(a)", "Invalid function name; function: Attribute_Exists"},
       {"attribute_exists(a, b)",
@@ -135,7 +135,7 @@ TEST(Parser, RefusesWhatIsNoUpdate) {
       {"SET a = :v SET b = :v", "The \"SET\" section can only be used once"},
       {"SET a = size(b)", "not allowed in an update expression; function: size"},
       {"SET a = :x + :y + :z", "Syntax error"},
-      {"SET a = ((b + :v))", "The expression has redundant parentheses"},
+      {"SET a = ((b + :v))", "The expression has redundant parentheses;"},
   };
   for (const auto& [text, message] : cases) {
     EXPECT_THAT(parse_update(text, kEnforced), FailsWith(Code::kValidation, message)) << text;

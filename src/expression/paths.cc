@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "expression/messages.h"
 #include "expression/printer.h"
@@ -38,16 +39,35 @@ std::optional<ValueView> find(ItemView item, const Path& path) {
   return value;
 }
 
-Result<void> check_apart(std::vector<Path> paths) {
-  std::ranges::sort(paths, [](const Path& a, const Path& b) {
-    return std::ranges::lexicographical_compare(a, b, step_less);
+void gather_opened(const Path& path, std::vector<std::string>& names) {
+  if (path.size() > 1) names.push_back(top_level_name(path));
+}
+
+void gather_opened(const Operand& operand, std::vector<std::string>& names) {
+  if (operand.kind == OperandKind::kPath) gather_opened(operand.path, names);
+  for (const Operand& part : operand.operands) gather_opened(part, names);
+}
+
+void gather_opened(const ConditionNode& node, std::vector<std::string>& names) {
+  for (const ConditionNode& child : node.children) gather_opened(child, names);
+  for (const Operand& operand : node.operands) gather_opened(operand, names);
+}
+
+Result<void> check_apart(const std::vector<Path>& paths) {
+  if (paths.size() < 2) return {};
+  std::vector<std::size_t> sorted(paths.size());
+  std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+  std::ranges::sort(sorted, [&](std::size_t a, std::size_t b) {
+    return std::ranges::lexicographical_compare(paths[a], paths[b], step_less);
   });
-  for (std::size_t i = 1; i < paths.size(); ++i) {
-    const Path& one = paths[i - 1];
-    const Path& two = paths[i];
-    const auto [end, differs] = std::ranges::mismatch(one, two);
-    if (end == one.end()) return not_apart(message::kOverlap, one, two);
-    if (end->index() != differs->index()) return not_apart(message::kConflict, one, two);
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    const Path& shorter = paths[sorted[i - 1]];
+    const auto [end, differs] = std::ranges::mismatch(shorter, paths[sorted[i]]);
+    const bool overlaps = end == shorter.end();
+    if (!overlaps && end->index() == differs->index()) continue;
+    const auto [first, second] = std::minmax(sorted[i - 1], sorted[i]);
+    return not_apart(overlaps ? message::kOverlap : message::kConflict, paths[first],
+                     paths[second]);
   }
   return {};
 }

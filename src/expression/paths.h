@@ -22,9 +22,14 @@ inline const std::string& top_level_name(const Path& path) {
   return std::get<PathName>(path.front()).text;
 }
 
+// Adds the attributes that paths look into.
+void gather_opened(const Path& path, std::vector<std::string>& names);
+void gather_opened(const Operand& operand, std::vector<std::string>& names);
+void gather_opened(const ConditionNode& node, std::vector<std::string>& names);
+
 // kValidation where one path is another or lies in it, or where two take one value for a map and
-// for a list. Sorting brings such paths side by side.
-Result<void> check_apart(std::vector<Path> paths);
+// for a list: the one that comes first is path one. Sorting brings such paths side by side.
+Result<void> check_apart(const std::vector<Path>& paths);
 
 // Paths merged by their common beginnings: what a projection keeps of a value.
 class PathTree {

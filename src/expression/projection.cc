@@ -8,10 +8,14 @@ namespace stator {
 
 struct ProjectionExpression::Impl {
   explicit Impl(const expression::ProjectionTree& paths) : tree(expression::PathTree::of(paths)) {
-    for (const expression::Path& path : paths) names.insert(expression::top_level_name(path));
+    for (const expression::Path& path : paths) {
+      names.insert(expression::top_level_name(path));
+      expression::gather_opened(path, opened);
+    }
   }
   expression::PathTree tree;
   std::set<std::string, std::less<>> names;
+  std::vector<std::string> opened;
 };
 
 ProjectionExpression::ProjectionExpression(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -42,6 +46,10 @@ EncodedItem ProjectionExpression::apply(ItemView item) const {
 
 std::set<std::string, std::less<>> ProjectionExpression::attributes() const {
   return impl_->names;
+}
+
+std::vector<std::string> ProjectionExpression::opened_attributes() const {
+  return impl_->opened;
 }
 
 }  // namespace stator

@@ -59,6 +59,7 @@ struct ConditionNode {
 };
 
 struct UpdateAction {
+  std::size_t position = 0;  // among the expression's tokens
   Path path;
   Operand operand;  // of SET, ADD and DELETE
 };

@@ -307,4 +307,16 @@ std::set<std::string, std::less<>> Update::attributes() const {
   return impl_->names;
 }
 
+std::vector<std::string> Update::opened_attributes() const {
+  std::vector<std::string> names;
+  const expression::UpdateTree& tree = impl_->tree;
+  for (const auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
+    for (const UpdateAction& action : *actions) {
+      expression::gather_opened(action.path, names);
+      expression::gather_opened(action.operand, names);
+    }
+  }
+  return names;
+}
+
 }  // namespace stator
