@@ -41,9 +41,19 @@ testing::AssertionResult succeeded(const Result<T>& result) {
 
 // client -> faulty -> counting -> the home.
 struct Bench {
-  explicit Bench(const std::string& kind) : home(open_home(kind)) {}
+  explicit Bench(const std::string& kind) : home(open_home(kind)), lasting(kind == "endpoint") {}
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  ~Bench() {
+    for (const std::string& table : tables) (void)home.client->delete_table({.table = table});
+  }
 
   void create(const CreateTableRequest& table) {
+    // A home that is not the test's own may have a table of this name with something in it.
+    if (lasting) {
+      ASSERT_OK(home.client->create_table(table));
+      tables.push_back(table.table);
+    }
     ASSERT_OK(create_table_if_missing(*home.client, table));
   }
   // Requests and units of what `action` does.
@@ -55,6 +65,8 @@ struct Bench {
   }
 
   Home home;
+  bool lasting;
+  std::vector<std::string> tables = {};  // to be removed from a lasting home
   examples::CountingClient counting{*home.client};
   FaultyClient client{counting};
   FakeTime time;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/homes.h"
 
+#include <cstdlib>
+
 #include "server/server.h"
 #include "stator/database.h"
 #include "stator/http_client.h"
@@ -8,6 +10,14 @@
 #include "support/temp_dir.h"
 
 namespace stator::test {
+namespace {
+
+const char* endpoint() {
+  return std::getenv("STATOR_TEST_ENDPOINT");
+}
+
+}  // namespace
+
 struct Home::Parts {
   std::unique_ptr<TempDir> directory;
   std::unique_ptr<server::Server> server;
@@ -18,11 +28,16 @@ Home::Home(Home&&) noexcept = default;
 Home::~Home() = default;
 
 std::vector<std::string> home_kinds() {
+  if (endpoint() != nullptr) return {"endpoint"};
   return {"memory", "rocks", "http"};
 }
 
 Home open_home(const std::string& kind) {
   Home home;
+  if (kind == "endpoint") {
+    home.client = std::make_unique<HttpClient>(must(HttpClient::open({.endpoint = endpoint()})));
+    return home;
+  }
   if (kind == "http") {
     home.parts->server = must(server::Server::start({.listen = {.host = "127.0.0.1", .port = 0}}));
     home.client = std::make_unique<HttpClient>(

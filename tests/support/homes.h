@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The homes that a suite for Client runs in: in process in memory and on disk, and over HTTP.
+// The homes that a suite for Client runs in: in process in memory and on disk, and over HTTP. With
+// STATOR_TEST_ENDPOINT set to a URL the only home is what serves there; tests remove their tables.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,7 @@ struct Home {
   Home();
 };
 
-std::vector<std::string> home_kinds();  // "memory", "rocks", "http"
+std::vector<std::string> home_kinds();  // "memory", "rocks", "http"; or "endpoint"
 Home open_home(const std::string& kind);
 
 }  // namespace stator::test
