@@ -5,6 +5,7 @@
 
 #include "api/base64.h"
 #include "api/json_utf8.h"
+#include "api/messages.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -30,30 +31,32 @@ struct Check {
   Result<void> operator()(bool) const { return {}; }
   Result<void> operator()(const Null&) const { return {}; }
   Result<void> operator()(const StringSet& set) const {
-    if (set.empty()) return fail(Code::kValidation, kEmptyStringSet);
+    if (set.empty()) return fail(Code::kValidation, messages::kEmptyStringSet);
     if (set.has_duplicates()) return fail(Code::kValidation, duplicate_strings(set.elements()));
     for (const std::string& text : set.elements()) STATOR_CHECK_OK(check_text(text));
     return {};
   }
   Result<void> operator()(const NumberSet& set) const {
-    if (set.empty()) return fail(Code::kValidation, kEmptyNumberSet);
-    if (set.has_duplicates()) return fail(Code::kValidation, kDuplicateNumbers);
+    if (set.empty()) return fail(Code::kValidation, messages::kEmptyNumberSet);
+    if (set.has_duplicates()) return fail(Code::kValidation, messages::kDuplicateNumbers);
     return {};
   }
   Result<void> operator()(const BinarySet& set) const {
-    if (set.empty()) return fail(Code::kValidation, kEmptyBinarySet);
+    if (set.empty()) return fail(Code::kValidation, messages::kEmptyBinarySet);
     if (!set.has_duplicates()) return {};
     std::vector<std::string> texts;
     for (const Binary& binary : set.elements()) texts.push_back(wire::to_base64(binary.bytes));
     return fail(Code::kValidation, duplicate_binaries(texts));
   }
   Result<void> operator()(const List& list) const {
-    if (depth + 1 > kValueNestingMax) return fail(Code::kValidation, kNestedTooDeeply);
+    if (depth + 1 > kValueNestingMax)
+      return fail(Code::kValidation, messages::kValueNestedTooDeeply);
     for (const AttributeValue& value : list) STATOR_CHECK_OK(check_nested(value, depth + 1));
     return {};
   }
   Result<void> operator()(const Map& map) const {
-    if (depth + 1 > kValueNestingMax) return fail(Code::kValidation, kNestedTooDeeply);
+    if (depth + 1 > kValueNestingMax)
+      return fail(Code::kValidation, messages::kValueNestedTooDeeply);
     return check_map(map, depth + 1);
   }
 };
@@ -66,21 +69,15 @@ Result<void> check_nested(const AttributeValue& value, int depth) {
 
 Result<void> check_text(std::string_view text) {
   if (wire::is_utf8(text)) return {};
-  return fail(Code::kValidation,
-              "One or more parameter values were invalid: A string is not valid UTF-8");
+  return fail(Code::kValidation, messages::kNoUtf8);
 }
 
 std::string duplicate_strings(const std::vector<std::string>& elements) {
-  return fmt::format(
-      "One or more parameter values were invalid: Input collection [{}] contains duplicates.",
-      fmt::join(elements, ", "));
+  return fmt::format(messages::kDuplicateStrings, fmt::join(elements, ", "));
 }
 
 std::string duplicate_binaries(const std::vector<std::string>& base64_elements) {
-  return fmt::format(
-      "One or more parameter values were invalid: Input collection [{}]of type BS contains "
-      "duplicates.",
-      fmt::join(base64_elements, ", "));
+  return fmt::format(messages::kDuplicateBinaries, fmt::join(base64_elements, ", "));
 }
 
 Result<void> check_value(const AttributeValue& value) {

@@ -3,20 +3,21 @@
 #include "api/attribute_check.h"
 #include "api/base64.h"
 #include "api/json_reader.h"
+#include "api/messages.h"
 #include "fmt/format.h"
 
 namespace stator::wire {
 
 bool Reader::too_deep(int depth) {
   if (depth <= kValueNestingMax) return false;
-  fail(Code::kValidation, kNestedTooDeeply);
+  fail(Code::kValidation, messages::kValueNestedTooDeeply);
   return true;
 }
 
 Item Reader::item_at(Json json, int depth) {
   Item item;
   simdjson::dom::object object;
-  if (!structure(json, object)) return item;
+  if (!map(json, object)) return item;
   for (const auto [name, attribute] : object) {
     AttributeValue read = value_at(attribute, depth);
     if (failed()) break;
@@ -33,42 +34,55 @@ Item Reader::item_at(Json json, int depth) {
 Values Reader::values(Json json) {
   Values values;
   simdjson::dom::object object;
-  if (!structure(json, object)) return values;
+  if (!map(json, object)) return values;
   for (const auto [name, value] : object) {
-    values.insert_or_assign(std::string(name), value_at(value, 0));
-    if (!failed()) continue;
-    if (error_->code == Code::kValidation) {
-      error_->message =
-          fmt::format("ExpressionAttributeValues contains invalid value: {} for key {}",
-                      error_->message, std::string_view(name));
-    }
-    break;
+    within(
+        Stage::kExpressions,
+        [&] { values.insert_or_assign(std::string(name), value_at(value, 0)); },
+        [&](const std::string& message) {
+          if (message == messages::kValueNestedTooDeeply) return message;
+          return fmt::format(messages::kInvalidExpressionValue, message, std::string_view(name));
+        });
+    if (failed()) break;
   }
   return values;
+}
+
+Item Reader::start_key(Json json) {
+  Item key;
+  within(
+      Stage::kStartKey, [&] { key = item(json); },
+      [](const std::string& message) { return fmt::format(messages::kStartKeyWith, message); });
+  return key;
+}
+
+AttributeValue Reader::member_value(Json json) {
+  if (json.is_object() || json.is_array() || json.is_null()) return value(json);
+  fail(Code::kSerialization, messages::kScalarForCollection);
+  return {};
 }
 
 AttributeValue Reader::value_at(Json json, int depth) {
   simdjson::dom::object object;
   std::optional<AttributeValue> value;
   if (json.is_null() || failed()) {
-    fail(Code::kValidation, kEmptyValue);
+    fail(Code::kValidation, messages::kEmptyValue);
     return {};
   }
+  element_of_ = "Item";
   if (!structure(json, object)) return {};
   for (const auto [name, content] : object) {
     const std::optional<AttributeType> type = type_from_name(name);
     if (!type || content.is_null()) continue;
     if (value) {
-      fail(Code::kValidation,
-           "Supplied AttributeValue has more than one datatypes set, must contain exactly one of "
-           "the supported datatypes");
+      fail(Code::kValidation, messages::kManyTypes);
       return {};
     }
     value = typed_value(*type, content, depth);
     if (failed()) return {};
   }
   if (!value) {
-    fail(Code::kValidation, kEmptyValue);
+    fail(Code::kValidation, messages::kEmptyValue);
     return {};
   }
   return std::move(*value);
@@ -85,7 +99,7 @@ AttributeValue Reader::typed_value(AttributeType type, Json json, int depth) {
     case AttributeType::kBool:
       return boolean(json);
     case AttributeType::kNull:
-      if (!boolean(json)) fail(Code::kValidation, kFalseNull);
+      if (!boolean(json)) fail(Code::kValidation, messages::kFalseNull);
       return Null{};
     case AttributeType::kSs:
       return string_set(json);
@@ -128,11 +142,9 @@ Number Reader::number(Json json) {
 std::string Reader::binary(Json json) {
   std::string_view text;
   if (json.get_string().get(text) != simdjson::SUCCESS) {
-    if (json.is_array() || json.is_object()) {
-      wrong_type(json, "ByteBuffer");
-    } else {
-      fail(Code::kSerialization, "only base-64-encoded strings are convertible to bytes");
-    }
+    fail(Code::kSerialization, json.is_array()    ? messages::kListForBytes
+                               : json.is_object() ? messages::kStructureUnexpected
+                                                  : messages::kNoBytes);
     return {};
   }
   Result<std::string> bytes = from_base64(text);
@@ -145,7 +157,7 @@ std::string Reader::binary(Json json) {
 
 AttributeValue Reader::string_set(Json json) {
   std::vector<std::string> elements = texts(json);
-  if (elements.empty()) fail(Code::kValidation, kEmptyStringSet);
+  if (elements.empty()) fail(Code::kValidation, messages::kEmptyStringSet);
   if (failed()) return {};
   StringSet set(std::move(elements));
   // The message lists the elements as they were given, which the set no longer knows.
@@ -161,9 +173,9 @@ AttributeValue Reader::number_set(Json json) {
     elements.push_back(number(element));
     if (failed()) return {};
   }
-  if (elements.empty()) fail(Code::kValidation, kEmptyNumberSet);
+  if (elements.empty()) fail(Code::kValidation, messages::kEmptyNumberSet);
   NumberSet set(std::move(elements));
-  if (set.has_duplicates()) fail(Code::kValidation, kDuplicateNumbers);
+  if (set.has_duplicates()) fail(Code::kValidation, messages::kDuplicateNumbers);
   return set;
 }
 
@@ -175,7 +187,7 @@ AttributeValue Reader::binary_set(Json json) {
     elements.push_back(Binary{binary(element)});
     if (failed()) return {};
   }
-  if (elements.empty()) fail(Code::kValidation, kEmptyBinarySet);
+  if (elements.empty()) fail(Code::kValidation, messages::kEmptyBinarySet);
   BinarySet set(std::move(elements));
   if (set.has_duplicates()) fail(Code::kValidation, duplicate_binaries(texts(json)));
   return set;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "api/messages.h"
 #include "fmt/format.h"
 
 namespace stator::wire {
@@ -57,9 +58,7 @@ std::string to_base64(std::string_view bytes) {
 
 Result<std::string> from_base64(std::string_view text) {
   if (text.size() % 4 != 0) {
-    return fail(Code::kSerialization,
-                fmt::format("Base64 encoded length is expected a multiple of 4 bytes but found: {}",
-                            text.size()));
+    return fail(Code::kSerialization, fmt::format(messages::kBase64Length, text.size()));
   }
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
@@ -70,7 +69,10 @@ Result<std::string> from_base64(std::string_view text) {
   std::size_t in_group = 0;
   for (const char c : digits) {
     const uint8_t digit = kDigits[static_cast<unsigned char>(c)];
-    if (digit == kStray) return fail(Code::kSerialization, "Invalid Base64 character");
+    if (digit == kStray) {
+      return fail(Code::kSerialization,
+                  c == '=' ? messages::kBase64End : messages::kBase64Character);
+    }
     group = group << 6 | digit;
     if (++in_group < 4) continue;
     bytes.push_back(static_cast<char>(group >> 16));
@@ -81,7 +83,7 @@ Result<std::string> from_base64(std::string_view text) {
   }
   if (in_group == 0) return bytes;
   const uint32_t unused = in_group == 2 ? group & 15 : group & 3;
-  if (unused != 0) return fail(Code::kSerialization, "Invalid last non-pad Base64 character");
+  if (unused != 0) return fail(Code::kSerialization, messages::kBase64End);
   if (in_group == 3) bytes.push_back(static_cast<char>(group >> 10));
   bytes.push_back(static_cast<char>(in_group == 3 ? group >> 2 : group >> 4));
   return bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constraints: violations of the API model, gathered so that one message names all of them, as
 // "2 validation errors detected: Value 'x' at 'keySchema.1.member.keyType' failed to satisfy …".
+// What is wrong with the request's own table name is reported alone.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +24,35 @@ class Constraints {
   // A list's or a map's size; `value` stands for its content.
   void count(std::size_t count, std::string_view path, std::size_t least, std::size_t most,
              std::string_view value = "[]");
+  // As violated, by the layer that quotes no values and writes members as the request does.
+  void violated_unquoted(std::string_view path, std::string_view constraint);
   // A table's or an index's name: 3 to 255 of the characters a-z, A-Z, 0-9, '_', '-', '.'.
-  void resource_name(std::string_view value, std::string_view path);
+  void resource_name(std::string_view value, std::string_view path, std::size_t least = 3);
 
-  // As resource_name, or the ARN of a table with such a name.
+  // A table's name or ARN where its items are read or written. No table has a name of one or two
+  // characters, but none is refused here for that.
   void table_name(std::string_view value, std::string_view path);
 
-  bool empty() const { return count_ == 0; }
+  // 'tableName' itself, of an operation on items and of one on tables. Empty: it was not given,
+  // unless it was already found to be too short.
+  void used_table(std::string_view value);
+  void managed_table(std::string_view value);
+
+  bool empty() const { return !table_required_ && own_table_.count == 0 && rest_.count == 0; }
   Result<void> result() const;
 
  private:
-  std::size_t count_ = 0;
-  std::string text_;
+  struct Violations {
+    std::size_t count = 0;
+    std::string text;
+  };
+
+  // Where a violation at `path` is told; null where enough are.
+  Violations* violations_at(std::string_view path);
+
+  bool table_required_ = false;
+  Violations own_table_;
+  Violations rest_;
 };
 
 // What the model demands of a request, over and above the types of its members.

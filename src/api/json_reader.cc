@@ -2,8 +2,11 @@
 #include "api/json_reader.h"
 
 #include "api/json_utf8.h"
+#include "api/messages.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "fmt/format.h"
 
@@ -41,6 +44,36 @@ Failure parse_failure(simdjson::error_code code) {
   }
 }
 
+// What the model calls an element of a list or a map.
+std::string element_shape(std::string_view member) {
+  constexpr std::pair<std::string_view, std::string_view> kShapes[] = {
+      {"KeySchema", "KeySchemaElement"},
+      {"Expected", "ExpectedAttributeValue"},
+      {"AttributeUpdates", "AttributeValueUpdate"},
+      {"KeyConditions", "Condition"},
+      {"QueryFilter", "Condition"},
+      {"ScanFilter", "Condition"},
+      {"LocalSecondaryIndexes", "LocalSecondaryIndex"},
+      {"GlobalSecondaryIndexes", "GlobalSecondaryIndex"},
+      {"GlobalSecondaryIndexUpdates", "GlobalSecondaryIndexUpdate"},
+      {"AttributeDefinitions", "AttributeDefinition"},
+      {"Tags", "Tag"},
+      {"TransactItems", "TransactItem"},
+      {"RequestItems", "KeysAndAttributes"},
+  };
+  for (const auto& [list, shape] : kShapes) {
+    if (list == member) return std::string(shape);
+  }
+  return "AttributeValue";
+}
+
+std::string map_of(std::string_view member) {
+  if (member == "ExpressionAttributeNames")
+    return fmt::format(messages::kListForMap, "java.lang.String");
+  return fmt::format(messages::kListForMap,
+                     "com.amazonaws.dynamodb.v20120810." + element_shape(member));
+}
+
 std::string lower_first(std::string_view name) {
   std::string lower(name);
   if (!lower.empty() && lower[0] >= 'A' && lower[0] <= 'Z') {
@@ -73,37 +106,64 @@ void Reader::fail(Code code, std::string message) {
 }
 
 void Reader::fail(Error error) {
-  if (!error_) error_ = std::move(error);
+  if (error.code != Code::kValidation) {
+    if (!error_) error_ = std::move(error);
+  } else if (!invalid_ || stage_ < invalid_stage_) {
+    invalid_ = std::move(error);
+    invalid_stage_ = stage_;
+  }
 }
 
 Result<void> Reader::result() const {
   if (error_) return Failure(*error_);
-  return constraints_.result();
+  STATOR_CHECK_OK(constraints_.result());
+  if (invalid_) return Failure(*invalid_);
+  return {};
 }
 
 void Reader::wrong_type(Json json, std::string_view wanted) {
-  if (json.is_array()) return fail(Code::kSerialization, "Start of list found where not expected");
-  if (json.is_object()) {
-    return fail(Code::kSerialization, "Start of structure or map found where not expected");
+  if (json.is_array()) {
+    return fail(Code::kSerialization, fmt::format(messages::kListForScalar, wanted));
   }
-  if (wanted.empty()) return fail(Code::kSerialization, "Unexpected field type");
-  if (json.is_null()) {
-    return fail(Code::kSerialization, fmt::format("NULL cannot be converted to {}", wanted));
-  }
-  fail(Code::kSerialization, fmt::format("{} cannot be converted to {}", token_name(json), wanted));
+  if (json.is_object()) return fail(Code::kSerialization, messages::kStructureUnexpected);
+  fail(Code::kSerialization, fmt::format(messages::kConversion, token_name(json), wanted));
 }
 
 bool Reader::list(Json json, simdjson::dom::array& array) {
   if (failed()) return false;
   if (json.get_array().get(array) == simdjson::SUCCESS) return true;
-  wrong_type(json, {});
+  fail(Code::kSerialization,
+       json.is_object() ? messages::kStructureUnexpected : messages::kScalarForCollection);
   return false;
 }
 
+// A structure stands in a member of its own, or is an element.
 bool Reader::structure(Json json, simdjson::dom::object& object) {
+  const std::string_view list = std::exchange(element_of_, {});
   if (failed()) return false;
   if (json.get_object().get(object) == simdjson::SUCCESS) return true;
-  wrong_type(json, {});
+  if (!json.is_array()) {
+    fail(Code::kSerialization,
+         list.empty() ? messages::kScalarForCollection : messages::kScalarForValue);
+  } else if (list.empty() && member_.empty()) {
+    fail(Code::kSerialization, messages::kListForBody);
+  } else {
+    fail(Code::kSerialization,
+         fmt::format(messages::kListForStructure,
+                     list.empty() ? std::string(member_) : element_shape(list)));
+  }
+  return false;
+}
+
+bool Reader::map(Json json, simdjson::dom::object& object) {
+  element_of_ = {};
+  if (failed()) return false;
+  if (json.get_object().get(object) == simdjson::SUCCESS) return true;
+  if (json.is_array()) {
+    fail(Code::kSerialization, map_of(member_));
+  } else {
+    fail(Code::kSerialization, messages::kScalarForCollection);
+  }
   return false;
 }
 
@@ -126,8 +186,21 @@ std::vector<std::string> Reader::texts(Json json) {
 
 bool Reader::boolean(Json json) {
   bool value = false;
-  if (json.get_bool().get(value) != simdjson::SUCCESS) wrong_type(json, "Boolean");
-  return value;
+  if (json.get_bool().get(value) == simdjson::SUCCESS) return value;
+  std::string_view text;
+  if (json.get_string().get(text) != simdjson::SUCCESS) {
+    wrong_type(json, "Boolean");
+    return value;
+  }
+  // The service takes words for truth.
+  const auto is = [text](std::string_view word) {
+    return std::ranges::equal(text, word, [](char a, char b) {
+      return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+    });
+  };
+  if (is("true") || is("1") || is("yes")) return true;
+  if (!is("false") && !is("0") && !is("no")) fail(Code::kSerialization, messages::kNoBoolean);
+  return false;
 }
 
 int64_t Reader::integer(Json json, std::string_view type) {
@@ -167,7 +240,9 @@ std::string Reader::table_name_of(std::string_view name_or_arn) {
 }
 
 std::string Reader::table_name(Json json) {
-  return table_name_of(text(json));
+  std::string name = text(json);
+  if (name.empty() && !failed()) constraints_.length(name, path_to(member_), 1, SIZE_MAX);
+  return table_name_of(name);
 }
 
 std::string Reader::path_to(std::string_view member) const {
@@ -200,10 +275,18 @@ std::vector<Item> Reader::items(Json json) {
   simdjson::dom::array array;
   if (!list(json, array)) return items;
   for (const Json element : array) {
-    items.push_back(item(element));
+    if (!element.is_object() && !element.is_array()) {
+      fail(Code::kSerialization, messages::kScalarForNestedCollection);
+    } else {
+      items.push_back(item(element));
+    }
     if (failed()) break;
   }
   return items;
+}
+
+std::string enum_constraint(std::string_view values) {
+  return fmt::format(messages::kEnumSet, values);
 }
 
 }  // namespace stator::wire

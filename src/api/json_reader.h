@@ -4,9 +4,10 @@
 // A structure is described by a table of its members (Member); read_members() walks the JSON object
 // once and calls the reader of each member it finds. Unknown members and nulls are skipped; of a
 // repeated member the last one counts.
-// Errors: a Reader keeps the first failure (kSerialization, kValidation) and is then quick to end:
-// readers return empty values and loops stop. Violations of the model (unknown enumeration values,
-// absent members) are gathered instead, so that one message can name them all.
+// Errors, in the order in which the service finds them: JSON of a wrong type (kSerialization),
+// which ends the reading at once; violations of the model (unknown enumeration values, absent
+// members), gathered so that one message can name them all; the first value that is none
+// (kValidation).
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,8 @@ class Document {
 
 class Reader;
 
+std::string enum_constraint(std::string_view values);
+
 template <class T>
 struct Member {
   std::string_view name;
@@ -47,14 +50,34 @@ struct Member {
   bool required = false;
 };
 
+// Invalid values are told in the order of these, whatever their order in the text.
+enum class Stage { kParameters, kItems, kConditions, kStartKey, kExpressions };
+
 class Reader {
  public:
+  // While it lives, what is found invalid belongs to a stage.
+  class At {
+   public:
+    At(Reader& reader, Stage stage)
+        : reader_(reader), outer_(std::exchange(reader.stage_, stage)) {}
+    At(const At&) = delete;
+    At& operator=(const At&) = delete;
+    ~At() { reader_.stage_ = outer_; }
+
+   private:
+    Reader& reader_;
+    Stage outer_;
+  };
+
   bool failed() const { return error_.has_value(); }
-  bool sound() const { return !failed() && constraints_.empty(); }
+  bool sound() const { return !failed() && !invalid_ && constraints_.empty(); }
   void fail(Code code, std::string message);
   void fail(Error error);
-  // The first failure; otherwise what `constraints` gathered.
   Result<void> result() const;
+  // Whether result() is about a value, which a fault of the parameters would come before.
+  bool tells_value() const {
+    return !failed() && constraints_.empty() && invalid_ && invalid_stage_ > Stage::kParameters;
+  }
 
   std::string text(Json json);
   std::vector<std::string> texts(Json json);
@@ -70,8 +93,7 @@ class Reader {
     const std::string name = text(json);
     const std::optional<E> value = enum_from_name<E>(name);
     if (!value && !failed()) {
-      constraints_.violated(name, path_to(member_),
-                            "Member must satisfy enum value set: " + enum_set_text<E>());
+      constraints_.violated(name, path_to(member_), enum_constraint(enum_set_text<E>()));
     }
     return value.value_or(E{});
   }
@@ -83,20 +105,26 @@ class Reader {
   }
 
   AttributeValue value(Json json) { return value_at(json, 0); }
+  // As value(), of a member of a structure.
+  AttributeValue member_value(Json json);
   Item item(Json json) { return item_at(json, 0); }
   std::vector<Item> items(Json json);
   // ExpressionAttributeValues: an invalid value's message names its key.
   Values values(Json json);
+  // ExclusiveStartKey: an invalid value's message says that it is the key's.
+  Item start_key(Json json);
 
   // Calls read(element) for each element of a list.
   template <class F>
   void elements(Json json, F read) {
     simdjson::dom::array array;
     if (!list(json, array)) return;
+    const std::string_view member = member_;
     const std::size_t outer = enter(member_);
     std::size_t place = 0;
     for (const Json element : array) {
       const std::size_t inner = enter_numbered(++place);
+      element_of_ = member;
       read(element);
       path_.resize(inner);
       if (failed()) break;
@@ -114,11 +142,13 @@ class Reader {
   template <class F>
   void entries(Json json, F read) {
     simdjson::dom::object object;
-    if (!structure(json, object)) return;
+    const std::string_view member = member_;
+    if (!map(json, object)) return;
     const std::size_t outer = enter(member_);
     for (const auto [name, entry] : object) {
       if (entry.is_null()) continue;
       const std::size_t inner = enter_entry(name);
+      element_of_ = member;
       read(std::string_view(name), entry);
       path_.resize(inner);
       if (failed()) break;
@@ -164,8 +194,22 @@ class Reader {
 
   bool list(Json json, simdjson::dom::array& array);
   bool structure(Json json, simdjson::dom::object& object);
+  bool map(Json json, simdjson::dom::object& object);
   // Fails for a JSON value that stands where a scalar of type `wanted` should.
   void wrong_type(Json json, std::string_view wanted);
+  // Reads at a stage, and puts the message of what is found invalid into another.
+  template <class Read, class Wrap>
+  void within(Stage stage, Read read, Wrap wrap) {
+    const At at(*this, stage);
+    std::optional<Error> outer = std::exchange(invalid_, std::nullopt);
+    const Stage outer_stage = invalid_stage_;
+    read();
+    if (invalid_) invalid_->message = wrap(invalid_->message);
+    if (outer && (!invalid_ || outer_stage <= stage)) {
+      invalid_ = std::move(outer);
+      invalid_stage_ = outer_stage;
+    }
+  }
 
   AttributeValue value_at(Json json, int depth);
   AttributeValue typed_value(AttributeType type, Json json, int depth);
@@ -178,9 +222,13 @@ class Reader {
   bool too_deep(int depth);
 
   std::optional<Error> error_;
+  std::optional<Error> invalid_;
+  Stage invalid_stage_ = Stage::kItems;
+  Stage stage_ = Stage::kItems;
   Constraints constraints_;
   std::string path_;
-  std::string_view member_;  // being read, where that extends the path
+  std::string_view member_;      // being read, where that extends the path
+  std::string_view element_of_;  // the list or map of which an element is about to be read
 };
 
 // ---- Readers of members, by pointer to the member: set_text<&PutItemRequest::condition>.
@@ -212,6 +260,10 @@ void set_real(Reader& reader, Json json, T& out) {
 template <auto member, class T>
 void set_item(Reader& reader, Json json, T& out) {
   out.*member = reader.item(json);
+}
+template <auto member, class T>
+void set_start_key(Reader& reader, Json json, T& out) {
+  out.*member = reader.start_key(json);
 }
 template <auto member, class T>
 void set_json(Reader&, Json json, T& out) {

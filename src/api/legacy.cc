@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "api/messages.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -34,7 +35,7 @@ namespace {
 
 template <auto member, class T>
 void set_operand(Reader& reader, Json json, T& out) {
-  out.*member = reader.value(json);
+  out.*member = reader.member_value(json);
 }
 
 template <auto member, class T>
@@ -106,50 +107,59 @@ std::string_view symbol(ComparisonOperator op) {
 }
 
 void invalid(Reader& reader, std::string_view text) {
-  reader.fail(Code::kValidation,
-              fmt::format("One or more parameter values were invalid: {}", text));
+  reader.fail(Code::kValidation, fmt::format(messages::kInvalid, text));
 }
 
-std::string given_names(std::initializer_list<Parameter> parameters) {
+std::string given_names(std::initializer_list<Parameter> parameters, std::string_view except = {}) {
   std::string names;
   for (const Parameter& parameter : parameters) {
-    if (!parameter.given) continue;
+    if (!parameter.given || parameter.name == except) continue;
     if (!names.empty()) names += ", ";
     names += parameter.name;
   }
   return names;
 }
 
+// The expressions that could have used values: "UpdateExpression and ConditionExpression are null".
+std::string absent_expressions(std::initializer_list<Parameter> expressions) {
+  std::vector<std::string_view> names;
+  for (const Parameter& expression : expressions) {
+    if (expression.name != "ProjectionExpression") names.push_back(expression.name);
+  }
+  return fmt::format("{} {} null", fmt::join(names, " and "), names.size() > 1 ? "are" : "is");
+}
+
 }  // namespace
 
 bool uses_legacy(Reader& reader, std::initializer_list<Parameter> expressions,
                  std::initializer_list<Parameter> legacy, bool has_names, bool has_values) {
+  if (given_names(legacy).empty()) return false;
+  const Reader::At at(reader, Stage::kParameters);
   const std::string given_expressions = given_names(expressions);
-  const std::string given_legacy = given_names(legacy);
-  if (given_legacy.empty()) return false;
   if (!given_expressions.empty()) {
     // KeyConditions go with a filter or a projection that is an expression.
-    const bool keys_apart = given_legacy == "KeyConditions" &&
-                            given_expressions.find("KeyConditionExpression") == std::string::npos;
-    if (keys_apart) return true;
+    const bool keys_apart = given_expressions.find("KeyConditionExpression") == std::string::npos;
+    const std::string given_legacy = given_names(legacy, keys_apart ? "KeyConditions" : "");
+    if (given_legacy.empty()) return true;
     reader.fail(Code::kValidation,
-                fmt::format("Can not use both expression and non-expression parameters in the same "
-                            "request: Non-expression parameters: {{{}}} Expression parameters: "
-                            "{{{}}}",
-                            given_legacy, given_expressions));
-  } else if (has_names) {
-    reader.fail(Code::kValidation,
-                "ExpressionAttributeNames can only be specified when using expressions");
-  } else if (has_values) {
-    reader.fail(Code::kValidation,
-                "ExpressionAttributeValues can only be specified when using expressions");
+                fmt::format(messages::kMixedParameters, given_legacy, given_expressions));
+    return false;
   }
-  return !reader.failed();
+  if (has_names) {
+    reader.fail(Code::kValidation, messages::kNamesWithoutExpression);
+    return false;
+  }
+  if (has_values) {
+    reader.fail(Code::kValidation,
+                fmt::format(messages::kValuesWithoutExpression, absent_expressions(expressions)));
+    return false;
+  }
+  return true;
 }
 
 LegacyTranslator::LegacyTranslator(Reader& reader, std::optional<Names>& names,
                                    std::optional<Values>* values)
-    : reader_(reader), names_(names), values_(values) {}
+    : reader_(reader), at_(reader, Stage::kConditions), names_(names), values_(values) {}
 
 std::string LegacyTranslator::name(std::string_view attribute) {
   if (!names_) names_.emplace();

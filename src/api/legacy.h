@@ -66,6 +66,7 @@ class LegacyTranslator {
   std::string_view joint(std::size_t count, const std::optional<Json>& combine);
 
   Reader& reader_;
+  const Reader::At at_;
   std::optional<Names>& names_;
   std::optional<Values>* values_;
   std::size_t next_name_ = 0;

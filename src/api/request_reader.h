@@ -6,6 +6,7 @@
 
 #include "api/constraints.h"
 #include "api/json_reader.h"
+#include "api/validate.h"
 #include "api/wire.h"
 
 namespace stator::wire {
@@ -29,11 +30,16 @@ Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], 
   Reader reader;
   reader.members(document.root(), table, draft);
   if (!reader.failed()) complete(reader, draft);
-  const T& request = draft;
-  if (!reader.failed() && !reader.constraints().empty()) {
-    add_constraints(request, reader.constraints());
+  if (!reader.sound()) {
+    const T& request = draft;
+    if (!reader.failed()) add_constraints(request, reader.constraints());
+    // Placeholders that legacy parameters became are none of the request's own.
+    constexpr bool kHasLegacy = requires { request.legacy; };
+    bool legacy = false;
+    if constexpr (kHasLegacy) legacy = request.legacy;
+    if (reader.tells_value() && !legacy) STATOR_CHECK_OK(check_parameters(request));
+    STATOR_CHECK_OK(reader.result());
   }
-  STATOR_CHECK_OK(reader.result());
   return T(std::move(draft));
 }
 

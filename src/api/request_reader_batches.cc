@@ -55,12 +55,12 @@ auto* add_table(Reader& reader, Tables& tables, std::string_view name) {
 }
 
 constexpr Member<BatchGetItemRequest> kBatchGetItem[] = {
-    {"RequestItems", set_keys_by_table<&BatchGetItemRequest::items>, true},
+    {"RequestItems", set_keys_by_table<&BatchGetItemRequest::items>},
     {"ReturnConsumedCapacity", set_enum<&BatchGetItemRequest::return_capacity>},
 };
 
 constexpr Member<BatchWriteItemRequest> kBatchWriteItem[] = {
-    {"RequestItems", set_requests_by_table<&BatchWriteItemRequest::items>, true},
+    {"RequestItems", set_requests_by_table<&BatchWriteItemRequest::items>},
     {"ReturnConsumedCapacity", set_enum<&BatchWriteItemRequest::return_capacity>},
     {"ReturnItemCollectionMetrics", set_enum<&BatchWriteItemRequest::return_metrics>},
 };

@@ -11,7 +11,7 @@ struct UpdateDraft : UpdateItemRequest, LegacyParameters {};
 struct DeleteDraft : DeleteItemRequest, LegacyParameters {};
 
 constexpr Member<PutDraft> kPutItem[] = {
-    {"TableName", set_table<&PutDraft::table>},
+    {"TableName", set_table<&PutDraft::table>, true},
     {"Item", set_item<&PutDraft::item>, true},
     {"ConditionExpression", set_text<&PutDraft::condition>},
     {"ExpressionAttributeNames", set_names<&PutDraft::names>},
@@ -25,7 +25,7 @@ constexpr Member<PutDraft> kPutItem[] = {
 };
 
 constexpr Member<GetDraft> kGetItem[] = {
-    {"TableName", set_table<&GetDraft::table>},
+    {"TableName", set_table<&GetDraft::table>, true},
     {"Key", set_item<&GetDraft::key>, true},
     {"ConsistentRead", set_boolean<&GetDraft::consistent_read>},
     {"ProjectionExpression", set_text<&GetDraft::projection>},
@@ -35,7 +35,7 @@ constexpr Member<GetDraft> kGetItem[] = {
 };
 
 constexpr Member<UpdateDraft> kUpdateItem[] = {
-    {"TableName", set_table<&UpdateDraft::table>},
+    {"TableName", set_table<&UpdateDraft::table>, true},
     {"Key", set_item<&UpdateDraft::key>, true},
     {"UpdateExpression", set_text<&UpdateDraft::update>},
     {"ConditionExpression", set_text<&UpdateDraft::condition>},
@@ -51,7 +51,7 @@ constexpr Member<UpdateDraft> kUpdateItem[] = {
 };
 
 constexpr Member<DeleteDraft> kDeleteItem[] = {
-    {"TableName", set_table<&DeleteDraft::table>},
+    {"TableName", set_table<&DeleteDraft::table>, true},
     {"Key", set_item<&DeleteDraft::key>, true},
     {"ConditionExpression", set_text<&DeleteDraft::condition>},
     {"ExpressionAttributeNames", set_names<&DeleteDraft::names>},

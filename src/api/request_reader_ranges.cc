@@ -10,7 +10,7 @@ struct ScanDraft : ScanRequest, LegacyParameters {};
 
 // The filter's expression has the name of the legacy parameter's draft, hence the qualification.
 constexpr Member<QueryDraft> kQuery[] = {
-    {"TableName", set_table<&QueryDraft::table>},
+    {"TableName", set_table<&QueryDraft::table>, true},
     {"IndexName", set_text<&QueryDraft::index>},
     {"KeyConditionExpression", set_text<&QueryDraft::key_condition>},
     {"FilterExpression", set_text<&QueryRequest::filter>},
@@ -21,7 +21,7 @@ constexpr Member<QueryDraft> kQuery[] = {
     {"Limit", set_integer<&QueryDraft::limit>},
     {"ScanIndexForward", set_boolean<&QueryDraft::forward>},
     {"ConsistentRead", set_boolean<&QueryDraft::consistent_read>},
-    {"ExclusiveStartKey", set_item<&QueryDraft::exclusive_start_key>},
+    {"ExclusiveStartKey", set_start_key<&QueryDraft::exclusive_start_key>},
     {"ReturnConsumedCapacity", set_enum<&QueryDraft::return_capacity>},
     {"KeyConditions", set_json<&QueryDraft::key_conditions>},
     {"QueryFilter", set_json<&LegacyParameters::filter>},
@@ -30,7 +30,7 @@ constexpr Member<QueryDraft> kQuery[] = {
 };
 
 constexpr Member<ScanDraft> kScan[] = {
-    {"TableName", set_table<&ScanDraft::table>},
+    {"TableName", set_table<&ScanDraft::table>, true},
     {"IndexName", set_text<&ScanDraft::index>},
     {"FilterExpression", set_text<&ScanRequest::filter>},
     {"ProjectionExpression", set_text<&ScanDraft::projection>},
@@ -41,7 +41,7 @@ constexpr Member<ScanDraft> kScan[] = {
     {"Segment", set_integer<&ScanDraft::segment>},
     {"TotalSegments", set_integer<&ScanDraft::total_segments>},
     {"ConsistentRead", set_boolean<&ScanDraft::consistent_read>},
-    {"ExclusiveStartKey", set_item<&ScanDraft::exclusive_start_key>},
+    {"ExclusiveStartKey", set_start_key<&ScanDraft::exclusive_start_key>},
     {"ReturnConsumedCapacity", set_enum<&ScanDraft::return_capacity>},
     {"ScanFilter", set_json<&LegacyParameters::filter>},
     {"AttributesToGet", set_json<&ScanDraft::attributes_to_get>},

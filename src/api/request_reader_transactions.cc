@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/messages.h"
 #include "api/request_reader.h"
 
 namespace stator::wire {
@@ -57,8 +58,7 @@ void set_actions(Reader& reader, Json json, TransactWriteItemsRequest& out) {
     ElementDraft draft;
     reader.members(element, kElement, draft);
     if (draft.actions != 1) {
-      reader.fail(Code::kValidation,
-                  "TransactItems can only contain one of Check, Put, Update or Delete");
+      return reader.fail(Code::kValidation, messages::kOneAction);
     }
     out.items.push_back(std::move(draft.action));
   });

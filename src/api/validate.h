@@ -25,4 +25,18 @@ Result<void> validate(const BatchWriteItemRequest& request);
 Result<void> validate(const TransactWriteItemsRequest& request);
 Result<void> validate(const TransactGetItemsRequest& request);
 
+// What validate() checks between the model's constraints and the values: placeholders have an
+// expression to be used in.
+Result<void> check_parameters(const PutItemRequest& request);
+Result<void> check_parameters(const GetItemRequest& request);
+Result<void> check_parameters(const UpdateItemRequest& request);
+Result<void> check_parameters(const DeleteItemRequest& request);
+Result<void> check_parameters(const QueryRequest& request);
+Result<void> check_parameters(const ScanRequest& request);
+Result<void> check_parameters(const BatchGetItemRequest& request);
+template <class Request>
+Result<void> check_parameters(const Request&) {
+  return {};
+}
+
 }  // namespace stator

@@ -13,8 +13,7 @@ namespace stator {
 
 Failure invalid(std::string_view text);  // "One or more parameter values were invalid: " before it
 
-// The model's constraints, then the table's name.
-Result<void> check_table_given(const std::string& table);
+// The model's constraints.
 template <class T>
 Result<void> check_constraints(const T& request) {
   Constraints constraints;

@@ -5,6 +5,7 @@
 
 #include "api/attribute_check.h"
 #include "api/enums.h"
+#include "api/messages.h"
 #include "api/validate.h"
 #include "api/validate_rules.h"
 #include "fmt/format.h"
@@ -41,9 +42,19 @@ void add_throughput(const std::optional<Throughput>& throughput, const std::stri
   constraints.range(throughput->write, path + ".writeCapacityUnits", 1, INT64_MAX);
 }
 
+// As the service prints a list of structures.
+std::string schema_text(const KeySchema& schema) {
+  std::vector<std::string> elements;
+  for (const KeySchemaElement& element : schema) {
+    elements.push_back(
+        fmt::format(messages::kKeySchemaElement, element.name, wire::enum_name(element.type)));
+  }
+  return fmt::format("[{}]", fmt::join(elements, ", "));
+}
+
 void add_key_schema(const KeySchema& schema, const std::string& path, std::size_t most,
                     Constraints& constraints) {
-  constraints.count(schema.size(), path, 0, most, "[...]");
+  if (schema.size() > most) constraints.count(schema.size(), path, 0, most, schema_text(schema));
   for (std::size_t i = 0; i < schema.size(); ++i) {
     constraints.length(schema[i].name, fmt::format("{}.{}.member.attributeName", path, i + 1), 1,
                        kNameBytesMax);
@@ -67,8 +78,7 @@ void add_indexes(const Indexes& indexes, std::string_view member, std::size_t ke
 
 Result<void> check_bounds(const Throughput& throughput) {
   const auto out_of_bounds = [](int64_t value, std::string_view member) {
-    return fail(Code::kValidation,
-                fmt::format("Given value {} for {} is out of bounds", value, member));
+    return fail(Code::kValidation, fmt::format(messages::kOutOfBounds, value, member));
   };
   if (throughput.read > kThroughputMax) return out_of_bounds(throughput.read, "ReadCapacityUnits");
   if (throughput.write > kThroughputMax) {
@@ -109,40 +119,31 @@ Result<void> check_defined(const KeySchema& schema, const std::set<std::string>&
   for (const std::string& name : names) {
     if (defined.contains(name)) continue;
     return invalid(
-        fmt::format("Some index key attributes are not defined in AttributeDefinitions. Keys: "
-                    "[{}], AttributeDefinitions: [{}]",
-                    fmt::join(names, ", "), fmt::join(defined, ", ")));
+        fmt::format(messages::kUndefinedKeys, fmt::join(names, ", "), fmt::join(defined, ", ")));
   }
   return {};
 }
 
 // HASH elements, then RANGE elements, no name twice; `most` of either.
 Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
-  if (schema.front().type != KeyType::kHash) {
+  std::set<std::string_view> names;
+  for (const KeySchemaElement& element : schema) names.insert(element.name);
+  if (names.size() != schema.size()) {
     return fail(Code::kValidation,
-                "Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
+                schema.size() == 2 ? messages::kKeyTwice : messages::kElementTwice);
+  }
+  if (schema.front().type != KeyType::kHash) {
+    return fail(Code::kValidation, messages::kFirstKeyNotHash);
   }
   if (most == 1 && schema.size() == 2 && schema[1].type != KeyType::kRange) {
-    return fail(Code::kValidation,
-                "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
+    return fail(Code::kValidation, messages::kSecondKeyNotRange);
   }
   const auto type_of = [](const KeySchemaElement& element) { return element.type; };
   if (!std::ranges::is_sorted(schema, {}, type_of)) {
-    return fail(Code::kValidation,
-                "Invalid KeySchema: HASH elements must come before RANGE elements");
+    return fail(Code::kValidation, messages::kHashAfterRange);
   }
   if (count_of(schema, KeyType::kHash) > most || count_of(schema, KeyType::kRange) > most) {
-    return fail(Code::kValidation,
-                fmt::format("Invalid KeySchema: At most {} HASH and {} RANGE elements are allowed",
-                            most, most));
-  }
-  std::set<std::string_view> names;
-  for (const KeySchemaElement& element : schema) {
-    if (names.insert(element.name).second) continue;
-    return fail(Code::kValidation,
-                schema.size() == 2 ? "Both the Hash Key and the Range Key element in the KeySchema "
-                                     "have the same name"
-                                   : "Invalid KeySchema: Two elements have the same name");
+    return fail(Code::kValidation, fmt::format(messages::kTooManyKeys, most, most));
   }
   return {};
 }
@@ -268,12 +269,6 @@ Result<void> check_all_used(const CreateTableRequest& request,
       fmt::join(defined, ", "), fmt::join(used, ", ")));
 }
 
-Result<void> check_table_name_length(const std::string& table) {
-  if (table.size() >= 3 && table.size() <= kNameBytesMax) return {};
-  return fail(Code::kValidation,
-              "TableName must be at least 3 characters long and at most 255 characters long");
-}
-
 // Key attributes are among those that are defined.
 Result<void> check_texts(const CreateTableRequest& request) {
   for (const AttributeDefinition& attribute : request.attributes) {
@@ -297,9 +292,7 @@ Result<void> check_texts(const CreateTableRequest& request) {
 }  // namespace
 
 void add_constraints(const CreateTableRequest& request, Constraints& constraints) {
-  if (check_table_name_length(request.table)) {
-    constraints.resource_name(request.table, "tableName");
-  }
+  constraints.managed_table(request.table);
   add_key_schema(request.key_schema, "keySchema", 2, constraints);
   for (std::size_t i = 0; i < request.attributes.size(); ++i) {
     constraints.length(request.attributes[i].name,
@@ -317,11 +310,11 @@ void add_constraints(const CreateTableRequest& request, Constraints& constraints
 }
 
 void add_constraints(const DescribeTableRequest& request, Constraints& constraints) {
-  if (!request.table.empty()) constraints.table_name(request.table, "tableName");
+  constraints.managed_table(request.table);
 }
 
 void add_constraints(const DeleteTableRequest& request, Constraints& constraints) {
-  if (!request.table.empty()) constraints.table_name(request.table, "tableName");
+  constraints.managed_table(request.table);
 }
 
 void add_constraints(const ListTablesRequest& request, Constraints& constraints) {
@@ -332,8 +325,6 @@ void add_constraints(const ListTablesRequest& request, Constraints& constraints)
 }
 
 Result<void> validate(const CreateTableRequest& request) {
-  STATOR_CHECK_OK(check_table_given(request.table));
-  STATOR_CHECK_OK(check_table_name_length(request.table));
   STATOR_CHECK_OK(check_constraints(request));
   STATOR_CHECK_OK(check_not_empty(request.key_schema.empty(), "keySchema", "[]"));
   STATOR_CHECK_OK(check_texts(request));
@@ -342,6 +333,9 @@ Result<void> validate(const CreateTableRequest& request) {
   if (defined.size() != request.attributes.size()) {
     return invalid("Duplicate AttributeName in AttributeDefinitions");
   }
+  if (request.key_schema.size() > defined.size()) {
+    return fail(Code::kValidation, messages::kKeysUndefined);
+  }
   STATOR_CHECK_OK(check_defined(request.key_schema, defined));
   STATOR_CHECK_OK(check_key_schema(request.key_schema, 1));
   STATOR_CHECK_OK(check_indexes(request, defined));
@@ -349,12 +343,10 @@ Result<void> validate(const CreateTableRequest& request) {
 }
 
 Result<void> validate(const DescribeTableRequest& request) {
-  STATOR_CHECK_OK(check_table_given(request.table));
   return check_constraints(request);
 }
 
 Result<void> validate(const DeleteTableRequest& request) {
-  STATOR_CHECK_OK(check_table_given(request.table));
   return check_constraints(request);
 }
 

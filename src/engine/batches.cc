@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "api/messages.h"
 #include "api/validate.h"
 #include "engine/engine_impl.h"
 #include "engine/item_reads.h"
@@ -29,9 +30,11 @@ Result<std::vector<TableReads>> prepare_reads(const CatalogueSnapshot& snapshot,
   std::vector<TableReads> reads;
   for (const auto& [name, keys] : request.items) {
     TableReads table_reads{.name = &name, .keys = &keys};
-    STATOR_TRY(table_reads.table, find_table(snapshot, name));
-    STATOR_TRY(table_reads.projection,
-               parse_projection(*table_reads.table, keys.projection, keys.names, keys.legacy));
+    auto table = find_table(snapshot, name);
+    STATOR_TRY(table_reads.projection, parse_projection(table ? table->get() : nullptr,
+                                                        keys.projection, keys.names, keys.legacy));
+    if (!table) return failure_of(std::move(table));
+    table_reads.table = std::move(*table);
     reads.push_back(std::move(table_reads));
   }
   std::set<std::string> seen;
@@ -115,9 +118,7 @@ Result<NamedAction> prepare_write(const std::string& name, const TablePtr& table
   static const std::optional<Values> no_values;
   const bool puts = request.put.has_value();
   if (puts == request.delete_key.has_value()) {
-    return fail(Code::kValidation,
-                "Supplied AttributeValue has more than one datatypes set, must contain exactly one "
-                "of the supported datatypes");
+    return fail(Code::kValidation, messages::kManyTypes);
   }
   const Item& item = puts ? *request.put : *request.delete_key;
   NamedAction prepared{.name = name, .action = {}};

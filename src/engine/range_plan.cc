@@ -100,7 +100,12 @@ Result<void> check_query_filter(const RangePlan& plan, const KeySchema& schema) 
 template <class Request>
 Result<RangePlan> begin_plan(const Table& table, const Request& request) {
   RangePlan plan{.table = &table};
-  STATOR_TRY(plan.index, find_index(table, request.index, request.consistent_read));
+  auto index = find_index(table, request.index, request.consistent_read);
+  if (!index) {
+    STATOR_CHECK_OK(check_expressions(request));
+    return failure_of(std::move(index));
+  }
+  plan.index = *index;
   if (request.limit) plan.limit = static_cast<std::size_t>(std::max<int64_t>(1, *request.limit));
   plan.consistent = request.consistent_read;
   return plan;
@@ -204,7 +209,32 @@ void continue_after(RangePlan& plan, std::string row) {
   }
 }
 
+template <class Request>
+Result<void> check_parts(const Request& request, Placeholders& placeholders) {
+  const ExpressionLimits limits = limits_of(request.legacy);
+  if (request.filter) {
+    STATOR_CHECK_OK(
+        Condition::parse(*request.filter, ConditionRole::kFilter, placeholders, limits));
+  }
+  if (request.projection) {
+    STATOR_CHECK_OK(ProjectionExpression::parse(*request.projection, placeholders, limits));
+  }
+  return placeholders.check_all_used();
+}
+
 }  // namespace
+
+Result<void> check_expressions(const QueryRequest& request) {
+  STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
+  STATOR_CHECK_OK(KeyCondition::check(request.key_condition.value_or(""), placeholders,
+                                      limits_of(request.legacy)));
+  return check_parts(request, placeholders);
+}
+
+Result<void> check_expressions(const ScanRequest& request) {
+  STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
+  return check_parts(request, placeholders);
+}
 
 Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
   STATOR_TRY(RangePlan plan, begin_plan(table, request));

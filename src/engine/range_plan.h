@@ -36,4 +36,9 @@ struct RangePlan {
 Result<RangePlan> plan_query(const Table& table, const QueryRequest& request);
 Result<RangePlan> plan_scan(const Table& table, const ScanRequest& request);
 
+// What is wrong with a request's expressions whatever the table, which the service finds before it
+// looks for the table and the index.
+Result<void> check_expressions(const QueryRequest& request);
+Result<void> check_expressions(const ScanRequest& request);
+
 }  // namespace stator

@@ -15,7 +15,10 @@ Result<PageResponse> read_range(Engine::Impl& engine, const Request& request, Pl
   STATOR_CHECK_OK(validate(request));
   const auto snapshot = engine.catalogue->snapshot();
   const TablePtr* table = snapshot->find(request.table);
-  if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+  if (table == nullptr) {
+    STATOR_CHECK_OK(check_expressions(request));
+    return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+  }
   STATOR_TRY(const RangePlan plan, make_plan(**table, request));
   auto page = read_page(*engine.store, plan, request.return_capacity);
   if (!page) return Failure(service_error(std::move(page).error()));

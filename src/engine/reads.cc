@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GetItem, TransactGetItems.
+#include <set>
 #include <utility>
 
 #include "api/validate.h"
@@ -16,9 +17,10 @@ Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
   STATOR_CHECK_OK(validate(request));
   const auto snapshot = impl_->catalogue->snapshot();
   const TablePtr* table = snapshot->find(request.table);
-  if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
   STATOR_TRY(const auto projection,
-             parse_projection(**table, request.projection, request.names, request.legacy));
+             parse_projection(table == nullptr ? nullptr : table->get(), request.projection,
+                              request.names, request.legacy));
+  if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
   STATOR_CHECK_OK(check_key((*table)->key(), request.key));
 
   CapacityMeter meter(request.return_capacity);
@@ -34,26 +36,29 @@ Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
 Result<TransactGetItemsResponse> Engine::transact_get_items(
     const TransactGetItemsRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  struct Read {
-    const Table* table;
-    std::optional<ProjectionExpression> projection;
-  };
+  std::vector<std::optional<ProjectionExpression>> projections;
   const auto snapshot = impl_->catalogue->snapshot();
-  std::vector<Read> reads;
+  std::vector<const Table*> tables;
   std::vector<CancellationReason> reasons;
+  std::set<std::string> keys;
   bool cancelled = false;
   for (const TransactGetItem& item : request.items) {
-    const TablePtr* table = snapshot->find(item.table);
-    if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-    STATOR_TRY(auto projection, parse_projection(**table, item.projection, item.names, false));
-    STATOR_CHECK_OK(check_no_empty_key((*table)->key(), item.key));
+    const TablePtr* found = snapshot->find(item.table);
+    STATOR_TRY(auto projection, parse_projection(found == nullptr ? nullptr : found->get(),
+                                                 item.projection, item.names, false));
+    if (found == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+    projections.push_back(std::move(projection));
+    const Table& table = **found;
+    tables.push_back(&table);
+    STATOR_CHECK_OK(check_no_empty_key(table.key(), item.key));
     CancellationReason& reason = reasons.emplace_back();
-    if (auto checked = check_key((*table)->key(), item.key); !checked) {
+    if (auto checked = check_key(table.key(), item.key); !checked) {
       cancelled = true;
       reason.code = "ValidationError";
       reason.message = std::move(checked).error().message;
+    } else if (!keys.insert(item_row_key(table.secret(), table.key(), item.key)).second) {
+      return fail(Code::kValidation, messages::kRepeatedTransactionItem);
     }
-    reads.push_back({.table = table->get(), .projection = std::move(projection)});
   }
   if (cancelled) return transaction_cancelled(std::move(reasons));
 
@@ -61,11 +66,11 @@ Result<TransactGetItemsResponse> Engine::transact_get_items(
   if (!view) return Failure(service_error(std::move(view).error()));
   TransactGetItemsResponse response;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    auto found = read_item(**view, *reads[i].table, request.items[i].key, reads[i].projection,
-                           meter.wanted());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    auto found =
+        read_item(**view, *tables[i], request.items[i].key, projections[i], meter.wanted());
     if (!found) return Failure(service_error(std::move(found).error()));
-    meter.add(*reads[i].table, read_units(found->bytes) * 2);
+    meter.add(*tables[i], read_units(found->bytes) * 2);
     response.items.push_back(std::move(found->item));
   }
   response.capacity = meter.all();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/request_expressions.h"
 
+#include <fmt/format.h>
+
 #include "api/attribute_check.h"
+#include "api/messages.h"
 #include "engine/item_rules.h"
 
 namespace stator {
@@ -13,22 +16,24 @@ Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
   if (!values) return placeholders;
   for (const auto& [key, value] : *values) {
     if (auto checked = check_value(value); !checked) {
-      return fail(Code::kValidation, "ExpressionAttributeValues contains invalid value: " +
-                                         checked.error().message + " for key " + key);
+      if (checked.error().message == messages::kValueNestedTooDeeply)
+        return failure_of(std::move(checked));
+      return fail(Code::kValidation,
+                  fmt::format(messages::kInvalidExpressionValue, checked.error().message, key));
     }
   }
   return placeholders;
 }
 
 Result<std::optional<ProjectionExpression>> parse_projection(
-    const Table& table, const std::optional<std::string>& projection,
+    const Table* table, const std::optional<std::string>& projection,
     const std::optional<Names>& names, bool legacy) {
   std::optional<ProjectionExpression> parsed;
   if (!projection) return parsed;
   STATOR_TRY(Placeholders placeholders, checked_placeholders(names, {}));
   STATOR_TRY(parsed, ProjectionExpression::parse(*projection, placeholders, limits_of(legacy)));
   STATOR_CHECK_OK(placeholders.check_all_used());
-  STATOR_CHECK_OK(check_keys_unopened(table, parsed->opened_attributes()));
+  if (table != nullptr) STATOR_CHECK_OK(check_keys_unopened(*table, parsed->opened_attributes()));
   return parsed;
 }
 

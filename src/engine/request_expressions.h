@@ -19,9 +19,10 @@ inline ExpressionLimits limits_of(bool legacy) {
 Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
                                           const std::optional<Values>& values);
 
-// kValidation; absent where no projection is given.
+// kValidation; absent where no projection is given. A null table, which is one that was not found,
+// leaves the keys unchecked.
 Result<std::optional<ProjectionExpression>> parse_projection(
-    const Table& table, const std::optional<std::string>& projection,
+    const Table* table, const std::optional<std::string>& projection,
     const std::optional<Names>& names, bool legacy);
 
 }  // namespace stator

@@ -49,23 +49,24 @@ bool is_reason(const Error& error) {
 
 Result<void> prepare(TransactWrite& write, const TransactWriteItemsRequest& request) {
   const auto snapshot = write.engine.catalogue->snapshot();
-  std::vector<TablePtr> tables;
+  std::optional<Error> missing;
   for (const TransactWriteItem& item : request.items) {
-    STATOR_TRY(TablePtr table, find_table(*snapshot, item.table));
-    tables.push_back(std::move(table));
-  }
-  for (std::size_t i = 0; i < request.items.size(); ++i) {
-    const TransactWriteItem& item = request.items[i];
-    STATOR_TRY(WriteAction action,
-               parse_write(tables[i], {.action = item.action,
-                                       .item = item.item,
-                                       .update = item.update,
-                                       .condition = item.condition,
-                                       .names = item.names,
-                                       .values = item.values,
-                                       .on_condition_failure = item.on_condition_failure}));
-    STATOR_CHECK_OK(check_no_empty_key(tables[i]->key(), item.item));
+    auto table = find_table(*snapshot, item.table);
+    STATOR_TRY(
+        WriteAction action,
+        parse_write(table ? *table : nullptr, {.action = item.action,
+                                               .item = item.item,
+                                               .update = item.update,
+                                               .condition = item.condition,
+                                               .names = item.names,
+                                               .values = item.values,
+                                               .on_condition_failure = item.on_condition_failure}));
+    if (!table && !missing) missing = std::move(table).error();
     write.actions.push_back(std::move(action));
+  }
+  if (missing) return Failure(std::move(*missing));
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    STATOR_CHECK_OK(check_no_empty_key(write.actions[i].table->key(), request.items[i].item));
   }
 
   std::vector<CancellationReason> reasons(request.items.size());

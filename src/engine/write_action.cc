@@ -81,6 +81,12 @@ Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameter
   WriteAction action{.action = parameters.action, .table = std::move(table)};
   action.return_old_on_failure =
       parameters.on_condition_failure == ReturnValuesOnConditionCheckFailure::kAllOld;
+  if (parameters.action == TransactAction::kPut) {
+    action.item = encode_item(parameters.item);
+    if (item_size_bytes(ItemView(action.item)) > kItemBytesMax) {
+      return fail(Code::kValidation, messages::kItemTooLarge);
+    }
+  }
   if (!parameters.update && !parameters.condition) return action;
 
   STATOR_TRY(Placeholders placeholders, checked_placeholders(parameters.names, parameters.values));
@@ -93,28 +99,33 @@ Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameter
                                                   placeholders, limits));
   }
   STATOR_CHECK_OK(placeholders.check_all_used());
-  if (action.update) {
-    for (const std::string& attribute : action.update->attributes()) {
-      if (action.table->is_key(attribute)) {
-        return fail(Code::kValidation, messages::key_update(attribute));
-      }
-    }
+  if (action.table && action.update) {
     STATOR_CHECK_OK(check_keys_unopened(*action.table, action.update->opened_attributes()));
   }
-  if (action.condition) {
+  if (action.table && action.condition) {
     STATOR_CHECK_OK(check_keys_unopened(*action.table, action.condition->opened_attributes()));
   }
   return action;
 }
 
+namespace {
+
+Result<void> check_keys_kept(const WriteAction& action) {
+  if (!action.update) return {};
+  for (const std::string& attribute : action.update->attributes()) {
+    if (action.table->is_key(attribute)) {
+      return fail(Code::kValidation, messages::key_update(attribute));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> check_write(WriteAction& action, const Item& item) {
   const KeyShape& shape = action.table->key();
   if (action.action == TransactAction::kPut) {
     STATOR_CHECK_OK(check_item(*action.table, item));
-    action.item = encode_item(item);
-    if (item_size_bytes(ItemView(action.item)) > kItemBytesMax) {
-      return fail(Code::kValidation, messages::kItemTooLarge);
-    }
     for (const auto* attributes : {&shape.hash, &shape.range}) {
       for (const AttributeDefinition& attribute : *attributes) {
         action.key.emplace(attribute.name, item.find(attribute.name)->second);
@@ -122,6 +133,7 @@ Result<void> check_write(WriteAction& action, const Item& item) {
     }
   } else {
     STATOR_CHECK_OK(check_key(shape, item));
+    STATOR_CHECK_OK(check_keys_kept(action));
     action.key = item;
   }
   action.row_key = item_row_key(action.table->secret(), shape, action.key);

@@ -54,9 +54,10 @@ struct WriteEffect {
   double table_units() const;  // of one write outside a transaction
 };
 
-// kValidation for expressions that are none, and for updates of key attributes.
+// kValidation for items that are too large and for expressions that are none, which the service
+// finds whether or not there is such a table: null where there is none.
 Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters);
-// kValidation for keys and items that the table does not take.
+// kValidation for keys and items that the table does not take, and for updates of key attributes.
 Result<void> check_write(WriteAction& action, const Item& item);
 // kConditionalCheckFailed with the item in its detail where asked for; kValidation for an update
 // that does not fit the item.

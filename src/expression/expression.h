@@ -140,6 +140,9 @@ struct KeyCondition {
                                     const KeySchema& schema,
                                     const std::vector<AttributeDefinition>& attributes,
                                     ExpressionLimits limits = ExpressionLimits::kEnforced);
+  // What parse() finds wrong whatever the schema.
+  static Result<void> check(std::string_view text, Placeholders& placeholders,
+                            ExpressionLimits limits = ExpressionLimits::kEnforced);
 };
 
 }  // namespace stator

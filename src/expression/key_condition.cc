@@ -172,12 +172,7 @@ Result<KeyCondition> match(Parts parts, const KeySchema& schema,
   return complaint(message::kKeyUnsupported);
 }
 
-}  // namespace
-
-Result<KeyCondition> KeyCondition::parse(std::string_view text, Placeholders& placeholders,
-                                         const KeySchema& schema,
-                                         const std::vector<AttributeDefinition>& attributes,
-                                         ExpressionLimits limits) {
+Result<Parts> parts_of(std::string_view text, Placeholders& placeholders, ExpressionLimits limits) {
   auto root = expression::parse_condition(text, limits);
   if (!root) return expression::invalid("KeyConditionExpression", root.error());
   if (auto bound = expression::bind(*root, placeholders); !bound) {
@@ -185,6 +180,22 @@ Result<KeyCondition> KeyCondition::parse(std::string_view text, Placeholders& pl
   }
   Parts parts;
   STATOR_CHECK_OK(gather(parts, *root));
+  return parts;
+}
+
+}  // namespace
+
+Result<void> KeyCondition::check(std::string_view text, Placeholders& placeholders,
+                                 ExpressionLimits limits) {
+  STATOR_CHECK_OK(parts_of(text, placeholders, limits));
+  return {};
+}
+
+Result<KeyCondition> KeyCondition::parse(std::string_view text, Placeholders& placeholders,
+                                         const KeySchema& schema,
+                                         const std::vector<AttributeDefinition>& attributes,
+                                         ExpressionLimits limits) {
+  STATOR_TRY(Parts parts, parts_of(text, placeholders, limits));
   return match(std::move(parts), schema, attributes);
 }
 

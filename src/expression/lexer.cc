@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "expression/messages.h"
 
 namespace stator::expression {
@@ -56,22 +58,24 @@ Token first_token(std::string_view text) {
 
 Result<std::vector<Token>> tokenize(std::string_view text) {
   std::vector<Token> tokens;
+  std::optional<std::size_t> stray;  // the place of a character that begins no token
   std::size_t at = 0;
-  for (;;) {
+  // The message also shows the token after the stray one.
+  while (!stray || tokens.size() < *stray + 2) {
     at += run_length(text.substr(at), is_space);
     if (at == text.size()) break;
-    const Token token = first_token(text.substr(at));
+    Token token = first_token(text.substr(at));
     if (token.kind == TokenKind::kEnd) {
       // The whole character: a message that holds a part of one is no text.
       const std::size_t length = 1 + run_length(text.substr(at + 1, 3), is_continuation);
-      tokens.push_back({TokenKind::kSymbol, text.substr(at, length)});
-      tokens.push_back({TokenKind::kEnd, text.substr(at + length, 0)});
-      return syntax_error(text, tokens, tokens.size() - 2);
+      token = {TokenKind::kSymbol, text.substr(at, length)};
+      if (!stray) stray = tokens.size();
     }
     tokens.push_back(token);
     at += token.text.size();
   }
   tokens.push_back({TokenKind::kEnd, text.substr(text.size())});
+  if (stray) return syntax_error(text, tokens, *stray);
   return tokens;
 }
 

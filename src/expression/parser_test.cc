@@ -94,7 +94,7 @@ TEST(Parser, RefusesWhatIsNoCondition) {
       {"a", "Syntax error; token: \"<EOF>\", near: \"a\""},
       {"a = :v b", "token: \"b\", near: \":v b\""},
       {"a = $v", "token: \"$\""},
-      {"\xc3\xa9 = :v", "token: \"\xc3\xa9\", near: \"\xc3\xa9\""},
+      {"\xc3\xa9 = :v", "token: \"\xc3\xa9\", near: \"\xc3\xa9 =\""},
       {"((a)) = :v", "The expression has redundant parentheses;"},
       {"(((a)) = :v)", "The expression has redundant parentheses;"},
       {"a == :v", "Syntax error"},

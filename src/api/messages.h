@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The service's texts for what is wrong with a request before any table is looked at. AWS rewords
+// them now and then. {} are filled by fmt. Texts about expressions are in expression/messages.h,
+// those that need a table in engine/messages.h; tests/layers sees to it that there are no others.
+#pragma once
+
+namespace stator::messages {
+
+// Violations of the model, and the envelope around them.
+inline constexpr const char* kOneError = "{} validation error detected: {}";
+inline constexpr const char* kSeveralErrors = "{} validation errors detected: {}";
+inline constexpr const char* kViolation = "Value '{}' at '{}' failed to satisfy constraint: {}";
+inline constexpr const char* kUnquotedViolation = "Value at '{}' failed to satisfy constraint: {}";
+inline constexpr const char* kMissing =
+    "Value null at '{}' failed to satisfy constraint: Member must not be null";
+inline constexpr const char* kLengthAtLeast = "Member must have length greater than or equal to {}";
+inline constexpr const char* kLengthAtMost = "Member must have length less than or equal to {}";
+inline constexpr const char* kValueAtLeast = "Member must have value greater than or equal to {}";
+inline constexpr const char* kValueAtMost = "Member must have value less than or equal to {}";
+inline constexpr const char* kEnumSet = "Member must satisfy enum value set: {}";
+inline constexpr const char* kNamePattern =
+    "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+";
+inline constexpr const char* kTableKeys =
+    "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member "
+    "must have length greater than or equal to 1, Member must satisfy regular expression pattern: "
+    "[a-zA-Z0-9_.-]+]";
+inline constexpr const char* kBatchedWrites =
+    "Map value must satisfy constraint: [Member must have length less than or equal to {}, Member "
+    "must have length greater than or equal to 1]";
+
+// Parameters that are absent, or not allowed together.
+inline constexpr const char* kTableNameRequired =
+    "The parameter 'TableName' is required but was not present in the request";
+inline constexpr const char* kRequestItemsRequired =
+    "The requestItems parameter is required for {}";
+inline constexpr const char* kMixedParameters =
+    "Can not use both expression and non-expression parameters in the same request: Non-expression "
+    "parameters: {{{}}} Expression parameters: {{{}}}";
+inline constexpr const char* kNamesWithoutExpression =
+    "ExpressionAttributeNames can only be specified when using expressions";
+inline constexpr const char* kValuesWithoutExpression =
+    "ExpressionAttributeValues can only be specified when using expressions: {}";
+inline constexpr const char* kInvalidReturnValues = "ReturnValues can only be ALL_OLD or NONE";
+inline constexpr const char* kTooManyGets = "Too many items requested for the BatchGetItem call";
+inline constexpr const char* kTooManyWrites =
+    "Too many items requested for the BatchWriteItem call";
+inline constexpr const char* kOneAction =
+    "TransactItems can only contain one of Check, Put, Update or Delete";
+
+// Query and Scan.
+inline constexpr const char* kNoKeyCondition =
+    "Either the KeyConditions or KeyConditionExpression parameter must be specified in the "
+    "request.";
+inline constexpr const char* kSelectSpecific =
+    "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
+    "SPECIFIC_ATTRIBUTES";
+inline constexpr const char* kSelectProjected =
+    "ALL_PROJECTED_ATTRIBUTES can be used only when {} using an IndexName";
+inline constexpr const char* kSelectCount =
+    "Cannot specify the {} when choosing to get only the Count";
+inline constexpr const char* kSelectOther = "Cannot specify the {} when choosing to get {}";
+inline constexpr const char* kSegmentAlone =
+    "The TotalSegments parameter is required but was not present in the request when Segment "
+    "parameter is present";
+inline constexpr const char* kTotalSegmentsAlone =
+    "The Segment parameter is required but was not present in the request when parameter "
+    "TotalSegments is present";
+inline constexpr const char* kSegmentTooLarge =
+    "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: "
+    "{} is not less than TotalSegments: {}";
+inline constexpr const char* kStartKeyWith = "The provided starting key is invalid: {}";
+
+// Attribute values.
+inline constexpr const char* kInvalid = "One or more parameter values were invalid: {}";
+inline constexpr const char* kValueNestedTooDeeply =
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
+    "beyond supported limit";
+inline constexpr const char* kEmptyValue =
+    "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
+inline constexpr const char* kManyTypes =
+    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+    "supported datatypes";
+inline constexpr const char* kFalseNull =
+    "One or more parameter values were invalid: Null attribute value types must have the value of "
+    "true";
+inline constexpr const char* kEmptyStringSet =
+    "One or more parameter values were invalid: An string set  may not be empty";
+inline constexpr const char* kEmptyNumberSet =
+    "One or more parameter values were invalid: An number set  may not be empty";
+inline constexpr const char* kEmptyBinarySet =
+    "One or more parameter values were invalid: Binary sets should not be empty";
+inline constexpr const char* kDuplicateStrings =
+    "One or more parameter values were invalid: Input collection [{}] contains duplicates.";
+inline constexpr const char* kDuplicateNumbers = "Input collection contains duplicates";
+inline constexpr const char* kDuplicateBinaries =
+    "One or more parameter values were invalid: Input collection [{}]of type BS contains "
+    "duplicates.";
+inline constexpr const char* kInvalidExpressionValue =
+    "ExpressionAttributeValues contains invalid value: {} for key {}";
+// Requests in process only: over the wire such text is no JSON.
+inline constexpr const char* kNoUtf8 =
+    "One or more parameter values were invalid: A string is not valid UTF-8";
+
+// Schemas of tables and indexes.
+inline constexpr const char* kKeysUndefined =
+    "Invalid KeySchema: Some index key attribute have no definition";
+inline constexpr const char* kFirstKeyNotHash =
+    "Invalid KeySchema: The first KeySchemaElement is not a HASH key type";
+inline constexpr const char* kSecondKeyNotRange =
+    "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type";
+inline constexpr const char* kHashAfterRange =
+    "Invalid KeySchema: HASH elements must come before RANGE elements";
+inline constexpr const char* kTooManyKeys =
+    "Invalid KeySchema: At most {} HASH and {} RANGE elements are allowed";
+inline constexpr const char* kKeyTwice =
+    "Both the Hash Key and the Range Key element in the KeySchema have the same name";
+inline constexpr const char* kElementTwice = "Invalid KeySchema: Two elements have the same name";
+inline constexpr const char* kKeySchemaElement = "KeySchemaElement(attributeName={}, keyType={})";
+inline constexpr const char* kUndefinedKeys =
+    "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], "
+    "AttributeDefinitions: [{}]";
+inline constexpr const char* kOutOfBounds = "Given value {} for {} is out of bounds";
+
+// What JSON can hold but the model cannot.
+inline constexpr const char* kListForBody = "Start of list found where not expected";
+inline constexpr const char* kListForScalar = "Unrecognized collection type class java.lang.{}";
+inline constexpr const char* kListForBytes =
+    "Unrecognized collection type class java.nio.ByteBuffer";
+inline constexpr const char* kListForStructure =
+    "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.{}";
+inline constexpr const char* kListForMap =
+    "Unrecognized collection type java.util.Map<java.lang.String, {}>";
+inline constexpr const char* kStructureUnexpected =
+    "Start of structure or map found where not expected";
+inline constexpr const char* kScalarForCollection = "Unexpected field type";
+inline constexpr const char* kScalarForValue = "Unexpected value type in payload";
+inline constexpr const char* kScalarForNestedCollection =
+    "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
+    "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and "
+    "java.lang.Class are in module java.base of loader 'bootstrap')";
+inline constexpr const char* kConversion = "{} cannot be converted to {}";
+inline constexpr const char* kNoBoolean = "Unexpected token received from parser";
+inline constexpr const char* kNoBytes = "only base-64-encoded strings are convertible to bytes";
+inline constexpr const char* kBase64Length =
+    "Base64 encoded length is expected a multiple of 4 bytes but found: {}";
+inline constexpr const char* kBase64Character = "Invalid Base64 character";
+inline constexpr const char* kBase64End = "Invalid last non-pad Base64 character dectected";
+
+}  // namespace stator::messages
