@@ -181,7 +181,26 @@ class Reader {
     path_.resize(outer);
   }
 
+  // Calls read(name, value) for each member of a structure, and then complete(), both where the
+  // structure is the place that missing() speaks of.
+  template <class F, class G>
+  void structure_members(Json json, F read, G complete) {
+    simdjson::dom::object object;
+    if (!structure(json, object)) return;
+    const std::size_t outer = enter(member_);
+    for (const auto [name, value] : object) {
+      if (value.is_null()) continue;
+      member_ = name;
+      read(std::string_view(name), value);
+      if (failed()) break;
+    }
+    if (!failed()) complete();
+    path_.resize(outer);
+  }
+
   Constraints& constraints() { return constraints_; }
+  // To what is being read.
+  std::string path() const { return member_.empty() ? path_ : path_to(member_); }
   void missing(std::string_view member) { constraints_.missing(path_to(member)); }
 
  private:
