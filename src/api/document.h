@@ -19,9 +19,21 @@ namespace stator {
 struct MemberShape;
 
 struct Shape {
-  enum class Kind { kText, kTable, kBoolean, kInteger, kLong, kReal, kTime, kList, kStructure };
+  enum class Kind {
+    kText,
+    kTable,
+    kBoolean,
+    kInteger,
+    kLong,
+    kReal,
+    kTime,
+    kList,
+    kStructure,
+    kAnything
+  };
 
-  Kind kind = Kind::kText;  // kTable: a table's name or ARN, of which the document holds the name
+  // kTable: a table's name or ARN, of which the document holds the name. kAnything: any JSON.
+  Kind kind = Kind::kText;
   // Of a text's length, a number's value, a list's count.
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();

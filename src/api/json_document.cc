@@ -38,6 +38,8 @@ class DocumentReader {
         return list(json, shape);
       case Shape::Kind::kStructure:
         return structure(json, shape);
+      case Shape::Kind::kAnything:
+        return anything(json, 0);
     }
     return {};
   }
@@ -113,6 +115,28 @@ class DocumentReader {
     return list;
   }
 
+  AttributeValue anything(Json json, int depth) {
+    constexpr int kDepthMax = 32;
+    if (depth == kDepthMax) {
+      reader_.fail(Code::kSerialization, "Document is nested too deeply");
+      return {};
+    }
+    if (json.is_string()) return reader_.text(json);
+    if (json.is_bool()) return reader_.boolean(json);
+    if (json.is_int64()) return reader_.integer(json, "Long");
+    if (json.is_number()) return real(json);
+    if (json.is_array()) {
+      List list;
+      reader_.elements(json, [&](Json part) { list.push_back(anything(part, depth + 1)); });
+      return list;
+    }
+    Item map;
+    reader_.entries(json, [&](std::string_view name, Json part) {
+      map.insert_or_assign(std::string(name), anything(part, depth + 1));
+    });
+    return map;
+  }
+
   Reader reader_;
 };
 
@@ -121,9 +145,9 @@ class DocumentReader {
 Result<Item> read_document(std::string_view json, const Shape& shape) {
   STATOR_TRY(const Document parsed, Document::parse(json));
   DocumentReader documents;
-  Item document = documents.structure(parsed.root(), shape);
+  const AttributeValue read = documents.read(parsed.root(), shape);
   STATOR_CHECK_OK(documents.reader().result());
-  return document;
+  return as_map(read);
 }
 
 std::string document_to_json(const Item& document) {
