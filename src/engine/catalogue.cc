@@ -9,6 +9,7 @@
 #include "engine/catalogue_codec.h"
 #include "engine/catalogue_rows.h"
 #include "engine/messages.h"
+#include "engine/records.h"
 
 namespace stator {
 namespace {
@@ -233,6 +234,7 @@ Result<void> Catalogue::erase(const Table& table) {
   const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kTable, table.name())};
   STATOR_CHECK_OK(transaction->get_for_update(keys));
   transaction->erase(keys[0]);
+  transaction->erase(settings_key(table.definition().space));
   for (const SpaceId space : table.spaces())
     transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
   return commit(*transaction);

@@ -14,6 +14,7 @@ inline constexpr uint32_t kCatalogueFormat = 1;
 
 // What follows the partition in a row's key.
 enum class CatalogueRow : char {
+  kRecord = 'a',     // kind, name: a document that administrative operations keep, see records.h
   kHeader = 'h',     // format version, secret
   kNextSpace = 'n',  // the id that the next table or index gets
   kTable = 't',      // name: a table definition

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "engine/administration.h"
 #include "engine/engine_impl.h"
 #include "engine/messages.h"
 
@@ -22,6 +23,12 @@ Engine::~Engine() {
   impl_->retries.stop();
   impl_->housekeeping.stop();
   impl_->catalogue->save_counters();
+}
+
+Result<Item> Engine::administer(const admin::Operation& operation, const Item& request) {
+  auto answer = operation.run(*impl_, request);
+  if (!answer) return Failure(service_error(std::move(answer).error()));
+  return answer;
 }
 
 Store& Engine::store() {

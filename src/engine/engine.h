@@ -21,6 +21,10 @@
 
 namespace stator {
 
+namespace admin {
+struct Operation;
+}
+
 template <class T>
 using Done = std::move_only_function<void(Result<T>)>;
 
@@ -54,6 +58,9 @@ class Engine {
   void batch_write_item(const BatchWriteItemRequest& request, Done<BatchWriteItemResult> done);
   void transact_write_items(const TransactWriteItemsRequest& request,
                             Done<TransactWriteItemsResult> done);
+
+  // One of engine/administration.h. The request is of the operation's shape.
+  Result<Item> administer(const admin::Operation& operation, const Item& request);
 
   Store& store();
 

@@ -3,6 +3,7 @@
 
 #include "engine/catalogue_codec.h"
 #include "engine/catalogue_rows.h"
+#include "engine/records.h"
 #include "engine/verify_parts.h"
 
 namespace stator {
@@ -54,6 +55,8 @@ class CatalogueCheck {
     switch (static_cast<CatalogueRow>(key[kPartitionBytes])) {
       case CatalogueRow::kHeader:
         return rest.empty() ? void() : damaged(key);
+      case CatalogueRow::kRecord:
+        return is_record(key.substr(kPartitionBytes + 1), value) ? void() : damaged(key);
       case CatalogueRow::kNextSpace:
         if (!rest.empty() || value.size() != sizeof(SpaceId)) return damaged(key);
         next_space_ = static_cast<SpaceId>(read_big_endian(value));

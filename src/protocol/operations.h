@@ -19,7 +19,9 @@
 #include <string_view>
 #include <utility>
 
+#include "api/document.h"
 #include "api/wire.h"
+#include "engine/administration.h"
 #include "engine/engine.h"
 #include "engine/worker.h"
 
@@ -66,6 +68,18 @@ class Operations {
     return wire::to_json(*result);
   }
 
+  template <class F>
+  static void run_apart(const Context& context, Respond respond, F answer) {
+    if (context.waiting == nullptr) return respond(answer());
+    context.waiting->post([kept = std::move(respond), run = std::move(answer)]() mutable {
+      try {
+        kept(run());
+      } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+        // Out of memory: `kept` is dropped.
+      }
+    });
+  }
+
   template <auto method>
   struct Method;
   template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
@@ -77,17 +91,12 @@ class Operations {
     }
 
     static void apart(const Context& context, std::string_view body, Respond respond) {
-      if (context.waiting == nullptr) return now(context, body, std::move(respond));
       auto request = wire::read_request<Request>(body);
       if (!request) return respond(Failure(request.error()));
-      context.waiting->post([&engine = context.engine, kept = std::move(*request),
-                             answer = std::move(respond)]() mutable {
-        try {
-          answer(written((engine.*method)(kept)));
-        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-          // Out of memory: `answer` is dropped.
-        }
-      });
+      run_apart(context, std::move(respond),
+                [&engine = context.engine, kept = std::move(*request)] {
+                  return written((engine.*method)(kept));
+                });
     }
   };
   template <class Answer, class Request, void (Engine::*method)(const Request&, Done<Answer>)>
@@ -106,6 +115,18 @@ class Operations {
     }
   };
 
+  // An administrative operation.
+  template <const admin::Operation& operation>
+  static void document(const Context& context, std::string_view body, Respond respond) {
+    auto request = wire::read_document(body, operation.request);
+    if (!request) return respond(Failure(request.error()));
+    run_apart(context, std::move(respond), [&engine = context.engine, kept = std::move(*request)] {
+      const auto answer = engine.administer(operation, kept);
+      if (!answer) return Result<std::string>(Failure(answer.error()));
+      return Result<std::string>(wire::document_to_json(*answer));
+    });
+  }
+
   // The three ways to run a method: it answers at once, it waits for the disk, it calls back.
   template <auto method>
   static constexpr Run kNow = Method<method>::now;
@@ -123,18 +144,42 @@ class Operations {
   static constexpr auto kDynamoDb = std::to_array<Operation>({
       {"BatchGetItem", kNow<&Engine::batch_get_item>},
       {"BatchWriteItem", kLater<&Engine::batch_write_item>},
+      {"CreateGlobalTable", document<admin::kCreateGlobalTable>},
       {"CreateTable", kApart<&Engine::create_table>},
       {"DeleteItem", kLater<&Engine::delete_item>},
+      {"DeleteResourcePolicy", document<admin::kDeleteResourcePolicy>},
       {"DeleteTable", kApart<&Engine::delete_table>},
+      {"DescribeContributorInsights", document<admin::kDescribeContributorInsights>},
+      {"DescribeEndpoints", document<admin::kDescribeEndpoints>},
+      {"DescribeGlobalTable", document<admin::kDescribeGlobalTable>},
+      {"DescribeGlobalTableSettings", document<admin::kDescribeGlobalTableSettings>},
+      {"DescribeKinesisStreamingDestination",
+       document<admin::kDescribeKinesisStreamingDestination>},
+      {"DescribeLimits", document<admin::kDescribeLimits>},
       {"DescribeTable", kNow<&Engine::describe_table>},
+      {"DescribeTableReplicaAutoScaling", document<admin::kDescribeTableReplicaAutoScaling>},
+      {"DisableKinesisStreamingDestination", document<admin::kDisableKinesisStreamingDestination>},
+      {"EnableKinesisStreamingDestination", document<admin::kEnableKinesisStreamingDestination>},
       {"GetItem", kNow<&Engine::get_item>},
+      {"GetResourcePolicy", document<admin::kGetResourcePolicy>},
+      {"ListContributorInsights", document<admin::kListContributorInsights>},
+      {"ListGlobalTables", document<admin::kListGlobalTables>},
       {"ListTables", kNow<&Engine::list_tables>},
+      {"ListTagsOfResource", document<admin::kListTagsOfResource>},
       {"PutItem", kLater<&Engine::put_item>},
+      {"PutResourcePolicy", document<admin::kPutResourcePolicy>},
       {"Query", kNow<&Engine::query>},
       {"Scan", kNow<&Engine::scan>},
+      {"TagResource", document<admin::kTagResource>},
       {"TransactGetItems", kNow<&Engine::transact_get_items>},
       {"TransactWriteItems", kLater<&Engine::transact_write_items>},
+      {"UntagResource", document<admin::kUntagResource>},
+      {"UpdateContributorInsights", document<admin::kUpdateContributorInsights>},
+      {"UpdateGlobalTable", document<admin::kUpdateGlobalTable>},
+      {"UpdateGlobalTableSettings", document<admin::kUpdateGlobalTableSettings>},
       {"UpdateItem", kLater<&Engine::update_item>},
+      {"UpdateKinesisStreamingDestination", document<admin::kUpdateKinesisStreamingDestination>},
+      {"UpdateTableReplicaAutoScaling", document<admin::kUpdateTableReplicaAutoScaling>},
   });
   static_assert(std::ranges::is_sorted(kDynamoDb, {}, &Operation::name));
 

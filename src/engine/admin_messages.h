@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The service's texts for administrative operations.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace stator::messages {
+
+// ---- ARNs, tags and policies
+inline constexpr const char* kAccessDenied = "Access is denied";
+inline constexpr const char* kNoTags = "Atleast one Tag needs to be provided as Input.";
+inline constexpr const char* kNoTagKeys = "Atleast one Tag Key needs to be provided as Input.";
+inline constexpr const char* kTooManyTags =
+    "One or more parameter values were invalid: Too many tags. A resource can have up to 50 tags";
+inline constexpr const char* kTagCharacters =
+    "One or more parameter values were invalid: Tag keys and values may have letters, numbers, "
+    "spaces and the characters + - = . _ : / @";
+inline constexpr const char* kReservedTag =
+    "One or more parameter values were invalid: Tag keys that begin with aws: are reserved";
+inline constexpr const char* kInvalidNextToken = "Invalid NextToken";
+inline constexpr const char* kPolicyTooLarge =
+    "Resource-based policy exceeds the maximum size of 20 KB";
+inline constexpr const char* kPolicyMalformed = "Resource-based policy is no valid JSON document";
+
+inline std::string no_arn(std::string_view arn) {
+  return "ARNs must start with 'arn:': " + std::string(arn);
+}
+inline std::string no_table_arn(std::string_view arn) {
+  return "One or more parameter values were invalid: Provided Arn is not a DynamoDB resource "
+         "arn: " +
+         std::string(arn);
+}
+inline std::string invalid_table_arn(std::string_view arn) {
+  return "Invalid TableArn: Invalid ResourceArn provided as input " + std::string(arn);
+}
+inline std::string arn_not_found(std::string_view arn) {
+  return "Requested resource not found: ResourceArn: " + std::string(arn) + " not found";
+}
+inline std::string not_authorized(std::string_view account, std::string_view operation,
+                                  std::string_view arn) {
+  const std::string action = "dynamodb:" + std::string(operation);
+  return "User: arn:aws:iam::" + std::string(account) +
+         ":root is not authorized to perform: " + action + " on resource: " + std::string(arn) +
+         " because no resource-based policy allows the " + action + " action";
+}
+inline std::string duplicate_tag(std::string_view key) {
+  return "One or more parameter values were invalid: Duplicate tag key: " + std::string(key);
+}
+inline std::string policy_not_found(std::string_view arn) {
+  return "Resource-based policy not found for the provided ResourceArn: " + std::string(arn);
+}
+
+// ---- Tables
+inline std::string no_such_table(std::string_view table) {
+  return "Table not found: " + std::string(table);
+}
+inline std::string index_not_found(std::string_view index) {
+  return "Requested resource not found: Index: " + std::string(index) + " not found";
+}
+inline std::string kinesis_not_found(std::string_view arn) {
+  return "Requested resource not found: Stream: " + std::string(arn) + " not found";
+}
+inline constexpr const char* kNoAutoScaling =
+    "One or more parameter values were invalid: Auto scaling is not available for this table";
+
+// ---- Global tables
+inline constexpr const char* kNoReplicas =
+    "One or more parameter values were invalid: ReplicationGroup must have at least one replica";
+inline constexpr const char* kNoGlobalSettings =
+    "One or more parameter values were invalid: Settings of this global table are changed by "
+    "UpdateTable";
+inline std::string global_table_not_found(std::string_view table) {
+  return "Global table not found: Global Table with name: '" + std::string(table) +
+         "' does not exist.";
+}
+inline std::string global_table_exists(std::string_view table) {
+  return "Global table already exists: Global Table with name: '" + std::string(table) +
+         "' already exists.";
+}
+inline std::string no_table_in_region(std::string_view table, std::string_view region) {
+  return "Table not found: " + std::string(table) + " in region: " + std::string(region);
+}
+inline std::string replica_exists(std::string_view table, std::string_view region) {
+  return "Global table '" + std::string(table) + "' already has a replica in region " +
+         std::string(region);
+}
+inline std::string replica_not_found(std::string_view table, std::string_view region) {
+  return "Global table '" + std::string(table) + "' has no replica in region " +
+         std::string(region);
+}
+
+}  // namespace stator::messages

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// PutResourcePolicy, GetResourcePolicy, DeleteResourcePolicy: policies are kept and answered. Who
+// may do what is decided by the server's credentials alone.
+#include "engine/admin_messages.h"
+#include "engine/admin_support.h"
+
+namespace stator::admin {
+namespace {
+
+constexpr std::size_t kPolicyBytesMax = 20 * 1024;
+constexpr std::string_view kNoPolicy = "NO_POLICY";
+
+struct Resource {
+  TablePtr table;
+  std::string member;  // of the table's settings
+};
+
+Result<Resource> resource_of(const Engine::Impl& engine, const std::string& arn) {
+  STATOR_TRY(const ArnParts parts, parse_table_arn(engine, arn));
+  if (!parts.rest.empty() && !parts.rest.starts_with("/stream/")) {
+    return fail(Code::kValidation, messages::invalid_table_arn(arn));
+  }
+  const auto snapshot = engine.catalogue->snapshot();
+  const TablePtr* table = snapshot->find(parts.table);
+  if (table == nullptr) return fail(Code::kResourceNotFound, messages::arn_not_found(arn));
+  return Resource{.table = *table, .member = "Policy" + parts.rest};
+}
+
+Result<void> check_revision(const Item& request, const Item& policy, const std::string& arn) {
+  if (!request.contains("ExpectedRevisionId")) return {};
+  const std::string expected = text_of(request, "ExpectedRevisionId");
+  if (policy.empty() ? expected == kNoPolicy : expected == text_of(policy, "Revision")) return {};
+  return fail(Code::kPolicyNotFound, messages::policy_not_found(arn));
+}
+
+Result<Item> put_resource_policy(Engine::Impl& engine, const Item& request) {
+  const std::string arn = text_of(request, "ResourceArn");
+  const std::string policy = text_of(request, "Policy");
+  STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  if (policy.size() > kPolicyBytesMax) return fail(Code::kValidation, messages::kPolicyTooLarge);
+  if (!wire::is_json(policy)) return fail(Code::kValidation, messages::kPolicyMalformed);
+  std::string revision;
+  const auto put = [&](Item& settings) -> Result<void> {
+    const Item& before = map_of(settings, resource.member);
+    STATOR_CHECK_OK(check_revision(request, before, arn));
+    revision = text_of(before, "Revision");
+    if (!before.empty() && text_of(before, "Document") == policy) return {};
+    const int64_t last =
+        Number::parse(revision.empty() ? "0" : revision).value_or(Number()).to_int64().value_or(0);
+    revision = std::to_string(std::max(engine.now_ms(), last + 1));
+    settings[resource.member] = Item{{"Document", policy}, {"Revision", revision}};
+    return {};
+  };
+  STATOR_CHECK_OK(change_settings(engine, *resource.table, put));
+  return Item{{"RevisionId", revision}};
+}
+
+Result<Item> get_resource_policy(Engine::Impl& engine, const Item& request) {
+  const std::string arn = text_of(request, "ResourceArn");
+  STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  STATOR_TRY(const Item settings, settings_of(engine, *resource.table));
+  const Item& policy = map_of(settings, resource.member);
+  if (policy.empty()) return fail(Code::kPolicyNotFound, messages::policy_not_found(arn));
+  return Item{{"Policy", text_of(policy, "Document")}, {"RevisionId", text_of(policy, "Revision")}};
+}
+
+Result<Item> delete_resource_policy(Engine::Impl& engine, const Item& request) {
+  const std::string arn = text_of(request, "ResourceArn");
+  STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  Item answer;
+  const auto erase = [&](Item& settings) -> Result<void> {
+    answer.clear();
+    const Item& policy = map_of(settings, resource.member);
+    STATOR_CHECK_OK(check_revision(request, policy, arn));
+    if (!policy.empty()) answer["RevisionId"] = text_of(policy, "Revision");
+    settings.erase(resource.member);
+    return {};
+  };
+  STATOR_CHECK_OK(change_settings(engine, *resource.table, erase));
+  return answer;
+}
+
+}  // namespace
+
+const Operation kPutResourcePolicy{shapes::kPutResourcePolicy, put_resource_policy};
+const Operation kGetResourcePolicy{shapes::kGetResourcePolicy, get_resource_policy};
+const Operation kDeleteResourcePolicy{shapes::kDeleteResourcePolicy, delete_resource_policy};
+
+}  // namespace stator::admin

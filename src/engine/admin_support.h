@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What administrative operations share: tables by name and ARN, their settings.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/administration.h"
+#include "engine/engine_impl.h"
+#include "engine/records.h"
+
+namespace stator::admin {
+
+std::string table_arn(const Engine::Impl& engine, std::string_view table);
+
+// kResourceNotFound, kTableNotFound.
+Result<TablePtr> find_resource(const Engine::Impl& engine, std::string_view table);
+Result<TablePtr> find_table_named(const Engine::Impl& engine, std::string_view table);
+
+// What a table's ARN names: the table and what follows its name ("/stream/…"), if that is allowed.
+// kValidation, kAccessDenied, as the service answers ARNs that are none or another's.
+struct ArnParts {
+  std::string table;
+  std::string rest;
+};
+Result<ArnParts> parse_table_arn(const Engine::Impl& engine, const std::string& arn);
+
+Result<Item> settings_of(const Engine::Impl& engine, const Table& table);
+Result<void> change_settings(const Engine::Impl& engine, const Table& table,
+                             Records::Change change);
+
+}  // namespace stator::admin

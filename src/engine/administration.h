@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Administrative operations: documents in, documents out. protocol/operations.h gives them names.
+//
+// Blocking: all may wait for the disk.
+#pragma once
+
+#include "api/admin_shapes.h"
+#include "engine/engine.h"
+
+namespace stator::admin {
+
+struct Operation {
+  const Shape& request;  // the shape of what `run` is given
+  Result<Item> (*run)(Engine::Impl& engine, const Item& request);
+};
+
+extern const Operation kTagResource;
+extern const Operation kUntagResource;
+extern const Operation kListTagsOfResource;
+extern const Operation kPutResourcePolicy;
+extern const Operation kGetResourcePolicy;
+extern const Operation kDeleteResourcePolicy;
+
+extern const Operation kDescribeLimits;
+extern const Operation kDescribeEndpoints;
+
+extern const Operation kDescribeContributorInsights;
+extern const Operation kListContributorInsights;
+extern const Operation kUpdateContributorInsights;
+extern const Operation kDescribeKinesisStreamingDestination;
+extern const Operation kEnableKinesisStreamingDestination;
+extern const Operation kDisableKinesisStreamingDestination;
+extern const Operation kUpdateKinesisStreamingDestination;
+extern const Operation kDescribeTableReplicaAutoScaling;
+extern const Operation kUpdateTableReplicaAutoScaling;
+
+extern const Operation kCreateGlobalTable;
+extern const Operation kDescribeGlobalTable;
+extern const Operation kListGlobalTables;
+extern const Operation kUpdateGlobalTable;
+extern const Operation kDescribeGlobalTableSettings;
+extern const Operation kUpdateGlobalTableSettings;
+
+}  // namespace stator::admin

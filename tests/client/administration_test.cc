@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tags, policies, limits and settings, the same in each home.
+#include "client/client_test.h"
+
+namespace stator::test {
+namespace {
+
+constexpr const char* kArn = "arn:aws:dynamodb:us-east-1:000000000000:table/Tab";
+
+class AdministrationTest : public ClientTest {
+ protected:
+  void SetUp() override { create(hash_table("Tab")); }
+
+  std::string answer(std::string_view operation, std::string_view json) {
+    const auto got = client_.call(operation, json);
+    EXPECT_THAT(got, IsOk()) << operation << " " << json;
+    return got.value_or("");
+  }
+  // `json` with $ for the table's ARN.
+  static std::string with_arn(std::string json) {
+    const std::size_t at = json.find('$');
+    return at == std::string::npos ? json : json.replace(at, 1, kArn);
+  }
+  std::string tags() { return answer("ListTagsOfResource", with_arn(R"({"ResourceArn": "$"})")); }
+};
+STATOR_IN_EACH_HOME(AdministrationTest);
+
+TEST_P(AdministrationTest, TagsAreAddedReplacedAndRemoved) {
+  EXPECT_EQ(tags(), R"({"Tags":[]})");
+  answer("TagResource", with_arn(R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "1"},
+                                    {"Key": "b", "Value": ""}]})"));
+  answer("TagResource", with_arn(R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "2"}]})"));
+  EXPECT_EQ(tags(), R"({"Tags":[{"Key":"a","Value":"2"},{"Key":"b","Value":""}]})");
+  answer("UntagResource", with_arn(R"({"ResourceArn": "$", "TagKeys": ["a", "other"]})"));
+  EXPECT_EQ(tags(), R"({"Tags":[{"Key":"b","Value":""}]})");
+}
+
+TEST_P(AdministrationTest, TagsOfTheTablesCreationAreListedAndChanged) {
+  CreateTableRequest request = hash_table("Tagged");
+  request.tags = {{"from", "creation"}};
+  create(request);
+  const std::string arn = R"("arn:aws:dynamodb:us-east-1:000000000000:table/Tagged")";
+  answer("TagResource",
+         R"({"ResourceArn": )" + arn + R"(, "Tags": [{"Key": "later", "Value": "too"}]})");
+  EXPECT_EQ(answer("ListTagsOfResource", R"({"ResourceArn": )" + arn + "}"),
+            R"({"Tags":[{"Key":"from","Value":"creation"},{"Key":"later","Value":"too"}]})");
+  answer("UntagResource", R"({"ResourceArn": )" + arn + R"(, "TagKeys": ["from", "later"]})");
+  EXPECT_EQ(answer("ListTagsOfResource", R"({"ResourceArn": )" + arn + "}"), R"({"Tags":[]})");
+}
+
+TEST_P(AdministrationTest, AResourceHasUpToFiftyTags) {
+  const auto many = [](int from, int to) {
+    std::string json = R"({"ResourceArn": "$", "Tags": [)";
+    for (int i = from; i < to; ++i) {
+      json += (i > from ? "," : "") + (R"({"Key": "k)" + std::to_string(i)) + R"(", "Value": "v"})";
+    }
+    return with_arn(json + "]}");
+  };
+  answer("TagResource", many(0, 30));
+  answer("TagResource", many(20, 50));
+  EXPECT_THAT(client_.call("TagResource", many(50, 51)),
+              FailsWith(Code::kValidation, "up to 50 tags"));
+  EXPECT_EQ(tags().find("k50"), std::string::npos);
+  EXPECT_NE(tags().find("k49"), std::string::npos);
+}
+
+TEST_P(AdministrationTest, TagsAndArnsAreChecked) {
+  struct Case {
+    const char* operation;
+    const char* json;
+    Code code;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"TagResource", R"({"Tags": []})", Code::kValidation,
+       "Value null at 'resourceArn' failed to satisfy constraint: Member must not be null"},
+      {"TagResource", R"({"ResourceArn": "$", "Tags": []})", Code::kValidation, "Atleast one Tag "},
+      {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "", "Value": "v"}]})",
+       Code::kValidation, "Value '' at 'tags.1.member.key' failed to satisfy constraint: Member"},
+      {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "a"}]})", Code::kValidation,
+       "Value null at 'tags.1.member.value'"},
+      {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "a!", "Value": "v"}]})",
+       Code::kValidation, "Tag keys and values may have"},
+      {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "aws:a", "Value": "v"}]})",
+       Code::kValidation, "are reserved"},
+      {"TagResource",
+       R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "1"}, {"Key": "a", "Value": "2"}]})",
+       Code::kValidation, "Duplicate tag key: a"},
+      {"TagResource", R"({"ResourceArn": 7})", Code::kSerialization,
+       "NUMBER_VALUE cannot be converted to String"},
+      {"UntagResource", R"({"ResourceArn": "$", "TagKeys": []})", Code::kValidation,
+       "Atleast one Tag Key"},
+      {"UntagResource", R"({"ResourceArn": "none", "TagKeys": ["a"]})", Code::kValidation,
+       "ARNs must start with 'arn:': none"},
+      {"ListTagsOfResource", R"({"ResourceArn": "arn:aws:s3:::bucket"})", Code::kAccessDenied, ""},
+      {"ListTagsOfResource",
+       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:111111111111:table/Tab"})",
+       Code::kAccessDenied, "Access is denied"},
+      {"ListTagsOfResource",
+       R"({"ResourceArn": "arn:aws:dynamodb:eu-west-1:000000000000:table/Tab"})", Code::kValidation,
+       "Invalid TableArn: Invalid ResourceArn provided as input arn:"},
+      {"ListTagsOfResource",
+       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Tab/index/Ind"})",
+       Code::kValidation, "Invalid ResourceArn provided as input"},
+      {"ListTagsOfResource",
+       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Lost"})",
+       Code::kAccessDenied, "is not authorized to perform: dynamodb:ListTagsOfResource"},
+      {"TagResource",
+       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Lost",
+           "Tags": [{"Key": "a", "Value": "1"}]})",
+       Code::kResourceNotFound, "Requested resource not found: ResourceArn: arn:"},
+  };
+  for (const Case& wrong : cases) {
+    EXPECT_THAT(client_.call(wrong.operation, with_arn(wrong.json)),
+                FailsWith(wrong.code, wrong.message))
+        << wrong.json;
+  }
+}
+
+TEST_P(AdministrationTest, PoliciesHaveRevisions) {
+  const auto policy_of = [&](const char* operation, const std::string& more = "") {
+    return client_.call(operation, with_arn(R"({"ResourceArn": "$")" + more + "}"));
+  };
+  EXPECT_THAT(policy_of("GetResourcePolicy"), FailsWith(Code::kPolicyNotFound, kArn));
+  EXPECT_THAT(policy_of("PutResourcePolicy", R"(, "Policy": "nothing")"),
+              FailsWith(Code::kValidation, "JSON"));
+  EXPECT_THAT(policy_of("PutResourcePolicy", R"(, "Policy": "{}", "ExpectedRevisionId": "1")"),
+              FailsWith(Code::kPolicyNotFound, ""));
+  const auto first =
+      policy_of("PutResourcePolicy", R"(, "Policy": "{}", "ExpectedRevisionId": "NO_POLICY")");
+  ASSERT_THAT(first, IsOk());
+  const auto same = policy_of("PutResourcePolicy", R"(, "Policy": "{}")");
+  ASSERT_THAT(same, IsOk());
+  EXPECT_EQ(*same, *first);
+  const auto second = policy_of("PutResourcePolicy", R"(, "Policy": "{\"Id\": 1}")");
+  ASSERT_THAT(second, IsOk());
+  EXPECT_NE(*second, *first);
+  const std::string revision = second->substr(second->find(':') + 1);
+  EXPECT_EQ(policy_of("GetResourcePolicy").value_or(""),
+            R"({"Policy":"{\"Id\": 1}","RevisionId":)" + revision);
+  EXPECT_THAT(policy_of("DeleteResourcePolicy", R"(, "ExpectedRevisionId": "1")"),
+              FailsWith(Code::kPolicyNotFound, ""));
+  EXPECT_EQ(policy_of("DeleteResourcePolicy").value_or(""), *second);
+  EXPECT_EQ(policy_of("DeleteResourcePolicy").value_or(""), "{}");
+  EXPECT_THAT(policy_of("GetResourcePolicy"), FailsWith(Code::kPolicyNotFound, ""));
+}
+
+TEST_P(AdministrationTest, ATableOfAnOldNameHasNoOldSettings) {
+  answer("TagResource", with_arn(R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "1"}]})"));
+  answer("PutResourcePolicy", with_arn(R"({"ResourceArn": "$", "Policy": "{}"})"));
+  answer("CreateGlobalTable",
+         R"({"GlobalTableName": "Tab", "ReplicationGroup": [{"RegionName": "us-east-1"}]})");
+  answer("UpdateContributorInsights",
+         R"({"TableName": "Tab", "ContributorInsightsAction": "ENABLE"})");
+  ASSERT_THAT(client_.delete_table({.table = "Tab"}), IsOk());
+  create(hash_table("Tab"));
+  EXPECT_EQ(tags(), R"({"Tags":[]})");
+  EXPECT_THAT(client_.call("GetResourcePolicy", with_arn(R"({"ResourceArn": "$"})")),
+              FailsWith(Code::kPolicyNotFound, ""));
+  EXPECT_EQ(answer("ListGlobalTables", "{}"), R"({"GlobalTables":[]})");
+  EXPECT_EQ(answer("DescribeContributorInsights", R"({"TableName": "Tab"})"),
+            R"({"ContributorInsightsStatus":"DISABLED","TableName":"Tab"})");
+}
+
+TEST_P(AdministrationTest, LimitsAndEndpointsAreTheServices) {
+  EXPECT_EQ(answer("DescribeLimits", "{}"),
+            R"({"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"
+            R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
+  EXPECT_EQ(answer("DescribeEndpoints", "{}"),
+            R"({"Endpoints":[{"Address":"dynamodb.us-east-1.amazonaws.com",)"
+            R"("CachePeriodInMinutes":1440}]})");
+}
+
+TEST_P(AdministrationTest, ContributorInsightsAreKeptByTableAndIndex) {
+  create(indexed_table("Indexed"));
+  answer("UpdateContributorInsights",
+         R"({"TableName": "Tab", "ContributorInsightsAction": "ENABLE"})");
+  answer("UpdateContributorInsights",
+         R"({"TableName": "Indexed", "IndexName": "GlobalByPlace",
+             "ContributorInsightsAction": "ENABLE", "ContributorInsightsMode": "THROTTLED_KEYS"})");
+  answer("UpdateContributorInsights",
+         R"({"TableName": "Tab", "ContributorInsightsAction": "DISABLE"})");
+  const std::string first = answer("ListContributorInsights", R"({"MaxResults": 1})");
+  EXPECT_EQ(first,
+            R"({"ContributorInsightsSummaries":[{"ContributorInsightsMode":"THROTTLED_KEYS",)"
+            R"("ContributorInsightsStatus":"ENABLED","IndexName":"GlobalByPlace",)"
+            R"("TableName":"Indexed"}],"NextToken":"Indexed/index/GlobalByPlace"})");
+  EXPECT_EQ(answer("ListContributorInsights", R"({"NextToken": "Indexed/index/GlobalByPlace"})"),
+            R"({"ContributorInsightsSummaries":[{"ContributorInsightsMode":)"
+            R"("ACCESSED_AND_THROTTLED_KEYS","ContributorInsightsStatus":"DISABLED",)"
+            R"("TableName":"Tab"}]})");
+  EXPECT_THAT(client_.call("UpdateContributorInsights",
+                           R"({"TableName": "Tab", "IndexName": "Lost",
+                               "ContributorInsightsAction": "ENABLE"})"),
+              FailsWith(Code::kResourceNotFound, "Lost"));
+}
+
+TEST_P(AdministrationTest, AGlobalTableHasTheReplicaOfThisRegion) {
+  EXPECT_THAT(client_.call("CreateGlobalTable",
+                           R"({"GlobalTableName": "Tab", "ReplicationGroup":
+                               [{"RegionName": "us-east-1"}, {"RegionName": "eu-west-1"}]})"),
+              FailsWith(Code::kTableNotFound, "eu-west-1"));
+  EXPECT_THAT(client_.call("DescribeGlobalTable", R"({"GlobalTableName": "Tab"})"),
+              FailsWith(Code::kGlobalTableNotFound, "Tab"));
+  constexpr const char* kCreate =
+      R"({"GlobalTableName": "Tab", "ReplicationGroup": [{"RegionName": "us-east-1"}]})";
+  answer("CreateGlobalTable", kCreate);
+  EXPECT_THAT(client_.call("CreateGlobalTable", kCreate),
+              FailsWith(Code::kGlobalTableAlreadyExists, "Tab"));
+  EXPECT_NE(answer("DescribeGlobalTable", R"({"GlobalTableName": "Tab"})").find("\"ACTIVE\""),
+            std::string::npos);
+  EXPECT_EQ(answer("ListGlobalTables", R"({"RegionName": "us-east-1"})"),
+            R"({"GlobalTables":[{"GlobalTableName":"Tab",)"
+            R"("ReplicationGroup":[{"RegionName":"us-east-1"}]}]})");
+  EXPECT_EQ(answer("ListGlobalTables", R"({"RegionName": "eu-west-1"})"), R"({"GlobalTables":[]})");
+  EXPECT_THAT(client_.call("UpdateGlobalTable",
+                           R"({"GlobalTableName": "Tab", "ReplicaUpdates":
+                               [{"Create": {"RegionName": "us-east-1"}}]})"),
+              FailsWith(Code::kReplicaAlreadyExists, ""));
+  answer(
+      "UpdateGlobalTable",
+      R"({"GlobalTableName": "Tab", "ReplicaUpdates": [{"Delete": {"RegionName": "us-east-1"}}]})");
+  EXPECT_EQ(answer("ListGlobalTables", "{}"), R"({"GlobalTables":[]})");
+}
+
+TEST_P(AdministrationTest, WhatOneMachineLacksIsRefusedOrEmpty) {
+  EXPECT_EQ(answer("DescribeKinesisStreamingDestination", R"({"TableName": "Tab"})"),
+            R"({"KinesisDataStreamDestinations":[],"TableName":"Tab"})");
+  EXPECT_THAT(client_.call("EnableKinesisStreamingDestination",
+                           R"({"TableName": "Tab",
+                               "StreamArn": "arn:aws:kinesis:us-east-1:000000000000:stream/s"})"),
+              FailsWith(Code::kResourceNotFound, "stream/s"));
+  EXPECT_EQ(answer("DescribeTableReplicaAutoScaling", R"({"TableName": "Tab"})"),
+            R"({"TableAutoScalingDescription":{"Replicas":[],"TableName":"Tab",)"
+            R"("TableStatus":"ACTIVE"}})");
+  EXPECT_THAT(client_.call("UpdateTableReplicaAutoScaling", R"({"TableName": "Tab"})"),
+              FailsWith(Code::kValidation, "Auto scaling"));
+}
+
+}  // namespace
+}  // namespace stator::test

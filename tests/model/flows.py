@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests that succeed, at least one for each operation of the models."""
+
+
+ACCOUNT = "arn:aws:dynamodb:us-east-1:000000000000:"
+KEY = {"pk": {"S": "a"}, "sk": {"N": "1"}}
+INDEX = {"IndexName": "ByPlace", "KeySchema": [{"AttributeName": "place", "KeyType": "HASH"}],
+         "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["note"]}}
+TABLE = {
+    "TableName": "Walked",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
+                             {"AttributeName": "sk", "AttributeType": "N"},
+                             {"AttributeName": "place", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"},
+                  {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [INDEX],
+    "LocalSecondaryIndexes": [
+        {"IndexName": "Local", "Projection": {"ProjectionType": "KEYS_ONLY"},
+         "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"},
+                       {"AttributeName": "place", "KeyType": "RANGE"}]}],
+    "BillingMode": "PAY_PER_REQUEST",
+    "TableClass": "STANDARD",
+    "Tags": [{"Key": "a", "Value": "b"}],
+}
+
+
+def run_flows(walk):
+    walk.call("CreateTable", TABLE)
+    walk.call("CreateTable", {**TABLE, "TableName": "Provisioned", "BillingMode": "PROVISIONED",
+                              "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
+                              "GlobalSecondaryIndexes": [{**INDEX, "ProvisionedThroughput": {
+                                  "ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}]})
+    items(walk)
+    settings(walk)
+    walk.call("DescribeTable", {"TableName": "Walked"})
+    walk.call("DescribeTable", {"TableName": "Provisioned"})
+    walk.call("ListTables", {"Limit": 1})
+    walk.call("DeleteTable", {"TableName": "Provisioned"})
+
+
+def items(walk):
+    all_costs = {"TableName": "Walked", "ReturnConsumedCapacity": "INDEXES"}
+    item = {**KEY, "place": {"S": "here"}, "all": {"L": [{"BOOL": True}, {"NULL": True}, {"B": "AA=="},
+            {"SS": ["a"]}, {"NS": ["1"]}, {"BS": ["AA=="]}, {"M": {"x": {"N": "2"}}}]}}
+    metrics = {"ReturnItemCollectionMetrics": "SIZE"}
+    walk.call("PutItem", {**all_costs, **metrics, "Item": item})
+    walk.call("PutItem", {**all_costs, "Item": item, "ReturnValues": "ALL_OLD"})
+    walk.call("GetItem", {**all_costs, "Key": KEY})
+    walk.call("UpdateItem", {**all_costs, **metrics, "Key": KEY, "UpdateExpression": "SET note = place",
+                             "ReturnValues": "ALL_NEW"})
+    walk.call("Query", {**all_costs, "KeyConditionExpression": "place = :p", "IndexName": "ByPlace",
+                        "ExpressionAttributeValues": {":p": {"S": "here"}}, "Limit": 1})
+    walk.call("Query", {**all_costs, "KeyConditionExpression": "pk = :p", "IndexName": "Local",
+                        "ExpressionAttributeValues": {":p": {"S": "a"}}, "Select": "COUNT"})
+    walk.call("Scan", {**all_costs, "Limit": 1})
+    walk.call("BatchGetItem", {"RequestItems": {"Walked": {"Keys": [KEY]}},
+                               "ReturnConsumedCapacity": "TOTAL"})
+    walk.call("BatchWriteItem", {"RequestItems": {"Walked": [{"PutRequest": {"Item": item}}]},
+                                 **metrics, "ReturnConsumedCapacity": "TOTAL"})
+    walk.call("TransactGetItems", {"TransactItems": [{"Get": {"TableName": "Walked", "Key": KEY}}],
+                                   "ReturnConsumedCapacity": "TOTAL"})
+    walk.call("TransactWriteItems", {"TransactItems": [{"Put": {"TableName": "Walked", "Item": item}}],
+                                     **metrics, "ReturnConsumedCapacity": "INDEXES"})
+    walk.call("DeleteItem", {**all_costs, **metrics, "Key": {**KEY, "sk": {"N": "2"}}})
+
+
+def settings(walk):
+    arn = {"ResourceArn": ACCOUNT + "table/Walked"}
+    table = {"TableName": "Walked"}
+    walk.call("TagResource", {**arn, "Tags": [{"Key": "c", "Value": "d"}]})
+    walk.call("UntagResource", {**arn, "TagKeys": ["a"]})
+    walk.call("ListTagsOfResource", arn)
+    walk.call("PutResourcePolicy", {**arn, "Policy": "{}"})
+    walk.call("GetResourcePolicy", arn)
+    walk.call("DeleteResourcePolicy", arn)
+    walk.call("DescribeLimits", {})
+    walk.call("DescribeEndpoints", {})
+    walk.call("UpdateContributorInsights", {**table, "ContributorInsightsAction": "ENABLE"})
+    walk.call("DescribeContributorInsights", table)
+    walk.call("ListContributorInsights", {})
+    walk.call("DescribeKinesisStreamingDestination", table)
+    walk.call("DescribeTableReplicaAutoScaling", table)
+    group = {"GlobalTableName": "Walked"}
+    walk.call("CreateGlobalTable", {**group, "ReplicationGroup": [{"RegionName": "us-east-1"}]})
+    walk.call("DescribeGlobalTable", group)
+    walk.call("ListGlobalTables", {})
+    walk.call("DescribeGlobalTableSettings", group)
+    walk.call("UpdateGlobalTableSettings", group)
+    walk.call("UpdateGlobalTable", {**group, "ReplicaUpdates": [{"Delete": {"RegionName": "us-east-1"}}]})
