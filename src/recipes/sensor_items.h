@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The items of a SensorRegistry, by layout.
+// The items of a SensorRegistry, by layout, and the checks of what goes into them.
 //
-//   pk                 sk                                        in
-//   SENSOR#<id>        SENSORINFO                                both
-//   SENSOR#<id>        READ#<time>                               both; sorts before SENSORINFO
-//   CITY#<city>        LOCATION#<building>#<floor>#<room>#<id>#  kLocationItems
+//   pk                  sk                                        in
+//   SENSOR#<id>         SENSORINFO                                both
+//   SENSOR#<id>         READ#<time>                               both; next before SENSORINFO
+//   SENSOR#<id>         MINUTE#, HOUR#, DAY#<time>#<unit>#        both; before READ#
+//   CITY#<city>[#<n>]   LOCATION#<building>#<floor>#<room>#<id>#  kLocationItems; n: the shard
 //
-// kIndexed has the index ByLocation over the SENSORINFO items: gsi_pk and gsi_sk with what pk and
-// sk of the location item hold (kComposed), or city; building, floor, room, id (kMultiAttribute).
-// Every name is escaped and followed by a delimiter, so that no place is a prefix of another.
+// kIndexed has an index over the SENSORINFO items of sensors in service: gsi_pk and gsi_sk with
+// what pk and sk of the location item hold (kComposed), or city; building, floor, room, id
+// (kMultiAttribute). Every name is escaped and followed by a delimiter, so that no place is a
+// prefix of another.
 #pragma once
 
 #include <optional>
@@ -19,29 +21,44 @@
 namespace stator::recipes {
 
 inline constexpr const char* kInfoKey = "SENSORINFO";
-inline constexpr const char* kByLocation = "ByLocation";
+inline constexpr std::size_t kMaxWordBytes = 256;  // a type, a unit
 
-std::string sensor_partition(const SensorId& id);
-std::string city_partition(const std::string& city);
-std::string reading_key(Time at);
+bool is_multi_attribute(const SensorOptions& options);
+int shards_of(const SensorOptions& options, const std::string& city);
+int shard_of(const SensorOptions& options, const std::string& city, const SensorId& id);
+
+std::string sensor_partition(const SensorOptions& options, const SensorId& id);
+std::string city_partition(const SensorOptions& options, const std::string& city, int shard);
+std::string reading_key(const SensorOptions& options, Time at);
+// The least and the greatest key that readings could have.
+std::string first_reading_key(const SensorOptions& options);
+std::string last_reading_key(const SensorOptions& options);
 // "LOCATION#A#2#" for building A, floor 2: as many names as are given, from the left.
 std::string place_prefix(const Location& place);
 std::string place_key(const Sensor& sensor);  // of a whole place, with the sensor's id
 
-Item info_key(const SensorId& id);
-Item info_item(const Sensor& sensor, const SensorOptions& options);
-Item location_item(const Sensor& sensor);
-Item reading_item(const Reading& reading, const SensorOptions& options);
+Item key_of(const SensorOptions& options, std::string partition, std::string sort);
+Item info_key(const SensorOptions& options, const SensorId& id);
+// The attributes that say where a sensor is, those of the index included.
+Item place_attributes(const SensorOptions& options, const Sensor& sensor);
+Item info_item(const SensorOptions& options, const Sensor& sensor);
+Item location_key(const SensorOptions& options, const Sensor& sensor);
+Item reading_item(const SensorOptions& options, const Reading& reading);
 
 // Absent for items of other kinds.
-std::optional<Sensor> sensor_of(const Item& info);
-std::optional<Reading> reading_of(const SensorId& id, const Item& item);
-std::optional<SensorId> id_of_partition(const Item& item);
+std::optional<Sensor> sensor_of(const SensorOptions& options, const Item& info);
+std::optional<Reading> reading_of(const SensorOptions& options, const SensorId& id,
+                                  const Item& item);
+std::optional<SensorId> id_of_partition(const SensorOptions& options, const Item& item);
 
 // What may be asked and stored: kInvalidArgument naming what is wrong.
-Result<void> check_sensor_id(const SensorId& id);
-Result<void> check_sensor(const Sensor& sensor);
-Result<void> check_place(const Location& place);
-Result<void> check_reading(const Reading& reading, const SensorOptions& options, Time now);
+Result<void> check_options(const SensorOptions& options);
+Result<void> check_sensor_id(const SensorOptions& options, const SensorId& id);
+Result<void> check_sensor(const SensorOptions& options, const Sensor& sensor);
+Result<void> check_place(const SensorOptions& options, const Location& place);
+Result<void> check_reading(const SensorOptions& options, const Reading& reading, Time now);
+
+Failure foreign_item();
+Failure not_registered(const SensorId& id);
 
 }  // namespace stator::recipes

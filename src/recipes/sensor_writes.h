@@ -4,26 +4,45 @@
 // Lifetime: borrows everything that it is made with.
 #pragma once
 
+#include <chrono>
+#include <map>
+#include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "stator/recipes/sensors.h"
 
 namespace stator::recipes {
 
-class SensorWrites {
+// Sensors that were found registered, and when. Holds so many and no more.
+// Thread safety: every method from any thread at once.
+class RegisteredSensors {
  public:
-  SensorWrites(Client& client, const SensorOptions& options, TimeSource& time)
-      : client_(client), options_(options), time_(time) {}
-
-  // Readings that have been checked one by one.
-  Result<Recorded> record(std::span<const Reading> readings, Check check) const;
+  bool has(std::string_view id, std::chrono::nanoseconds not_before) const;
+  void add(std::string_view id, std::chrono::nanoseconds now);
+  void remove(std::string_view id);
 
  private:
-  // One reading a key, by policy; `recorded` counts what is left out.
-  Result<std::vector<const Reading*>> distinct(std::span<const Reading> readings,
+  mutable std::mutex mutex_;
+  std::map<std::string, std::chrono::nanoseconds, std::less<>> found_;  // guarded by mutex_
+};
+
+class SensorWrites {
+ public:
+  SensorWrites(Client& client, const SensorOptions& options, TimeSource& time,
+               RegisteredSensors& registered)
+      : client_(client), options_(options), time_(time), registered_(registered) {}
+
+  // Readings that have been checked one by one.
+  Result<Recorded> record(std::span<const Reading> readings, Check check, Time now) const;
+
+ private:
+  // One reading a key, by policy, that has not expired; `recorded` counts what is left out.
+  Result<std::vector<const Reading*>> distinct(std::span<const Reading> readings, Time now,
                                                Recorded& recorded) const;
-  Result<void> check_registered(const std::vector<const Reading*>& readings) const;
+  Result<void> check_registered(const std::vector<const Reading*>& readings, Check check) const;
   // Up to 25, of different keys.
   Result<void> replace(std::span<const Reading* const> batch, Recorded& recorded) const;
   Result<void> add_new(std::span<const Reading* const> batch, Recorded& recorded) const;
@@ -31,6 +50,7 @@ class SensorWrites {
   Client& client_;
   const SensorOptions& options_;
   TimeSource& time_;
+  RegisteredSensors& registered_;
 };
 
 }  // namespace stator::recipes

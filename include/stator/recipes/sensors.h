@@ -2,21 +2,25 @@
 // SensorRegistry: sensors by id and by place, and their readings by time.
 //
 // Guarantees: a sensor is registered once; several sensors may share a room; a place names exactly
-// itself (floor 1 is not floor 10) whatever characters its names hold; readings are kept to the
-// nanosecond and ordered by it.
-// Visibility: reads by id are consistent; `at` is in Layout::kLocationItems, and in
-// Layout::kIndexed as far as the service keeps indexes up to date (Stator: always).
+// itself (floor 1 is not floor 10) whatever characters its names hold; a move is seen whole or not
+// at all, and of two moves from one version one succeeds; readings are kept to the nanosecond and
+// ordered by it; a roll-up is what its readings are at the time, however often it is made.
+// Visibility: reads by id are consistent; `at` is in SensorLayout::kLocationItems, and in kIndexed
+// as far as the service keeps indexes up to date (Stator: always).
 // Thread safety: every method may be called from any thread at once.
 // Lifetime: borrows the client and the time source.
-// Errors: kInvalidArgument, kAlreadyExists, kNotFound, kInFuture, kBadCursor, and the client's.
+// Errors: kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree,
+// kBadCursor, and the client's.
 // Layout of items: docs/formats/recipes.md.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -42,6 +46,10 @@ struct Sensor {
   SensorId id;
   Location location;  // all four given
   std::string type = {};
+  // What follows is answered, and not taken from who registers.
+  int64_t version = 0;  // 1 when registered, one more with each move; 0: another program's item
+  int shard = 0;        // of its city, see SensorOptions::city_shards
+  std::optional<Time> decommissioned = {};
   bool operator==(const Sensor&) const = default;
 };
 
@@ -53,9 +61,26 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
+enum class Period { kMinute, kHour, kDay };  // in UTC
+
+// The readings of one unit in one period.
+struct RollUp {
+  Period period = Period::kHour;
+  Time from;  // the period's begin
+  std::string unit = {};
+  int64_t count = 0;
+  std::optional<Number> sum = {};  // exact; absent where that needs more than 38 digits
+  Number min;
+  Number max;
+  Number first;  // by time
+  Number last;
+  std::optional<double> mean() const;  // absent as `sum` is
+  bool operator==(const RollUp&) const = default;
+};
+
 enum class SensorLayout {
-  kLocationItems,  // version 1: an item a place beside the sensor's; add is a transaction, 4 WCU
-  kIndexed,        // version 2: a sparse global index on the sensors' items; add costs 2 WCU
+  kLocationItems,  // version 1: an item a place beside the sensor's; add 4 WCU, move 6
+  kIndexed,        // version 2: a sparse global index on the sensors' items; add 2 WCU, move 3
 };
 
 // The keys of kIndexed's index.
@@ -71,9 +96,26 @@ enum class Duplicates {
   kRefuse,     // kAlreadyExists, and nothing of its batch of 25 is stored: 2 WCU a reading
 };
 
+// kNotFound for readings of sensors that are not registered, or decommissioned. One that is
+// decommissioned while its readings are on their way may keep them.
 enum class Check {
-  kStrict,  // kNotFound for readings of sensors that are not registered: a BatchGetItem first
+  kStrict,  // a BatchGetItem first
+  kCached,  // sensors that this registry found registered within `check_cache` are not asked for
   kNone,
+};
+
+// What the table calls things, so that a registry can share a table with other entities, or adopt
+// one that is there.
+struct SensorNames {
+  std::string partition_key = "pk";
+  std::string sort_key = "sk";
+  std::string index = "ByLocation";
+  std::string index_partition_key = "gsi_pk";  // of LocationKeys::kComposed, as the next
+  std::string index_sort_key = "gsi_sk";
+  std::string expiry = "expires_at";      // what a time-to-live setting names
+  std::string sensor_prefix = "SENSOR#";  // of a sensor's partition
+  std::string city_prefix = "CITY#";      // of a place's
+  std::string reading_prefix = "READ#";  // of readings' sort keys: after MINUTE#, before SENSORINFO
 };
 
 struct SensorOptions {
@@ -82,10 +124,18 @@ struct SensorOptions {
   LocationKeys location_keys = LocationKeys::kComposed;
   Duplicates duplicates = Duplicates::kReplace;
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);  // beyond: kInFuture
-  // When given: readings carry `expires_at` (Unix seconds), their time and this, for a
-  // time-to-live setting on the table.
+  std::chrono::nanoseconds check_cache = std::chrono::minutes(1);
+  // When given: readings older than this are not stored and not answered; they carry `expires_at`
+  // (Unix seconds) for a time-to-live setting on the table, which frees their room.
   std::optional<std::chrono::seconds> retention = {};
+  std::optional<std::chrono::seconds> roll_up_retention = {};  // of roll-ups, from their end
+  // Cities with more sensors than one partition serves, each over how many (1 to 256) it is spread;
+  // `at` asks them all. A number may be raised, where sensors are looked for before where they are
+  // registered, and never lowered: kLimitsDisagree where a sensor is found in a shard beyond it.
+  // With kMultiAttribute the index's HASH is city and shard where any city is named here.
+  std::map<std::string, int, std::less<>> city_shards = {};
   std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
+  SensorNames names = {};
   RetryPolicy retry = {};
   TimeSource* time = nullptr;  // null: system_time()
 };
@@ -98,17 +148,31 @@ struct SensorReadings {
 struct Recorded {
   int64_t stored = 0;
   int64_t duplicates = 0;  // kept as they were: by policy, or given twice in the call
+  int64_t expired = 0;     // older than the retention: not stored
+};
+
+struct RolledUp {
+  int64_t made = 0;     // that readings were found for
+  int64_t changed = 0;  // of these, those that were not stored like that
 };
 
 class SensorRegistry {
  public:
   SensorRegistry(Client& client, SensorOptions options);
 
-  // kAlreadyExists when a sensor of this id is registered, wherever it is.
-  Result<void> add(const Sensor& sensor) const;
+  // As it is registered. kAlreadyExists when a sensor of this id is, wherever it is, or was.
+  Result<Sensor> add(const Sensor& sensor) const;
 
-  // kNotFound when it is not registered.
+  // Decommissioned ones too. kNotFound when it has never been registered.
   Result<Sensor> get(const SensorId& id) const;
+
+  // Puts a sensor elsewhere, in one request, and answers it as it is then. kConflict when it is not
+  // of `known`'s version any more, or decommissioned; kNotFound when it is not registered.
+  Result<Sensor> move(const Sensor& known, const Location& to) const;
+
+  // Takes a sensor from its place for good and keeps its history: `at` does not answer it, checked
+  // readings are refused, and its id is not given again. Success also when it was already.
+  Result<void> decommission(const SensorId& id) const;
 
   // Stores readings, 25 a request. An error in one batch leaves those before it stored; recording
   // all again is safe. kNotFound and kInFuture are told before anything is stored.
@@ -125,11 +189,24 @@ class SensorRegistry {
   Result<Page<Reading>> readings(const SensorId& id, const TimeRange& range = {},
                                  const PageOptions& page = {}) const;
 
+  // Makes the roll-ups of the periods that the range touches anew from the readings, those that are
+  // stored being replaced. Repeating it counts nothing twice, and takes in what came late. Periods
+  // that the retention has begun to empty stay as they are.
+  Result<RolledUp> roll_up(const SensorId& id, Period period, const TimeRange& range = {},
+                           const std::stop_token& stop = {}) const;
+  // Those of the periods that these readings are in: after recording readings that may be late.
+  // Where all who record do this, the roll-ups are right once they are done.
+  Result<RolledUp> roll_up(std::span<const Reading> readings, Period period,
+                           const std::stop_token& stop = {}) const;
+
+  // A sensor's stored roll-ups that begin in a time range, newest first unless asked otherwise.
+  Result<Page<RollUp>> roll_ups(const SensorId& id, Period period, const TimeRange& range = {},
+                                const PageOptions& page = {}) const;
+
   // Sensors at a place: a city, a building, a floor or a room. Ordered by place, then id.
   Result<Page<SensorId>> at(const Location& place, const PageOptions& page = {}) const;
 
-  // The table that the options need: on demand, partition key `pk`, sort key `sk`, in kIndexed
-  // with the global index `ByLocation`.
+  // The table that the options need: on demand, with its two keys, in kIndexed with the index.
   static CreateTableRequest table_definition(const SensorOptions& options);
 
  private:
