@@ -58,9 +58,10 @@ void Constraints::violated_unquoted(std::string_view path, std::string_view cons
 }
 
 void Constraints::missing(std::string_view path) {
-  Violations* const violations = violations_at(path);
-  if (violations == nullptr) return;
-  fmt::format_to(std::back_inserter(violations->text), messages::kMissing, path);
+  const std::string text = fmt::format(messages::kMissing, path);
+  // The reader of the request may have said so already.
+  if (own_table_.text.find(text) != text.npos || rest_.text.find(text) != text.npos) return;
+  if (Violations* const violations = violations_at(path)) violations->text += text;
 }
 
 void Constraints::length(std::string_view value, std::string_view path, std::size_t least,

@@ -61,12 +61,14 @@ std::string_view type_prefix(Code code) {
   }
 }
 
-// The API model spells this member in two ways.
+// The service spells this member in two ways.
 std::string_view message_member(Code code) {
   switch (code) {
     case Code::kTransactionCanceled:
     case Code::kTransactionInProgress:
     case Code::kIdempotentParameterMismatch:
+    case Code::kSerialization:
+    case Code::kAccessDenied:
       return "Message";
     default:
       return "message";
@@ -112,8 +114,11 @@ std::string error_to_json(const Error& error) {
   json.begin_object();
   json.key("__type");
   json.text(std::string(type_prefix(code)) + code_name(code));
-  json.key(message_member(code));
-  json.text(public_message(error));
+  const std::string message = public_message(error);
+  if (!message.empty()) {  // nothing is said about what is no JSON, and no operation
+    json.key(message_member(code));
+    json.text(message);
+  }
   if (error.detail) {
     if (code == Code::kTransactionCanceled) write_reasons(json, error.detail->reasons);
     if (error.detail->item) {

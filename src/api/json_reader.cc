@@ -29,21 +29,6 @@ std::string_view token_name(Json json) {
   }
 }
 
-Failure parse_failure(simdjson::error_code code) {
-  switch (code) {
-    case simdjson::DEPTH_ERROR:
-      return fail(Code::kSerialization, "Document is nested too deeply");
-    case simdjson::UTF8_ERROR:
-      return fail(Code::kSerialization, "Invalid UTF-8 in the request body");
-    case simdjson::STRING_ERROR:
-      return fail(Code::kSerialization, "Invalid character or escape in a string");
-    case simdjson::EMPTY:
-      return fail(Code::kSerialization, "Unexpected end of the request body");
-    default:
-      return fail(Code::kSerialization, "Unexpected token in the request body: not valid JSON");
-  }
-}
-
 // What the model calls an element of a list or a map.
 std::string element_shape(std::string_view member) {
   constexpr std::pair<std::string_view, std::string_view> kShapes[] = {
@@ -97,7 +82,8 @@ Result<Document> Document::parse(std::string_view text) {
     parser = document.own_parser_.get();
   }
   const auto error = parser->parse(text.data(), text.size()).get(document.root_);
-  if (error != simdjson::SUCCESS) return parse_failure(error);
+  if (error != simdjson::SUCCESS)
+    return fail(Code::kSerialization, "");  // the service says no more
   return document;
 }
 

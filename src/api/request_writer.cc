@@ -55,10 +55,15 @@ void write_tags(JsonWriter& json, const std::vector<Tag>& tags) {
   json.end_array();
 }
 
-std::string table_alone(std::string_view table) {
+// A name that was not given is left out, as SDKs do.
+void write_table(JsonWriter& json, const std::string& table) {
+  if (!table.empty()) write_text(json, "TableName", table);
+}
+
+std::string table_alone(const std::string& table) {
   JsonWriter json;
   json.begin_object();
-  write_text(json, "TableName", table);
+  write_table(json, table);
   json.end_object();
   return std::move(json).finish();
 }
@@ -108,7 +113,7 @@ void write_action(JsonWriter& json, const TransactWriteItem& action) {
   json.begin_object();
   json.key(action_name(action.action));
   json.begin_object();
-  write_text(json, "TableName", action.table);
+  write_table(json, action.table);
   write_item(json, action.action == TransactAction::kPut ? "Item" : "Key", action.item);
   write_text(json, "UpdateExpression", action.update);
   write_text(json, "ConditionExpression", action.condition);
@@ -124,7 +129,7 @@ void write_action(JsonWriter& json, const TransactWriteItem& action) {
 std::string to_json(const CreateTableRequest& request) {
   JsonWriter json(1024);
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   write_attribute_definitions(json, request.attributes);
   write_key_schema(json, request.key_schema);
   write_indexes(json, "LocalSecondaryIndexes", request.local_indexes);
@@ -162,7 +167,7 @@ std::string to_json(const ListTablesRequest& request) {
 std::string to_json(const PutItemRequest& request) {
   JsonWriter json(1024);
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   write_item(json, "Item", request.item);
   write_write_options(json, request);
   json.end_object();
@@ -172,7 +177,7 @@ std::string to_json(const PutItemRequest& request) {
 std::string to_json(const GetItemRequest& request) {
   JsonWriter json;
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   write_item(json, "Key", request.key);
   if (request.consistent_read) write_boolean(json, "ConsistentRead", true);
   write_text(json, "ProjectionExpression", request.projection);
@@ -185,7 +190,7 @@ std::string to_json(const GetItemRequest& request) {
 std::string to_json(const UpdateItemRequest& request) {
   JsonWriter json;
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   write_item(json, "Key", request.key);
   write_text(json, "UpdateExpression", request.update);
   write_write_options(json, request);
@@ -196,7 +201,7 @@ std::string to_json(const UpdateItemRequest& request) {
 std::string to_json(const DeleteItemRequest& request) {
   JsonWriter json;
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   write_item(json, "Key", request.key);
   write_write_options(json, request);
   json.end_object();
@@ -206,7 +211,7 @@ std::string to_json(const DeleteItemRequest& request) {
 std::string to_json(const QueryRequest& request) {
   JsonWriter json;
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   write_text(json, "KeyConditionExpression", request.key_condition);
   write_range_options(json, request);
   if (!request.forward) write_boolean(json, "ScanIndexForward", false);
@@ -217,7 +222,7 @@ std::string to_json(const QueryRequest& request) {
 std::string to_json(const ScanRequest& request) {
   JsonWriter json;
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   write_range_options(json, request);
   write_integer(json, "Segment", request.segment);
   write_integer(json, "TotalSegments", request.total_segments);
@@ -269,7 +274,7 @@ std::string to_json(const TransactGetItemsRequest& request) {
     json.begin_object();
     json.key("Get");
     json.begin_object();
-    write_text(json, "TableName", get.table);
+    write_table(json, get.table);
     write_item(json, "Key", get.key);
     write_text(json, "ProjectionExpression", get.projection);
     write_names(json, get.names);

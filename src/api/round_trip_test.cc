@@ -220,7 +220,7 @@ TEST(Errors, HaveTheDocumentedTypesAndStatuses) {
   EXPECT_EQ(type(Code::kValidation),
             R"({"__type":"com.amazon.coral.validate#ValidationException","message":"m"})");
   EXPECT_EQ(type(Code::kSerialization),
-            R"({"__type":"com.amazon.coral.service#SerializationException","message":"m"})");
+            R"({"__type":"com.amazon.coral.service#SerializationException","Message":"m"})");
   EXPECT_EQ(type(Code::kUnknownOperation),
             R"({"__type":"com.amazon.coral.service#UnknownOperationException","message":"m"})");
   EXPECT_EQ(type(Code::kResourceNotFound),

@@ -47,6 +47,32 @@ constexpr auto kDelete = TransactAction::kDelete;
 constexpr auto kUpdate = TransactAction::kUpdate;
 constexpr auto kCheck = TransactAction::kConditionCheck;
 
+TEST_F(Transactions, OneOfManyFirstPutsWins) {
+  constexpr int kThreads = 8;
+  constexpr int kRounds = 20;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string key = "k" + std::to_string(round);
+    std::atomic<int> winners{0};
+    std::atomic<int> losers{0};
+    std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        const auto result = transact(
+            {.items = {action(kPut, {{"pk", key}, {"who", thread}}, "attribute_not_exists(pk)")}});
+        if (result) {
+          ++winners;
+        } else if (result.error().code == Code::kTransactionCanceled) {
+          ++losers;
+        }
+      });
+    }
+    threads.clear();
+    EXPECT_EQ(winners, 1);
+    EXPECT_EQ(losers, kThreads - 1);
+  }
+}
+
 TEST_F(Transactions, ApplyTogether) {
   ASSERT_THAT(put("Things", {{"pk", "gone"}}), IsOk());
   TransactWriteItem increment = action(kUpdate, {{"pk", "n"}});

@@ -15,11 +15,8 @@ struct Wanted {
   ReturnItemCollectionMetrics metrics = ReturnItemCollectionMetrics::kNone;
 };
 
-// The updated paths as they are in `item`; absent where none of them is there.
-std::optional<EncodedItem> updated_part(const WriteAction& action,
-                                        const std::optional<EncodedItem>& item) {
-  if (!action.update || !item) return std::nullopt;
-  EncodedItem part = action.update->updated_part(ItemView(*item));
+// Absent where none of the updated paths is there.
+std::optional<EncodedItem> some(EncodedItem part) {
   if (ItemView(part).attribute_count() == 0) return std::nullopt;
   return part;
 }
@@ -34,9 +31,13 @@ std::optional<EncodedItem> returned_values(ReturnValues wanted, const WriteActio
     case ReturnValues::kAllNew:
       return std::move(effect.after);
     case ReturnValues::kUpdatedOld:
-      return updated_part(action, effect.before);
+      if (!action.update || !effect.before) return std::nullopt;
+      return some(action.update->updated_part(ItemView(*effect.before)));
     case ReturnValues::kUpdatedNew:
-      return updated_part(action, effect.after);
+      if (!action.update || !effect.after) return std::nullopt;
+      return some(action.update->written_part(
+          ItemView(*effect.after),
+          effect.before ? std::optional(ItemView(*effect.before)) : std::nullopt));
   }
   return std::nullopt;
 }

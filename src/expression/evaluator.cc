@@ -17,10 +17,14 @@ struct Evaluated {
   std::string computed;  // holds what `view` shows, where it was computed
 };
 
-// Of a string: its length in characters, as a reader would count them, not in bytes.
+// Of a string: its length as Java counts it, in units of UTF-16, of which an emoji has two.
 std::size_t characters(std::string_view utf8) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  std::size_t count = 0;
+  for (const char c : utf8) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xc0) != 0x80) count += byte >= 0xf0 ? 2 : 1;
+  }
+  return count;
 }
 
 std::optional<std::size_t> size_of(ValueView value) {

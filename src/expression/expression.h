@@ -102,8 +102,10 @@ class Update {
   // The item after the update of `old`, or of an item of just `key` where there is none. Operands
   // read the image before the update. kValidation where a path or an operand does not fit.
   Result<EncodedItem> apply(const std::optional<ItemView>& old, const Item& key) const;
-  // What UPDATED_OLD and UPDATED_NEW return: the updated paths as they are in `item`.
+  // What UPDATED_OLD returns: the updated paths as they are in `item`.
   EncodedItem updated_part(ItemView item) const;
+  // What UPDATED_NEW returns.
+  EncodedItem written_part(ItemView after, const std::optional<ItemView>& before) const;
   std::set<std::string, std::less<>> attributes() const;  // top-level names that it writes
   std::vector<std::string> opened_attributes() const;     // to write or to read
 

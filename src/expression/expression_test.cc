@@ -298,6 +298,24 @@ TEST(UpdateExpression, ShowsOnlyTheFragmentsThatItWrote) {
             (Item{{"info", Map{{"deep", Map{{"er", List{3}}}}}}, {"players", List{2}}, {"n", 5}}));
 }
 
+TEST(UpdateExpression, ShowsWhatItAppendedWhereTheListEnded) {
+  const Item old = {{"l", List{1, 2}}, {"m", Map{{"k", List{}}}}};
+  Placeholders placeholders(&names(), &values());
+  const auto parsed =
+      Update::parse("SET l[7] = :one, l[9] = :z, l[0] = :six, m.k[3] = :one", placeholders);
+  ASSERT_THAT(parsed, IsOk());
+  const EncodedItem before = encode_item(old);
+  const auto after = parsed->apply(ItemView(before), {});
+  ASSERT_THAT(after, IsOk());
+  const Item whole = decode_item(ItemView(*after));
+  const Item shown =
+      decode_item(ItemView(parsed->written_part(ItemView(*after), ItemView(before))));
+  const List& list = *whole.at("l").get_if<List>();
+  ASSERT_EQ(list.size(), 4U);
+  EXPECT_EQ(shown, (Item{{"l", List{list[0], list[2], list[3]}},
+                         {"m", Map{{"k", List{values().at(":one")}}}}}));
+}
+
 TEST(UpdateExpression, RemovesEmptiedSetsWithoutRenumberingTheirList) {
   const Item old = {{"l", List{StringSet{"a", "b"}, 2, StringSet{"b"}, 4}}};
   EXPECT_EQ(updated("DELETE l[0] :ab REMOVE l[1]", "l", old),

@@ -303,6 +303,34 @@ EncodedItem Update::updated_part(ItemView item) const {
   return impl_->paths.project(item);
 }
 
+// What was set past a list's end stands where the list ended.
+EncodedItem Update::written_part(ItemView after, const std::optional<ItemView>& before) const {
+  std::vector<Path> paths;
+  bool moved = false;
+  for (const UpdateAction* set : sorted(impl_->tree.sets)) {
+    Path& path = paths.emplace_back(set->path);
+    auto* const index = std::get_if<uint32_t>(&path.back());
+    if (index == nullptr || !before) continue;
+    const Path list_path(path.begin(), path.end() - 1);
+    const auto list = expression::find(*before, list_path);
+    if (!list || list->type() != AttributeType::kL || *index < list->element_count()) continue;
+    auto end = static_cast<uint32_t>(list->element_count());
+    if (paths.size() > 1) {
+      const Path& previous = paths[paths.size() - 2];
+      const bool same_list =
+          previous.size() == path.size() && Path(previous.begin(), previous.end() - 1) == list_path;
+      if (same_list) end = std::max(end, std::get<uint32_t>(previous.back()) + 1);
+    }
+    moved = moved || *index != end;
+    *index = end;
+  }
+  if (!moved) return updated_part(after);
+  for (const auto* actions : {&impl_->tree.removes, &impl_->tree.adds, &impl_->tree.deletes}) {
+    for (const UpdateAction& action : *actions) paths.push_back(action.path);
+  }
+  return expression::PathTree::of(paths).project(after);
+}
+
 std::set<std::string, std::less<>> Update::attributes() const {
   return impl_->names;
 }

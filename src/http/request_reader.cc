@@ -96,7 +96,15 @@ class RequestReader::Parser final : public beast_http::basic_parser<true> {
     if (field == beast_http::field::expect) {
       head_.expects_continue = equals_ignoring_case({value.data(), value.size()}, "100-continue");
     }
-    if (field == beast_http::field::transfer_encoding) head_.transfer_encoding = true;
+    if (field == beast_http::field::transfer_encoding) {
+      // Beast reads "gzip, chunked" as chunked, and the body it gives would be no request.
+      if (head_.transfer_encoding ||
+          !equals_ignoring_case({value.data(), value.size()}, "chunked")) {
+        error = beast_http::error::bad_transfer_encoding;
+        return;
+      }
+      head_.transfer_encoding = true;
+    }
   }
 
   void on_header_impl(Error& error) override {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,26 +17,43 @@
 #include "base/clock.h"
 #include "protocol/operations.h"
 #include "server/authorization.h"
+#include "server/gzip.h"
 #include "server/request_id.h"
 
 namespace stator::server {
 namespace {
 
 constexpr std::string_view kJsonType = "application/x-amz-json-1.0";
+constexpr std::string_view kPlainJsonType = "application/json";
+constexpr std::size_t kCompressedBytesMin = 1024;  // less is not worth it
 constexpr std::string_view kHealth = "healthy: dynamodb.us-east-1.amazonaws.com ";
 constexpr std::string_view kNoOperation = "<UnknownOperationException/>\n";
 
-http::Response make_response(int status, std::string_view content_type, std::string body) {
+// How a client wants its answers.
+struct Wishes {
+  std::string_view content_type = kJsonType;  // a constant
+  bool gzip = false;
+};
+
+http::Response make_response(int status, std::string_view content_type, std::string body,
+                             bool compress = false) {
+  std::optional<std::string> compressed;
+  if (compress && body.size() >= kCompressedBytesMin) compressed = gzip(body);
+  if (compressed) body = std::move(*compressed);
   char digits[10];
+  // Of what is sent: SDKs check it before they unfold the body.
   const uint32_t checksum = libdeflate_crc32(0, body.data(), body.size());
   const auto digits_end = std::to_chars(digits, digits + sizeof digits, checksum).ptr;
   const RequestId id;
-  return {.status = status,
-          .headers = {{"Server", "Server"},
-                      {"Content-Type", content_type},
-                      {"x-amzn-RequestId", id.text()},
-                      {"x-amz-crc32", {digits, static_cast<std::size_t>(digits_end - digits)}}},
-          .body = std::move(body)};
+  http::Response response{
+      .status = status,
+      .headers = {{"Server", "Server"},
+                  {"Content-Type", content_type},
+                  {"x-amzn-RequestId", id.text()},
+                  {"x-amz-crc32", {digits, static_cast<std::size_t>(digits_end - digits)}}},
+      .body = std::move(body)};
+  if (compressed) response.headers.add("Content-Encoding", "gzip");
+  return response;
 }
 
 // The answer hides what failed inside; whoever runs the server is told, at most once a second.
@@ -47,15 +65,16 @@ void log_failure(const Error& error) {
   logger->error("{}: {}", code_name(error.code), error.message);
 }
 
-http::Response error_response(const Error& error) {
+http::Response error_response(const Error& error, const Wishes& wishes = {}) {
   const int status = wire::http_status(error.code);
   if (status >= 500) log_failure(error);
-  return make_response(status, kJsonType, wire::error_to_json(error));
+  return make_response(status, wishes.content_type, wire::error_to_json(error), wishes.gzip);
 }
 
 // ---- Browsers
-// A page served from this machine may use the database; one from elsewhere that its user happens to
-// visit may not, since no signature is verified.
+// Where signatures are verified any page may ask, as it may ask the service. Where they are not,
+// only a page served from this machine may use the database, and none from elsewhere that its user
+// happens to visit.
 
 bool is_local_origin(std::string_view origin) {
   for (const std::string_view scheme : {"http://", "https://"}) {
@@ -74,16 +93,17 @@ void allow_origin(http::HeaderLines& headers, std::string_view origin) {
   headers.add("Vary", "Origin");
 }
 
-http::Response preflight(std::string_view origin) {
-  http::Response response{.status = 200};
-  if (!is_local_origin(origin)) return response;
-  allow_origin(response.headers, origin);
-  response.headers.add("Access-Control-Allow-Methods", "GET,POST,OPTIONS");
-  response.headers.add("Access-Control-Allow-Headers",
-                       "Authorization,Content-Type,X-Amz-Content-Sha256,X-Amz-Date,"
-                       "X-Amz-Security-Token,X-Amz-Target,X-Amz-User-Agent,X-Amzn-Trace-Id,"
-                       "Amz-Sdk-Invocation-Id,Amz-Sdk-Request");
-  response.headers.add("Access-Control-Max-Age", "3600");
+http::Response preflight(const http::Request& request, bool allowed) {
+  http::Response response = make_response(200, "text/plain", "");
+  if (!allowed) return response;
+  allow_origin(response.headers, request.header("origin"));
+  const auto echo = [&](std::string_view wish, std::string_view answer) {
+    const std::string_view value = request.header(wish);
+    if (!value.empty()) response.headers.add(answer, value);
+  };
+  echo("access-control-request-headers", "Access-Control-Allow-Headers");
+  echo("access-control-request-method", "Access-Control-Allow-Methods");
+  response.headers.add("Access-Control-Max-Age", "172800");
   return response;
 }
 
@@ -99,27 +119,31 @@ http::Respond with_origin(std::string_view origin, http::Respond respond) {
 // Answers an operation over HTTP.
 struct Respond {
   http::Respond respond;
+  Wishes wishes;
 
   void operator()(Result<std::string> answer) {
-    respond(answer ? make_response(200, kJsonType, std::move(*answer))
-                   : error_response(answer.error()));
+    respond(answer ? make_response(200, wishes.content_type, std::move(*answer), wishes.gzip)
+                   : error_response(answer.error(), wishes));
   }
 };
 
 using Operations = protocol::Operations<Respond>;
 
-bool is_json_type(std::string_view content_type) {
+// The one of the two types that is meant, as a constant; empty for any other.
+std::string_view json_type(std::string_view content_type) {
   content_type = content_type.substr(0, content_type.find(';'));
   while (content_type.ends_with(' ')) content_type.remove_suffix(1);
-  return content_type == kJsonType || content_type == "application/json";
+  if (content_type == kJsonType) return kJsonType;
+  return content_type == kPlainJsonType ? kPlainJsonType : std::string_view();
 }
 
 }  // namespace
 
 void DynamoDbService::handle(const http::Request& request, http::Respond respond) {
   const auto origin = request.header("origin");
-  if (request.method == "OPTIONS") return respond(preflight(origin));
-  if (is_local_origin(origin)) respond = with_origin(origin, std::move(respond));
+  const bool allowed = !origin.empty() && (verifier_ != nullptr || is_local_origin(origin));
+  if (request.method == "OPTIONS" && !origin.empty()) return respond(preflight(request, allowed));
+  if (allowed) respond = with_origin(origin, std::move(respond));
   if (request.method == "POST") return handle_operation(request, std::move(respond));
   const auto path = request.target.substr(0, request.target.find('?'));
   if ((request.method == "GET" || request.method == "HEAD") && path == "/") {
@@ -131,20 +155,32 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
 }
 
 void DynamoDbService::handle_operation(const http::Request& request, http::Respond respond) {
-  if (!is_json_type(request.header("content-type"))) {
+  const Wishes wishes{.content_type = json_type(request.header("content-type")),
+                      .gzip = accepts_gzip(request.header("accept-encoding"))};
+  if (wishes.content_type.empty()) {
     return respond(make_response(404, "text/plain", std::string(kNoOperation)));
   }
+  const auto refuse = [&](const Error& error) { respond(error_response(error, wishes)); };
   const Operations::Run run = Operations::find_target(request.header("x-amz-target"));
-  if (run == nullptr)
-    return respond(error_response({.code = Code::kUnknownOperation, .message = ""}));
-  if (const auto checked = check_authorization(request); !checked) {
-    return respond(error_response(checked.error()));
-  }
+  if (run == nullptr) return refuse({.code = Code::kUnknownOperation, .message = ""});
+  if (const auto checked = check_authorization(request); !checked) return refuse(checked.error());
   if (verifier_ != nullptr) {
     const auto verified = verifier_->verify(request, system_clock().unix_ms());
-    if (!verified) return respond(error_response(verified.error()));
+    if (!verified) return refuse(verified.error());
   }
-  run({.engine = engine_, .waiting = &waiting_}, request.body, Respond{std::move(respond)});
+  const protocol::Context context{.engine = engine_, .waiting = &waiting_};
+  const std::string_view encoding = request.header("content-encoding");
+  if (encoding.empty() || encoding == "identity") {
+    return run(context, request.body, Respond{std::move(respond), wishes});
+  }
+  std::string body;
+  const GunzipOutcome outcome =
+      encoding == "gzip" ? gunzip(request.body, kBodyBytesMax, body) : GunzipOutcome::kInvalid;
+  if (outcome == GunzipOutcome::kTooLarge) return respond(too_large());
+  if (outcome == GunzipOutcome::kInvalid) {
+    return refuse({.code = Code::kSerialization, .message = ""});
+  }
+  run(context, body, Respond{std::move(respond), wishes});
 }
 
 http::Response DynamoDbService::malformed() {

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "server/dynamodb_service.h"
+#include "server/gzip.h"
 #include "server/server.h"
 #include "stator/http_client.h"
 #include "support/raw_connection.h"
@@ -144,6 +146,93 @@ TEST_F(Service, RefusesBodiesThatAreNoRequest) {
   }
 }
 
+// The exact bodies of errors: their prefixes, the two spellings of "message", none where the
+// service has none to say.
+TEST_F(Service, SpellsErrorsAsTheServiceDoes) {
+  create_simple_table();
+  struct Case {
+    std::string_view operation;
+    std::string_view body;
+    std::string_view answer;
+  };
+  const Case cases[] = {
+      {"GetItem", "{", R"({"__type":"com.amazon.coral.service#SerializationException"})"},
+      {"GetItem", "", R"({"__type":"com.amazon.coral.service#SerializationException"})"},
+      {"GetItems", "{}", R"({"__type":"com.amazon.coral.service#UnknownOperationException"})"},
+      {"GetItem", R"({"TableName":5})",
+       R"({"__type":"com.amazon.coral.service#SerializationException",)"
+       R"("Message":"NUMBER_VALUE cannot be converted to String"})"},
+      {"GetItem", R"({"TableName":"Things","Key":{"pk":{"N":"1"}}})",
+       R"({"__type":"com.amazon.coral.validate#ValidationException",)"
+       R"("message":"The provided key element does not match the schema"})"},
+      {"GetItem", R"({"TableName":"Absent","Key":{"pk":{"N":"1"}}})",
+       R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
+       R"("message":"Requested resource not found"})"},
+      {"DescribeTable", R"({"TableName":"Absent"})",
+       R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
+       R"("message":"Requested resource not found: Table: Absent not found"})"},
+      {"TransactGetItems", R"({"TransactItems":[{"Get":{"TableName":"Things","Key":{}}}]})",
+       R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":)"
+       R"("Transaction cancelled, please refer cancellation reasons for specific reasons )"
+       R"([ValidationError]","CancellationReasons":[{"Code":"ValidationError","Message":)"
+       R"("The provided key element does not match the schema"}]})"},
+  };
+  for (const Case& one : cases) {
+    const RawAnswer answer = call(one.operation, one.body);
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_EQ(answer.body, one.answer);
+  }
+}
+
+TEST_F(Service, AnswersInTheTypeThatWasAsked) {
+  const auto list = [&](std::string_view type) {
+    return ask(post("Content-Type: " + std::string(type) + "\r\n" + std::string(kSignature) +
+                        target("ListTables"),
+                    "{}"));
+  };
+  EXPECT_EQ(list("application/json").headers.at("content-type"), "application/json");
+  EXPECT_EQ(list("application/json;charset=utf-8").headers.at("content-type"), "application/json");
+  EXPECT_EQ(list("application/x-amz-json-1.0; x").headers.at("content-type"),
+            "application/x-amz-json-1.0");
+  EXPECT_EQ(list("application/x-amz-json-1.1").status, 404);
+}
+
+TEST_F(Service, CompressesAnswersWhereThatIsAskedFor) {
+  create_simple_table();
+  const std::string text(5000, 'x');
+  ASSERT_EQ(call("PutItem",
+                 R"({"TableName":"Things","Item":{"pk":{"S":"a"},"v":{"S":")" + text + R"("}}})")
+                .status,
+            200);
+  const std::string headers = std::string(kJson) + std::string(kSignature) + target("GetItem");
+  const std::string get = R"({"TableName":"Things","Key":{"pk":{"S":"a"}}})";
+  const RawAnswer answer = ask(post(headers + "Accept-Encoding: deflate, gzip\r\n", get));
+  EXPECT_EQ(answer.headers.at("content-encoding"), "gzip");
+  EXPECT_EQ(answer.headers.at("x-amz-crc32"),
+            std::to_string(libdeflate_crc32(0, answer.body.data(), answer.body.size())));
+  std::string whole;
+  ASSERT_EQ(gunzip(answer.body, 1 << 20, whole), GunzipOutcome::kDone);
+  EXPECT_THAT(whole, HasSubstr(text));
+  EXPECT_EQ(whole, ask(post(headers, get)).body);
+  EXPECT_FALSE(ask(post(headers + "Accept-Encoding: identity\r\n", get))
+                   .headers.contains("content-encoding"));
+}
+
+TEST_F(Service, TakesCompressedRequestsButNoBombs) {
+  const std::string headers = std::string(kJson) + std::string(kSignature) + target("ListTables");
+  const std::string padded = "{" + std::string(1000, ' ') + "}";
+  const RawAnswer answer = ask(post(headers + "Content-Encoding: gzip\r\n", *gzip(padded)));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, R"({"TableNames":[]})");
+  const std::string bomb = "{" + std::string(kBodyBytesMax, ' ') + "}";
+  EXPECT_EQ(ask(post(headers + "Content-Encoding: gzip\r\n", *gzip(bomb))).status, 413);
+  for (const std::string encoding : {"gzip", "br"}) {
+    const RawAnswer refused =
+        ask(post(headers + "Content-Encoding: " + encoding + "\r\n", "{}{}{}{}{}"));
+    EXPECT_EQ(refused.body, R"({"__type":"com.amazon.coral.service#SerializationException"})");
+  }
+}
+
 TEST_F(Service, AnswersTheErrorsOfTheApi) {
   create_simple_table();
   expect_error(call("DescribeTable", R"({"TableName":"Absent"})"),
@@ -198,7 +287,10 @@ TEST_F(Service, LetsPagesOfThisMachineUseItAndNoOthers) {
   const RawAnswer local = ask(preflight_of("http://localhost:3000"));
   EXPECT_EQ(local.status, 200);
   EXPECT_EQ(local.headers.at("access-control-allow-origin"), "http://localhost:3000");
-  EXPECT_THAT(local.headers.at("access-control-allow-headers"), HasSubstr("X-Amz-Target"));
+  EXPECT_EQ(local.headers.at("access-control-allow-headers"), "x-amz-target");
+  EXPECT_EQ(local.headers.at("access-control-allow-methods"), "POST");
+  EXPECT_EQ(local.headers.at("access-control-max-age"), "172800");
+  EXPECT_EQ(ask("OPTIONS / HTTP/1.1\r\n\r\n").status, 404);
   EXPECT_EQ(ask(list_of("http://127.0.0.1")).headers.at("access-control-allow-origin"),
             "http://127.0.0.1");
   for (const std::string origin :
@@ -359,6 +451,17 @@ TEST(Server, RefusesToListenBeyondThisMachine) {
     EXPECT_EQ(server.error().code, Code::kInvalidArgument);
     EXPECT_THAT(server.error().message, HasSubstr("needs credentials"));
   }
+}
+
+// Whoever can sign a request may do so from any page, as with the service itself.
+TEST(Server, WithCredentialsLetsAnyPageAsk) {
+  const auto server = Server::start(
+      {.listen = {.host = "127.0.0.1", .port = 0}, .credentials = Credentials{{"AKID", "secret"}}});
+  ASSERT_TRUE(server) << server.error().message;
+  RawConnection connection((*server)->port());
+  connection.send("OPTIONS / HTTP/1.1\r\nOrigin: https://example.com\r\n\r\n");
+  EXPECT_EQ(connection.read_answer().headers.at("access-control-allow-origin"),
+            "https://example.com");
 }
 
 TEST(Server, WithCredentialsServesThemAlone) {
