@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// A lease lasts from before the request that began it, an observer counts from after the reply that
+// showed it: so it ends for its holder before it ends for anybody else. Each renewal carries a
+// larger beat and is refused where a larger one was, so that no copy of an old one, delayed on its
+// way, makes the item look as an observer has seen it before.
 #include <algorithm>
 #include <utility>
 
 #include "base/random.h"
 #include "recipes/keys.h"
-#include "recipes/lock_item.h"
+#include "recipes/lock_lease.h"
 #include "recipes/requests.h"
 
 namespace stator {
@@ -15,72 +19,215 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr const char* kIsCurrent = "#owner = :owner AND fence = :fence";
 constexpr std::size_t kMaxActions = 100;
 
-Failure lost(const std::string& name) {
-  return fail(Code::kLost, "the lease of " + name + " was lost to another holder");
-}
-
-// Whether the item, which is not held under this lease, shows that this lease was released. Its
-// own release may have been applied by an attempt whose reply was lost, and another may hold the
-// lock by now: `released` still tells, until that one releases it too.
-bool was_released(const Item* item, Fence fence) {
-  if (item == nullptr) return false;
-  return int64_in(*item, "released") == to_int64(fence);
+Failure lost_error(const std::string& name) {
+  return fail(Code::kLost, "the lease of " + name + " was lost");
 }
 
 }  // namespace
 
-namespace recipes {
+// ---- The state
 
-std::string lock_key(std::string_view name) {
-  return "LOCK#" + escape(name);
+Lease::State::State(std::shared_ptr<const LockTable> table, LeaseTerms terms)
+    : table_(std::move(table)), terms_(std::move(terms)), counted_from_(terms_.counted_from) {}
+
+Lease::State::~State() {
+  keeper_.request_stop();
+  watcher_.request_stop();
 }
 
-std::optional<StoredLock> parse_lock(const Item& item) {
-  const std::string* owner = text_in(item, "owner");
-  const std::string* nonce = text_in(item, "nonce");
-  const auto fence = int64_in(item, "fence");
-  const auto lease_ms = int64_in(item, "lease_ms");
-  constexpr int64_t kMaxLeaseMs = std::chrono::milliseconds(std::chrono::hours(24)).count();
-  if (owner == nullptr || nonce == nullptr || !fence || !lease_ms) return std::nullopt;
-  if (*lease_ms < 1 || *lease_ms > kMaxLeaseMs) return std::nullopt;
-  StoredLock lock{.holder = {.owner = *owner,
-                             .user = {},
-                             .fence = Fence{*fence},
-                             .lease = std::chrono::milliseconds(*lease_ms),
-                             .acquired_at = {}},
-                  .nonce = *nonce};
-  if (const std::string* user = text_in(item, "user")) lock.holder.user = *user;
-  if (const std::string* acquired_at = text_in(item, "acquired_at")) {
-    lock.holder.acquired_at = Time::parse(*acquired_at).value_or(Time());
+void Lease::State::start_threads() {
+  keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
+  watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+}
+
+bool Lease::State::share(Reentry reentry) {
+  if (reentry != terms_.reentry) return false;
+  if (reentry == Reentry::kThread && std::this_thread::get_id() != thread_) return false;
+  if (remaining().count() == 0) return false;
+  const std::scoped_lock lock(mutex_);
+  if (handles_ == 0) return false;
+  ++handles_;
+  return true;
+}
+
+nanoseconds Lease::State::remaining() const {
+  const std::scoped_lock lock(mutex_);
+  if (!is_live()) return nanoseconds(0);
+  return std::max(nanoseconds(0), terms_.length - (table_->time.since_boot() - counted_from_));
+}
+
+void Lease::State::end(bool& how) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (released_ || handles_ == 0) return;
+    how = true;
   }
-  return lock;
+  lost_source_.request_stop();
 }
 
-void abandon_lock(const LockTable& table, const std::string& key, const std::string& owner) {
-  (void)table.client.update_item({.table = table.options.table,
-                                  .key = {{"pk", key}},
-                                  .update = "REMOVE #owner, nonce, lease_ms, #user, acquired_at",
-                                  .condition = "#owner = :owner",
-                                  .names = Names{{"#owner", "owner"}, {"#user", "user"}},
-                                  .values = Values{{":owner", owner}}});
+void Lease::State::keep(const std::stop_token& stop) {
+  const nanoseconds slice = terms_.length / 10;
+  while (!stop.stop_requested()) {
+    const nanoseconds left = remaining();
+    if (left.count() == 0) return;  // the other thread tells
+    const nanoseconds due = left - terms_.length * 2 / 3;
+    if (due.count() > 0) {
+      table_->time.sleep(std::min(due, slice), stop);
+    } else if (const auto renewed = renew(stop); !renewed) {
+      if (renewed.error().code == Code::kLost) return;
+      table_->time.sleep(slice, stop);
+    }
+  }
 }
 
-}  // namespace recipes
-
-Values Lease::State::identity() const {
-  return {{":owner", owner}, {":fence", to_int64(fence)}};
+// In short sleeps: their clock stands still while the machine is suspended, the lease's does not.
+void Lease::State::watch(const std::stop_token& stop) {
+  const nanoseconds slice = terms_.length / 10;
+  while (!stop.stop_requested()) {
+    const nanoseconds left = remaining();
+    if (left.count() == 0) return end(over_);
+    table_->time.sleep(std::min(left, slice), stop);
+  }
 }
 
-Lease::Lease(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Lease::Lease(Lease&&) noexcept = default;
+Result<WriteResult> Lease::State::send_beat() {
+  LockUpdate update(*table_, terms_.key);
+  nanoseconds sent_at{0};
+  int64_t beat = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    sent_at = table_->time.since_boot();
+    beat = ++beat_;
+  }
+  const std::string path = update.name(kHolder.map + terms_.id) + ".beat";
+  const std::string next = update.value(beat);
+  update.set(path + " = " + next);
+  update.require(update.name(kHolder.number + terms_.id) + " = " +
+                 update.value(to_int64(terms_.fence)));
+  update.require(path + " < " + next);
+  auto written = table_->client.update_item(update.request(ReturnValues::kNone));
+  if (!written) {
+    if (written.error().code != Code::kConditionalCheckFailed) return written;
+    STATOR_TRY(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
+    const auto lock = item ? parse_lock(*item) : std::nullopt;
+    const LockEntry* mine = lock ? lock->holder(terms_.id) : nullptr;
+    // A repetition finds its own beat, or a larger one of this lease.
+    if (mine == nullptr || mine->who.fence != terms_.fence || mine->beat < beat) return written;
+  }
+  const std::scoped_lock lock(mutex_);
+  counted_from_ = std::max(counted_from_, sent_at);
+  return WriteResult();
+}
+
+Result<void> Lease::State::renew(const std::stop_token& stop) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!is_live()) return lost_error(terms_.name);
+  }
+  auto renewed =
+      with_retries(table_->options.retry, table_->time, stop, [&] { return send_beat(); });
+  if (renewed) return {};
+  if (renewed.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(renewed));
+  end(lost_);
+  return lost_error(terms_.name);
+}
+
+bool Lease::State::was_released(const StoredLock& lock) const {
+  const int64_t fence = to_int64(terms_.fence);
+  if (lock.released == fence) return true;
+  // An earlier attempt whose reply was lost, and others have released since: before the lease is
+  // over nobody but an operator can have taken it.
+  return remaining().count() > 0 && lock.broken.value_or(0) < fence;
+}
+
+Result<void> Lease::State::give_back() {
+  keeper_.request_stop();
+  watcher_.request_stop();
+  LockUpdate update(*table_, terms_.key);
+  update.leave(kHolder, terms_.id, to_int64(terms_.fence));
+  update.set("released = " + update.value(to_int64(terms_.fence)));
+  const UpdateItemRequest request = update.request(ReturnValues::kNone);
+  auto written = with_retries(table_->options.retry, table_->time,
+                              [&] { return table_->client.update_item(request); });
+  if (!written) {
+    if (written.error().code != Code::kConditionalCheckFailed) {
+      return failure_of(std::move(written));
+    }
+    STATOR_TRY(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
+    const auto lock = item ? parse_lock(*item) : std::nullopt;
+    if (!lock || !was_released(*lock)) {
+      {
+        const std::scoped_lock guard(mutex_);
+        lost_ = true;
+      }
+      lost_source_.request_stop();
+      return lost_error(terms_.name);
+    }
+  }
+  {
+    const std::scoped_lock guard(mutex_);
+    released_ = true;
+  }
+  LockBell::ring(*table_, terms_.key);
+  return {};
+}
+
+Result<void> Lease::State::release() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (handles_ > 1) return --handles_, Result<void>();
+    handles_ = 0;
+    if (lost_) return lost_error(terms_.name);
+  }
+  return give_back();
+}
+
+Result<TransactWriteItemsResult> Lease::State::commit(TransactWriteItemsRequest transaction) {
+  if (transaction.items.size() >= kMaxActions) {
+    return invalid("transaction", "has more than 99 actions");
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    if (released_ || lost_) return lost_error(terms_.name);
+  }
+  const std::size_t check = transaction.items.size();
+  transaction.items.push_back({.action = TransactAction::kConditionCheck,
+                               .table = table_->options.table,
+                               .item = table_->item_key(terms_.key),
+                               .condition = "#fence = :fence",
+                               .names = Names{{"#fence", kHolder.number + terms_.id}},
+                               .values = Values{{":fence", to_int64(terms_.fence)}}});
+  // A token tells an attempt whose reply was lost from a new one. One that was refused has had
+  // no effect, and its token may not be used again everywhere.
+  const bool own_token = !transaction.client_request_token;
+  if (own_token) transaction.client_request_token = random_uuid();
+  auto written = with_retries(table_->options.retry, table_->time, [&] {
+    auto result = table_->client.transact_write_items(transaction);
+    if (!result && own_token && result.error().code == Code::kTransactionCanceled) {
+      transaction.client_request_token = random_uuid();
+    }
+    return result;
+  });
+  if (!written && condition_failed_at(written.error(), check)) {
+    end(lost_);
+    return lost_error(terms_.name);
+  }
+  return written;
+}
+
+// ---- The handle
+
+Lease::Lease(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Lease::Lease(Lease&& other) noexcept
+    : state_(std::move(other.state_)), released_(std::exchange(other.released_, false)) {}
 
 Lease& Lease::operator=(Lease&& other) noexcept {
   if (this != &other) {
     if (state_) (void)release();
     state_ = std::move(other.state_);
+    released_ = std::exchange(other.released_, false);
   }
   return *this;
 }
@@ -90,102 +237,37 @@ Lease::~Lease() {
 }
 
 Fence Lease::fence() const {
-  return state_->fence;
+  return state_->terms().fence;
 }
 const std::string& Lease::name() const {
-  return state_->name;
+  return state_->terms().name;
 }
 
 nanoseconds Lease::remaining() const {
-  if (!state_ || state_->released || state_->lost) return nanoseconds(0);
-  const nanoseconds gone = state_->table->time.since_boot() - state_->counted_from;
-  return std::max(nanoseconds(0), state_->length - gone);
+  return state_ && !released_ ? state_->remaining() : nanoseconds(0);
+}
+
+std::stop_token Lease::lost() const {
+  return state_ ? state_->lost() : std::stop_token();
 }
 
 Result<void> Lease::renew() {
   if (!state_) return invalid("lease", "was moved from");
-  State& state = *state_;
-  if (state.released || state.lost) return lost(state.name);
-  const LockTable& table = *state.table;
-  Values values = state.identity();
-  values.emplace(":nonce", random_uuid());
-  const UpdateItemRequest request{.table = table.options.table,
-                                  .key = {{"pk", state.key}},
-                                  .update = "SET nonce = :nonce",
-                                  .condition = kIsCurrent,
-                                  .names = Names{{"#owner", "owner"}},
-                                  .values = std::move(values)};
-  nanoseconds sent_at{0};
-  auto written = with_retries(table.options.retry, table.time, [&] {
-    sent_at = table.time.since_boot();
-    return table.client.update_item(request);
-  });
-  if (written) {
-    state.counted_from = sent_at;
-    return {};
-  }
-  if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
-  state.lost = true;
-  return lost(state.name);
+  if (released_) return lost_error(name());
+  return state_->renew({});
 }
 
 Result<void> Lease::release() {
-  if (!state_) return {};
-  State& state = *state_;
-  if (state.released) return {};
-  if (state.lost) return lost(state.name);
-  const LockTable& table = *state.table;
-  const UpdateItemRequest request{
-      .table = table.options.table,
-      .key = {{"pk", state.key}},
-      .update = "REMOVE #owner, nonce, lease_ms, #user, acquired_at SET released = :fence",
-      .condition = kIsCurrent,
-      .names = Names{{"#owner", "owner"}, {"#user", "user"}},
-      .values = state.identity(),
-      .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
-  auto written = with_retries(table.options.retry, table.time,
-                              [&] { return table.client.update_item(request); });
-  if (written) {
-    state.released = true;
-    return {};
-  }
-  if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
-  if (was_released(item_in(written.error()), state.fence)) {
-    state.released = true;
-    return {};
-  }
-  state.lost = true;
-  return lost(state.name);
+  if (!state_ || released_) return {};
+  const auto done = state_->release();
+  if (done) released_ = true;
+  return done;
 }
 
 Result<TransactWriteItemsResult> Lease::commit(TransactWriteItemsRequest transaction) const {
   if (!state_) return invalid("lease", "was moved from");
-  const State& state = *state_;
-  if (transaction.items.size() >= kMaxActions) {
-    return invalid("transaction", "has more than 99 actions");
-  }
-  if (state.released || state.lost) return lost(state.name);
-  const LockTable& table = *state.table;
-  const std::size_t check = transaction.items.size();
-  transaction.items.push_back({.action = TransactAction::kConditionCheck,
-                               .table = table.options.table,
-                               .item = {{"pk", state.key}},
-                               .condition = kIsCurrent,
-                               .names = Names{{"#owner", "owner"}},
-                               .values = state.identity()});
-  // A token tells an attempt whose reply was lost from a new one. One that was refused has had
-  // no effect, and its token may not be used again everywhere.
-  const bool own_token = !transaction.client_request_token;
-  if (own_token) transaction.client_request_token = random_uuid();
-  auto written = with_retries(table.options.retry, table.time, [&] {
-    auto result = table.client.transact_write_items(transaction);
-    if (!result && own_token && result.error().code == Code::kTransactionCanceled) {
-      transaction.client_request_token = random_uuid();
-    }
-    return result;
-  });
-  if (!written && condition_failed_at(written.error(), check)) return lost(state.name);
-  return written;
+  if (released_) return lost_error(name());
+  return state_->commit(std::move(transaction));
 }
 
 }  // namespace stator

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "recipes/recipe_test.h"
+#include "recipes/semaphore_test.h"
 
 namespace stator {
 namespace {
@@ -12,25 +12,15 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 
-class SemaphoreTest : public testing::TestWithParam<std::string> {
+class SemaphoreTest : public SemaphoreBench {
  protected:
-  void SetUp() override { bench.create(Semaphore::table_definition(options())); }
-
-  SemaphoreOptions options() { return {.table = "Locks", .time = &bench.time}; }
-  SemaphoreOptions real_time() {
-    return {.table = "Locks",
-            .retry = {.max_attempts = 100, .backoff_base = 1ms, .backoff_max = 20ms},
-            .backoff_base = 1ms,
-            .backoff_max = 10ms};
+  static LockHolder only_holder(Semaphore locks) {
+    const auto state = locks.state("lock");
+    EXPECT_EQ(state.value().holders.size(), 1U);
+    return state.value().holders.at(0);
   }
-  // Another process: an object of its own, with what it has seen.
-  Semaphore other() { return Semaphore(bench.client, options()); }
-
-  Bench bench{GetParam()};
 };
-
-INSTANTIATE_TEST_SUITE_P(Homes, SemaphoreTest, testing::ValuesIn(home_kinds()),
-                         [](const auto& test) { return test.param; });
+STATOR_IN_ALL_HOMES(SemaphoreTest);
 
 TEST_P(SemaphoreTest, LocksAndReleases) {
   Semaphore mine = other();
@@ -47,21 +37,24 @@ TEST_P(SemaphoreTest, LocksAndReleases) {
 
 TEST_P(SemaphoreTest, TellsWhoHoldsIt) {
   Semaphore mine = other();
-  EXPECT_EQ(mine.holder("lock").value(), std::nullopt);
+  EXPECT_EQ(mine.state("lock").value().permits, 0);
   auto lease = mine.acquire("lock", {.lease = 30s, .user = "ann"});
   ASSERT_OK(lease);
   const auto refused = other().acquire("lock");
   ASSERT_FALSE(refused);
-  const auto holder = Semaphore::holder_in(refused.error());
-  ASSERT_TRUE(holder);
+  const auto state = Semaphore::state_in(refused.error());
+  ASSERT_TRUE(state);
+  ASSERT_EQ(state->holders.size(), 1U);
+  const LockHolder* holder = &state->holders.front();
   EXPECT_EQ(holder->user, "ann");
   EXPECT_EQ(holder->fence, lease->fence());
   EXPECT_EQ(holder->lease, 30s);
   EXPECT_EQ(holder->acquired_at, bench.time.now());
   EXPECT_THAT(refused.error().message, testing::HasSubstr("ann"));
-  EXPECT_EQ(mine.holder("lock").value()->owner, holder->owner);
+  EXPECT_EQ(only_holder(mine).owner, holder->owner);
   ASSERT_OK(lease->release());
-  EXPECT_EQ(mine.holder("lock").value(), std::nullopt);
+  EXPECT_TRUE(mine.state("lock").value().holders.empty());
+  EXPECT_EQ(mine.state("lock").value().fence, Fence{1});
 }
 
 TEST_P(SemaphoreTest, ReleasesWhenTheLeaseGoesOutOfScope) {
@@ -76,7 +69,7 @@ TEST_P(SemaphoreTest, LeavesTheLockToItsHolderWhenAnAttemptFails) {
   auto lease = other().acquire("lock");
   ASSERT_OK(lease);
   for (int i = 0; i < 3; ++i) EXPECT_FAILS(Code::kHeld, other().acquire("lock"));
-  EXPECT_EQ(other().holder("lock").value()->fence, lease->fence());
+  EXPECT_EQ(only_holder(other()).fence, lease->fence());
 }
 
 TEST_P(SemaphoreTest, ReleasesTwiceWithoutHarm) {
@@ -194,7 +187,7 @@ TEST_P(SemaphoreTest, AHolderThatWasRobbedCanNeitherRenewNorReleaseNorCommit) {
   EXPECT_FAILS(Code::kLost, lease->renew());
   EXPECT_FALSE(lease->held());
   EXPECT_FAILS(Code::kLost, lease->release());
-  EXPECT_EQ(watcher.holder("lock").value()->fence, taken->fence());
+  EXPECT_EQ(only_holder(watcher).fence, taken->fence());
   EXPECT_OK(taken->renew());
   EXPECT_FALSE(
       bench.client.get_item({.table = "Locks", .key = {{"pk", "late"}}}).value().item.has_value());
@@ -305,7 +298,7 @@ TEST_P(SemaphoreTest, GivesBackWhatItMayHaveTakenWhenItEndsWithoutAnAnswer) {
   });
   EXPECT_FAILS(Code::kOutcomeUnknown, mine.acquire("lock"));
   bench.client.before(nullptr);
-  EXPECT_EQ(mine.holder("lock").value(), std::nullopt);
+  EXPECT_TRUE(mine.state("lock").value().holders.empty());
 }
 
 // ---- Waiting
@@ -318,7 +311,7 @@ TEST_P(SemaphoreTest, AWaitThatRunsOutTellsTheHolder) {
   EXPECT_FAILS(Code::kTimeout, refused);
   EXPECT_GE(bench.time.since_boot() - start, 5s);
   EXPECT_LE(bench.time.since_boot() - start, 6s);
-  EXPECT_EQ(Semaphore::holder_in(refused.error())->user, "ann");
+  EXPECT_EQ(Semaphore::state_in(refused.error())->holders.at(0).user, "ann");
 }
 
 TEST_P(SemaphoreTest, AWaitEndsWhenItIsStopped) {
@@ -359,7 +352,20 @@ TEST_P(SemaphoreTest, RefusesBadArgumentsBeforeAnyRequest) {
   EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.lease = 0s}));
   EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.lease = 25h}));
   EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.wait = -1s}));
-  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.permits = 2}));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.permits = 0}));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.permits = 1001}));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.user = std::string(101, 'x')}));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.acquire("lock", {.user = "\xff"}));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.break_lock(""));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.state(std::string(2049, 'x')));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.set_permits("lock", 1001));
+  EXPECT_FAILS(Code::kInvalidArgument, mine.list({}, {.limit = 0}));
+  EXPECT_FAILS(Code::kBadCursor, mine.list({}, {.cursor = "AAAA"}));
+  EXPECT_FAILS(Code::kInvalidArgument, Semaphore(bench.client, {.table = ""}).acquire("lock"));
+  EXPECT_FAILS(Code::kInvalidArgument,
+               Semaphore(bench.client, {.table = "L", .partition_key = ""}).acquire("lock"));
+  EXPECT_FAILS(Code::kInvalidArgument,
+               Semaphore(bench.client, {.table = "L", .prefix = "\xff"}).acquire("lock"));
   EXPECT_EQ(bench.client.sent(), before);
 }
 
@@ -367,7 +373,7 @@ TEST_P(SemaphoreTest, TellsAnItemThatIsNoLock) {
   ASSERT_OK(bench.client.put_item(
       {.table = "Locks", .item = {{"pk", "LOCK#x"}, {"owner", "someone"}, {"fence", "no"}}}));
   EXPECT_FAILS(Code::kConflict, other().acquire("x"));
-  EXPECT_FAILS(Code::kConflict, other().holder("x"));
+  EXPECT_FAILS(Code::kConflict, other().state("x"));
 }
 
 // ---- Commit

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphore: only one at a time touches some shared thing, among any number of processes and
-// machines. One item a lock, one round trip (1 WCU) to acquire, renew, take over or release.
+// Semaphore: at most so many at a time touch some shared thing, one unless told otherwise, among
+// any number of processes and machines. One item a name, one round trip to acquire, renew, take
+// over or release.
 //
-// Guarantees: the fences handed out for a name strictly increase. A lease is taken over only by
-// one who saw it unchanged for the whole of its length on a clock of its own that nobody can set
-// (wall clocks never matter). Lease::commit applies only while the lease is the current one, so
-// that a holder that was paused past its lease can not write late.
-// A lease is one holder: locks are not re-entrant, and a second acquire of a held name waits or
-// answers kHeld, also in the same process and for the same user.
-// Thread safety: Semaphore's methods from any thread at once; a Lease from one thread at a time.
+// Guarantees, whatever wall clocks say:
+// - The fences handed out for a name strictly increase.
+// - At most `permits` leases of a name have time remaining(): one is taken over only by somebody
+//   who saw it unchanged for the whole of its length on a clock of its own that nobody can set.
+// - Lease::commit applies only while the lease is a current one, so that a holder that was paused
+//   past its lease can not write late.
+// - Whoever waits in line (Order::kFifo) goes before all who came later, and before all who wait
+//   without a place. One who dies in line is stepped over once seen unchanged for its lease.
+// Threads: none, but the two that a lease with Renewal::kBackground owns until it is released.
+// Thread safety: Semaphore's methods and Lease::lost from any thread at once; a Lease's others from
+// one thread at a time.
 // Lifetime: leases borrow the client and the time source, not the Semaphore.
-// Errors: kInvalidArgument, kHeld, kTimeout, kCancelled, kLost, kConflict (the item is no lock),
-// and the client's. Layout: docs/formats/recipes.md.
+// Errors: kInvalidArgument, kHeld, kTimeout, kCancelled, kLost, kLimitsDisagree (the name has other
+// permits), kConflict (the item is no lock), and the client's. Layout: docs/formats/recipes.md.
 #pragma once
 
 #include <chrono>
@@ -20,6 +25,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "stator/recipes/common.h"
 
@@ -38,11 +44,15 @@ constexpr int64_t to_int64(Fence fence) {
   return static_cast<int64_t>(fence);
 }
 
+// All who share a name must agree on the table, its keys and the prefix.
 struct SemaphoreOptions {
   std::string table;
+  std::string partition_key = "pk";  // its attribute's name; type S
+  std::string sort_key = {};         // for tables that have one, of type S: its value is "LOCK"
+  std::string prefix = "LOCK#";      // of the partition key's values; may be empty
   RetryPolicy retry = {};
   // While waiting, an attempt follows a random wait between zero and
-  // min(backoff_max, backoff_base * 2^n).
+  // min(backoff_max, backoff_base * 2^n), or at once a release in this process.
   std::chrono::milliseconds backoff_base{20};
   std::chrono::milliseconds backoff_max{1'000};
   TimeSource* time = nullptr;  // null: system_time()
@@ -52,20 +62,54 @@ struct SemaphoreOptions {
 inline constexpr std::chrono::nanoseconds kNoWait{0};
 inline constexpr std::chrono::nanoseconds kWaitForEver = std::chrono::nanoseconds::max();
 
-struct AcquireOptions {
-  int permits = 1;  // holders at most; 1 is all there is so far
-  std::chrono::milliseconds lease = std::chrono::seconds(20);  // 100 ms to 24 hours
-  std::chrono::nanoseconds wait = kNoWait;
-  std::string user = {};  // who it is, for people; decides nothing
+enum class Order {
+  kAny,   // whoever comes when a permit is free
+  kFifo,  // who must wait takes a place in line, kept in the item: one more round trip to enter
+};
+enum class Renewal {
+  kByCaller,    // renew() is the caller's
+  kBackground,  // the lease owns a thread that renews it and one that watches its end
+};
+enum class Reentry {
+  kNone,    // an acquire of a name that is held waits or answers kHeld, whoever asks
+  kThread,  // one by the thread that acquired it shares the lease; both must say kThread
+  kObject,  // one through this Semaphore shares the lease; both must say kObject
 };
 
-// Who has a lock, as stored. Whether the holder is alive, only time can tell.
+struct AcquireOptions {
+  int permits = 1;  // holders at most, 1 to 1,000; the same for all who use the name
+  std::chrono::milliseconds lease = std::chrono::seconds(20);  // 100 ms to 24 hours
+  std::chrono::nanoseconds wait = kNoWait;
+  std::string user = {};  // who it is, for people, up to 100 bytes; decides nothing
+  Order order = Order::kAny;
+  Renewal renewal = Renewal::kByCaller;
+  Reentry reentry = Reentry::kNone;
+};
+
+// Who has a permit or waits in line, as stored. Whether it is alive, only time can tell.
 struct LockHolder {
-  std::string owner;  // random, new for each lease
-  std::string user;   // as given, possibly empty
-  Fence fence = Fence{0};
+  std::string owner;       // random, new for each acquisition
+  std::string user;        // as given, possibly empty
+  Fence fence = Fence{0};  // in line: the place, smaller goes first
   std::chrono::milliseconds lease{0};
   Time acquired_at;  // by the holder's wall clock: for people
+  // For how long this Semaphore has seen it without a sign of life; zero at the first look.
+  std::chrono::nanoseconds unchanged{0};
+  bool expired() const { return unchanged >= lease; }
+};
+
+struct LockState {
+  std::string name;
+  int permits = 0;
+  Fence fence = Fence{0};           // the highest so far
+  std::vector<LockHolder> holders;  // by fence
+  std::vector<LockHolder> waiters;  // in line, the next one first
+};
+
+// Which locks list() answers: those held or waited for; each condition narrows it.
+struct LockFilter {
+  std::optional<std::string> user = {};  // the holders of this user, and locks that have any
+  bool expired = false;                  // the holders seen unchanged for their whole lease
 };
 
 // The right to go on. Movable; destruction releases it (owner-checked, errors are dropped).
@@ -85,15 +129,21 @@ class Lease {
   std::chrono::nanoseconds remaining() const;
   bool held() const { return remaining() > std::chrono::nanoseconds(0); }
 
+  // Stops when the lease is lost: with Renewal::kBackground when its time is over (a suspended or
+  // stopped process notices as it goes on), without when a call finds out. Never by a release.
+  // A stop_callback runs in the thread that found out, and must not destroy the lease.
+  std::stop_token lost() const;
+
   // Begins the lease's length anew. kLost when another has taken it over; any other error leaves
   // remaining() as it was.
   Result<void> renew();
 
-  // Gives it back. kLost when another had taken it over before; finding that an earlier attempt
-  // has released it is success, and so is a second call.
+  // Gives it back; of a shared lease (Reentry) the last one does. kLost when another had taken it
+  // over before; finding that an earlier attempt has released it is success, and so is a second
+  // call.
   Result<void> release();
 
-  // The transaction, with the condition that this lease is the current one added as its last
+  // The transaction, with the condition that this lease is a current one added as its last
   // action (so 99 actions at most). kLost when it is not, and nothing is written; otherwise the
   // transaction's own result. Conflicts, with waiting others among them, are retried.
   Result<TransactWriteItemsResult> commit(TransactWriteItemsRequest transaction) const;
@@ -101,28 +151,42 @@ class Lease {
  private:
   friend class Semaphore;
   struct State;
-  explicit Lease(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Lease(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+  bool released_ = false;
 };
 
 class Semaphore {
  public:
   Semaphore(Client& client, SemaphoreOptions options);
 
-  // The lease of `name`. kNoWait: kHeld at once when another has it. A wait that runs out:
-  // kTimeout; kCancelled as soon as `stop` asks for it. holder_in() tells who has it.
+  // A lease of `name`. kNoWait: kHeld at once when there is no permit. A wait that runs out:
+  // kTimeout; kCancelled as soon as `stop` asks for it. state_in() tells who is in the way.
   // A holder that stopped renewing is replaced once this object has seen it unchanged for its
   // whole lease, over one waiting call or several short ones.
   Result<Lease> acquire(const LockName& name, const AcquireOptions& options = {},
                         const std::stop_token& stop = {});
 
-  // Who has it; absent: free.
-  Result<std::optional<LockHolder>> holder(const LockName& name);
+  // Who has it and who waits in line; a name that was never held has no permits.
+  Result<LockState> state(const LockName& name);
 
-  // The holder that a kHeld or kTimeout names.
-  static std::optional<LockHolder> holder_in(const Error& error);
+  // Locks held or waited for, in no order: a scan, and so as dear as the table is large. A holder
+  // counts as expired after a list or state of this object a lease ago has shown it the same.
+  Result<Page<LockState>> list(const LockFilter& filter = {}, const PageOptions& page = {});
 
-  // The table that the options need: on demand, partition key `pk`.
+  // For operators: takes the permits from who has them, or from one owner alone, without waiting.
+  // They find out as they renew, commit or release. Answers the fence that is now the highest;
+  // what the lock protects should be shown it, so that it refuses them too.
+  Result<Fence> break_lock(const LockName& name, const std::optional<std::string>& owner = {});
+
+  // For operators: other permits for a name. Who asks with the old ones gets kLimitsDisagree;
+  // holders too many stay until they release. kNotFound for a name that was never held.
+  Result<void> set_permits(const LockName& name, int permits);
+
+  // The state that a kHeld, kTimeout or kLimitsDisagree carries.
+  static std::optional<LockState> state_in(const Error& error);
+
+  // The table that the options need: on demand, the partition key, and the sort key if any.
   static CreateTableRequest table_definition(const SemaphoreOptions& options);
 
  private:

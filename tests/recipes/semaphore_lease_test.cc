@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Renewal in the background, lost leases, operators, tables of other programs.
+#include <filesystem>
+#include <thread>
+
+#include "recipes/semaphore_test.h"
+#include "support/stepped_time.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+class SemaphoreLease : public SemaphoreBench {
+ protected:
+  SemaphoreOptions stepped() { return {.table = "Locks", .time = &steps}; }
+  // Both threads of a lease.
+  static constexpr int kThreads = 2;
+  static std::ptrdiff_t threads_of_this_process() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  }
+
+  SteppedTime steps;
+};
+STATOR_IN_ALL_HOMES(SemaphoreLease);
+
+TEST_P(SemaphoreLease, IsRenewedInTheBackgroundByChoice) {
+  Semaphore locks(bench.client, stepped());
+  auto lease = locks.acquire("lock", {.lease = 30s, .renewal = Renewal::kBackground});
+  ASSERT_OK(lease);
+  Semaphore watcher(bench.client, stepped());
+  const int before = bench.client.sent("UpdateItem");
+  for (int i = 0; i < 60; ++i) {
+    steps.advance(3s, kThreads);
+    EXPECT_GT(lease->remaining(), 15s);
+    if (i % 10 == 0) {
+      EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+    }
+  }
+  EXPECT_FALSE(lease->lost().stop_requested());
+  // 180 seconds, a renewal each twelve as they go by threes, and the watcher's six attempts.
+  EXPECT_NEAR(bench.client.sent("UpdateItem") - before, 15 + 6, 1);
+  const std::stop_token lost = lease->lost();
+  ASSERT_OK(lease->release());
+  EXPECT_FALSE(lost.stop_requested());
+  EXPECT_OK(watcher.acquire("lock"));
+}
+
+TEST_P(SemaphoreLease, HasNoThreadsButInTheBackground) {
+  Semaphore locks = other();
+  auto plain = locks.acquire("plain");
+  ASSERT_OK(plain);
+  const auto before = threads_of_this_process();
+  {
+    auto lease = locks.acquire("lock");
+    ASSERT_OK(lease);
+    EXPECT_EQ(threads_of_this_process(), before);
+  }
+  {
+    Semaphore slow(bench.client, stepped());
+    auto lease = slow.acquire("lock", {.renewal = Renewal::kBackground});
+    ASSERT_OK(lease);
+    EXPECT_EQ(threads_of_this_process(), before + kThreads);
+  }
+  EXPECT_EQ(threads_of_this_process(), before);
+}
+
+TEST_P(SemaphoreLease, IsLostWhenItCouldNotBeRenewedInTime) {
+  Semaphore locks(bench.client, stepped());
+  auto lease = locks.acquire("lock", {.lease = 30s, .renewal = Renewal::kBackground});
+  ASSERT_OK(lease);
+  bool told = false;
+  const std::stop_callback callback(lease->lost(), [&] { told = true; });
+  bench.client.before([](std::string_view, int) { return refuse(Code::kAccessDenied); });
+  for (int i = 0; i < 9; ++i) steps.advance(3s, kThreads);
+  EXPECT_TRUE(lease->held());
+  EXPECT_FALSE(lease->lost().stop_requested());
+  steps.advance(3s, kThreads);
+  while (!lease->lost().stop_requested()) std::this_thread::yield();
+  EXPECT_FALSE(lease->held());
+  EXPECT_FAILS(Code::kLost, lease->renew());
+  bench.client.before(nullptr);
+  // Nobody has it yet, so that giving it back spares the next one the wait.
+  EXPECT_OK(lease->release());
+  EXPECT_OK(locks.acquire("lock"));
+  EXPECT_TRUE(told);
+}
+
+TEST_P(SemaphoreLease, IsLostAlsoWhileARenewalHangs) {
+  std::stop_source end;
+  Semaphore locks(bench.client, stepped());
+  auto lease = locks.acquire("lock", {.lease = 30s, .renewal = Renewal::kBackground});
+  ASSERT_OK(lease);
+  bench.client.before([&](std::string_view, int) {
+    while (!end.stop_requested()) std::this_thread::yield();
+    return refuse(Code::kAccessDenied);
+  });
+  steps.advance(12s, kThreads);
+  // The keeper is in its request by now or soon; the watcher goes on alone.
+  for (int i = 0; i < 6; ++i) steps.advance(3s, 1);
+  while (!lease->lost().stop_requested()) std::this_thread::yield();
+  EXPECT_FALSE(lease->held());
+  end.request_stop();
+  (void)lease->release();
+}
+
+TEST_P(SemaphoreLease, TellsThatItWasTakenAway) {
+  Semaphore locks(bench.client, stepped());
+  auto lease = locks.acquire("lock", {.lease = 30s, .renewal = Renewal::kBackground});
+  ASSERT_OK(lease);
+  const auto broken = other().break_lock("lock");
+  ASSERT_OK(broken);
+  EXPECT_GT(*broken, lease->fence());
+  auto next = other().acquire("lock");
+  ASSERT_OK(next);
+  EXPECT_GT(next->fence(), *broken);
+  for (int i = 0; i < 4; ++i) steps.advance(3s, kThreads);
+  while (!lease->lost().stop_requested()) std::this_thread::yield();
+  EXPECT_FAILS(Code::kLost, lease->release());
+  EXPECT_OK(next->renew());
+}
+
+TEST_P(SemaphoreLease, TellsInTheCallThatFindsOutWithoutThreads) {
+  Semaphore locks = other();
+  auto lease = locks.acquire("lock", {.lease = 10s});
+  auto second = locks.acquire("second");
+  ASSERT_OK(lease);
+  ASSERT_OK(second);
+  Semaphore watcher = other();
+  ASSERT_OK(watcher.acquire("lock", {.wait = 1min}));
+  EXPECT_FALSE(lease->lost().stop_requested());
+  EXPECT_FAILS(Code::kLost, lease->renew());
+  EXPECT_TRUE(lease->lost().stop_requested());
+  ASSERT_OK(watcher.break_lock("second"));
+  EXPECT_FAILS(Code::kLost, second->commit({}));
+  EXPECT_TRUE(second->lost().stop_requested());
+  EXPECT_FALSE(second->held());
+}
+
+// A renewal's first request takes effect, its reply is lost, and time passes before the next.
+TEST_P(SemaphoreLease, NeverOutlivesWhatAnObserverCounts) {
+  auto lease = other().acquire("lock", {.lease = 20s});
+  ASSERT_OK(lease);
+  Semaphore watcher = other();
+  int seen = 0;
+  bench.client.before([&](std::string_view, int) {
+    if (++seen == 1) return lose_reply();
+    if (seen > 2) return pass();
+    // The watcher sees the renewal that the holder knows nothing of.
+    EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+    bench.time.advance(15s);
+    return lose_request();
+  });
+  (void)lease->renew();
+  const auto left = lease->remaining();
+  bench.time.advance(std::max<std::chrono::nanoseconds>(0s, left - 1ns));
+  EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+}
+
+// ---- Operators
+
+TEST_P(SemaphoreLease, OneHolderOfManyIsBroken) {
+  auto a = other().acquire("lock", {.permits = 2, .user = "ann"});
+  auto b = other().acquire("lock", {.permits = 2, .user = "ben"});
+  ASSERT_OK(b);
+  Semaphore operators = other();
+  const LockState state = operators.state("lock").value();
+  EXPECT_EQ(state.permits, 2);
+  EXPECT_EQ(state.holders.at(1).user, "ben");
+  EXPECT_FAILS(Code::kNotFound, operators.break_lock("lock", "nobody"));
+  EXPECT_FAILS(Code::kNotFound, operators.break_lock("absent"));
+  const auto fence = operators.break_lock("lock", state.holders.at(1).owner);
+  ASSERT_OK(fence);
+  EXPECT_GT(*fence, b->fence());
+  EXPECT_EQ(operators.state("lock")->fence, *fence);
+  EXPECT_FAILS(Code::kLost, b->commit({}));
+  EXPECT_FAILS(Code::kLost, b->release());
+  EXPECT_OK(a->renew());
+  EXPECT_OK(a->release());
+  ASSERT_OK(operators.break_lock("lock"));  // the fence moves on all the same
+  EXPECT_GT(operators.state("lock")->fence, *fence);
+}
+
+TEST_P(SemaphoreLease, BreaksManyHolders) {
+  Semaphore locks = other();
+  std::vector<Lease> leases;
+  for (int i = 0; i < 60; ++i) {
+    auto lease = locks.acquire("lock", {.permits = 60});
+    ASSERT_OK(lease);
+    leases.push_back(std::move(*lease));
+  }
+  ASSERT_OK(locks.break_lock("lock"));
+  EXPECT_TRUE(locks.state("lock")->holders.empty());
+  for (Lease& lease : leases) EXPECT_FAILS(Code::kLost, lease.release());
+}
+
+TEST_P(SemaphoreLease, ListsWhoHoldsWhatByUser) {
+  Semaphore locks = other();
+  std::vector<Lease> leases;
+  for (const auto& [name, user] :
+       {std::pair("a", "ann"), {"b", "ben"}, {"c#1", "ann"}, {"d", ""}}) {
+    for (int i = 0; i < 2; ++i) {
+      auto lease = locks.acquire(name, {.permits = 5, .user = i == 0 ? user : "other"});
+      ASSERT_OK(lease);
+      leases.push_back(std::move(*lease));
+    }
+  }
+  auto free = locks.acquire("free");
+  ASSERT_OK(free->release());
+  ASSERT_OK(bench.client.put_item({.table = "Locks", .item = {{"pk", "LOCK#odd"}, {"held", 5}}}));
+  ASSERT_OK(bench.client.put_item({.table = "Locks", .item = {{"pk", "something else"}}}));
+
+  const auto names = [](const Page<LockState>& page) {
+    std::vector<std::string> list;
+    for (const LockState& state : page.items) list.push_back(state.name);
+    return list;
+  };
+  EXPECT_THAT(names(locks.list().value()), testing::UnorderedElementsAre("a", "b", "c#1", "d"));
+  const auto of_ann = locks.list({.user = "ann"});
+  ASSERT_OK(of_ann);
+  EXPECT_THAT(names(*of_ann), testing::UnorderedElementsAre("a", "c#1"));
+  EXPECT_EQ(of_ann->items[0].holders.size(), 1U);
+  EXPECT_THAT(names(locks.list({.user = ""}).value()), testing::ElementsAre("d"));
+
+  std::vector<std::string> paged;
+  PageOptions page{.limit = 1};
+  do {
+    const auto found = locks.list({}, page);
+    ASSERT_OK(found);
+    for (const std::string& name : names(*found)) paged.push_back(name);
+    page.cursor = found->next;
+  } while (!page.cursor.empty());
+  EXPECT_THAT(paged, testing::UnorderedElementsAre("a", "b", "c#1", "d"));
+  page.cursor = locks.list({}, {.limit = 1})->next;
+  EXPECT_FAILS(Code::kBadCursor, locks.list({.user = "ann"}, page));
+}
+
+TEST_P(SemaphoreLease, ListsWhatHasExpired) {
+  auto dead = other().acquire("dead", {.lease = 10s, .user = "ann"});
+  auto alive = other().acquire("alive", {.lease = 10s});
+  ASSERT_OK(alive);
+  bench.time.advance(1h);  // nobody has looked: nothing is known
+  Semaphore locks = other();
+  EXPECT_TRUE(locks.list({.expired = true})->items.empty());
+  bench.time.advance(9s);
+  ASSERT_OK(alive->renew());
+  bench.time.advance(1s);
+  const auto expired = locks.list({.expired = true});
+  ASSERT_OK(expired);
+  ASSERT_EQ(expired->items.size(), 1U);
+  EXPECT_EQ(expired->items[0].name, "dead");
+  EXPECT_TRUE(expired->items[0].holders.at(0).expired());
+  EXPECT_EQ(expired->items[0].holders.at(0).unchanged, 10s);
+}
+
+// ---- Tables of other programs
+
+TEST_P(SemaphoreLease, LivesInThePostsTable) {
+  const auto index = [](const char* name, const char* key) {
+    return IndexDefinition{.name = name, .key_schema = {{key, KeyType::kHash}}};
+  };
+  const CreateTableRequest table{
+      .table = "spectron_semaphores",
+      .attributes = {{"semaphoreName", ScalarType::kS},
+                     {"userId", ScalarType::kS},
+                     {"expires", ScalarType::kN}},
+      .key_schema = {{"semaphoreName", KeyType::kHash}},
+      .global_indexes = std::vector{index("User", "userId"), index("Expires", "expires")},
+      .billing_mode = BillingMode::kPayPerRequest};
+  ASSERT_OK(create_table_if_missing(*bench.home.client, table));
+  const SemaphoreOptions options{.table = "spectron_semaphores",
+                                 .partition_key = "semaphoreName",
+                                 .prefix = "",
+                                 .time = &bench.time};
+  Semaphore locks(bench.client, options);
+  auto lease = locks.acquire("tbl_issues:7", {.user = "ann"});
+  ASSERT_OK(lease);
+  EXPECT_OK(lease->commit({}));
+  EXPECT_EQ(locks.list()->items.at(0).name, "tbl_issues:7");
+  // A row of the post's program is left alone: it knows nothing of leases.
+  ASSERT_OK(bench.client.put_item(
+      {.table = options.table,
+       .item = {{"semaphoreName", "tbl_issues:8"}, {"userId", "ben"}, {"expires", 1}}}));
+  EXPECT_FAILS(Code::kConflict, locks.acquire("tbl_issues:8"));
+}
+
+TEST_P(SemaphoreLease, SharesATableWithASortKeyAndOtherPrefixes) {
+  const SemaphoreOptions a{
+      .table = "Shared", .sort_key = "sk", .prefix = "A#", .time = &bench.time};
+  SemaphoreOptions b = a;
+  b.prefix = "B#";
+  bench.create(Semaphore::table_definition(a));
+  Semaphore in_a(bench.client, a);
+  Semaphore in_b(bench.client, b);
+  auto lease = in_a.acquire("lock");
+  ASSERT_OK(lease);
+  EXPECT_OK(in_b.acquire("lock"));
+  EXPECT_FAILS(Code::kHeld, in_a.acquire("lock"));
+  EXPECT_OK(lease->renew());
+  EXPECT_OK(lease->commit({}));
+  EXPECT_EQ(in_a.list()->items.size(), 1U);
+  EXPECT_TRUE(in_b.list()->items.empty());
+}
+
+TEST_P(SemaphoreLease, TakesHardNames) {
+  Semaphore locks = other();
+  for (const std::string& name :
+       {std::string("#"), std::string("%23"), std::string("a#b"), std::string("a%23b"),
+        std::string("żółw 🐢"), std::string(2043, 'x'), std::string("\0", 1)}) {
+    auto lease = locks.acquire(name);
+    ASSERT_OK(lease);
+    EXPECT_EQ(locks.list()->items.at(0).name, name);
+    EXPECT_EQ(lease->fence(), Fence{1});
+  }
+}
+
+}  // namespace
+}  // namespace stator
