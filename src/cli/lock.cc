@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <ctime>
+#include <stop_token>
+#include <thread>
 
 #include "cli/child_process.h"
 #include "cli/commands.h"
@@ -17,10 +19,16 @@ using std::chrono::milliseconds;
 struct Flags : RecipeFlags {
   std::string name;
   std::string user;
+  std::string owner;
+  std::string cursor;
   std::vector<std::string> command;
   double lease_seconds = 20;
   double wait_seconds = -1;
   double grace_seconds = 5;
+  int permits = 1;
+  int limit = 100;
+  bool fifo = false;
+  bool expired = false;
 };
 
 milliseconds milliseconds_of(double seconds) {
@@ -51,42 +59,72 @@ void end_command(ChildProcess& child, milliseconds grace) {
   }
 }
 
-// Renews the lease three times in its length while the command runs.
-int watch(ChildProcess& child, Lease& lease, const Flags& flags, const sigset_t& signals) {
-  const milliseconds length = milliseconds_of(flags.lease_seconds);
-  const milliseconds look = std::min(milliseconds(200), length / 10);
-  std::chrono::nanoseconds renew_below = length - length / 3;
+// The lease renews itself; what is watched here is the command, and the lease's end.
+int watch(ChildProcess& child, const Lease& lease, const Flags& flags, const sigset_t& signals) {
+  const milliseconds look = std::min(milliseconds(200), milliseconds_of(flags.lease_seconds) / 10);
   for (;;) {
     if (const auto status = child.wait(look)) return *status;
     while (const auto signal = pending_signal(signals)) child.send(*signal);
-    if (lease.remaining() > renew_below) continue;
-    const auto renewed = lease.renew();
-    // A renewal that did not get through is tried again until the lease is over.
-    if (!renewed && (renewed.error().code == Code::kLost || !lease.held())) {
-      end_command(child, milliseconds_of(flags.grace_seconds));
-      return report(
-          {.code = Code::kLost,
-           .message = "the lock '" + flags.name + "' was lost, so the command was ended"});
-    }
+    if (lease.held()) continue;
+    end_command(child, milliseconds_of(flags.grace_seconds));
+    return report({.code = Code::kLost,
+                   .message = "the lock '" + flags.name + "' was lost, so the command was ended"});
   }
+}
+
+// Whoever still waits for the lock when a signal comes leaves the line and ends by the signal.
+class Interruption {
+ public:
+  explicit Interruption(const sigset_t& signals)
+      : watcher_([this, signals](std::stop_token end) {
+          const timespec look{.tv_sec = 0, .tv_nsec = 100'000'000};
+          while (!end.stop_requested() && signal_ <= 0)
+            signal_ = sigtimedwait(&signals, nullptr, &look);
+          if (signal_ > 0) stop_.request_stop();
+        }) {}
+  std::stop_token token() const { return stop_.get_token(); }
+  // Ends the watch; the signal that came, or less than 1.
+  int end() {
+    watcher_.request_stop();
+    watcher_.join();
+    return signal_;
+  }
+
+ private:
+  std::stop_source stop_;
+  int signal_ = 0;  // of the watcher until it is joined
+  std::jthread watcher_;
+};
+
+Result<Lease> acquire(Semaphore& semaphore, const Flags& flags, const sigset_t& signals) {
+  Interruption interruption(signals);
+  auto lease = semaphore.acquire(
+      flags.name,
+      {.permits = flags.permits,
+       .lease = milliseconds_of(flags.lease_seconds),
+       .wait = flags.wait_seconds < 0
+                   ? kWaitForEver
+                   : std::chrono::nanoseconds(milliseconds_of(flags.wait_seconds)),
+       .user = flags.user,
+       .order = flags.fifo ? Order::kFifo : Order::kAny,
+       .renewal = Renewal::kBackground},
+      interruption.token());
+  if (const int signal = interruption.end(); signal > 0) {
+    if (lease) (void)lease->release();
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+    raise(signal);
+  }
+  return lease;
 }
 
 int run_locked(const Flags& flags) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&signals, signal);
-  // Threads that are started from here on, a directory's for one, must not take what is meant for
-  // the command. Whoever only waits for the lock is ended by a signal as usual.
+  // Threads that are started from here on must not take what is meant for the command.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return run(flags, [&](Semaphore& semaphore) {
-    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-    auto lease = semaphore.acquire(
-        flags.name, {.lease = milliseconds_of(flags.lease_seconds),
-                     .wait = flags.wait_seconds < 0
-                                 ? kWaitForEver
-                                 : std::chrono::nanoseconds(milliseconds_of(flags.wait_seconds)),
-                     .user = flags.user});
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    auto lease = acquire(semaphore, flags, signals);
     if (!lease) return report(lease.error());
     auto child = ChildProcess::start(
         flags.command,
@@ -100,26 +138,114 @@ int run_locked(const Flags& flags) {
   });
 }
 
+// One line for each holder, then for each who waits in line.
+void answer_with(const Flags& flags, const LockState& state, bool named) {
+  const auto line = [&](const LockHolder& one, bool held) {
+    std::string text = named ? state.name + "\t" : std::string();
+    text += std::string(held ? "held" : "waits") + "\tby " +
+            (one.user.empty() ? one.owner : one.user) + "\tsince " + one.acquired_at.text() +
+            (held ? "\tfence " : "\tplace ") + std::to_string(to_int64(one.fence));
+    if (one.expired()) text += "\texpired";
+    Item item{{"held", held},
+              {"user", one.user},
+              {"owner", one.owner},
+              {"since", one.acquired_at.text()},
+              {"lease_ms", one.lease.count()},
+              {"permits", state.permits},
+              {held ? "fence" : "place", to_int64(one.fence)}};
+    if (named) item.emplace("name", state.name);
+    if (one.expired()) item.emplace("expired", true);
+    answer(flags, text, item);
+  };
+  for (const LockHolder& holder : state.holders) line(holder, true);
+  for (const LockHolder& waiter : state.waiters) line(waiter, false);
+}
+
 int show(const Flags& flags) {
   return run(flags, [&](Semaphore& semaphore) {
-    const auto holder = semaphore.holder(flags.name);
-    if (!holder) return report(holder.error());
-    if (!*holder) {
-      answer(flags, "free", {{"held", false}});
-      return kSuccess;
-    }
-    const LockHolder& found = **holder;
-    answer(flags,
-           "held\tby " + (found.user.empty() ? found.owner : found.user) + "\tsince " +
-               found.acquired_at.text() + "\tfence " + std::to_string(to_int64(found.fence)),
-           {{"held", true},
-            {"user", found.user},
-            {"owner", found.owner},
-            {"since", found.acquired_at.text()},
-            {"lease_ms", found.lease.count()},
-            {"fence", to_int64(found.fence)}});
+    const auto state = semaphore.state(flags.name);
+    if (!state) return report(state.error());
+    if (state->holders.empty()) answer(flags, "free", {{"held", false}});
+    answer_with(flags, *state, false);
     return kSuccess;
   });
+}
+
+// Looks at all locks, so that those unchanged a lease later are known to have expired.
+Result<void> observe(Semaphore& semaphore) {
+  milliseconds longest{0};
+  PageOptions page{.limit = 1000};
+  do {
+    STATOR_TRY(const Page<LockState> found, semaphore.list({}, page));
+    for (const LockState& state : found.items) {
+      for (const LockHolder& holder : state.holders) longest = std::max(longest, holder.lease);
+    }
+    page.cursor = found.next;
+  } while (!page.cursor.empty());
+  system_time().sleep(longest, {});
+  return {};
+}
+
+int list(const Flags& flags) {
+  return run(flags, [&](Semaphore& semaphore) {
+    if (flags.expired) {
+      if (const auto observed = observe(semaphore); !observed) return report(observed.error());
+    }
+    const auto found =
+        semaphore.list({.user = flags.user.empty() ? std::nullopt : std::optional(flags.user),
+                        .expired = flags.expired},
+                       {.limit = flags.limit, .cursor = flags.cursor});
+    if (!found) return report(found.error());
+    for (LockState state : found->items) {
+      if (!flags.user.empty() || flags.expired) state.waiters.clear();
+      answer_with(flags, state, true);
+    }
+    if (!found->next.empty()) answer(flags, "next\t" + found->next, {{"next", found->next}});
+    return kSuccess;
+  });
+}
+
+int break_lock(const Flags& flags) {
+  return run(flags, [&](Semaphore& semaphore) {
+    const auto fence = semaphore.break_lock(
+        flags.name, flags.owner.empty() ? std::nullopt : std::optional(flags.owner));
+    if (!fence) return report(fence.error());
+    answer(flags, "broken\tfence " + std::to_string(to_int64(*fence)),
+           {{"fence", to_int64(*fence)}});
+    return kSuccess;
+  });
+}
+
+int set_permits(const Flags& flags) {
+  return run(flags, [&](Semaphore& semaphore) {
+    const auto done = semaphore.set_permits(flags.name, flags.permits);
+    if (!done) return report(done.error());
+    answer(flags, "permits\t" + std::to_string(flags.permits), {{"permits", flags.permits}});
+    return kSuccess;
+  });
+}
+
+void add_inspection(CLI::App& lock, Invocation& invocation, const std::shared_ptr<Flags>& flags) {
+  CLI::App* ls = add_action(lock, "ls", "Who holds what, and who waits in line", invocation,
+                            [flags] { return list(*flags); });
+  ls->add_option("--user", flags->user, "What this user holds");
+  ls->add_flag("--expired", flags->expired,
+               "What has expired: looks twice, as far apart as the longest lease");
+  ls->add_option("--limit", flags->limit, "Locks at most")->capture_default_str();
+  ls->add_option("--cursor", flags->cursor, "Where an earlier page ended");
+  CLI::App* show_command =
+      add_action(lock, "show", "Who holds a lock", invocation, [flags] { return show(*flags); });
+  CLI::App* break_command =
+      add_action(lock, "break", "Take a lock from its holders; the fence moves on", invocation,
+                 [flags] { return break_lock(*flags); });
+  break_command->add_option("--owner", flags->owner, "From this owner alone, as `show` names it");
+  CLI::App* permits = add_action(lock, "permits", "Give a lock another number of permits",
+                                 invocation, [flags] { return set_permits(*flags); });
+  for (CLI::App* command : {ls, show_command, break_command, permits}) {
+    add_recipe_flags(*command, *flags, "Locks");
+    if (command != ls) command->add_option("name", flags->name, "The lock")->required();
+  }
+  permits->add_option("permits", flags->permits, "Holders at most, 1 to 1,000")->required();
 }
 
 }  // namespace
@@ -157,10 +283,10 @@ void add_lock(CLI::App& app, Invocation& invocation) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3'600.0).description(""))
       ->capture_default_str();
-  CLI::App* show_command =
-      add_action(*lock, "show", "Who holds a lock", invocation, [flags] { return show(*flags); });
-  add_recipe_flags(*show_command, *flags, "Locks");
-  show_command->add_option("name", flags->name, "The lock")->required();
+  run_command->add_option("--permits", flags->permits, "Holders at most, the same for all")
+      ->capture_default_str();
+  run_command->add_flag("--fifo", flags->fifo, "Wait in line");
+  add_inspection(*lock, invocation, flags);
 }
 
 }  // namespace stator::cli

@@ -93,7 +93,7 @@ TEST(LockCommandOfAServer, RefusesASecondHolderThatDoesNotWait) {
               MatchesRegex("held\tby ann\tsince [^\t]+\tfence 1\n"));
   EXPECT_THAT(run_stator({"lock", "show", "nightly", flags[0], flags[1], "--json"}).out,
               MatchesRegex("\\{\"fence\":1,\"held\":true,\"lease_ms\":20000,\"owner\":\"[^\"]+\","
-                           "\"since\":\"[^\"]+\",\"user\":\"ann\"\\}\n"));
+                           "\"permits\":1,\"since\":\"[^\"]+\",\"user\":\"ann\"\\}\n"));
   EXPECT_EQ(holder.release(), 5);
   EXPECT_THAT(run_stator({"lock", "show", "nightly", flags[0], flags[1], "--json"}),
               Prints("{\"held\":false}\n"));
@@ -149,6 +149,71 @@ TEST(LockCommandOfAServer, EndsItsCommandWhereTheLockIsLost) {
   EXPECT_EQ(process.wait(), 1);
   EXPECT_EQ(process.out(), "ended\n");
   EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost, so the command was ended"));
+}
+
+TEST(LockCommandOfAServer, LetsAsManyRunAsThereArePermits) {
+  Where where(true);
+  const std::vector<std::string> at = where.flags();
+  Holder holder(where, {"--permits", "2"});
+  const auto run = [&](const std::string& permits) {
+    return run_stator({"lock", "run", "nightly", at[0], at[1], "--wait", "0", "--permits", permits,
+                       "--", "echo", "in"});
+  };
+  EXPECT_THAT(run("2"), Prints("in\n"));
+  EXPECT_THAT(run("1").err, HasSubstr("nightly has 2 permits, not the 1 asked for"));
+  EXPECT_THAT(run("0").err, HasSubstr("permits: is 0, must be 1 to 1000"));
+  EXPECT_THAT(run_stator({"lock", "permits", "nightly", "1", at[0], at[1]}),
+              Prints("permits\t1\n"));
+  EXPECT_THAT(run("1").err, HasSubstr("nightly is held"));
+  EXPECT_EQ(holder.release(), 5);
+}
+
+TEST(LockCommandOfAServer, ListsAndBreaksLocks) {
+  Where where(true);
+  const std::vector<std::string> at = where.flags();
+  Holder holder(where, {"--user", "ann", "--grace", "0.1", "--lease", "0.3"});
+  const auto ls = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"lock", "ls", at[0], at[1]});
+    return run_stator(more);
+  };
+  Process waiter(stator_command(
+      {"lock", "run", "nightly", at[0], at[1], "--fifo", "--user", "ben", "--", "echo", "next"}));
+  while (ls({}).out.find("waits\tby ben") == std::string::npos) {
+  }
+  EXPECT_THAT(ls({}).out, MatchesRegex("nightly\theld\tby ann\tsince [^\t]+\tfence 1\n"
+                                       "nightly\twaits\tby ben\tsince [^\t]+\tplace 2\n"));
+  EXPECT_THAT(ls({"--user", "ann", "--json"}).out, HasSubstr("\"name\":\"nightly\""));
+  EXPECT_THAT(ls({"--user", "cat"}), Prints(""));
+  EXPECT_THAT(ls({"--expired"}), Prints(""));
+  // One that is stopped gives no sign of life; with the line stopped too, nobody takes over.
+  waiter.send_signal(SIGSTOP);
+  holder.process().send_signal(SIGSTOP);
+  EXPECT_THAT(ls({"--expired"}).out,
+              MatchesRegex("nightly\theld\tby ann\tsince [^\t]+\tfence 1\texpired\n"));
+  EXPECT_THAT(run_stator({"lock", "break", "nightly", at[0], at[1]}).out,
+              MatchesRegex("broken\tfence [0-9]+\n"));
+  expect_refusal({"lock", "break", "nightly", at[0], at[1], "--owner", "x"}, 1, "x does not hold");
+  expect_refusal({"lock", "break", "absent", at[0], at[1]}, 1, "absent was never held");
+  waiter.send_signal(SIGCONT);
+  EXPECT_EQ(waiter.wait(), 0);
+  EXPECT_EQ(waiter.out(), "next\n");
+  holder.process().send_signal(SIGCONT);
+  EXPECT_EQ(holder.process().wait(), 1);
+  EXPECT_THAT(holder.process().err(), HasSubstr("was lost, so the command was ended"));
+}
+
+TEST(LockCommandOfAServer, LeavesTheLineWhenASignalEndsIt) {
+  Where where(true);
+  const std::vector<std::string> at = where.flags();
+  Holder holder(where, {});
+  Process waiter(stator_command({"lock", "run", "nightly", at[0], at[1], "--fifo", "--", "true"}));
+  const auto show = [&] { return run_stator({"lock", "show", "nightly", at[0], at[1]}).out; };
+  while (show().find("waits") == std::string::npos) {
+  }
+  waiter.send_signal(SIGTERM);
+  EXPECT_EQ(waiter.wait(), -1);
+  EXPECT_THAT(show(), testing::Not(HasSubstr("waits")));
+  EXPECT_EQ(holder.release(), 5);
 }
 
 }  // namespace
