@@ -186,25 +186,22 @@ bool LegacyTranslator::check(const Comparison& comparison) {
   const ComparisonOperator op = *comparison.op;
   const std::vector<AttributeValue>& operands = *comparison.list;
   if (!accepts_count(op, operands.size())) {
-    invalid(reader_, fmt::format("Invalid number of argument(s) for the {} ComparisonOperator",
-                                 enum_name(op)));
+    invalid(reader_, fmt::format(messages::kOperandCount, enum_name(op)));
     return false;
   }
   for (const AttributeValue& operand : operands) {
     if (!accepts(op, operand.type())) {
-      invalid(reader_, fmt::format("ComparisonOperator {} is not valid for {} AttributeValue type",
-                                   enum_name(op), type_name(operand.type())));
+      invalid(reader_,
+              fmt::format(messages::kOperandType, enum_name(op), type_name(operand.type())));
       return false;
     }
     if (operand.type() != operands[0].type()) {
-      invalid(reader_, "AttributeValues inside AttributeValueList must be of same type");
+      invalid(reader_, messages::kOperandTypes);
       return false;
     }
   }
   if (op == ComparisonOperator::kBetween && reversed(operands[0], operands[1])) {
-    reader_.fail(Code::kValidation,
-                 "The BETWEEN condition was provided a range where the lower bound is greater than "
-                 "the upper bound");
+    reader_.fail(Code::kValidation, messages::kReversedRange);
     return false;
   }
   return true;
@@ -238,34 +235,30 @@ std::string LegacyTranslator::comparison(std::string_view attribute, const Compa
 // Expected has two forms: an operator with its operands, or Value and Exists.
 std::string LegacyTranslator::expectation(std::string_view attribute, Comparison& expected) {
   const auto refuse = [&](std::string_view text) {
-    invalid(reader_, fmt::format("{} for Attribute: {}", text, attribute));
+    invalid(reader_, fmt::format(messages::kForAttribute, text, attribute));
     return std::string();
   };
   if (expected.op) {
-    if (expected.exists) return refuse("Exists and ComparisonOperator cannot be used together");
+    if (expected.exists) return refuse(messages::kExistsWithOperator);
     if (expected.value && expected.list) {
-      return refuse("Value and AttributeValueList cannot be used together");
+      return refuse(messages::kValueWithList);
     }
     if (expected.value) expected.list = {*expected.value};
     if (!expected.list) {
       if (!accepts_count(*expected.op, 0)) {
-        return refuse(
-            fmt::format("Value or AttributeValueList must be used with "
-                        "ComparisonOperator: {}",
-                        enum_name(*expected.op)));
+        return refuse(fmt::format(messages::kOperandMissing, enum_name(*expected.op)));
       }
       expected.list.emplace();
     }
     return comparison(attribute, expected);
   }
-  if (expected.list) return refuse("AttributeValueList can only be used with a ComparisonOperator");
+  if (expected.list) return refuse(messages::kListWithoutOperator);
   if (expected.exists == false) {
-    if (expected.value) return refuse("Value cannot be used when Exists is false");
+    if (expected.value) return refuse(messages::kValueOfAbsent);
     return fmt::format("attribute_not_exists({})", name(attribute));
   }
   if (!expected.value) {
-    return refuse(
-        fmt::format("Value must be provided when Exists is {}", expected.exists ? "true" : "null"));
+    return refuse(fmt::format(messages::kValueMissing, expected.exists ? "true" : "null"));
   }
   const std::string path = name(attribute);
   return fmt::format("{} = {}", path, value(*expected.value));
@@ -274,9 +267,7 @@ std::string LegacyTranslator::expectation(std::string_view attribute, Comparison
 std::string_view LegacyTranslator::joint(std::size_t count, const std::optional<Json>& combine) {
   if (!combine) return " AND ";
   if (count < 2) {
-    reader_.fail(
-        Code::kValidation,
-        "ConditionalOperator can only be used when Filter or Expected has two or more elements");
+    reader_.fail(Code::kValidation, messages::kOperatorOfOne);
   }
   return reader_.enumeration<ConditionalOperator>("ConditionalOperator", *combine) ==
                  ConditionalOperator::kOr
@@ -338,8 +329,7 @@ std::optional<std::string> LegacyTranslator::key_condition(Json key_conditions) 
       case ComparisonOperator::kNotNull:
       case ComparisonOperator::kContains:
       case ComparisonOperator::kNotContains:
-        reader_.fail(Code::kValidation,
-                     "Attempted conditional constraint is not an indexable operation");
+        reader_.fail(Code::kValidation, messages::kNotIndexable);
         return;
       default:
         parts.push_back(comparison(attribute, read));
@@ -347,7 +337,7 @@ std::optional<std::string> LegacyTranslator::key_condition(Json key_conditions) 
   });
   if (!reader_.sound()) return std::nullopt;
   if (parts.empty() || parts.size() > 2) {
-    reader_.fail(Code::kValidation, "Conditions can be of length 1 or 2 only");
+    reader_.fail(Code::kValidation, messages::kConditionCount);
     return std::nullopt;
   }
   return fmt::format("{}", fmt::join(parts, " AND "));
@@ -356,20 +346,19 @@ std::optional<std::string> LegacyTranslator::key_condition(Json key_conditions) 
 bool LegacyTranslator::check(const UpdateEntry& entry) {
   if (!entry.value) {
     if (entry.action == AttributeAction::kDelete) return true;
-    invalid(reader_, "Only DELETE action is allowed when no attribute value is specified");
+    invalid(reader_, messages::kActionWithoutValue);
     return false;
   }
   const AttributeType type = entry.value->type();
   const bool is_set =
       type == AttributeType::kSs || type == AttributeType::kNs || type == AttributeType::kBs;
   if (entry.action == AttributeAction::kDelete && !is_set) {
-    invalid(reader_, fmt::format("DELETE action with value is not supported for the type {}",
-                                 type_name(type)));
+    invalid(reader_, fmt::format(messages::kDeleteOfType, type_name(type)));
     return false;
   }
   const bool addable = is_set || type == AttributeType::kN || type == AttributeType::kL;
   if (entry.action == AttributeAction::kAdd && !addable) {
-    invalid(reader_, fmt::format("ADD action is not supported for the type {}", type_name(type)));
+    invalid(reader_, fmt::format(messages::kAddOfType, type_name(type)));
     return false;
   }
   return true;
@@ -434,7 +423,7 @@ std::optional<std::string> LegacyTranslator::projection(Json attributes_to_get) 
   std::vector<std::string> paths;
   for (const std::string& attribute : attributes) {
     if (!seen.insert(attribute).second) {
-      invalid(reader_, fmt::format("Duplicate value in attribute name: {}", attribute));
+      invalid(reader_, fmt::format(messages::kAttributeTwice, attribute));
       return std::nullopt;
     }
     paths.push_back(name(attribute));

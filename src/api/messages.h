@@ -44,6 +44,8 @@ inline constexpr const char* kInvalidReturnValues = "ReturnValues can only be AL
 inline constexpr const char* kTooManyGets = "Too many items requested for the BatchGetItem call";
 inline constexpr const char* kTooManyWrites =
     "Too many items requested for the BatchWriteItem call";
+inline constexpr const char* kTableTwice =
+    "One or more parameter values were invalid: Table names contain duplicates";
 inline constexpr const char* kOneAction =
     "TransactItems can only contain one of Check, Put, Update or Delete";
 
@@ -101,6 +103,45 @@ inline constexpr const char* kInvalidExpressionValue =
 inline constexpr const char* kNoUtf8 =
     "One or more parameter values were invalid: A string is not valid UTF-8";
 
+// Legacy parameters.
+inline constexpr const char* kOperatorAlone =
+    "ConditionalOperator cannot be used without Filter or Expected";
+inline constexpr const char* kOperatorOfOne =
+    "ConditionalOperator can only be used when Filter or Expected has two or more elements";
+inline constexpr const char* kConditionCount = "Conditions can be of length 1 or 2 only";
+inline constexpr const char* kNotIndexable =
+    "Attempted conditional constraint is not an indexable operation";
+inline constexpr const char* kReversedRange =
+    "The BETWEEN condition was provided a range where the lower bound is greater than the upper "
+    "bound";
+// These follow kInvalid.
+inline constexpr const char* kOperandCount =
+    "Invalid number of argument(s) for the {} ComparisonOperator";
+inline constexpr const char* kOperandType =
+    "ComparisonOperator {} is not valid for {} AttributeValue type";
+inline constexpr const char* kOperandTypes =
+    "AttributeValues inside AttributeValueList must be of same type";
+inline constexpr const char* kForAttribute = "{} for Attribute: {}";
+inline constexpr const char* kExistsWithOperator =
+    "Exists and ComparisonOperator cannot be used together";
+inline constexpr const char* kValueWithList =
+    "Value and AttributeValueList cannot be used together";
+inline constexpr const char* kOperandMissing =
+    "Value or AttributeValueList must be used with ComparisonOperator: {}";
+inline constexpr const char* kListWithoutOperator =
+    "AttributeValueList can only be used with a ComparisonOperator";
+inline constexpr const char* kValueOfAbsent = "Value cannot be used when Exists is false";
+inline constexpr const char* kValueMissing = "Value must be provided when Exists is {}";
+inline constexpr const char* kActionWithoutValue =
+    "Only DELETE action is allowed when no attribute value is specified";
+inline constexpr const char* kDeleteOfType =
+    "DELETE action with value is not supported for the type {}";
+inline constexpr const char* kAddOfType = "ADD action is not supported for the type {}";
+inline constexpr const char* kAttributeTwice = "Duplicate value in attribute name: {}";
+
+inline constexpr const char* kNotSupported =
+    "One or more parameter values were invalid: {} is not supported";
+
 // Schemas of tables and indexes.
 inline constexpr const char* kKeysUndefined =
     "Invalid KeySchema: Some index key attribute have no definition";
@@ -120,6 +161,52 @@ inline constexpr const char* kUndefinedKeys =
     "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], "
     "AttributeDefinitions: [{}]";
 inline constexpr const char* kOutOfBounds = "Given value {} for {} is out of bounds";
+
+// These follow kInvalid.
+inline constexpr const char* kPaidPerRequest =
+    "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
+    "PAY_PER_REQUEST";
+inline constexpr const char* kThroughputMissing =
+    "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is "
+    "PROVISIONED";
+inline constexpr const char* kOnDemandProvisioned =
+    "OnDemandThroughput cannot be specified when BillingMode is PROVISIONED";
+inline constexpr const char* kIncludesNothing =
+    "ProjectionType is INCLUDE, but NonKeyAttributes is not specified";
+inline constexpr const char* kIncludesMore =
+    "ProjectionType is {}, but NonKeyAttributes is specified";
+inline constexpr const char* kIncludedTwice = "Duplicate attribute in NonKeyAttributes: {}";
+inline constexpr const char* kNoRangeKey =
+    "Index KeySchema does not have a range key for index: {}";
+inline constexpr const char* kOtherHashKey =
+    "Index KeySchema does not have the same leading hash key as table KeySchema for index: {}. "
+    "index hash key: {}, table hash key: {}";
+inline constexpr const char* kIndexPaidPerRequest =
+    "ProvisionedThroughput should not be specified for index: {} when BillingMode is "
+    "PAY_PER_REQUEST";
+inline constexpr const char* kIndexThroughputMissing =
+    "ProvisionedThroughput must be specified for index: {}";
+inline constexpr const char* kNoLocalIndexes = "List of LocalSecondaryIndexes is empty";
+inline constexpr const char* kNoTableRangeKey =
+    "Table KeySchema does not have a range key, which is required when specifying a "
+    "LocalSecondaryIndex";
+inline constexpr const char* kTooManyLocalIndexes =
+    "Number of LocalSecondaryIndexes exceeds per-table limit of 5";
+inline constexpr const char* kNoGlobalIndexes = "List of GlobalSecondaryIndexes is empty";
+inline constexpr const char* kTooManyGlobalIndexes =
+    "GlobalSecondaryIndex count exceeds the per-table limit of 20";
+inline constexpr const char* kNoIndexKeys = "Index KeySchema is empty";
+inline constexpr const char* kIndexTwice = "Duplicate index name: {}";
+inline constexpr const char* kTooManyIncluded =
+    "The total number of NonKeyAttributes exceeds the per-table limit of {}";
+inline constexpr const char* kAttributesUnused =
+    "Number of attributes in KeySchema does not exactly match number of attributes defined in "
+    "AttributeDefinitions";
+inline constexpr const char* kDefinitionsUnused =
+    "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: [{}]";
+inline constexpr const char* kDefinedTwice = "Duplicate AttributeName in AttributeDefinitions";
+inline constexpr const char* kUpdateOfOtherAction =
+    "UpdateExpression can only be specified for an Update action";
 
 // What JSON can hold but the model cannot.
 inline constexpr const char* kListForBody = "Start of list found where not expected";

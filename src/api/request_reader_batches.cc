@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/batch_shapes.h"
 #include "api/legacy.h"
+#include "api/messages.h"
 #include "api/request_reader.h"
 
 namespace stator::wire {
@@ -48,8 +49,7 @@ template <class Tables>
 auto* add_table(Reader& reader, Tables& tables, std::string_view name) {
   const auto [at, added] = tables.try_emplace(Reader::table_name_of(name));
   if (!added && at->first != name) {
-    reader.fail(Code::kValidation,
-                "One or more parameter values were invalid: Table names contain duplicates");
+    reader.fail(Code::kValidation, messages::kTableTwice);
   }
   return &(at->second = {});
 }

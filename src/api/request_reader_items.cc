@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/legacy.h"
+#include "api/messages.h"
 #include "api/request_reader.h"
 
 namespace stator::wire {
@@ -69,7 +70,7 @@ void translate_expected(Reader& reader, Draft& draft, LegacyTranslator& translat
   if (draft.expected) {
     draft.condition = translator.condition(*draft.expected, draft.conditional_operator);
   } else if (draft.conditional_operator) {
-    reader.fail(Code::kValidation, "ConditionalOperator cannot be used without Filter or Expected");
+    reader.fail(Code::kValidation, messages::kOperatorAlone);
   }
 }
 

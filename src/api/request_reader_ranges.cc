@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/legacy.h"
+#include "api/messages.h"
 #include "api/request_reader.h"
 
 namespace stator::wire {
@@ -55,7 +56,7 @@ void translate_range(Reader& reader, Request& request, const LegacyParameters& l
   if (legacy.filter) {
     request.filter = translator.filter(filter_name, *legacy.filter, legacy.conditional_operator);
   } else if (legacy.conditional_operator) {
-    reader.fail(Code::kValidation, "ConditionalOperator cannot be used without Filter or Expected");
+    reader.fail(Code::kValidation, messages::kOperatorAlone);
   }
   if (legacy.attributes_to_get) {
     request.projection = translator.projection(*legacy.attributes_to_get);

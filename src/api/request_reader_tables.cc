@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/messages.h"
 #include "api/request_reader.h"
 #include "api/table_shapes.h"
+#include "fmt/format.h"
 
 namespace stator::wire {
 namespace {
 
 // A feature that this version lacks: refused where it is asked for, rather than dropped silently.
 void refuse(Reader& reader, std::string_view parameter) {
-  reader.fail(Code::kValidation, "One or more parameter values were invalid: " +
-                                     std::string(parameter) + " is not supported");
+  reader.fail(Code::kValidation, fmt::format(messages::kNotSupported, parameter));
 }
 
 void refuse_streams(Reader& reader, Json json, CreateTableRequest&) {

@@ -152,7 +152,7 @@ Result<void> validate(const TransactWriteItemsRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   for (const TransactWriteItem& action : request.items) {
     if (action.update && action.action != TransactAction::kUpdate) {
-      return invalid("UpdateExpression can only be specified for an Update action");
+      return invalid(messages::kUpdateOfOtherAction);
     }
     STATOR_CHECK_OK(check_placeholders(action.condition || action.update, action.names,
                                        action.values, "ConditionExpression is null"));

@@ -90,19 +90,15 @@ Result<void> check_bounds(const Throughput& throughput) {
 Result<void> check_billing(const CreateTableRequest& request) {
   if (is_paid_per_request(request)) {
     if (request.throughput) {
-      return invalid(
-          "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
-          "PAY_PER_REQUEST");
+      return invalid(messages::kPaidPerRequest);
     }
     return {};
   }
   if (!request.throughput) {
-    return invalid(
-        "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is "
-        "PROVISIONED");
+    return invalid(messages::kThroughputMissing);
   }
   if (request.on_demand_throughput) {
-    return invalid("OnDemandThroughput cannot be specified when BillingMode is PROVISIONED");
+    return invalid(messages::kOnDemandProvisioned);
   }
   return check_bounds(*request.throughput);
 }
@@ -151,16 +147,15 @@ Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
 Result<void> check_projection(const Projection& projection) {
   const bool has_attributes = !projection.non_key_attributes.empty();
   if (projection.type == ProjectionType::kInclude && !has_attributes) {
-    return invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
+    return invalid(messages::kIncludesNothing);
   }
   if (projection.type != ProjectionType::kInclude && has_attributes) {
-    return invalid(fmt::format("ProjectionType is {}, but NonKeyAttributes is specified",
-                               wire::enum_name(projection.type)));
+    return invalid(fmt::format(messages::kIncludesMore, wire::enum_name(projection.type)));
   }
   std::set<std::string_view> names;
   for (const std::string& name : projection.non_key_attributes) {
     if (!names.insert(name).second) {
-      return invalid(fmt::format("Duplicate attribute in NonKeyAttributes: {}", name));
+      return invalid(fmt::format(messages::kIncludedTwice, name));
     }
   }
   return {};
@@ -168,29 +163,22 @@ Result<void> check_projection(const Projection& projection) {
 
 Result<void> check_local_index(const CreateTableRequest& table, const IndexDefinition& index) {
   if (count_of(index.key_schema, KeyType::kRange) == 0) {
-    return invalid(
-        fmt::format("Index KeySchema does not have a range key for index: {}", index.name));
+    return invalid(fmt::format(messages::kNoRangeKey, index.name));
   }
   const std::string& hash = table.key_schema.front().name;
   if (index.key_schema.front().name != hash) {
-    return invalid(fmt::format(
-        "Index KeySchema does not have the same leading hash key as table KeySchema for index: {}. "
-        "index hash key: {}, table hash key: {}",
-        index.name, index.key_schema.front().name, hash));
+    return invalid(
+        fmt::format(messages::kOtherHashKey, index.name, index.key_schema.front().name, hash));
   }
   return {};
 }
 
 Result<void> check_global_index(const CreateTableRequest& table, const IndexDefinition& index) {
   if (is_paid_per_request(table) && index.throughput) {
-    return invalid(
-        fmt::format("ProvisionedThroughput should not be specified for index: {} when "
-                    "BillingMode is PAY_PER_REQUEST",
-                    index.name));
+    return invalid(fmt::format(messages::kIndexPaidPerRequest, index.name));
   }
   if (!is_paid_per_request(table) && !index.throughput) {
-    return invalid(
-        fmt::format("ProvisionedThroughput must be specified for index: {}", index.name));
+    return invalid(fmt::format(messages::kIndexThroughputMissing, index.name));
   }
   if (index.throughput) return check_bounds(*index.throughput);
   return {};
@@ -198,20 +186,18 @@ Result<void> check_global_index(const CreateTableRequest& table, const IndexDefi
 
 Result<void> check_index_counts(const CreateTableRequest& request) {
   if (const Indexes& local = request.local_indexes) {
-    if (local->empty()) return invalid("List of LocalSecondaryIndexes is empty");
+    if (local->empty()) return invalid(messages::kNoLocalIndexes);
     if (count_of(request.key_schema, KeyType::kRange) == 0) {
-      return invalid(
-          "Table KeySchema does not have a range key, which is required when specifying a "
-          "LocalSecondaryIndex");
+      return invalid(messages::kNoTableRangeKey);
     }
     if (local->size() > kLocalIndexesMax) {
-      return invalid("Number of LocalSecondaryIndexes exceeds per-table limit of 5");
+      return invalid(messages::kTooManyLocalIndexes);
     }
   }
   if (const Indexes& global = request.global_indexes) {
-    if (global->empty()) return invalid("List of GlobalSecondaryIndexes is empty");
+    if (global->empty()) return invalid(messages::kNoGlobalIndexes);
     if (global->size() > kGlobalIndexesMax) {
-      return invalid("GlobalSecondaryIndex count exceeds the per-table limit of 20");
+      return invalid(messages::kTooManyGlobalIndexes);
     }
   }
   return {};
@@ -226,7 +212,7 @@ Result<void> check_indexes(const CreateTableRequest& request,
     if (!*indexes) continue;
     const bool local = indexes == &request.local_indexes;
     for (const IndexDefinition& index : **indexes) {
-      if (index.key_schema.empty()) return invalid("Index KeySchema is empty");
+      if (index.key_schema.empty()) return invalid(messages::kNoIndexKeys);
       STATOR_CHECK_OK(check_defined(index.key_schema, defined));
       STATOR_CHECK_OK(check_key_schema(index.key_schema, local ? 1 : kKeyAttributesMax));
       STATOR_CHECK_OK(local ? check_local_index(request, index)
@@ -234,14 +220,12 @@ Result<void> check_indexes(const CreateTableRequest& request,
       STATOR_CHECK_OK(check_projection(index.projection));
       projected += index.projection.non_key_attributes.size();
       if (!names.insert(index.name).second) {
-        return invalid(fmt::format("Duplicate index name: {}", index.name));
+        return invalid(fmt::format(messages::kIndexTwice, index.name));
       }
     }
   }
   if (projected > kNonKeyAttributesMax) {
-    return invalid(
-        fmt::format("The total number of NonKeyAttributes exceeds the per-table limit of {}",
-                    kNonKeyAttributesMax));
+    return invalid(fmt::format(messages::kTooManyIncluded, kNonKeyAttributesMax));
   }
   return {};
 }
@@ -250,9 +234,7 @@ Result<void> check_all_used(const CreateTableRequest& request,
                             const std::set<std::string>& defined) {
   if (!request.local_indexes && !request.global_indexes) {
     if (defined.size() == request.key_schema.size()) return {};
-    return invalid(
-        "Number of attributes in KeySchema does not exactly match number of attributes defined in "
-        "AttributeDefinitions");
+    return invalid(messages::kAttributesUnused);
   }
   std::set<std::string> used;
   const auto use = [&used](const KeySchema& schema) {
@@ -264,9 +246,8 @@ Result<void> check_all_used(const CreateTableRequest& request,
     for (const IndexDefinition& index : **indexes) use(index.key_schema);
   }
   if (used == defined) return {};
-  return invalid(fmt::format(
-      "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: [{}]",
-      fmt::join(defined, ", "), fmt::join(used, ", ")));
+  return invalid(
+      fmt::format(messages::kDefinitionsUnused, fmt::join(defined, ", "), fmt::join(used, ", ")));
 }
 
 // Key attributes are among those that are defined.
@@ -331,7 +312,7 @@ Result<void> validate(const CreateTableRequest& request) {
   STATOR_CHECK_OK(check_billing(request));
   const std::set<std::string> defined = attribute_names(request);
   if (defined.size() != request.attributes.size()) {
-    return invalid("Duplicate AttributeName in AttributeDefinitions");
+    return invalid(messages::kDefinedTwice);
   }
   if (request.key_schema.size() > defined.size()) {
     return fail(Code::kValidation, messages::kKeysUndefined);
