@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator feed: post, follow, read; deliver posts to followers.
 #include <CLI/CLI.hpp>
-#include <csignal>
-#include <thread>
 
 #include "cli/commands.h"
 #include "cli/recipe_command.h"
+#include "cli/stop_signals.h"
 #include "stator/recipes/feed.h"
 
 namespace stator::cli {
@@ -116,20 +115,9 @@ int deliver(const Flags& flags) {
 }
 
 int worker(const Flags& flags) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const StopSignals signals;
   return run(flags, [&](const Feed& feed) {
-    std::stop_source stop;
-    // Ends with the process where the worker ends by itself.
-    std::thread([signals, stop]() mutable {
-      int received = 0;
-      sigwait(&signals, &received);
-      stop.request_stop();
-    }).detach();
-    return answer_delivered(flags, feed.run_worker(stop.get_token()));
+    return answer_delivered(flags, feed.run_worker(signals.token()));
   });
 }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator toggle: save switches whose events come late and out of order, and ask what holds.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
-#include "api/wire.h"
 #include "cli/commands.h"
 #include "cli/recipe_command.h"
+#include "cli/stop_signals.h"
+#include "cli/toggle_consume.h"
 #include "stator/recipes/toggle.h"
 
 namespace stator::cli {
@@ -20,6 +25,12 @@ struct Flags : RecipeFlags {
   std::string cursor;
   int limit = 20;
   bool gated = false;
+  bool exact = false;
+  std::string file = "-";
+  std::string checkpoint;
+  NatsSource nats;
+  double ack_wait_seconds = 30;
+  ConsumeOptions consume;
 };
 
 ToggleOptions options_of(const Flags& flags) {
@@ -105,6 +116,83 @@ int history(const Flags& flags) {
   });
 }
 
+Result<std::unique_ptr<EventSource>> open_source(const Flags& flags) {
+  if (!flags.nats.server.url.empty()) {
+    NatsSource nats = flags.nats;
+    nats.ack_wait = std::chrono::milliseconds(static_cast<int64_t>(flags.ack_wait_seconds * 1000));
+    return open_nats(nats);
+  }
+  if (flags.file == "-") return open_lines(STDIN_FILENO, flags.checkpoint);
+  // As long as the process, as standard input is.
+  const int input = open(flags.file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (input < 0) return fail(Code::kInvalidArgument, "cannot read '" + flags.file + "'");
+  return open_lines(input, flags.checkpoint);
+}
+
+int consume_events(const Flags& flags) {
+  const StopSignals signals;
+  ToggleOptions options = options_of(flags);
+  if (!flags.exact && !flags.gated) options.answer = Answer::kStored;
+  return with_tables(flags, {AnyToggle::table_definition(options)}, [&](Client& client) {
+    const auto source = open_source(flags);
+    if (!source) return report(source.error());
+    const auto consumed =
+        consume(**source, AnyToggle(client, options), flags.consume, signals.token());
+    if (!consumed) return report(consumed.error());
+    answer(
+        flags,
+        fmt::format("{} newest, {} late, {} stored, {} duplicates, {} rejected", consumed->newest,
+                    consumed->late, consumed->stored, consumed->duplicates, consumed->rejected),
+        {{"newest", consumed->newest},
+         {"late", consumed->late},
+         {"stored", consumed->stored},
+         {"duplicates", consumed->duplicates},
+         {"rejected", consumed->rejected}});
+    return kSuccess;
+  });
+}
+
+void add_consume(CLI::App& command, Flags& flags) {
+  command.add_option("file", flags.file, "JSON lines {id, state, at, event}; - is standard input")
+      ->capture_default_str();
+  auto* checkpoint = command.add_option("--checkpoint", flags.checkpoint,
+                                        "Keep the position there, and go on from it");
+  checkpoint->type_name("FILE");
+  command
+      .add_option("--rejects", flags.consume.rejects_file,
+                  "Add what cannot be saved there, with the reason (else standard error)")
+      ->type_name("FILE");
+  command.add_option("--parallel", flags.consume.parallel, "Saves at a time, each on a thread")
+      ->check(CLI::Range(1, 64).description(""))
+      ->capture_default_str();
+  command.add_flag("--exact", flags.exact, "Tell newest from late (1 RCU more a save)");
+  flags.nats.server.url.clear();
+  auto* nats = command.add_option("--nats", flags.nats.server.url,
+                                  "Consume from this NATS server's JetStream instead");
+  nats->type_name("URL")->excludes(checkpoint);
+  const auto add = [&](const char* name, std::string& value, const char* description) {
+    command.add_option(name, value, description)
+        ->type_name("NAME")
+        ->needs(nats)
+        ->capture_default_str();
+  };
+  flags.nats = {.server = flags.nats.server,
+                .stream = "TOGGLES",
+                .subject = "toggles.>",
+                .durable = "stator"};
+  add("--stream", flags.nats.stream, "The stream, made if missing");
+  add("--subject", flags.nats.subject, "The subject of the events");
+  add("--durable", flags.nats.durable, "Who shares the stream's events");
+  command
+      .add_option("--ack-wait", flags.ack_wait_seconds,
+                  "What a member takes longer for goes to another; set by the first of them")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 3600.0).description(""))
+      ->needs(nats)
+      ->capture_default_str();
+  add("--nats-credentials", flags.nats.server.credentials_file, "A .creds file");
+}
+
 }  // namespace
 
 void add_toggle(CLI::App& app, Invocation& invocation) {
@@ -118,7 +206,7 @@ void add_toggle(CLI::App& app, Invocation& invocation) {
     add_recipe_flags(*leaf, *flags, "Toggles");
     leaf->add_flag("--gated", flags->gated,
                    "Keep accepted events alone: a late one leaves nothing");
-    leaf->add_option("id", flags->id, "The toggle")->required();
+    if (action != consume_events) leaf->add_option("id", flags->id, "The toggle")->required();
     return leaf;
   };
   CLI::App* save_command = add("save", "Save one switch; answers newest, late or duplicate", save);
@@ -132,6 +220,9 @@ void add_toggle(CLI::App& app, Invocation& invocation) {
   log->add_option("--to", flags->to, "To before this time");
   log->add_option("--limit", flags->limit, "Switches a page")->capture_default_str();
   log->add_option("--cursor", flags->cursor, "Where the last page ended");
+  add_consume(
+      *add("consume", "Save published switches as they come, until stopped", consume_events),
+      *flags);
 }
 
 }  // namespace stator::cli

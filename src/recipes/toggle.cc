@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items of a toggle share the partition `TOGGLE#<id>`:
+// Items of a toggle share the partition `TOGGLE#<id>` (options.id_prefix before the id):
 //
 //   LOG#<time><event id>   one an event, ordered by (time, event id)
 //   LATEST                 kGated only: the greatest event so far
@@ -9,6 +9,10 @@
 #include "stator/recipes/toggle.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "base/random.h"
 #include "recipes/cursor.h"
@@ -24,8 +28,11 @@ namespace {
 
 constexpr std::string_view kLogPrefix = "LOG#";
 constexpr std::string_view kLogFirst = "LOG#";
+constexpr std::string_view kLatestKey = "LATEST";
 constexpr std::string_view kLogPast = "LOG$";  // '$' follows '#'
 constexpr std::size_t kMaxEventIdBytes = 900;
+constexpr int kMaxParallel = 64;
+constexpr std::size_t kMaxKeyNameBytes = 255;
 constexpr int kSupersededLooked = 10;  // entries that a save with retention looks back over
 
 struct Event {
@@ -37,27 +44,39 @@ struct Event {
   const AttributeValue* state = nullptr;
 };
 
-std::string partition_of(const ToggleId& id) {
-  return "TOGGLE#" + escape(id.text);
-}
-
 std::string log_key(Time at, std::string_view event) {
   return std::string(kLogPrefix) + time_key(at) + "#" + std::string(event);
 }
 
-Result<std::string> checked_partition(const ToggleId& id) {
+Result<void> check_options(const ToggleOptions& options) {
+  STATOR_CHECK_OK(check_table(options.table));
+  STATOR_CHECK_OK(check_text("partition_key", options.partition_key, kMaxKeyNameBytes));
+  STATOR_CHECK_OK(check_text("sort_key", options.sort_key, kMaxKeyNameBytes));
+  if (options.partition_key == options.sort_key) {
+    return invalid("sort_key", "must not be the partition key");
+  }
+  return {};
+}
+
+// The toggle's partition, options and id being checked.
+Result<std::string> checked_partition(const ToggleOptions& options, const ToggleId& id) {
+  STATOR_CHECK_OK(check_options(options));
   STATOR_CHECK_OK(check_text("id", id.text, kMaxPartitionKeyBytes));
-  std::string pk = partition_of(id);
+  std::string pk = options.id_prefix + escape(id.text);
   STATOR_CHECK_OK(check_key("id", pk, kMaxPartitionKeyBytes));
   return pk;
+}
+
+Item key_of(const ToggleOptions& options, std::string_view pk, std::string_view sk) {
+  return {{options.partition_key, std::string(pk)}, {options.sort_key, std::string(sk)}};
 }
 
 Failure foreign_item() {
   return fail(Code::kConflict, "the table holds an item here that is no toggle's");
 }
 
-Result<Switch<AttributeValue>> switch_of_log(const Item& item) {
-  const std::string* sk = text_in(item, "sk");
+Result<Switch<AttributeValue>> switch_of_log(const ToggleOptions& options, const Item& item) {
+  const std::string* sk = text_in(item, options.sort_key);
   const auto state = item.find("state");
   const std::size_t time_end = kLogPrefix.size() + kTimeKeyBytes;
   if (sk == nullptr || state == item.end() || sk->size() <= time_end || (*sk)[time_end] != '#') {
@@ -78,12 +97,12 @@ Result<Switch<AttributeValue>> switch_of_latest(const Item& item) {
   return Switch<AttributeValue>{state->second, *at, EventId{*event}};
 }
 
-Item log_item(const Event& event) {
-  return {{"pk", event.pk},
-          {"sk", event.sk},
-          {"state", *event.state},
-          {"created_at", event.at.text()},
-          {"nonce", event.nonce}};
+Item log_item(const ToggleOptions& options, const Event& event) {
+  Item item = key_of(options, event.pk, event.sk);
+  item.emplace("state", *event.state);
+  item.emplace("created_at", event.at.text());
+  item.emplace("nonce", event.nonce);
+  return item;
 }
 
 // What it means that the log has an item at the event's key: our own request's earlier attempt,
@@ -101,24 +120,25 @@ Result<Saved> meaning_of_existing(const Event& event, const Item* existing) {
 constexpr std::size_t kLatestAction = 0;
 constexpr std::size_t kLogAction = 1;
 
-TransactWriteItemsRequest gated_request(const std::string& table, const Event& event) {
+TransactWriteItemsRequest gated_request(const ToggleOptions& options, const Event& event) {
   TransactWriteItem latest{
       .action = TransactAction::kUpdate,
-      .table = table,
-      .item = {{"pk", event.pk}, {"sk", "LATEST"}},
+      .table = options.table,
+      .item = key_of(options, event.pk, kLatestKey),
       .update = "SET #state = :state, stamp = :stamp, event_id = :event, created_at = :created",
       .condition =
-          "attribute_not_exists(pk) OR stamp < :stamp OR (stamp = :stamp AND event_id < :event)",
-      .names = Names{{"#state", "state"}},
+          "attribute_not_exists(#pk) OR stamp < :stamp OR (stamp = :stamp AND event_id < :event)",
+      .names = Names{{"#pk", options.partition_key}, {"#state", "state"}},
       .values = Values{{":state", *event.state},
                        {":stamp", time_number(event.at)},
                        {":event", event.event},
                        {":created", event.at.text()}},
       .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
   TransactWriteItem log{.action = TransactAction::kPut,
-                        .table = table,
-                        .item = log_item(event),
-                        .condition = "attribute_not_exists(pk)",
+                        .table = options.table,
+                        .item = log_item(options, event),
+                        .condition = "attribute_not_exists(#pk)",
+                        .names = Names{{"#pk", options.partition_key}},
                         .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
   return {.items = {std::move(latest), std::move(log)}};
 }
@@ -146,7 +166,8 @@ struct AnyToggle::State {
 
   QueryRequest log_query(const std::string& pk, std::string first, std::string last) const {
     return {.table = options.table,
-            .key_condition = "pk = :pk AND sk BETWEEN :first AND :last",
+            .key_condition = "#pk = :pk AND #sk BETWEEN :first AND :last",
+            .names = Names{{"#pk", options.partition_key}, {"#sk", options.sort_key}},
             .values = Values{{":pk", pk}, {":first", std::move(first)}, {":last", std::move(last)}},
             .forward = false,
             .consistent_read = true};
@@ -154,8 +175,9 @@ struct AnyToggle::State {
 
   Result<Saved> save_in_log(const Event& event) const {
     const PutItemRequest put{.table = options.table,
-                             .item = log_item(event),
-                             .condition = "attribute_not_exists(pk)",
+                             .item = log_item(options, event),
+                             .condition = "attribute_not_exists(#pk)",
+                             .names = Names{{"#pk", options.partition_key}},
                              .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
     auto written = with_retries(options.retry, time, [&] { return client.put_item(put); });
     if (!written) {
@@ -172,7 +194,7 @@ struct AnyToggle::State {
   }
 
   Result<Saved> save_gated(const Event& event) const {
-    const TransactWriteItemsRequest request = gated_request(options.table, event);
+    const TransactWriteItemsRequest request = gated_request(options, event);
     auto written =
         with_retries(options.retry, time, [&] { return client.transact_write_items(request); });
     if (written) {
@@ -197,27 +219,29 @@ struct AnyToggle::State {
   // not get their expiry, unless they have one.
   Result<bool> settle(const Event& event) const {
     QueryRequest request = log_query(event.pk, std::string(kLogFirst), std::string(kLogPast));
-    request.projection = "sk, expires_at";
+    request.projection = "#sk, expires_at";
     request.limit = options.retention ? kSupersededLooked : 1;
     STATOR_TRY(const PageResult found,
                with_retries(options.retry, time, [&] { return client.query(request); }));
     if (options.retention) {
       for (std::size_t i = 1; i < found.items.size(); ++i) expire(event.pk, found.items[i]);
     }
-    const std::string* last = found.items.empty() ? nullptr : text_in(found.items[0], "sk");
+    const std::string* last =
+        found.items.empty() ? nullptr : text_in(found.items[0], options.sort_key);
     return last != nullptr && *last <= event.sk;
   }
 
   // Best effort: what fails here is tried again by the next save.
   void expire(const std::string& pk, const Item& entry) const {
-    const std::string* sk = text_in(entry, "sk");
+    const std::string* sk = text_in(entry, options.sort_key);
     if (sk == nullptr || entry.contains("expires_at")) return;
     const int64_t expires_at = time.now().unix_seconds() + options.retention->count();
     (void)client.update_item(
         {.table = options.table,
-         .key = {{"pk", pk}, {"sk", *sk}},
+         .key = key_of(options, pk, *sk),
          .update = "SET expires_at = :at",
-         .condition = "attribute_exists(pk) AND attribute_not_exists(expires_at)",
+         .condition = "attribute_exists(#pk) AND attribute_not_exists(expires_at)",
+         .names = Names{{"#pk", options.partition_key}},
          .values = Values{{":at", expires_at}}});
   }
 
@@ -227,7 +251,7 @@ struct AnyToggle::State {
     STATOR_TRY(const PageResult found,
                with_retries(options.retry, time, [&] { return client.query(request); }));
     if (found.items.empty()) return fail(Code::kNotFound, "the toggle has no event there");
-    return switch_of_log(found.items[0]);
+    return switch_of_log(options, found.items[0]);
   }
 };
 
@@ -239,8 +263,7 @@ AnyToggle::AnyToggle(Client& client, ToggleOptions options) {
 Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, Time at,
                               const EventId& event) const {
   const ToggleOptions& options = state_->options;
-  STATOR_CHECK_OK(check_table(options.table));
-  STATOR_TRY(std::string pk, checked_partition(id));
+  STATOR_TRY(std::string pk, checked_partition(options, id));
   if (!event.text.empty()) STATOR_CHECK_OK(check_text("event", event.text, kMaxEventIdBytes));
   STATOR_CHECK_OK(check_event_time("at", at, state_->time.now(), options.max_skew));
   if (options.retention && options.retention->count() < 0) {
@@ -258,15 +281,35 @@ Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, T
                                             : state_->save_in_log(saved);
 }
 
+std::vector<Result<Saved>> AnyToggle::save_all(std::span<const ToggleEvent> events, int parallel,
+                                               const std::stop_token& stop) const {
+  std::vector<Result<Saved>> results(events.size(),
+                                     fail(Code::kCancelled, "stopped before it was saved"));
+  if (parallel < 1 || parallel > kMaxParallel) {
+    std::ranges::fill(results, invalid("parallel", "must be 1 to 64"));
+    return results;
+  }
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < events.size() && !stop.stop_requested(); i = next++) {
+      const ToggleEvent& event = events[i];
+      results[i] = save(event.id, event.state, event.at, event.event);
+    }
+  };
+  std::vector<std::jthread> threads(std::min(static_cast<std::size_t>(parallel), events.size()));
+  for (std::jthread& thread : threads) thread = std::jthread(work);
+  threads.clear();  // waits
+  return results;
+}
+
 Result<Switch<AttributeValue>> AnyToggle::latest(const ToggleId& id) const {
   const ToggleOptions& options = state_->options;
-  STATOR_CHECK_OK(check_table(options.table));
-  STATOR_TRY(const std::string pk, checked_partition(id));
+  STATOR_TRY(const std::string pk, checked_partition(options, id));
   if (options.mode == ToggleMode::kOrderedLog) {
     return state_->last_up_to(pk, std::string(kLogPast));
   }
   const GetItemRequest get{
-      .table = options.table, .key = {{"pk", pk}, {"sk", "LATEST"}}, .consistent_read = true};
+      .table = options.table, .key = key_of(options, pk, kLatestKey), .consistent_read = true};
   STATOR_TRY(const GetItemResult found, with_retries(options.retry, state_->time,
                                                      [&] { return state_->client.get_item(get); }));
   if (!found.item) return fail(Code::kNotFound, "the toggle has no event");
@@ -274,8 +317,7 @@ Result<Switch<AttributeValue>> AnyToggle::latest(const ToggleId& id) const {
 }
 
 Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) const {
-  STATOR_CHECK_OK(check_table(state_->options.table));
-  STATOR_TRY(const std::string pk, checked_partition(id));
+  STATOR_TRY(const std::string pk, checked_partition(state_->options, id));
   if (!at.in_range()) return invalid("at", "is not in the years 1 to 9999");
   return state_->last_up_to(pk, std::string(kLogPrefix) + time_key(at) + "$");
 }
@@ -283,8 +325,7 @@ Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) con
 Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, const TimeRange& range,
                                                         const PageOptions& page) const {
   const ToggleOptions& options = state_->options;
-  STATOR_CHECK_OK(check_table(options.table));
-  STATOR_TRY(const std::string pk, checked_partition(id));
+  STATOR_TRY(const std::string pk, checked_partition(options, id));
   STATOR_CHECK_OK(check_range(range));
   STATOR_CHECK_OK(check_limit("limit", page.limit));
 
@@ -300,24 +341,25 @@ Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, cons
   request.forward = !page.newest_first;
   if (!page.cursor.empty()) {
     STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
-    request.exclusive_start_key = Item{{"pk", pk}, {"sk", parts[0]}};
+    request.exclusive_start_key = key_of(options, pk, parts[0]);
   }
   STATOR_TRY(const ItemPage found, query_page(state_->client, options.retry, state_->time,
                                               std::move(request), page.limit));
   Page<Switch<AttributeValue>> answer;
   for (const Item& item : found.items) {
-    STATOR_TRY(Switch<AttributeValue> entry, switch_of_log(item));
+    STATOR_TRY(Switch<AttributeValue> entry, switch_of_log(options, item));
     answer.items.push_back(std::move(entry));
   }
-  if (found.more) answer.next = make_cursor(seal, {*text_in(found.items.back(), "sk")});
+  if (found.more) answer.next = make_cursor(seal, {*text_in(found.items.back(), options.sort_key)});
   return answer;
 }
 
 CreateTableRequest AnyToggle::table_definition(const ToggleOptions& options) {
-  return {.table = options.table,
-          .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kS}},
-          .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
-          .billing_mode = BillingMode::kPayPerRequest};
+  return {
+      .table = options.table,
+      .attributes = {{options.partition_key, ScalarType::kS}, {options.sort_key, ScalarType::kS}},
+      .key_schema = {{options.partition_key, KeyType::kHash}, {options.sort_key, KeyType::kRange}},
+      .billing_mode = BillingMode::kPayPerRequest};
 }
 
 }  // namespace stator

@@ -18,8 +18,9 @@ ALLOWED = {
     "protocol": {"engine", "api", "storage", "value", "base"},
     "client": {"protocol", "engine", "api", "storage", "value", "base"},
     "recipes": {"base"},
+    "nats": {"base"},
     "server": {"protocol", "engine", "api", "storage", "value", "http", "base"},
-    "cli": {"server", "recipes", "client", "protocol", "engine", "api", "storage", "value", "http", "base"},
+    "cli": {"server", "nats", "recipes", "client", "protocol", "engine", "api", "storage", "value", "http", "base"},
 }
 # A library's headers, and where they may be included.
 LIBRARIES = {
@@ -27,6 +28,7 @@ LIBRARIES = {
     r"boost/": r"src/http/.*|bench/.*|tests/fuzz/.*",
     r"simdjson": r"src/api/json_[a-z_]+\.(h|cc)",
     r"curl/": r"src/client/.*",
+    r"nats/nats.h": r"src/nats/.*",
     r"yaml-cpp/": r"src/cli/.*",
     r"CLI/": r"src/cli/.*",
     r"openssl/": r"(src/(client|server|recipes|base)|bench)/.*",

@@ -16,8 +16,11 @@
 #include <concepts>
 #include <memory>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "stator/recipes/common.h"
 
@@ -69,6 +72,11 @@ struct ToggleOptions {
   // least that long. The latest event never expires. Costs 1 RCU and 1 WCU more a save.
   std::optional<std::chrono::seconds> retention = {};
   std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
+  // Of the table's keys, both strings, where it is not the toggle's own; and what stands before a
+  // toggle's id in the partition key, so that other entities can live beside it.
+  std::string partition_key = "pk";
+  std::string sort_key = "sk";
+  std::string id_prefix = "TOGGLE#";
   RetryPolicy retry = {};
   TimeSource* time = nullptr;  // null: system_time()
 };
@@ -81,6 +89,14 @@ struct Switch {
   bool operator==(const Switch&) const = default;
 };
 
+// One switch, as it was published.
+struct ToggleEvent {
+  ToggleId id;
+  AttributeValue state;
+  Time at;
+  EventId event = {};
+};
+
 // A toggle of any attribute value. Toggle<T> below is the same with a type.
 class AnyToggle {
  public:
@@ -90,6 +106,12 @@ class AnyToggle {
   // and time were saved with another state.
   Result<Saved> save(const ToggleId& id, const AttributeValue& state, Time at,
                      const EventId& event = {}) const;
+
+  // Saves many, in any order, `parallel` (1 to 64) at a time: on as many threads of its own, which
+  // end with the call. A result for each event as save() gives it; kCancelled for those that `stop`
+  // left out.
+  std::vector<Result<Saved>> save_all(std::span<const ToggleEvent> events, int parallel = 16,
+                                      const std::stop_token& stop = {}) const;
 
   // The event with the greatest (time, event id). kNotFound when there is none.
   Result<Switch<AttributeValue>> latest(const ToggleId& id) const;

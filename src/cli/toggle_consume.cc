@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/toggle_consume.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "api/wire.h"
+#include "cli/command.h"
+
+namespace stator::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kBackoffMin{100};
+constexpr std::chrono::milliseconds kBackoffMax{5'000};
+
+// What a repetition may save.
+bool is_passing(Code code) {
+  switch (code) {
+    case Code::kThrottling:
+    case Code::kProvisionedThroughputExceeded:
+    case Code::kRequestLimitExceeded:
+    case Code::kTransactionConflict:
+    case Code::kInternalServerError:
+    case Code::kServiceUnavailable:
+    case Code::kTimeout:
+    case Code::kUnavailable:
+    case Code::kOutcomeUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What is wrong with the text itself.
+bool is_of_the_event(Code code) {
+  return code == Code::kInvalidArgument || code == Code::kInFuture || code == Code::kConflict ||
+         code == Code::kValidation;
+}
+
+Result<std::string> text_member(const Item& event, std::string_view name) {
+  const auto found = event.find(name);
+  const auto* text = found == event.end() ? nullptr : found->second.get_if<std::string>();
+  if (text == nullptr) return fail(Code::kInvalidArgument, fmt::format("{}: must be a text", name));
+  return *text;
+}
+
+class Rejects {
+ public:
+  static Result<Rejects> open(const std::string& path) {
+    if (path.empty()) return Rejects(-1);
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file < 0) return fail(Code::kIo, fmt::format("cannot write '{}'", path));
+    return Rejects(file);
+  }
+  Rejects(Rejects&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  Rejects& operator=(Rejects&&) = delete;
+  ~Rejects() {
+    if (file_ >= 0) close(file_);
+  }
+
+  void add(std::string_view text, std::string_view reason) {
+    const std::string line =
+        wire::item_to_plain_json({{"reason", std::string(reason)}, {"text", std::string(text)}});
+    if (file_ < 0) {
+      std::fprintf(stderr, "stator: set aside: %s\n", one_line(line).c_str());
+    } else {
+      lines_ += line + "\n";
+    }
+  }
+
+  Result<void> sync() {
+    if (lines_.empty()) return {};
+    const bool kept =
+        write(file_, lines_.data(), lines_.size()) == static_cast<ssize_t>(lines_.size()) &&
+        fdatasync(file_) == 0;
+    lines_.clear();
+    if (!kept) return fail(Code::kIo, "cannot write the file of rejects");
+    return {};
+  }
+
+ private:
+  explicit Rejects(int file) : file_(file) {}
+
+  int file_;
+  std::string lines_;
+};
+
+// The texts of one turn on their way to being settled.
+class Turn {
+ public:
+  Turn(const std::vector<std::string>& texts, Rejects& rejects, Consumed& consumed)
+      : texts_(texts),
+        rejects_(rejects),
+        consumed_(consumed),
+        settlements_(texts.size(), Settlement::kLeft) {
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      auto event = parse_toggle_event(texts[i]);
+      if (event) {
+        places_.push_back(i);
+        events_.push_back(std::move(*event));
+      } else {
+        reject(i, event.error());
+      }
+    }
+  }
+
+  // Repeats what did not pass until nothing is left, or `stop`.
+  Result<void> save(const AnyToggle& toggle, int parallel, const std::stop_token& stop) {
+    auto wait = kBackoffMin;
+    while (!events_.empty() && !stop.stop_requested()) {
+      const std::vector<Result<Saved>> results = toggle.save_all(events_, parallel, stop);
+      const std::size_t before = events_.size();
+      STATOR_CHECK_OK(take(results));
+      if (events_.empty()) break;
+      wait = events_.size() < before ? kBackoffMin : std::min(wait * 2, kBackoffMax);
+      system_time().sleep(wait, stop);
+    }
+    return {};
+  }
+
+  const std::vector<Settlement>& settlements() const { return settlements_; }
+
+ private:
+  Result<void> take(const std::vector<Result<Saved>>& results) {
+    std::vector<std::size_t> places;
+    std::vector<ToggleEvent> events;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (results[i]) {
+        settlements_[places_[i]] = Settlement::kHandled;
+        count(*results[i]);
+        continue;
+      }
+      const Error& error = results[i].error();
+      if (is_of_the_event(error.code)) {
+        reject(places_[i], error);
+      } else if (is_passing(error.code) || error.code == Code::kCancelled) {
+        places.push_back(places_[i]);
+        events.push_back(std::move(events_[i]));
+      } else {
+        return Failure(error);
+      }
+    }
+    places_ = std::move(places);
+    events_ = std::move(events);
+    return {};
+  }
+
+  void reject(std::size_t place, const Error& error) {
+    settlements_[place] = Settlement::kRejected;
+    ++consumed_.rejected;
+    rejects_.add(texts_[place], fmt::format("{}: {}", code_name(error.code), error.message));
+  }
+
+  void count(Saved saved) {
+    switch (saved) {
+      case Saved::kNewest:
+        ++consumed_.newest;
+        break;
+      case Saved::kLate:
+        ++consumed_.late;
+        break;
+      case Saved::kStored:
+        ++consumed_.stored;
+        break;
+      case Saved::kDuplicate:
+        ++consumed_.duplicates;
+        break;
+    }
+  }
+
+  const std::vector<std::string>& texts_;
+  Rejects& rejects_;
+  Consumed& consumed_;
+  std::vector<Settlement> settlements_;
+  std::vector<std::size_t> places_;  // in texts_, of events_
+  std::vector<ToggleEvent> events_;  // not settled yet
+};
+
+}  // namespace
+
+Result<ToggleEvent> parse_toggle_event(std::string_view json) {
+  if (json.size() > kEventBytesMax) {
+    return fail(Code::kInvalidArgument, "the event is longer than 512 KB");
+  }
+  auto event = wire::item_from_plain_json(json);
+  if (!event) return fail(Code::kInvalidArgument, std::move(event).error().message);
+  const auto state = event->find("state");
+  if (state == event->end()) return fail(Code::kInvalidArgument, "state: is missing");
+  STATOR_TRY(std::string id, text_member(*event, "id"));
+  STATOR_TRY(const std::string at, text_member(*event, "at"));
+  STATOR_TRY(const Time time, Time::parse(at));
+  ToggleEvent parsed{.id = {std::move(id)}, .state = state->second, .at = time};
+  if (event->contains("event")) {
+    STATOR_TRY(parsed.event.text, text_member(*event, "event"));
+  }
+  return parsed;
+}
+
+Result<Consumed> consume(EventSource& source, const AnyToggle& toggle,
+                         const ConsumeOptions& options, const std::stop_token& stop) {
+  STATOR_TRY(Rejects rejects, Rejects::open(options.rejects_file));
+  Consumed consumed;
+  while (!stop.stop_requested()) {
+    STATOR_TRY(const auto texts, source.next(stop));
+    if (!texts) break;
+    if (texts->empty()) continue;
+    Turn turn(*texts, rejects, consumed);
+    const Result<void> saved = turn.save(toggle, options.parallel, stop);
+    STATOR_CHECK_OK(rejects.sync());
+    STATOR_CHECK_OK(source.settle(turn.settlements()));
+    STATOR_CHECK_OK(saved);
+  }
+  return consumed;
+}
+
+}  // namespace stator::cli
