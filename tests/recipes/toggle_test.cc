@@ -342,6 +342,68 @@ TEST_P(ToggleTest, ExpiresWhatIsSupersededAndNeverTheLatest) {
   EXPECT_FALSE(items->items.back().contains("expires_at"));
 }
 
+TEST_P(ToggleTest, SharesATableOfOtherKeyNamesWithOtherEntities) {
+  ToggleOptions others = options();
+  others.table = "Entities";
+  others.partition_key = "id#";
+  others.sort_key = "range";
+  others.id_prefix = "";
+  bench.create(AnyToggle::table_definition(others));
+  // As another program keeps them: the same partition, and keys on both sides of the toggle's.
+  for (const char* range : {"A", "LATEST_SWITCH", "SWITCH#2024-01-01T00:00:00Z", "Z"}) {
+    ASSERT_OK(bench.client.put_item(
+        {.table = "Entities", .item = {{"id#", "123"}, {"range", range}, {"on", false}}}));
+  }
+  const Toggle<bool> toggle(bench.client, others);
+  EXPECT_FAILS(Code::kNotFound, toggle.latest({"123"}));
+  EXPECT_EQ(toggle.save({"123"}, true, now()).value(), Saved::kNewest);
+  EXPECT_EQ(toggle.save({"123"}, false, now() - 1s).value(), Saved::kLate);
+  EXPECT_EQ(toggle.latest({"123"}).value().state, true);
+  const auto log = toggle.history({"123"}, {}, {.limit = 1});
+  ASSERT_OK(log);
+  EXPECT_EQ(log->items.size(), 1U);
+  for (const auto change : {&ToggleOptions::partition_key, &ToggleOptions::sort_key}) {
+    ToggleOptions wrong = others;
+    wrong.*change = "";
+    EXPECT_FAILS(Code::kInvalidArgument, Toggle<bool>(bench.client, wrong).latest({"123"}));
+  }
+}
+
+TEST_P(ToggleTest, TakesTimesFromTheYear1To9999) {
+  ToggleOptions patient = options();
+  patient.max_skew = std::chrono::hours(24 * 366 * 200);
+  const Toggle<bool> toggle(bench.client, patient);
+  const Time first = at("0001-01-01T00:00:00Z");
+  ASSERT_OK(toggle.save({"old"}, true, first));
+  EXPECT_EQ(toggle.latest({"old"}).value().at, first);
+  EXPECT_EQ(toggle.as_of({"old"}, at("9999-12-31T23:59:59.999999999Z")).value().at, first);
+  EXPECT_FAILS(Code::kInFuture, toggle.save({"old"}, true, at("9999-12-31T23:59:59Z")));
+}
+
+TEST_P(ToggleTest, SavesManyAsOneByOne) {
+  std::vector<ToggleEvent> events;
+  for (int i = 0; i < 100; ++i) {
+    events.push_back({.id = {"many"},
+                      .state = i,
+                      .at = now() - std::chrono::seconds(i % 50),
+                      .event = {std::to_string(i % 50)}});
+  }
+  events.push_back({.id = {""}, .state = 1, .at = now()});
+  const AnyToggle toggle(bench.client, options());
+  const auto results = toggle.save_all(events, 8);
+  ASSERT_EQ(results.size(), events.size());
+  EXPECT_FAILS(Code::kInvalidArgument, results.back());
+  EXPECT_EQ(toggle.latest({"many"}).value().event.text, "0");
+  for (const Result<Saved>& result : toggle.save_all(events, 0)) {
+    EXPECT_FAILS(Code::kInvalidArgument, result);
+  }
+  std::stop_source stop;
+  stop.request_stop();
+  for (const Result<Saved>& result : toggle.save_all(events, 8, stop.get_token())) {
+    EXPECT_FAILS(Code::kCancelled, result);
+  }
+}
+
 TEST_P(ToggleTest, HoldsOtherTypesAndTellsWhenTheyDisagree) {
   Toggle<std::string> text(bench.client, options());
   Toggle<int64_t> number(bench.client, options());
