@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// TcpProxy: a network before an HTTP server, that loses requests and replies and delivers copies
+// of requests late.
+//
+// Thread safety: `fate` is called from any of its threads. Lifetime: closes all as it ends.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace stator::test {
+
+class TcpProxy {
+ public:
+  struct Fate {
+    enum class Kind {
+      kPass,
+      kLoseRequest,  // the connection breaks, nothing arrives
+      kLoseReply,    // it arrives, and the connection breaks
+      kDeliverLate,  // the connection breaks, and it arrives `delay` later
+    } kind = Kind::kPass;
+    std::chrono::milliseconds delay{0};
+  };
+
+  TcpProxy(uint16_t target, std::function<Fate()> fate) : target_(target), fate_(std::move(fate)) {
+    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = loopback(0);
+    socklen_t size = sizeof address;
+    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+        listen(listener_, 64) != 0 ||
+        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      std::abort();
+    }
+    port_ = ntohs(address.sin_port);
+    accepting_ = std::jthread([this](const std::stop_token& stop) { accept_all(stop); });
+  }
+  TcpProxy(const TcpProxy&) = delete;
+  TcpProxy& operator=(const TcpProxy&) = delete;
+  ~TcpProxy() {
+    accepting_.request_stop();
+    accepting_.join();
+    close(listener_);
+  }
+
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  static constexpr int kLookMs = 50;  // between looks whether it is to end
+
+  static sockaddr_in loopback(uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    return address;
+  }
+
+  int connect_to_target() const {
+    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = loopback(target_);
+    (void)connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    return descriptor;
+  }
+
+  void accept_all(const std::stop_token& stop) {
+    std::vector<std::jthread> connections;  // stopped and joined in the end
+    while (!stop.stop_requested()) {
+      pollfd ready{.fd = listener_, .events = POLLIN, .revents = 0};
+      if (poll(&ready, 1, kLookMs) <= 0) continue;
+      const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (client < 0) continue;
+      connections.emplace_back([this, client](const std::stop_token& end) { serve(client, end); });
+    }
+  }
+
+  void serve(int client, const std::stop_token& stop) const {
+    const int server = connect_to_target();
+    std::string request;
+    std::string late;
+    std::chrono::milliseconds delay{0};
+    std::array<pollfd, 2> ends{pollfd{client, POLLIN, 0}, pollfd{server, POLLIN, 0}};
+    for (bool open = true; open && !stop.stop_requested();) {
+      if (poll(ends.data(), ends.size(), kLookMs) <= 0) continue;
+      if (ends[1].revents != 0) open = forward(server, client);
+      if (!open || ends[0].revents == 0) continue;
+      std::array<char, 65536> buffer{};
+      const ssize_t count = read(client, buffer.data(), buffer.size());
+      if (count <= 0) break;
+      request.append(buffer.data(), static_cast<std::size_t>(count));
+      if (!is_whole(request)) continue;
+      const Fate fate = fate_();
+      open = fate.kind == Fate::Kind::kPass;
+      if (fate.kind == Fate::Kind::kDeliverLate) {
+        late = request;
+        delay = fate.delay;
+      } else if (fate.kind != Fate::Kind::kLoseRequest) {
+        open = send_all(server, request) && open;
+      }
+      request.clear();
+    }
+    close(client);
+    if (!late.empty()) {
+      std::this_thread::sleep_for(delay);
+      send_all(server, late);
+    }
+    // A server may drop what it has not begun when its client hangs up: wait for the reply.
+    pollfd reply{.fd = server, .events = POLLIN, .revents = 0};
+    poll(&reply, 1, stop.stop_requested() ? 0 : 1'000);
+    close(server);
+  }
+
+  static bool forward(int from, int to) {
+    std::array<char, 65536> buffer{};
+    const ssize_t count = read(from, buffer.data(), buffer.size());
+    return count > 0 && send_all(to, {buffer.data(), static_cast<std::size_t>(count)});
+  }
+
+  static bool send_all(int to, std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+
+  // An HTTP request with all of its body.
+  static bool is_whole(const std::string& request) {
+    const std::size_t end = request.find("\r\n\r\n");
+    if (end == std::string::npos) return false;
+    const std::size_t length = request.find("Content-Length: ");
+    if (length >= end) return true;
+    return request.size() >= end + 4 + std::strtoull(request.c_str() + length + 16, nullptr, 10);
+  }
+
+  const uint16_t target_;
+  const std::function<Fate()> fate_;
+  int listener_ = -1;
+  uint16_t port_ = 0;
+  std::jthread accepting_;
+};
+
+}  // namespace stator::test
