@@ -13,7 +13,7 @@ namespace ondemand = simdjson::ondemand;
 constexpr int kDepthMax = 32;  // as an item's
 
 Failure no_json(std::string_view problem) {
-  return fail(Code::kValidation, "not a JSON object: " + std::string(problem));
+  return fail(Code::kInvalidArgument, "not a JSON object: " + std::string(problem));
 }
 
 Result<Number> number_of(std::string_view token) {

@@ -24,7 +24,7 @@ TEST(PlainJson, RefusesWhatIsNoObject) {
                            "{\"a\":123456789012345678901234567890123456789}", "{a:1}"}) {
     const auto item = wire::item_from_plain_json(text);
     ASSERT_FALSE(item) << text;
-    EXPECT_EQ(item.error().code, Code::kValidation) << text;
+    EXPECT_EQ(item.error().code, Code::kInvalidArgument) << text;
   }
 }
 

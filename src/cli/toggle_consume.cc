@@ -187,16 +187,15 @@ Result<ToggleEvent> parse_toggle_event(std::string_view json) {
   if (json.size() > kEventBytesMax) {
     return fail(Code::kInvalidArgument, "the event is longer than 512 KB");
   }
-  auto event = wire::item_from_plain_json(json);
-  if (!event) return fail(Code::kInvalidArgument, std::move(event).error().message);
-  const auto state = event->find("state");
-  if (state == event->end()) return fail(Code::kInvalidArgument, "state: is missing");
-  STATOR_TRY(std::string id, text_member(*event, "id"));
-  STATOR_TRY(const std::string at, text_member(*event, "at"));
+  STATOR_TRY(const Item event, wire::item_from_plain_json(json));
+  const auto state = event.find("state");
+  if (state == event.end()) return fail(Code::kInvalidArgument, "state: is missing");
+  STATOR_TRY(std::string id, text_member(event, "id"));
+  STATOR_TRY(const std::string at, text_member(event, "at"));
   STATOR_TRY(const Time time, Time::parse(at));
   ToggleEvent parsed{.id = {std::move(id)}, .state = state->second, .at = time};
-  if (event->contains("event")) {
-    STATOR_TRY(parsed.event.text, text_member(*event, "event"));
+  if (event.contains("event")) {
+    STATOR_TRY(parsed.event.text, text_member(event, "event"));
   }
   return parsed;
 }
