@@ -257,10 +257,11 @@ Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
   }
   if (request.exclusive_start_key) {
     STATOR_TRY(std::string row, start_row(plan, *request.exclusive_start_key));
-    if (!row.starts_with(range.partition)) {
-      return fail(Code::kValidation, messages::kStartKeyOutside);
+    if (!contains(range.rows, row)) {
+      const bool of_sort_key = condition.range || !condition.equal.empty();
+      return fail(Code::kValidation,
+                  of_sort_key ? messages::kStartKeyPredicate : messages::kStartKeyOutside);
     }
-    if (!contains(range.rows, row)) return fail(Code::kValidation, messages::kStartKeyPredicate);
     continue_after(plan, std::move(row));
   }
   return plan;

@@ -181,6 +181,8 @@ TEST_F(Ranges, StartKeysAreChecked) {
             "The provided starting key is outside query boundaries based on provided conditions");
   EXPECT_EQ(fails(query_a(" AND sk > :v", {{":v", 1}}), {{"pk", "a"}, {"sk", 1}}),
             "The provided starting key does not match the range key predicate");
+  EXPECT_EQ(fails(query_a(" AND sk > :v", {{":v", 1}}), {{"pk", "b"}, {"sk", 2}}),
+            "The provided starting key does not match the range key predicate");
   QueryRequest by_place{.table = "Things",
                         .index = "ByPlace",
                         .key_condition = "place = :p",

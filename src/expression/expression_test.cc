@@ -153,10 +153,15 @@ TEST(ConditionExpression, RefusesWhatCanNeverBeMeant) {
       {"attribute_type(a, :five)", "operator or function: attribute_type, operand type: N"},
       {"attribute_exists(:a)", "requires a document path"},
       {"a = a", "first operand: [a]"},
+      {"a BETWEEN :one AND a", "operator: BETWEEN, first operand: [a]"},
+      {"attribute_type(a, a)", "operator: attribute_type, first operand: [a]"},
       {"b.c[1] < b.c[1]", "operator: <, first operand: [b, c, [1]]"},
       {"n BETWEEN :six AND :five",
        "lower bound operand: AttributeValue: {N:6}, upper bound operand: AttributeValue: {N:5}"},
       {"n BETWEEN :six AND :z", "requires same data type"},
+      {"n BETWEEN :bytes AND :z",
+       "lower bound operand: AttributeValue: "
+       "{B:java.nio.HeapByteBuffer[pos=0 lim=2 cap=2]}"},
   };
   for (const auto& [text, message] : cases) {
     EXPECT_THAT(condition(text), FailsWith(Code::kValidation, message)) << text;
@@ -184,6 +189,12 @@ TEST(Placeholders, MustBeWellFormedAndUsed) {
   const Names bad = {{"a", "a"}};
   EXPECT_THAT(Placeholders(&bad, nullptr).validate(),
               FailsWith(Code::kValidation, "contains invalid key: Syntax error; key: \"a\""));
+  const Names keyless = {{"", "a"}};
+  EXPECT_THAT(Placeholders(&keyless, nullptr).validate(),
+              FailsWith(Code::kValidation, "The expression attribute map contains an empty key;"));
+  const Names nameless = {{"#a", ""}};
+  EXPECT_THAT(Placeholders(&nameless, nullptr).validate(),
+              FailsWith(Code::kValidation, "Empty attribute name for key #a"));
 }
 
 Result<Item> update(const std::string& text, const std::optional<Item>& old = film()) {

@@ -90,6 +90,10 @@ inline constexpr const char* kKeyEmptyValue =
 inline constexpr const char* kNamesEmpty = "ExpressionAttributeNames must not be empty";
 inline constexpr const char* kValuesEmpty = "ExpressionAttributeValues must not be empty";
 inline constexpr const char* kInvalidKey = "{} contains invalid key: Syntax error; key: \"{}\"";
+inline constexpr const char* kInvalidKeyEmpty =
+    "{} contains invalid key: The expression attribute map contains an empty key;";
+inline constexpr const char* kNameEmpty =
+    "ExpressionAttributeNames contains invalid value: Empty attribute name for key {}";
 inline constexpr const char* kNameInvalidValue =
     "ExpressionAttributeNames contains invalid value: {} for key {}";
 inline constexpr const char* kUnused = "Value provided in {} unused in expressions: keys: {{{}}}";

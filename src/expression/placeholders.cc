@@ -23,6 +23,8 @@ template <class Map>
 Result<void> check_keys(const Map& map, char mark, const char* parameter, const char* empty) {
   if (map.empty()) return fail(Code::kValidation, empty);
   for (const auto& [key, meaning] : map) {
+    if (key.empty())
+      return fail(Code::kValidation, fmt::format(message::kInvalidKeyEmpty, parameter));
     if (!is_placeholder(key, mark)) {
       return fail(Code::kValidation, fmt::format(message::kInvalidKey, parameter, key));
     }
@@ -50,7 +52,8 @@ Result<void> Placeholders::validate() const {
     STATOR_CHECK_OK(check_keys(*names_, '#', "ExpressionAttributeNames", message::kNamesEmpty));
     for (const auto& [key, name] : *names_) {
       constexpr std::size_t kNameBytesMax = 65535;
-      if (name.empty() || name.size() > kNameBytesMax) {
+      if (name.empty()) return fail(Code::kValidation, fmt::format(message::kNameEmpty, key));
+      if (name.size() > kNameBytesMax) {
         return fail(Code::kValidation, fmt::format(message::kNameInvalidValue, name, key));
       }
     }
