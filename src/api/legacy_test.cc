@@ -93,6 +93,19 @@ TEST(Legacy, EveryComparisonOperatorHasItsExpression) {
   }
 }
 
+TEST(Legacy, KeyConditionsGoWithExpressionsThatAreNoKeyConditions) {
+  const std::string keys = R"({"TableName":"Table","KeyConditions":{"pk":{"ComparisonOperator":)"
+                           R"("EQ","AttributeValueList":[{"S":"a"}]}},)";
+  EXPECT_THAT(read_request<QueryRequest>(keys + R"("ProjectionExpression":"a"})"), IsOk());
+  EXPECT_THAT(
+      read_request<QueryRequest>(keys + R"("ProjectionExpression":"a","AttributesToGet":["b"]})"),
+      FailsWith(Code::kValidation,
+                "Non-expression parameters: {AttributesToGet} "
+                "Expression parameters: {ProjectionExpression}"));
+  EXPECT_THAT(read_request<QueryRequest>(keys + R"("KeyConditionExpression":"pk = :a"})"),
+              FailsWith(Code::kValidation, "Non-expression parameters: {KeyConditions}"));
+}
+
 TEST(Legacy, WrongUsesHaveTheirMessages) {
   struct Case {
     std::string_view parameters;

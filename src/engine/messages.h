@@ -98,8 +98,9 @@ inline std::string opened_key(std::string_view kind, std::string_view attribute)
 inline std::string no_such_index(std::string_view index) {
   return "The table does not have the specified index: " + std::string(index);
 }
-inline std::string filter_on_key(std::string_view attribute) {
-  return "Filter Expression can only contain non-primary key attributes: Primary key attribute: " +
+inline std::string filter_on_key(std::string_view attribute, bool legacy) {
+  return std::string(legacy ? "QueryFilter" : "Filter Expression") +
+         " can only contain non-primary key attributes: Primary key attribute: " +
          std::string(attribute);
 }
 inline std::string select_all_on_index(std::string_view index) {

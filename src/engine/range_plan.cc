@@ -82,12 +82,12 @@ Result<void> parse_expressions(RangePlan& plan, const Request& request,
 }
 
 // A query's filter sees what its index holds, and no key of the range that is read.
-Result<void> check_query_filter(const RangePlan& plan, const KeySchema& schema) {
+Result<void> check_query_filter(const RangePlan& plan, const KeySchema& schema, bool legacy) {
   if (!plan.filter) return {};
   const auto attributes = plan.filter->attributes();
   for (const KeySchemaElement& element : schema) {
     if (attributes.contains(element.name)) {
-      return fail(Code::kValidation, messages::filter_on_key(element.name));
+      return fail(Code::kValidation, messages::filter_on_key(element.name, legacy));
     }
   }
   if (plan.index == nullptr) return {};
@@ -247,7 +247,7 @@ Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
       KeyCondition::parse(request.key_condition.value_or(""), placeholders, schema,
                           table.definition().settings.attributes, limits_of(request.legacy)));
   STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
-  STATOR_CHECK_OK(check_query_filter(plan, schema));
+  STATOR_CHECK_OK(check_query_filter(plan, schema, request.legacy));
   STATOR_CHECK_OK(plan_attributes(plan, request.select));
 
   const QueryRange range = query_range(plan, condition);

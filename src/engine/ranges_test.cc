@@ -261,6 +261,9 @@ TEST_F(Ranges, FiltersOfAQueryDoNotNameItsKeys) {
               FailsWith(Code::kValidation,
                         "Filter Expression can only contain non-primary key attributes: Primary "
                         "key attribute: sk"));
+  request.legacy = true;
+  EXPECT_THAT(engine_->query(request),
+              FailsWith(Code::kValidation, "QueryFilter can only contain"));
 }
 
 TEST_F(Ranges, FiltersOfAQuerySeeOnlyWhatTheIndexHolds) {

@@ -299,6 +299,15 @@ TEST(UpdateExpression, RefusesWhatDoesNotFit) {
   }
 }
 
+TEST(UpdateExpression, LegacyActionsNameATypeThatDoesNotFitInTheirOwnWay) {
+  Placeholders placeholders(&names(), &values());
+  const auto parsed = Update::parse("ADD title :one", placeholders, ExpressionLimits::kLifted);
+  ASSERT_THAT(parsed, IsOk());
+  const EncodedItem old = encode_item(film());
+  EXPECT_THAT(parsed->apply(ItemView(old), {}),
+              FailsWith(Code::kValidation, "Type mismatch for attribute to update"));
+}
+
 TEST(UpdateExpression, ShowsOnlyTheFragmentsThatItWrote) {
   Placeholders placeholders(&names(), &values());
   const auto parsed = Update::parse(
@@ -376,6 +385,7 @@ TEST(KeyConditionExpression, FindsHashAndRange) {
 TEST(KeyConditionExpression, RefusesTheRest) {
   const std::pair<const char*, const char*> cases[] = {
       {"sk = :n", "Query condition missed key schema element: pk"},
+      {"size(pk) = :s", "KeyConditionExpressions cannot contain nested operations"},
       {"pk < :s", "Query key condition not supported"},
       {"pk = :s AND pk = :t", "must only contain one condition per key"},
       {"pk = :s AND sk > :n AND sk < :m", "must only contain one condition per key"},

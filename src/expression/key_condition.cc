@@ -76,6 +76,9 @@ Result<void> add_comparison(Parts& parts, const ConditionNode& node) {
 }
 
 Result<void> gather(Parts& parts, const ConditionNode& node) {
+  const bool nested = std::ranges::any_of(
+      node.operands, [](const Operand& operand) { return operand.kind == OperandKind::kSize; });
+  if (nested) return complaint(message::kKeyOperation);
   switch (node.kind) {
     case ConditionKind::kAnd:
       for (const ConditionNode& child : node.children) STATOR_CHECK_OK(gather(parts, child));

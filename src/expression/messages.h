@@ -70,6 +70,7 @@ inline constexpr const char* kUpdateTooLarge =
     "Item size to update has exceeded the maximum allowed size";
 inline constexpr const char* kUpdateOperand =
     "An operand in the update expression has an incorrect data type";
+inline constexpr const char* kLegacyUpdateType = "Type mismatch for attribute to update";
 
 // Of key conditions.
 inline constexpr const char* kKeyOperator = "Invalid operator used in KeyConditionExpression: {}";
@@ -79,6 +80,8 @@ inline constexpr const char* kKeyRepeated =
     "KeyConditionExpressions must only contain one condition per key";
 inline constexpr const char* kKeyNested =
     "KeyConditionExpressions cannot have conditions on nested attributes";
+inline constexpr const char* kKeyOperation =
+    "KeyConditionExpressions cannot contain nested operations";
 inline constexpr const char* kKeyType =
     "One or more parameter values were invalid: Condition parameter type does not match schema "
     "type";

@@ -21,8 +21,8 @@ using expression::PathStep;
 using expression::UpdateAction;
 namespace message = expression::message;
 
-Failure wrong_type() {
-  return fail(Code::kValidation, message::kUpdateOperand);
+Failure wrong_type(bool legacy = false) {
+  return fail(Code::kValidation, legacy ? message::kLegacyUpdateType : message::kUpdateOperand);
 }
 Failure wrong_path() {
   return fail(Code::kValidation, message::kInvalidUpdatePath);
@@ -181,7 +181,7 @@ bool with_sets(AttributeValue& target, const AttributeValue& operand, Combine co
          as(std::type_identity<BinarySet>());
 }
 
-Result<void> add(Item& item, const UpdateAction& action) {
+Result<void> add(Item& item, const UpdateAction& action, bool legacy) {
   STATOR_TRY(const Place place, place_of(item, action.path));
   AttributeValue* target = place.value();
   const AttributeValue& operand = action.operand.value;
@@ -191,22 +191,23 @@ Result<void> add(Item& item, const UpdateAction& action) {
   }
   if (const auto* number = operand.get_if<Number>()) {
     const auto* old = target->get_if<Number>();
-    if (old == nullptr) return wrong_type();
+    if (old == nullptr) return wrong_type(legacy);
     STATOR_TRY(*target, old->plus(*number));
     return {};
   }
   const auto unite = [](const auto& a, const auto& b) { return united(a, b); };
-  if (!with_sets(*target, operand, unite)) return wrong_type();
+  if (!with_sets(*target, operand, unite)) return wrong_type(legacy);
   return {};
 }
 
 // An emptied set goes with what REMOVE removes, since erasing it now would renumber a list.
-Result<void> delete_elements(Item& item, const UpdateAction& action, std::vector<Path>& emptied) {
+Result<void> delete_elements(Item& item, const UpdateAction& action, std::vector<Path>& emptied,
+                             bool legacy) {
   STATOR_TRY(const Place place, place_of(item, action.path));
   AttributeValue* target = place.value();
   if (target == nullptr) return {};
   const auto subtract = [](const auto& a, const auto& b) { return without(a, b); };
-  if (!with_sets(*target, action.operand.value, subtract)) return wrong_type();
+  if (!with_sets(*target, action.operand.value, subtract)) return wrong_type(legacy);
   if (is_empty_set<StringSet>(*target) || is_empty_set<NumberSet>(*target) ||
       is_empty_set<BinarySet>(*target)) {
     emptied.push_back(action.path);
@@ -235,7 +236,7 @@ std::vector<const UpdateAction*> sorted(const std::vector<UpdateAction>& actions
 }  // namespace
 
 struct Update::Impl {
-  explicit Impl(expression::UpdateTree update) : tree(std::move(update)) {
+  Impl(expression::UpdateTree update, bool is_legacy) : tree(std::move(update)), legacy(is_legacy) {
     std::vector<Path> written;
     for (const auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
       for (const UpdateAction& action : *actions) {
@@ -247,6 +248,7 @@ struct Update::Impl {
   }
 
   expression::UpdateTree tree;
+  bool legacy;
   expression::PathTree paths;  // what it writes
   std::set<std::string, std::less<>> names;
 };
@@ -263,7 +265,7 @@ Result<Update> Update::parse(std::string_view text, Placeholders& placeholders,
   if (auto bound = expression::bind(*tree, placeholders); !bound) {
     return expression::invalid("UpdateExpression", bound.error());
   }
-  return Update(std::make_unique<Impl>(std::move(*tree)));
+  return Update(std::make_unique<Impl>(std::move(*tree), limits == ExpressionLimits::kLifted));
 }
 
 Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item& key) const {
@@ -284,11 +286,11 @@ Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item
   }
   for (const UpdateAction* action : sorted(impl_->tree.adds)) {
     STATOR_CHECK_OK(source.charge(ValueView(action->operand.encoded)));
-    STATOR_CHECK_OK(add(item, *action));
+    STATOR_CHECK_OK(add(item, *action, impl_->legacy));
   }
   std::vector<Path> gone;
   for (const UpdateAction& action : impl_->tree.deletes) {
-    STATOR_CHECK_OK(delete_elements(item, action, gone));
+    STATOR_CHECK_OK(delete_elements(item, action, gone, impl_->legacy));
   }
   for (const UpdateAction& action : impl_->tree.removes) gone.push_back(action.path);
   std::ranges::sort(gone, [](const Path& a, const Path& b) { return before(b, a); });
