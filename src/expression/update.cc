@@ -35,7 +35,9 @@ constexpr std::size_t kCopiedBytesMax = std::size_t{2} * 400 * 1024;
 // The image before the update, and how much of it and of the literals was copied.
 class Source {
  public:
-  explicit Source(ItemView item) : item_(item) {}
+  Source(ItemView item, bool legacy) : item_(item), legacy_(legacy) {}
+
+  bool legacy() const { return legacy_; }
 
   std::optional<ValueView> find(const Path& path) const { return expression::find(item_, path); }
 
@@ -51,6 +53,7 @@ class Source {
 
  private:
   ItemView item_;
+  bool legacy_;
   std::size_t copied_bytes_ = 0;
 };
 
@@ -71,7 +74,7 @@ Result<AttributeValue> list_append(const Operand& operand, Source& source) {
   STATOR_TRY(AttributeValue right, evaluate(operand.operands[1], source));
   auto* a = left.get_if<List>();
   auto* b = right.get_if<List>();
-  if (a == nullptr || b == nullptr) return wrong_type();
+  if (a == nullptr || b == nullptr) return wrong_type(source.legacy());
   a->insert(a->end(), std::make_move_iterator(b->begin()), std::make_move_iterator(b->end()));
   return left;
 }
@@ -275,7 +278,7 @@ Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item
 
   const auto sets = sorted(impl_->tree.sets);
   std::vector<AttributeValue> values;
-  Source source(before_image);
+  Source source(before_image, impl_->legacy);
   for (const UpdateAction* set : sets) {
     STATOR_TRY(AttributeValue value, evaluate(set->operand, source));
     values.push_back(std::move(value));
