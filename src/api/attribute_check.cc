@@ -16,6 +16,7 @@ Result<void> check_nested(const AttributeValue& value, int depth);
 
 Result<void> check_map(const Map& map, int depth) {
   for (const auto& [name, value] : map) {
+    if (name.empty()) return fail(Code::kValidation, messages::kEmptyAttributeName);
     STATOR_CHECK_OK(check_text(name));
     STATOR_CHECK_OK(check_nested(value, depth));
   }

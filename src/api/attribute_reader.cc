@@ -19,6 +19,7 @@ Item Reader::item_at(Json json, int depth) {
   simdjson::dom::object object;
   if (!map(json, object)) return item;
   for (const auto [name, attribute] : object) {
+    if (name.empty()) fail(Code::kValidation, messages::kEmptyAttributeName);
     AttributeValue read = value_at(attribute, depth);
     if (failed()) break;
     // Most clients write names in order, or nearly so.

@@ -162,6 +162,7 @@ LegacyTranslator::LegacyTranslator(Reader& reader, std::optional<Names>& names,
     : reader_(reader), at_(reader, Stage::kConditions), names_(names), values_(values) {}
 
 std::string LegacyTranslator::name(std::string_view attribute) {
+  if (attribute.empty()) reader_.fail(Code::kValidation, messages::kEmptyAttributeName);
   if (!names_) names_.emplace();
   std::string placeholder;
   do {

@@ -138,6 +138,7 @@ TEST(Legacy, WrongUsesHaveTheirMessages) {
        "LE, BEGINS_WITH, GE, CONTAINS]"},
       {R"("Expected":{"a":{"Exists":false}},"ConditionalOperator":"OR")",
        "ConditionalOperator can only be used when Filter or Expected has two or more elements"},
+      {R"("Expected":{"":{"Exists":false}})", "Empty attribute name"},
       {R"("ConditionalOperator":"OR")",
        "ConditionalOperator cannot be used without Filter or Expected"},
       {R"("Expected":{"a":{"Exists":false}},"ConditionExpression":"x = y")",

@@ -77,6 +77,7 @@ inline constexpr const char* kInvalid = "One or more parameter values were inval
 inline constexpr const char* kValueNestedTooDeeply =
     "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
     "beyond supported limit";
+inline constexpr const char* kEmptyAttributeName = "Empty attribute name";
 inline constexpr const char* kEmptyValue =
     "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
 inline constexpr const char* kManyTypes =

@@ -98,6 +98,7 @@ TEST(Reader, RefusesAttributeValuesThatAreNone) {
       {R"({"B":"+/+="})", Code::kSerialization, "Invalid last non-pad Base64 character dectected"},
       {R"({"NULL":false})", Code::kValidation,
        "Null attribute value types must have the value of true"},
+      {R"({"M":{"":{"S":"a"}}})", Code::kValidation, "Empty attribute name"},
       {R"({"SS":[]})", Code::kValidation, "An string set  may not be empty"},
       {R"({"NS":[]})", Code::kValidation, "An number set  may not be empty"},
       {R"({"BS":[]})", Code::kValidation, "Binary sets should not be empty"},

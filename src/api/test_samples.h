@@ -17,7 +17,7 @@ inline Item sample_item() {
           {"numbers", NumberSet({1, 20, -3})},
           {"blobs", BinarySet({Binary{"q"}, Binary{"qq"}})},
           {"list", List{AttributeValue(1), AttributeValue("é\U0001F600"), AttributeValue(List{})}},
-          {"map", Map{{"", "empty name"}, {"deep", Map{{"x", nullptr}}}}}};
+          {"map", Map{{" ", "a blank name"}, {"deep", Map{{"x", nullptr}}}}}};
 }
 
 inline Item sample_key() {

@@ -88,6 +88,8 @@ TEST(Validate, RefusesInvalidAttributeValues) {
   expect_refused<PutItemRequest>(
       test::full_put(),
       {{[](auto& request) { request.item["a"] = StringSet(); }, "An string set  may not be empty"},
+       {[](auto& request) { request.item[""] = 1; }, "Empty attribute name"},
+       {[](auto& request) { request.item["a"] = Map{{"", 1}}; }, "Empty attribute name"},
        {[](auto& request) { request.item["a"] = NumberSet(); }, "An number set  may not be empty"},
        {[](auto& request) { request.item["a"] = BinarySet(); }, "Binary sets should not be empty"},
        {[](auto& request) { request.item["a"] = List{StringSet({"b", "b"})}; },

@@ -32,7 +32,7 @@ TEST_P(StoredValues, OfAllTenTypesComeBackEqual) {
                   {"numbers", NumberSet{3, number("1e-3"), -2}},
                   {"binaries", BinarySet{Binary{"y"}, Binary{"x"}}},
                   {"list", List{1, "two", List{}, Map{}}},
-                  {"map", Map{{"one", 1}, {"", "an empty name"}}}};
+                  {"map", Map{{"one", 1}, {" ", "a blank name"}}}};
   put("Things", item);
   EXPECT_EQ(get("Things", {{"pk", "a"}}), item);
   EXPECT_EQ(all_items(ScanRequest{.table = "Things"}), std::vector<Item>{item});
