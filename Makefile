@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
 
-.PHONY: help build run test check demo bench soak format lint install clean
+.PHONY: help build run test check demo bench differential soak format lint install clean
 
 help:
 	@echo "make run      build, then serve the DynamoDB API on http://127.0.0.1:8000 (ARGS=... for flags)"
@@ -13,6 +13,7 @@ help:
 	@echo "make check    everything CI runs: test, SDKs, sanitizers, crashes, lint"
 	@echo "make demo     the four recipes on real data"
 	@echo "make bench    measure beside raw RocksDB and a constant-answer HTTP server"
+	@echo "make differential  100,000 random requests to Stator and DynamoDB Local, compared"
 	@echo "make soak     1,000 kill -9 rounds instead of the 100 in make check"
 	@echo "make build    leave the release binary at build/stator"
 	@echo "make install  install binary, library and headers (PREFIX=/usr/local)"
@@ -44,6 +45,10 @@ bench:
 	cmake --preset release
 	cmake --build --preset release --target stator stator_bench -j $(JOBS)
 	build/release/bench/stator_bench --stator build/release/stator $(ARGS)
+
+differential: build
+	@scripts/install-dependencies peers
+	STATOR_PEERS=build/release/peers tests/differential/run build/stator --requests $${STATOR_REQUESTS:-100000} $(ARGS)
 
 soak: build
 	cmake --build --preset release --target crash_test -j $(JOBS)
