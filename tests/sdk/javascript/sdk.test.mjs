@@ -8,7 +8,7 @@ import {
   UpdateTimeToLiveCommand, waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import {
-  BatchWriteCommand, DynamoDBDocumentClient, GetCommand, paginateQuery, PutCommand, TransactGetCommand,
+  BatchGetCommand, BatchWriteCommand, DynamoDBDocumentClient, GetCommand, paginateQuery, paginateScan, PutCommand, TransactGetCommand,
   TransactWriteCommand, UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 
@@ -74,6 +74,27 @@ describe('AWS SDK for JavaScript v3', () => {
     });
     for await (const page of pages) seen.push(...page.Items.map((item) => item.sk));
     assert.deepEqual(seen, Array.from({ length: 90 }, (_, i) => i + 5));
+  });
+
+  it('marshals what documents hold, and pages through a scan', async () => {
+    const { NumberValue } = await import('@aws-sdk/lib-dynamodb');
+    const other = new DynamoDBClient({ endpoint: process.env.ENDPOINT, region: 'us-east-1' });
+    const exact = DynamoDBDocumentClient.from(other, { marshallOptions: { convertEmptyValues: true, convertClassInstanceToMap: true }, unmarshallOptions: { wrapNumbers: true } });
+    class Point { constructor(x, y) { this.x = x; this.y = y; } }
+    const digits = '12345678901234567890.123456789012345678';
+    await exact.send(new PutCommand({ TableName, Item: { pk: 'exact', sk: 1, amount: NumberValue.from(digits), at: new Point(1, -2.5), none: '', ids: new Set([1, 2]), big: 2n ** 90n } }));
+    const { Item } = await exact.send(new GetCommand({ TableName, Key: { pk: 'exact', sk: 1 } }));
+    assert.equal(Item.amount.toString(), digits);
+    assert.equal(Item.at.y.toString(), '-2.5');
+    assert.equal(Item.big.toString(), String(2n ** 90n));
+    assert.equal(Item.none, null);
+    assert.deepEqual([...Item.ids].map(String).sort(), ['1', '2']);
+    other.destroy();
+    const { Responses } = await documents.send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [{ pk: 'exact', sk: 1 }, { pk: 'none', sk: 1 }], ProjectionExpression: '#at.y', ExpressionAttributeNames: { '#at': 'at' } } } }));
+    assert.deepEqual(Responses[TableName], [{ at: { y: -2.5 } }]);
+    let seen = 0;
+    for await (const page of paginateScan({ client: documents, pageSize: 7 }, { TableName, FilterExpression: 'pk = :p', ExpressionAttributeValues: { ':p': 'page' } })) seen += page.Count;
+    assert.equal(seen, 100);
   });
 
   it('applies transactions whole or not at all, with reasons in order', async () => {

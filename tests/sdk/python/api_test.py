@@ -115,6 +115,29 @@ class ResourceLayer(TableTest):
         self.assertEqual(sorted(sum(parts, [])), [f"{i:03}" for i in range(60)])
         self.assertEqual(table.query(KeyConditionExpression=Key("pk").eq("album0"), Select="COUNT")["Count"], 20)
 
+    def test_documents_with_sets_decimals_and_binaries(self):
+        table = resource().Table(self.table)
+        item = {"pk": "p", "sk": "s", "price": decimal.Decimal("12345678901234567890123456789012345678"), "small": decimal.Decimal("1E-130"),
+                "tags": {"a", "b"}, "sizes": {1, decimal.Decimal("2.5")}, "hashes": {Binary(b"\x00"), Binary(b"\xff")},
+                "raw": Binary(b""), "nothing": None, "nested": {"parts": [1, {"yes": True}, []]}, "artist": "Satie"}
+        table.put_item(Item=item)
+        self.assertEqual(table.get_item(Key={"pk": "p", "sk": "s"})["Item"], item)
+        with table.batch_writer(overwrite_by_pkeys=["pk", "sk"]) as batch:
+            for i in range(30):  # one of each key goes out, and some are taken back
+                batch.put_item(Item={"pk": "p", "sk": str(i % 15), "n": i})
+            batch.delete_item(Key={"pk": "p", "sk": "0"})
+        found = table.scan(FilterExpression=Attr("n").between(20, 25) | Attr("tags").contains("a") & Attr("nested.parts[1].yes").eq(True),
+                           ProjectionExpression="sk, n")["Items"]
+        self.assertCountEqual([each["sk"] for each in found], ["5", "6", "7", "8", "9", "10", "s"])
+        self.assertEqual(table.scan(FilterExpression=Attr("n").not_exists() & Attr("raw").size().eq(0) & Attr("nothing").attribute_type("NULL"))["Count"], 1)
+        changed = table.update_item(Key={"pk": "p", "sk": "s"}, ConditionExpression=Attr("price").gt(1) & ~Attr("tags").contains("z"),
+                                    UpdateExpression="DELETE tags :gone ADD sizes :more SET nested.parts[0] = :n",
+                                    ExpressionAttributeValues={":gone": {"a", "b"}, ":more": {7}, ":n": decimal.Decimal("0.1")}, ReturnValues="ALL_NEW")["Attributes"]
+        self.assertNotIn("tags", changed)
+        self.assertEqual((changed["sizes"], changed["nested"]["parts"][0]), ({1, decimal.Decimal("2.5"), 7}, decimal.Decimal("0.1")))
+        table.reload()
+        self.assertEqual((table.table_status, [key["AttributeName"] for key in table.key_schema]), ("ACTIVE", ["pk", "sk"]))
+
     def test_describes_what_was_created(self):
         client().get_waiter("table_exists").wait(TableName=self.table)
         description = self.db.describe_table(TableName=self.table)["Table"]
