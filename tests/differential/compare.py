@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks two endpoints the same and says how their answers differ, once what is free is made equal."""
+"""Asks two endpoints the same and says how their answers differ, but for what is free."""
 
 import decimal
 import json
@@ -7,16 +7,33 @@ import re
 from dataclasses import dataclass
 
 PAGES_MAX = 200
-WRITES = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems", "CreateTable", "DeleteTable")
+WRITES = (
+    "PutItem",
+    "UpdateItem",
+    "DeleteItem",
+    "BatchWriteItem",
+    "TransactWriteItems",
+    "CreateTable",
+    "DeleteTable",
+)
 # Random, estimated, or of the machine that answers.
-FREE = {"TableId", "CreationDateTime", "TableSizeBytes", "IndexSizeBytes", "ItemCount", "LastUpdateToPayPerRequestDateTime",
-        "LastDecreaseDateTime", "LastIncreaseDateTime", "SizeEstimateRangeGB"}
+FREE = {
+    "TableId",
+    "CreationDateTime",
+    "TableSizeBytes",
+    "IndexSizeBytes",
+    "ItemCount",
+    "LastUpdateToPayPerRequestDateTime",
+    "LastDecreaseDateTime",
+    "LastIncreaseDateTime",
+    "SizeEstimateRangeGB",
+}
 
 
 @dataclass
 class Difference:
     operation: str
-    ours: str    # what is not the same, short and without what is particular to this request
+    ours: str  # what is not the same, short and without what is particular to this request
     theirs: str
     request: dict
     answers: tuple
@@ -41,12 +58,18 @@ def normal_value(node):
     if isinstance(node, list):
         return [normal_value(each) for each in node]
     if not isinstance(node, dict):
-        return re.sub(r"arn:aws:dynamodb:[^:]*:\d*:", "arn:", node) if isinstance(node, str) else node
+        return (
+            re.sub(r"arn:aws:dynamodb:[^:]*:\d*:", "arn:", node) if isinstance(node, str) else node
+        )
     normal = {}
     for name, each in node.items():
         if name in FREE:
             continue
-        normal[name] = sorted(each) if name in ("SS", "NS", "BS") and all(isinstance(e, str) for e in each) else normal_value(each)
+        normal[name] = (
+            sorted(each)
+            if name in ("SS", "NS", "BS") and all(isinstance(e, str) for e in each)
+            else normal_value(each)
+        )
     return normal
 
 
@@ -56,8 +79,14 @@ def plain_numbers(node):
         return [plain_numbers(each) for each in node]
     if not isinstance(node, dict):
         return node
-    return {name: sorted(map(plain, each)) if name == "NS" and isinstance(each, list) else
-            plain(each) if name == "N" and isinstance(each, str) else plain_numbers(each) for name, each in node.items()}
+    return {
+        name: (
+            sorted(map(plain, each))
+            if name == "NS" and isinstance(each, list)
+            else plain(each) if name == "N" and isinstance(each, str) else plain_numbers(each)
+        )
+        for name, each in node.items()
+    }
 
 
 def plain(number):
@@ -76,7 +105,9 @@ def normal_body(operation, request, body):
         if "Items" in body:  # ties of an index key, and partitions of a scan, come in any order
             body["Items"] = by_canonical(body["Items"])
     if operation == "BatchGetItem":
-        body["Responses"] = {table: by_canonical(items) for table, items in body.get("Responses", {}).items()}
+        body["Responses"] = {
+            table: by_canonical(items) for table, items in body.get("Responses", {}).items()
+        }
     if isinstance(body.get("ConsumedCapacity"), list):
         body["ConsumedCapacity"] = by_canonical(body["ConsumedCapacity"])
     for metrics in (body.get("ItemCollectionMetrics") or {}).values():
@@ -96,7 +127,9 @@ def pages(endpoint, operation, request):
     for _ in range(PAGES_MAX):
         if answer.status != 200 or "LastEvaluatedKey" not in answer.body:
             break
-        answer = endpoint.send(operation, {**request, "ExclusiveStartKey": answer.body["LastEvaluatedKey"]})
+        answer = endpoint.send(
+            operation, {**request, "ExclusiveStartKey": answer.body["LastEvaluatedKey"]}
+        )
         if answer.status != 200:
             return answer
         whole.body.setdefault("Items", []).extend(answer.body.get("Items", []))
@@ -116,17 +149,22 @@ def ask(endpoint, operation, request):
 
 
 def position_is_free(operation, request):
-    """Whether what comes after a key, in a segment or within a limit depends on the order of hashes."""
+    """Whether what a page holds depends on the order of hashes."""
     if operation == "Query":
         return "IndexName" in request and ("ExclusiveStartKey" in request or "Limit" in request)
-    return operation == "Scan" and ("ExclusiveStartKey" in request or "Segment" in request
-                                    or not isinstance(request.get("Limit", 1), int))
+    return operation == "Scan" and (
+        "ExclusiveStartKey" in request
+        or "Segment" in request
+        or not isinstance(request.get("Limit", 1), int)
+    )
 
 
 def pattern(message):
     """A message without what is particular to a request, in which listed members are in order."""
+
     def in_order(found):
         return found[1] + ", ".join(sorted(found[2].split(", "))) + found[3]
+
     message = re.sub(r"([{\[])([^{}\[\]]*)([}\]])", in_order, message)
     return message
 
@@ -164,7 +202,11 @@ def short(node):
 
 
 def summary(answer):
-    return "200" if answer.status == 200 else "%d %s: %s" % (answer.status, answer.exception, outline(answer.message))
+    return (
+        "200"
+        if answer.status == 200
+        else "%d %s: %s" % (answer.status, answer.exception, outline(answer.message))
+    )
 
 
 def step(endpoints, operation, request):
@@ -177,15 +219,26 @@ def step(endpoints, operation, request):
 
     bodies = [answer.body for answer in (ours, theirs)]
     if ours.status != 200 or theirs.status != 200:
-        texts = [(answer.status, answer.exception, pattern(answer.message)) for answer in (ours, theirs)]
+        texts = [
+            (answer.status, answer.exception, pattern(answer.message)) for answer in (ours, theirs)
+        ]
         if texts[0] != texts[1]:
             differ(summary(ours), summary(theirs))
             return found
-        bodies = [{name: each for name, each in body.items() if name.lower() not in ("__type", "message")} for body in bodies]
+        bodies = [
+            {name: each for name, each in body.items() if name.lower() not in ("__type", "message")}
+            for body in bodies
+        ]
     elif position_is_free(operation, request):
         return found
-    mine, other = (normal_body(operation, request, body) for body in (bodies[0], plain_numbers(bodies[1])))
+    mine, other = (
+        normal_body(operation, request, body) for body in (bodies[0], plain_numbers(bodies[1]))
+    )
     for path, here, there in differences(mine, other):
-        path = re.sub(r"(Responses|Attributes|Item|Items\[\]|LastEvaluatedKey|ItemCollectionMetrics)\..*", r"\1...", path)
+        path = re.sub(
+            r"(Responses|Attributes|Item|Items\[\]|LastEvaluatedKey|ItemCollectionMetrics)\..*",
+            r"\1...",
+            path,
+        )
         differ("body%s: %s" % (path, here), "body%s: %s" % (path, there))
     return found

@@ -30,7 +30,9 @@ class Run:
         self.refused = 0
         self.known = collections.Counter()
         self.unexplained = collections.Counter()
-        self.samples = {}  # the first difference of each unexplained kind: (seed, steps, difference)
+        self.samples = (
+            {}
+        )  # the first difference of each unexplained kind: (seed, steps, difference)
 
     def history(self, seed):
         for endpoint in self.endpoints:
@@ -48,20 +50,31 @@ class Run:
                     self.unexplained[difference.kind] += 1
                     self.samples.setdefault(difference.kind, (seed, list(steps), difference))
             # What follows would only repeat an unexplained difference of what is stored.
-            if any(d.diverges or d.ours.startswith("body") and not self.explain(d) for d in differences):
+            if any(
+                d.diverges or d.ours.startswith("body") and not self.explain(d) for d in differences
+            ):
                 return
 
     def report(self, shrinks):
         for kind, count in self.unexplained.most_common(KINDS_MAX):
             seed, steps, difference = self.samples[kind]
             operation, ours, theirs = kind
-            print("\n%d x %s\n  ours    %s\n  theirs  %s\n  --seed %d --histories 1" % (count, operation, ours, theirs, seed))
+            print(
+                "\n%d x %s\n  ours    %s\n  theirs  %s\n  --seed %d --histories 1"
+                % (count, operation, ours, theirs, seed)
+            )
             if shrinks:
                 steps = Shrinker(self.endpoints, kind).shrink(steps)
             for name, request in steps if shrinks else steps[-1:]:
                 print("    %s %s" % (name, json.dumps(request, ensure_ascii=False)[:3000]))
             ours, theirs = difference.answers
-            print("    ours:   %s\n    theirs: %s" % (json.dumps(ours.body, ensure_ascii=False)[:1500], json.dumps(theirs.body, ensure_ascii=False)[:1500]))
+            print(
+                "    ours:   %s\n    theirs: %s"
+                % (
+                    json.dumps(ours.body, ensure_ascii=False)[:1500],
+                    json.dumps(theirs.body, ensure_ascii=False)[:1500],
+                )
+            )
 
 
 def main():
@@ -70,13 +83,15 @@ def main():
     parser.add_argument("theirs")
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--histories", type=int, help="end after so many histories")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 9))
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
     parser.add_argument("--no-shrink", action="store_true", help="print the last request only")
     parser.add_argument("--exact", action="store_true", help="explain nothing: both are Stator")
     arguments = parser.parse_args()
     print("differential: seed %d" % arguments.seed)
-    run = Run([Endpoint(arguments.ours), Endpoint(arguments.theirs)],
-              (lambda difference: None) if arguments.exact else explanation)
+    run = Run(
+        [Endpoint(arguments.ours), Endpoint(arguments.theirs)],
+        (lambda difference: None) if arguments.exact else explanation,
+    )
     began = time.monotonic()
     seed = arguments.seed
     while sum(run.requests.values()) < arguments.requests:
@@ -85,8 +100,15 @@ def main():
         if arguments.histories and seed - arguments.seed >= arguments.histories:
             break
     run.report(not arguments.no_shrink)
-    print("\n%d requests in %d histories, %d s: %s" % (sum(run.requests.values()), seed - arguments.seed,
-                                                     time.monotonic() - began, dict(run.requests)))
+    print(
+        "\n%d requests in %d histories, %d s: %s"
+        % (
+            sum(run.requests.values()),
+            seed - arguments.seed,
+            time.monotonic() - began,
+            dict(run.requests),
+        )
+    )
     print("explained: %d" % sum(run.known.values()))
     for name, count in run.known.most_common():
         print("  %6d  %s" % (count, name))

@@ -11,7 +11,7 @@ HEADERS = {
     "Content-Type": "application/x-amz-json-1.0",
     "X-Amz-Date": "20260101T000000Z",
     "Authorization": "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, "
-                     "SignedHeaders=host;x-amz-date, Signature=00",
+    "SignedHeaders=host;x-amz-date, Signature=00",
 }
 
 
@@ -40,7 +40,11 @@ class Endpoint:
     def send(self, operation, request):
         if str(request.get("ClientRequestToken", "")).startswith("token-"):
             # A token is remembered for ten minutes, and this history may be played again.
-            request = {**request, "ClientRequestToken": "%s%s-%d" % (request["ClientRequestToken"], self.tokens, self.histories)}
+            request = {
+                **request,
+                "ClientRequestToken": "%s%s-%d"
+                % (request["ClientRequestToken"], self.tokens, self.histories),
+            }
         headers = {**HEADERS, "X-Amz-Target": "DynamoDB_20120810." + operation}
         body = json.dumps(request)
         for attempt in (1, 2):

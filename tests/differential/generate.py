@@ -26,9 +26,19 @@ class Generator:
     def history(self, length):
         for table in self.tables:
             yield ("CreateTable", table.create())
-        operations = [(8, self.put), (4, self.get), (10, self.update), (3, self.delete), (8, self.query), (6, self.scan),
-                      (2, self.batch_get), (2, self.batch_write), (2, self.transact_get), (4, self.transact_write),
-                      (1, self.about_tables)]
+        operations = [
+            (8, self.put),
+            (4, self.get),
+            (10, self.update),
+            (3, self.delete),
+            (8, self.query),
+            (6, self.scan),
+            (2, self.batch_get),
+            (2, self.batch_write),
+            (2, self.transact_get),
+            (4, self.transact_write),
+            (1, self.about_tables),
+        ]
         weights, makers = zip(*operations)
         for _ in range(length):
             operation, request = self.rng.choices(makers, weights)[0]()
@@ -42,7 +52,13 @@ class Generator:
         return self.rng.choice(self.tables)
 
     def named(self, table):
-        request = {"TableName": table.name if not self.chance(0.004) else self.rng.choice(["Nowhere", "", "a", "x" * 256, "a b"])}
+        request = {
+            "TableName": (
+                table.name
+                if not self.chance(0.004)
+                else self.rng.choice(["Nowhere", "", "a", "x" * 256, "a b"])
+            )
+        }
         if self.chance(0.3):
             request["ReturnConsumedCapacity"] = self.rng.choice(["INDEXES", "TOTAL", "NONE"])
         return request
@@ -53,14 +69,18 @@ class Generator:
             text = expressions.condition()
             request["ConditionExpression"] = expressions.broken(text) if self.chance(0.03) else text
             if self.chance(0.3):
-                request["ReturnValuesOnConditionCheckFailure"] = self.rng.choice(["ALL_OLD", "NONE"])
+                request["ReturnValuesOnConditionCheckFailure"] = self.rng.choice(
+                    ["ALL_OLD", "NONE"]
+                )
         elif self.chance(0.12):
             self.legacy.expect(request)
         return request
 
     def written(self, request, returns):
         if self.chance(0.4):
-            request["ReturnValues"] = self.rng.choice(returns if self.chance(0.97) else ["ALL_NEW", "UPDATED_OLD", "BOGUS"])
+            request["ReturnValues"] = self.rng.choice(
+                returns if self.chance(0.97) else ["ALL_NEW", "UPDATED_OLD", "BOGUS"]
+            )
         if self.chance(0.1):
             request["ReturnItemCollectionMetrics"] = self.rng.choice(["SIZE", "NONE"])
         return request
@@ -85,15 +105,22 @@ class Generator:
         elif self.chance(0.98):
             text = expressions.update()
             request["UpdateExpression"] = expressions.broken(text) if self.chance(0.04) else text
-        self.conditional(self.written(request, ["NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"]), expressions)
+        self.conditional(
+            self.written(request, ["NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"]),
+            expressions,
+        )
         return "UpdateItem", expressions.finish(request)
 
     def projected(self, request, expressions, table):
         if self.chance(0.25):
             text = expressions.projection(table.keys)
-            request["ProjectionExpression"] = expressions.broken(text) if self.chance(0.04) else text
+            request["ProjectionExpression"] = (
+                expressions.broken(text) if self.chance(0.04) else text
+            )
         elif self.chance(0.05):
-            request["AttributesToGet"] = [self.rng.choice(list(values.USUAL)) for _ in range(self.rng.randint(1, 3))]
+            request["AttributesToGet"] = [
+                self.rng.choice(list(values.USUAL)) for _ in range(self.rng.randint(1, 3))
+            ]
         return request
 
     def get(self):
@@ -112,7 +139,9 @@ class Generator:
         if index is not None:
             request["IndexName"] = index
         if self.chance(0.3):
-            request["Limit"] = self.rng.choice([1, 2, 3, 5, 100] if self.chance(0.95) else [0, -1, 10 ** 10])
+            request["Limit"] = self.rng.choice(
+                [1, 2, 3, 5, 100] if self.chance(0.95) else [0, -1, 10**10]
+            )
         if self.chance(0.3) and (index is None or index in table.local or self.chance(0.03)):
             request["ConsistentRead"] = True
         if self.chance(0.3):
@@ -120,7 +149,9 @@ class Generator:
             request["FilterExpression"] = expressions.broken(text) if self.chance(0.03) else text
         self.projected(request, expressions, table)
         if self.chance(0.15):
-            request["Select"] = self.rng.choice(["COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "SPECIFIC_ATTRIBUTES"])
+            request["Select"] = self.rng.choice(
+                ["COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "SPECIFIC_ATTRIBUTES"]
+            )
         return request, table.indexes.get(index, table.keys)
 
     def query(self):
@@ -130,7 +161,9 @@ class Generator:
             self.legacy.key_conditions(request, keys, table)
         elif self.chance(0.99):
             text = expressions.key_condition(keys, table.kinds)
-            request["KeyConditionExpression"] = expressions.broken(text) if self.chance(0.03) else text
+            request["KeyConditionExpression"] = (
+                expressions.broken(text) if self.chance(0.03) else text
+            )
         if "FilterExpression" not in request and self.chance(0.06):
             self.legacy.filter(request, "QueryFilter")
         if self.chance(0.4):
@@ -144,8 +177,14 @@ class Generator:
         for name in keys:
             key.setdefault(name, table.key_value(name))
         if self.chance(0.2):
-            self.rng.choice([lambda: key.popitem(), lambda: key.update({"other": {"S": "a"}}), key.clear,
-                             lambda: key.update({"pk": values.value(self.rng)})])()
+            self.rng.choice(
+                [
+                    lambda: key.popitem(),
+                    lambda: key.update({"other": {"S": "a"}}),
+                    key.clear,
+                    lambda: key.update({"pk": values.value(self.rng)}),
+                ]
+            )()
         return key
 
     def scan(self):
@@ -154,7 +193,9 @@ class Generator:
         if "FilterExpression" not in request and self.chance(0.08):
             self.legacy.filter(request, "ScanFilter")
         if self.chance(0.1):
-            request["TotalSegments"] = self.rng.choice([1, 2, 4] if self.chance(0.9) else [0, -1, 10 ** 7])
+            request["TotalSegments"] = self.rng.choice(
+                [1, 2, 4] if self.chance(0.9) else [0, -1, 10**7]
+            )
             request["Segment"] = self.rng.choice([0, 1, 3] if self.chance(0.9) else [-1, 4])
             if self.chance(0.05):
                 del request[self.rng.choice(["Segment", "TotalSegments"])]
@@ -194,8 +235,20 @@ class Generator:
                 else:
                     writes.append({"PutRequest": {"Item": {**table.item(), **key}}})
             if self.chance(0.01):
-                writes.append(self.rng.choice([{}, {"PutRequest": {"Item": table.item()}, "DeleteRequest": {"Key": table.key()}}]))
-            items[table.name if self.chance(0.99) else "Nowhere"] = writes if self.chance(0.99) else []
+                writes.append(
+                    self.rng.choice(
+                        [
+                            {},
+                            {
+                                "PutRequest": {"Item": table.item()},
+                                "DeleteRequest": {"Key": table.key()},
+                            },
+                        ]
+                    )
+                )
+            items[table.name if self.chance(0.99) else "Nowhere"] = (
+                writes if self.chance(0.99) else []
+            )
         request = self.batch({"RequestItems": items if self.chance(0.99) else {}})
         if self.chance(0.1):
             request["ReturnItemCollectionMetrics"] = self.rng.choice(["SIZE", "NONE"])
@@ -222,18 +275,29 @@ class Generator:
         if action == "Update":
             inner["UpdateExpression"] = expressions.update()
         if self.chance(0.98 if action == "ConditionCheck" else 0.25):
-            inner["ConditionExpression"] = expressions.condition() if self.chance(0.6) else "attribute_exists(pk) OR attribute_not_exists(pk)"
+            inner["ConditionExpression"] = (
+                expressions.condition()
+                if self.chance(0.6)
+                else "attribute_exists(pk) OR attribute_not_exists(pk)"
+            )
             if self.chance(0.4):
                 inner["ReturnValuesOnConditionCheckFailure"] = self.rng.choice(["ALL_OLD", "NONE"])
         return {action: expressions.finish(inner)}
 
     def transact_write(self):
-        actions = [self.transact_action() for _ in range(self.rng.randint(1, 4) if self.chance(0.98) else self.rng.choice([0, 101]))]
+        actions = [
+            self.transact_action()
+            for _ in range(
+                self.rng.randint(1, 4) if self.chance(0.98) else self.rng.choice([0, 101])
+            )
+        ]
         if self.chance(0.01) and actions:
             actions[0].update(self.transact_action())
         request = self.batch({"TransactItems": actions})
         if self.chance(0.1):
-            request["ClientRequestToken"] = self.rng.choice(["", "token-%d" % self.rng.randrange(10 ** 6), "x" * 37])
+            request["ClientRequestToken"] = self.rng.choice(
+                ["", "token-%d" % self.rng.randrange(10**6), "x" * 37]
+            )
         if self.chance(0.1):
             request["ReturnItemCollectionMetrics"] = self.rng.choice(["SIZE", "NONE"])
         return "TransactWriteItems", request
@@ -246,7 +310,9 @@ class Generator:
         if roll < 0.4:
             request = {"Limit": self.rng.choice([1, 2, 100] if self.chance(0.9) else [0, 101, -1])}
             if self.chance(0.3):
-                request["ExclusiveStartTableName"] = self.rng.choice(["One", "Two", "Two.-_", "Zzz", "a"])
+                request["ExclusiveStartTableName"] = self.rng.choice(
+                    ["One", "Two", "Two.-_", "Zzz", "a"]
+                )
             return "ListTables", request
         if roll < 0.45:
             return "DeleteTable", {"TableName": "Nowhere"}
@@ -270,7 +336,9 @@ class Generator:
         elif roll < 0.4 and isinstance(container, list):
             container.insert(at, copy.deepcopy(container[at]))
         elif roll < 0.5 and isinstance(container, dict):
-            container[self.rng.choice(["Unknown", "S", "N", "TableName", "Limit", "Select"])] = container[at]
+            container[self.rng.choice(["Unknown", "S", "N", "TableName", "Limit", "Select"])] = (
+                container[at]
+            )
         else:
             container[at] = self.other(container[at])
         return request
@@ -282,7 +350,7 @@ class Generator:
         elif isinstance(old, str) and self.chance(0.6):
             pool = ["", "a", "BOGUS", old + " ", old * 2, old.lower(), "x" * 300]
         elif isinstance(old, (int, float)) and self.chance(0.6):
-            pool = [0, -1, 1, 10 ** 6, 10 ** 12, 1.5, str(old)]
+            pool = [0, -1, 1, 10**6, 10**12, 1.5, str(old)]
         return self.rng.choice(pool)
 
 

@@ -1,10 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters that expressions replaced: Expected, AttributeUpdates, KeyConditions and filters."""
+"""What expressions replaced: Expected, AttributeUpdates, KeyConditions and filters."""
 
 import values
 
-OPERANDS = {"EQ": 1, "NE": 1, "LE": 1, "LT": 1, "GE": 1, "GT": 1, "BEGINS_WITH": 1, "CONTAINS": 1, "NOT_CONTAINS": 1,
-            "BETWEEN": 2, "NULL": 0, "NOT_NULL": 0, "IN": 3}
+OPERANDS = {
+    "EQ": 1,
+    "NE": 1,
+    "LE": 1,
+    "LT": 1,
+    "GE": 1,
+    "GT": 1,
+    "BEGINS_WITH": 1,
+    "CONTAINS": 1,
+    "NOT_CONTAINS": 1,
+    "BETWEEN": 2,
+    "NULL": 0,
+    "NOT_NULL": 0,
+    "IN": 3,
+}
 KEY_OPERATORS = ["EQ", "LE", "LT", "GE", "GT", "BEGINS_WITH", "BETWEEN"]
 
 
@@ -53,11 +66,18 @@ class Legacy:
         self.joined(request)
 
     def key_conditions(self, request, keys, table):
-        conditions = {keys[0]: {"ComparisonOperator": "EQ" if self.chance(0.95) else "LT", "AttributeValueList": [table.key_value(keys[0])]}}
+        conditions = {
+            keys[0]: {
+                "ComparisonOperator": "EQ" if self.chance(0.95) else "LT",
+                "AttributeValueList": [table.key_value(keys[0])],
+            }
+        }
         if len(keys) > 1 and self.chance(0.7):
             operator = self.rng.choice(KEY_OPERATORS if self.chance(0.95) else list(OPERANDS))
-            conditions[keys[1]] = {"ComparisonOperator": operator,
-                                   "AttributeValueList": [table.key_value(keys[1]) for _ in range(OPERANDS[operator])]}
+            conditions[keys[1]] = {
+                "ComparisonOperator": operator,
+                "AttributeValueList": [table.key_value(keys[1]) for _ in range(OPERANDS[operator])],
+            }
         request["KeyConditions"] = conditions
 
     def attribute_updates(self, request):

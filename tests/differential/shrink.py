@@ -47,7 +47,7 @@ class Shrinker:
         while piece:
             at = 0
             while at < len(steps) - 1 and self.attempts < ATTEMPTS_MAX // 2:
-                fewer = steps[:at] + steps[min(at + piece, len(steps) - 1):]
+                fewer = steps[:at] + steps[min(at + piece, len(steps) - 1) :]
                 if self.holds(fewer):
                     steps = fewer
                 else:
@@ -60,7 +60,7 @@ class Shrinker:
             place = 0
             while self.attempts < ATTEMPTS_MAX and place < sum(1 for _ in walk(steps[at][1])):
                 operation, request = steps[at]
-                smaller = steps[:at] + [(operation, without(request, place))] + steps[at + 1:]
+                smaller = steps[:at] + [(operation, without(request, place))] + steps[at + 1 :]
                 if self.holds(smaller):
                     steps = smaller
                 else:

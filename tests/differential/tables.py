@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random tables: hash or hash and range keys of any type, local and global indexes of any projection."""
+"""Random tables: keys of any type, local and global indexes of any projection."""
 
 import copy
 
@@ -36,15 +36,22 @@ class Table:
         kind = self.rng.choice(["ALL", "KEYS_ONLY", "INCLUDE"])
         projection = {"ProjectionType": kind}
         if kind == "INCLUDE":
-            projection["NonKeyAttributes"] = values.sample(self.rng, ["b", "t", "m", "ss", "flag"], 3)
+            projection["NonKeyAttributes"] = values.sample(
+                self.rng, ["b", "t", "m", "ss", "flag"], 3
+            )
         return projection
 
     def create(self):
         on_demand = self.rng.random() < 0.7
-        throughput = {"ReadCapacityUnits": self.rng.randint(1, 9), "WriteCapacityUnits": self.rng.randint(1, 9)}
+        throughput = {
+            "ReadCapacityUnits": self.rng.randint(1, 9),
+            "WriteCapacityUnits": self.rng.randint(1, 9),
+        }
         request = {
             "TableName": self.name,
-            "AttributeDefinitions": [{"AttributeName": name, "AttributeType": kind} for name, kind in self.kinds.items()],
+            "AttributeDefinitions": [
+                {"AttributeName": name, "AttributeType": kind} for name, kind in self.kinds.items()
+            ],
             "KeySchema": schema(self.keys),
         }
         if on_demand:
@@ -68,20 +75,35 @@ class Table:
         key = {name: self.key_value(name) for name in self.keys}
         if self.rng.random() < 0.01:
             name = self.rng.choice(self.keys)
-            self.rng.choice([lambda: key.pop(name), lambda: key.update({name: values.value(self.rng)}),
-                             lambda: key.update({"other": {"S": "a"}}), key.clear])()
+            self.rng.choice(
+                [
+                    lambda: key.pop(name),
+                    lambda: key.update({name: values.value(self.rng)}),
+                    lambda: key.update({"other": {"S": "a"}}),
+                    key.clear,
+                ]
+            )()
         return key
 
     def item(self):
         item = values.attributes(self.rng)
         for name in self.kinds:
-            if name in self.keys or (name in item and self.rng.random() < 0.95) or self.rng.random() < 0.6:
+            if (
+                name in self.keys
+                or (name in item and self.rng.random() < 0.95)
+                or self.rng.random() < 0.6
+            ):
                 item[name] = self.key_value(name)
         if self.rng.random() < 0.02:
             name = self.rng.choice(list(item))
-            self.rng.choice([lambda: item.pop(name), lambda: item.update({name: values.value(self.rng)}),
-                             lambda: item.update({"": {"S": "a"}}),
-                             lambda: item.update({name: values.wrong_value(self.rng)})])()
+            self.rng.choice(
+                [
+                    lambda: item.pop(name),
+                    lambda: item.update({name: values.value(self.rng)}),
+                    lambda: item.update({"": {"S": "a"}}),
+                    lambda: item.update({name: values.wrong_value(self.rng)}),
+                ]
+            )()
         return item
 
 

@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PynamoDB, an object mapper, on its everyday work: models, indexes, conditions, batches, transactions."""
+"""PynamoDB, an object mapper, on its everyday work."""
 
 import os
 import unittest
 from datetime import datetime, timezone
 
-from pynamodb.attributes import (ListAttribute, MapAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute,
-                                 UTCDateTimeAttribute, VersionAttribute)
+from pynamodb.attributes import (
+    ListAttribute,
+    MapAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UnicodeSetAttribute,
+    UTCDateTimeAttribute,
+    VersionAttribute,
+)
 from pynamodb.connection import Connection
 from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError, UpdateError
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, KeysOnlyProjection, LocalSecondaryIndex
+from pynamodb.indexes import (
+    AllProjection,
+    GlobalSecondaryIndex,
+    KeysOnlyProjection,
+    LocalSecondaryIndex,
+)
 from pynamodb.models import Model
 from pynamodb.transactions import TransactGet, TransactWrite
 
@@ -63,10 +75,18 @@ class Mapper(unittest.TestCase):
         self.addCleanup(Thread.delete_table)
 
     def test_keeps_objects_as_they_are(self):
-        Thread("db", "keys", tags={"a", "b"}, notes=["x", 1, None, {"deep": [True]}], place=Place(city="Bern", floor=-1)).save()
+        Thread(
+            "db",
+            "keys",
+            tags={"a", "b"},
+            notes=["x", 1, None, {"deep": [True]}],
+            place=Place(city="Bern", floor=-1),
+        ).save()
         kept = Thread.get("db", "keys", consistent_read=True)
-        self.assertEqual((kept.tags, kept.notes, kept.place.city, kept.place.floor, kept.version),
-                         ({"a", "b"}, ["x", 1, None, {"deep": [True]}], "Bern", -1, 1))
+        self.assertEqual(
+            (kept.tags, kept.notes, kept.place.city, kept.place.floor, kept.version),
+            ({"a", "b"}, ["x", 1, None, {"deep": [True]}], "Bern", -1, 1),
+        )
         self.assertEqual(kept.written, datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc))
         with self.assertRaises(DoesNotExist):
             Thread.get("db", "nothing")
@@ -85,8 +105,16 @@ class Mapper(unittest.TestCase):
     def test_updates_inner_attributes_under_conditions(self):
         thread = Thread("db", "inner", place=Place(city="Rome", floor=2), notes=["a"])
         thread.save()
-        thread.update(actions=[Thread.place.floor.set(Thread.place.floor + 1), Thread.notes.set(Thread.notes.append(["b"])), Thread.author.remove()],
-                      condition=(Thread.place.city == "Rome") & Thread.author.exists() & ~Thread.tags.exists())
+        thread.update(
+            actions=[
+                Thread.place.floor.set(Thread.place.floor + 1),
+                Thread.notes.set(Thread.notes.append(["b"])),
+                Thread.author.remove(),
+            ],
+            condition=(Thread.place.city == "Rome")
+            & Thread.author.exists()
+            & ~Thread.tags.exists(),
+        )
         self.assertEqual((thread.place.floor, thread.notes), (3, ["a", "b"]))
         with self.assertRaises(UpdateError):
             thread.update(actions=[Thread.views.set(1)], condition=Thread.author.startswith("no"))
@@ -94,18 +122,38 @@ class Mapper(unittest.TestCase):
     def test_queries_tables_and_indexes_in_pages(self):
         with Thread.batch_write() as batch:
             for number in range(40):
-                batch.save(Thread("pages", "%02d" % number, author="ann" if number % 2 else "ben", views=100 - number,
-                                  written=datetime(2021, 1, 1, 0, number, tzinfo=timezone.utc)))
-        self.assertEqual([t.subject for t in Thread.query("pages", Thread.subject.between("10", "19"), page_size=3)],
-                         ["%d" % number for number in range(10, 20)])
-        late = Thread.by_author.query("ann", ByAuthor.written >= datetime(2021, 1, 1, 0, 30, tzinfo=timezone.utc), scan_index_forward=False)
+                batch.save(
+                    Thread(
+                        "pages",
+                        "%02d" % number,
+                        author="ann" if number % 2 else "ben",
+                        views=100 - number,
+                        written=datetime(2021, 1, 1, 0, number, tzinfo=timezone.utc),
+                    )
+                )
+        self.assertEqual(
+            [
+                t.subject
+                for t in Thread.query("pages", Thread.subject.between("10", "19"), page_size=3)
+            ],
+            ["%d" % number for number in range(10, 20)],
+        )
+        late = Thread.by_author.query(
+            "ann",
+            ByAuthor.written >= datetime(2021, 1, 1, 0, 30, tzinfo=timezone.utc),
+            scan_index_forward=False,
+        )
         self.assertEqual([t.subject for t in late], ["39", "37", "35", "33", "31"])
         self.assertEqual([t.subject for t in Thread.by_views.query("pages", limit=2)], ["39", "38"])
-        self.assertEqual(Thread.count("pages", filter_condition=Thread.author.is_in("ann", "cat")), 20)
+        self.assertEqual(
+            Thread.count("pages", filter_condition=Thread.author.is_in("ann", "cat")), 20
+        )
         pages = Thread.scan(limit=15, page_size=10)
         self.assertEqual(len(list(pages)), 15)
         self.assertEqual(len(list(Thread.scan(last_evaluated_key=pages.last_evaluated_key))), 25)
-        self.assertEqual(len(list(Thread.batch_get([("pages", "%02d" % number) for number in range(35, 45)]))), 5)
+        self.assertEqual(
+            len(list(Thread.batch_get([("pages", "%02d" % number) for number in range(35, 45)]))), 5
+        )
 
     def test_transactions(self):
         connection = Connection(host=os.environ["ENDPOINT"], region="us-east-1")
@@ -121,6 +169,8 @@ class Mapper(unittest.TestCase):
             with TransactWrite(connection=connection) as transaction:
                 transaction.delete(Thread("tx", "two", version=1))
                 transaction.condition_check(Thread, "tx", "one", condition=Thread.views > 100)
-        self.assertEqual([reason and reason.code for reason in caught.exception.cancellation_reasons],
-                         ["ConditionalCheckFailed", None])  # checks go first
+        self.assertEqual(
+            [reason and reason.code for reason in caught.exception.cancellation_reasons],
+            ["ConditionalCheckFailed", None],
+        )  # checks go first
         self.assertEqual(Thread.get("tx", "two").subject, "two")
