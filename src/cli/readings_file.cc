@@ -6,20 +6,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace stator::cli {
 namespace {
 
 constexpr std::size_t kLineBytesMax = 64UL << 10;
-
-struct Columns {
-  std::size_t time = 0;
-  std::size_t value = 0;
-};
 
 // The fields of a line. Quoted fields hold commas and doubled quotes, but no line breaks.
 // Absent where a quote does not end.
@@ -49,23 +44,6 @@ Failure unreadable(const ReadingsFile& file) {
   return fail(Code::kIo, fmt::format("cannot read '{}': {}", file.path, std::strerror(errno)));
 }
 
-Failure bad_line(const ReadingsFile& file, int64_t number, const std::string& why) {
-  return fail(Code::kIo, fmt::format("{}, line {}: {}", file.path, number, why));
-}
-
-Result<Columns> find_columns(const ReadingsFile& file, const std::vector<std::string>& header) {
-  const auto find = [&](const std::string& name) -> Result<std::size_t> {
-    for (std::size_t i = 0; i < header.size(); ++i) {
-      if (header[i] == name) return i;
-    }
-    return bad_line(file, 1, fmt::format("there is no column '{}'", name));
-  };
-  Columns columns;
-  STATOR_TRY(columns.time, find(file.time_column));
-  STATOR_TRY(columns.value, find(file.value_column));
-  return columns;
-}
-
 Result<Time> time_of(const std::string& text) {
   const std::size_t clock = text.find('T');
   if (clock == std::string::npos) return Time::parse(text + "T00:00:00Z");
@@ -73,55 +51,111 @@ Result<Time> time_of(const std::string& text) {
   return Time::parse(names_offset ? text : text + "Z");
 }
 
-Result<Reading> reading_of(const ReadingsFile& file, const Columns& columns,
-                           const std::vector<std::string>& fields, int64_t number) {
-  const auto at = time_of(fields[columns.time]);
-  if (!at) return bad_line(file, number, at.error().message);
-  const auto value = Number::parse(fields[columns.value]);
-  if (!value) return bad_line(file, number, value.error().message);
-  return Reading{.sensor = file.sensor, .at = *at, .value = *value, .unit = file.unit};
-}
-
 }  // namespace
 
-Result<void> read_readings(
-    const ReadingsFile& file, std::size_t batch,
-    const std::function<Result<void>(const std::vector<Reading>&, int64_t bytes)>& take) {
-  std::ifstream opened;
-  if (file.path != "-") {
-    opened.open(file.path);
-    if (!opened) return unreadable(file);
+uint64_t hash_on(uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+Failure ReadingsReader::bad_line(std::string_view why) const {
+  return fail(Code::kIo, fmt::format("{}, line {}: {}", file_.path, position_.lines, why));
+}
+
+// False at the end. A last line need not end with a line break.
+Result<bool> ReadingsReader::read_line(std::string& line) {
+  if (!std::getline(*input_, line)) {
+    if (input_->bad()) return unreadable(file_);
+    return false;
   }
-  std::istream& input = file.path == "-" ? std::cin : opened;
-  std::vector<Reading> readings;
-  std::optional<Columns> columns;
+  const bool broken = !input_->eof();
+  ++position_.lines;
+  position_.bytes += static_cast<int64_t>(line.size()) + (broken ? 1 : 0);
+  position_.hash = hash_on(hash_on(position_.hash, line), broken ? "\n" : "");
+  if (line.size() > kLineBytesMax) return bad_line("the line is too long");
+  return true;
+}
+
+Result<void> ReadingsReader::open_at_start() {
+  position_ = {};
+  if (file_.path == "-") {
+    input_ = &std::cin;
+  } else {
+    opened_ = std::ifstream(file_.path);
+    if (!opened_) return unreadable(file_);
+    input_ = &opened_;
+  }
   std::string line;
-  int64_t bytes = 0;
-  for (int64_t number = 1; std::getline(input, line); ++number) {
-    bytes += static_cast<int64_t>(line.size()) + 1;
-    if (line.size() > kLineBytesMax) return bad_line(file, number, "the line is too long");
-    const auto fields = fields_of(line);
-    if (!fields) return bad_line(file, number, "a quote does not end");
-    if (!columns) {
-      STATOR_TRY(columns, find_columns(file, *fields));
-      continue;
-    }
-    if (line.empty() || line == "\r") continue;
-    if (fields->size() <= std::max(columns->time, columns->value)) {
-      return bad_line(file, number, "there are fewer fields than in the header");
-    }
-    if ((*fields)[columns->value].empty()) continue;
-    STATOR_TRY(Reading reading, reading_of(file, *columns, *fields, number));
-    readings.push_back(std::move(reading));
-    if (readings.size() == batch) {
-      STATOR_CHECK_OK(take(readings, bytes));
-      readings.clear();
-    }
+  STATOR_TRY(const bool there, read_line(line));
+  if (!there) return fail(Code::kIo, file_.path + ", line 1: there is no header line");
+  const auto header = fields_of(line);
+  if (!header) return bad_line("a quote does not end");
+  return find_columns(*header);
+}
+
+Result<bool> ReadingsReader::open(const FilePosition& after) {
+  STATOR_CHECK_OK(open_at_start());
+  if (after.bytes <= position_.bytes) return false;
+  std::string line;
+  while (position_.bytes < after.bytes) {
+    const auto there = read_line(line);
+    if (!there || !*there) break;
   }
-  if (input.bad()) return unreadable(file);
-  if (!columns) return bad_line(file, 1, "there is no header line");
-  if (!readings.empty()) STATOR_CHECK_OK(take(readings, bytes));
+  if (position_ == after) return true;
+  STATOR_CHECK_OK(open_at_start());
+  return false;
+}
+
+Result<std::vector<Reading>> ReadingsReader::read(std::size_t count) {
+  std::vector<Reading> readings;
+  readings.reserve(count);
+  std::string line;
+  while (readings.size() < count) {
+    STATOR_TRY(const bool there, read_line(line));
+    if (!there) break;
+    auto fields = fields_of(line);
+    if (!fields) return bad_line("a quote does not end");
+    if (line.empty() || line == "\r") continue;
+    if (fields->size() <= columns_.last) {
+      return bad_line("there are fewer fields than in the header");
+    }
+    if ((*fields)[columns_.value].empty()) continue;
+    STATOR_TRY(Reading reading, reading_of(*std::move(fields)));
+    readings.push_back(std::move(reading));
+  }
+  return readings;
+}
+
+Result<void> ReadingsReader::find_columns(const std::vector<std::string>& header) {
+  columns_ = {};
+  const auto find = [&](const std::string& name) -> Result<std::size_t> {
+    for (std::size_t i = 0; i < header.size(); ++i) {
+      if (header[i] != name) continue;
+      columns_.last = std::max(columns_.last, i);
+      return i;
+    }
+    return bad_line(fmt::format("there is no column '{}'", name));
+  };
+  STATOR_TRY(columns_.time, find(file_.time_column));
+  STATOR_TRY(columns_.value, find(file_.value_column));
+  if (!file_.sensor_column.empty()) {
+    STATOR_TRY(columns_.sensor, find(file_.sensor_column));
+  }
+  if (!file_.unit_column.empty()) {
+    STATOR_TRY(columns_.unit, find(file_.unit_column));
+  }
   return {};
+}
+
+Result<Reading> ReadingsReader::reading_of(std::vector<std::string> fields) const {
+  const auto at = time_of(fields[columns_.time]);
+  if (!at) return bad_line(at.error().message);
+  const auto value = Number::parse(fields[columns_.value]);
+  if (!value) return bad_line(value.error().message);
+  Reading reading{.sensor = file_.sensor, .at = *at, .value = *value, .unit = file_.unit};
+  if (columns_.sensor) reading.sensor.text = std::move(fields[*columns_.sensor]);
+  if (columns_.unit) reading.unit = std::move(fields[*columns_.unit]);
+  return reading;
 }
 
 }  // namespace stator::cli

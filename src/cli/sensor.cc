@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator sensor: sensors by place, their readings by time.
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <filesystem>
+#include <map>
+#include <thread>
+
+#include <signal.h>
 
 #include "cli/commands.h"
 #include "cli/progress.h"
-#include "cli/readings_file.h"
 #include "cli/recipe_command.h"
+#include "cli/sensor_import.h"
 #include "stator/recipes/sensors.h"
 
 namespace stator::cli {
@@ -14,38 +19,60 @@ namespace {
 
 struct Flags : RecipeFlags {
   std::string layout = "indexed";
+  std::string location_keys = "composed";
+  std::string duplicates = "replace";
+  std::map<std::string, int> city_shards;
+  int64_t retention_s = 0;  // 0: none
+  int64_t roll_up_retention_s = 0;
   std::string id;
   Location place;
   std::string type;
+  int64_t version = 0;  // 0: whichever it is
   std::string value;
   std::string at;
   std::string from;
   std::string to;
+  std::string by = "hour";
   std::string cursor;
   int limit = 20;
   bool unchecked = false;
+  std::vector<std::string> sensor_and_file;
+  bool restart = false;
   ReadingsFile file;
 };
 
+SensorOptions options_of(const Flags& flags) {
+  SensorOptions options{.table = flags.table};
+  if (flags.layout == "location-items") options.layout = SensorLayout::kLocationItems;
+  if (flags.location_keys == "attributes") options.location_keys = LocationKeys::kMultiAttribute;
+  if (flags.duplicates == "keep-first") options.duplicates = Duplicates::kKeepFirst;
+  if (flags.duplicates == "refuse") options.duplicates = Duplicates::kRefuse;
+  options.city_shards.insert(flags.city_shards.begin(), flags.city_shards.end());
+  if (flags.retention_s != 0) options.retention = std::chrono::seconds(flags.retention_s);
+  if (flags.roll_up_retention_s != 0) {
+    options.roll_up_retention = std::chrono::seconds(flags.roll_up_retention_s);
+  }
+  return options;
+}
+
 int run(const Flags& flags, const std::function<int(const SensorRegistry&)>& action) {
-  const SensorOptions options{
-      .table = flags.table,
-      .layout = flags.layout == "indexed" ? SensorLayout::kIndexed : SensorLayout::kLocationItems};
+  const SensorOptions options = options_of(flags);
   return with_tables(flags, {SensorRegistry::table_definition(options)},
                      [&](Client& client) { return action(SensorRegistry(client, options)); });
 }
 
 void answer_sensor(const Flags& flags, const Sensor& sensor) {
   const Location& place = sensor.location;
-  answer(flags,
-         sensor.id.text + "\t" + place.city + "\t" + place.building + "\t" + place.floor + "\t" +
-             place.room + "\t" + sensor.type,
-         {{"id", sensor.id.text},
-          {"city", place.city},
-          {"building", place.building},
-          {"floor", place.floor},
-          {"room", place.room},
-          {"type", sensor.type}});
+  Item item{{"id", sensor.id.text},     {"city", place.city}, {"building", place.building},
+            {"floor", place.floor},     {"room", place.room}, {"type", sensor.type},
+            {"version", sensor.version}};
+  std::string text = sensor.id.text + "\t" + place.city + "\t" + place.building + "\t" +
+                     place.floor + "\t" + place.room + "\t" + sensor.type;
+  if (sensor.decommissioned) {
+    item.emplace("decommissioned_at", sensor.decommissioned->text());
+    text += "\tdecommissioned " + sensor.decommissioned->text();
+  }
+  answer(flags, text, item);
 }
 
 void answer_reading(const Flags& flags, const Reading& reading) {
@@ -61,20 +88,49 @@ Check check_of(const Flags& flags) {
   return flags.unchecked ? Check::kNone : Check::kStrict;
 }
 
-int answer_recorded(const Flags& flags, const Result<Recorded>& recorded) {
-  if (!recorded) return report(recorded.error());
-  answer(flags,
-         std::to_string(recorded->stored) + " stored, " + std::to_string(recorded->duplicates) +
-             " duplicates",
-         {{"stored", recorded->stored}, {"duplicates", recorded->duplicates}});
-  return kSuccess;
+void answer_recorded(const Flags& flags, const Recorded& recorded, int64_t resumed_after) {
+  Item item{{"stored", recorded.stored}, {"duplicates", recorded.duplicates}};
+  std::string text = std::to_string(recorded.stored) + " stored, " +
+                     std::to_string(recorded.duplicates) + " duplicates";
+  if (recorded.expired > 0) {
+    item.emplace("expired", recorded.expired);
+    text += ", " + std::to_string(recorded.expired) + " expired";
+  }
+  if (resumed_after > 0) {
+    item.emplace("resumed_after", resumed_after);
+    text += "; went on after line " + std::to_string(resumed_after);
+  }
+  answer(flags, text, item);
 }
 
 int add(const Flags& flags) {
   return run(flags, [&](const SensorRegistry& sensors) {
-    const Sensor sensor{.id = {flags.id}, .location = flags.place, .type = flags.type};
-    if (const auto added = sensors.add(sensor); !added) return report(added.error());
-    answer_sensor(flags, sensor);
+    const auto added = sensors.add({.id = {flags.id}, .location = flags.place, .type = flags.type});
+    if (!added) return report(added.error());
+    answer_sensor(flags, *added);
+    return kSuccess;
+  });
+}
+
+int move(const Flags& flags) {
+  return run(flags, [&](const SensorRegistry& sensors) {
+    auto known = sensors.get({flags.id});
+    if (!known) return report(known.error());
+    if (flags.version != 0) known->version = flags.version;
+    const auto moved = sensors.move(*known, flags.place);
+    if (!moved) return report(moved.error());
+    answer_sensor(flags, *moved);
+    return kSuccess;
+  });
+}
+
+int decommission(const Flags& flags) {
+  return run(flags, [&](const SensorRegistry& sensors) {
+    const auto gone = sensors.decommission({flags.id});
+    if (!gone) return report(gone.error());
+    const auto sensor = sensors.get({flags.id});
+    if (!sensor) return report(sensor.error());
+    answer_sensor(flags, *sensor);
     return kSuccess;
   });
 }
@@ -96,7 +152,10 @@ int record(const Flags& flags) {
   return run(flags, [&](const SensorRegistry& sensors) {
     const Reading reading{
         .sensor = {flags.id}, .at = *at, .value = *value, .unit = flags.file.unit};
-    return answer_recorded(flags, sensors.record(reading, check_of(flags)));
+    const auto recorded = sensors.record(reading, check_of(flags));
+    if (!recorded) return report(recorded.error());
+    answer_recorded(flags, *recorded, 0);
+    return kSuccess;
   });
 }
 
@@ -144,25 +203,105 @@ int at(const Flags& flags) {
   });
 }
 
-int import(const Flags& flags) {
-  ReadingsFile file = flags.file;
-  file.sensor = {flags.id};
-  std::error_code unknown_size;
-  const auto size = std::filesystem::file_size(file.path, unknown_size);
+Period period_of(const Flags& flags) {
+  if (flags.by == "minute") return Period::kMinute;
+  return flags.by == "day" ? Period::kDay : Period::kHour;
+}
+
+int roll_up(const Flags& flags) {
+  const auto range = range_of(flags);
+  if (!range) return report(range.error());
   return run(flags, [&](const SensorRegistry& sensors) {
-    Progress progress("importing " + file.path, unknown_size ? 0 : static_cast<int64_t>(size));
-    Recorded total;
-    constexpr std::size_t kBatch = 1000;
-    const auto taken = read_readings(
-        file, kBatch, [&](const std::vector<Reading>& batch, int64_t bytes) -> Result<void> {
-          STATOR_TRY(const Recorded recorded, sensors.record(batch, check_of(flags)));
-          total.stored += recorded.stored;
-          total.duplicates += recorded.duplicates;
-          progress.advance_to(bytes);
-          return {};
-        });
-    return taken ? answer_recorded(flags, total) : report(taken.error());
+    const auto made = sensors.roll_up({flags.id}, period_of(flags), *range);
+    if (!made) return report(made.error());
+    answer(flags,
+           std::to_string(made->made) + " made, " + std::to_string(made->changed) + " changed",
+           {{"made", made->made}, {"changed", made->changed}});
+    return kSuccess;
   });
+}
+
+void answer_roll_up(const Flags& flags, const RollUp& roll_up) {
+  Item item{{"from", roll_up.from.text()}, {"unit", roll_up.unit}, {"count", roll_up.count},
+            {"min", roll_up.min},          {"max", roll_up.max},   {"first", roll_up.first},
+            {"last", roll_up.last}};
+  if (roll_up.sum) item.emplace("sum", *roll_up.sum);
+  const auto mean = roll_up.mean();
+  const auto rounded = mean ? Number::from_double(*mean) : fail(Code::kValidation, "");
+  if (rounded) item.emplace("mean", *rounded);
+  answer(flags,
+         roll_up.from.text() + "\t" + std::to_string(roll_up.count) + "\t" +
+             (rounded ? rounded->to_string() : "") + "\t" + roll_up.min.to_string() + "\t" +
+             roll_up.max.to_string() + "\t" + roll_up.unit,
+         item);
+}
+
+int roll_ups(const Flags& flags) {
+  const auto range = range_of(flags);
+  if (!range) return report(range.error());
+  return run(flags, [&](const SensorRegistry& sensors) {
+    const auto page = sensors.roll_ups({flags.id}, period_of(flags), *range,
+                                       {.limit = flags.limit, .cursor = flags.cursor});
+    if (!page) return report(page.error());
+    for (const RollUp& one : page->items) answer_roll_up(flags, one);
+    answer_next(flags, page->next);
+    return kSuccess;
+  });
+}
+
+int import(const Flags& flags) {
+  ImportOptions options{.file = flags.file, .sensors = options_of(flags)};
+  const bool by_column = !flags.file.sensor_column.empty();
+  if (flags.sensor_and_file.size() != (by_column ? 1U : 2U)) {
+    return report_usage(by_column ? "with --sensor-column only the file is given"
+                                  : "give the sensor and the file, or --sensor-column");
+  }
+  options.file.path = flags.sensor_and_file.back();
+  if (!by_column) options.file.sensor.text = flags.sensor_and_file.front();
+  if (flags.unchecked) options.check = Check::kNone;
+  options.restart = flags.restart;
+  // Standard input cannot be read again: there the signals do what they always do.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  std::stop_source stop;
+  if (options.file.path != "-") pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return with_tables(
+      flags, {SensorRegistry::table_definition(options.sensors)}, [&](Client& client) {
+        if (options.file.path != "-") {
+          // Ends with the process where the import ends by itself.
+          std::thread([signals, stop]() mutable {
+            int received = 0;
+            sigwait(&signals, &received);
+            stop.request_stop();
+          }).detach();
+        }
+        std::error_code unknown;
+        const auto size = std::filesystem::file_size(options.file.path, unknown);
+        Progress progress("importing " + options.file.path,
+                          unknown ? 0 : static_cast<int64_t>(size));
+        const auto imported = import_readings(
+            client, options, [&](int64_t bytes) { progress.advance_to(bytes); }, stop.get_token());
+        if (!imported) return report(imported.error());
+        answer_recorded(flags, imported->recorded, imported->resumed_after);
+        return kSuccess;
+      });
+}
+
+// CITY=N, each; the last `=` counts.
+void take_shards(const std::vector<std::string>& given, std::map<std::string, int>& shards) {
+  for (const std::string& one : given) {
+    const std::size_t equals = one.rfind('=');
+    int count = 0;
+    const std::string_view digits =
+        equals == std::string::npos ? "" : std::string_view(one).substr(equals + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    if (error != std::errc() || end != digits.data() + digits.size() || equals == 0) {
+      throw CLI::ValidationError("--city-shards", "'" + one + "' is no CITY=NUMBER");
+    }
+    shards.insert_or_assign(one.substr(0, equals), count);
+  }
 }
 
 void add_place(CLI::App& leaf, Location& place, bool whole) {
@@ -186,6 +325,20 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
     leaf->add_option("--layout", flags->layout, "Of the table: indexed, or location-items")
         ->check(CLI::IsMember({"indexed", "location-items"}))
         ->capture_default_str();
+    leaf->add_option("--location-keys", flags->location_keys,
+                     "Of the index: composed, or attributes (several a key)")
+        ->check(CLI::IsMember({"composed", "attributes"}))
+        ->capture_default_str();
+    leaf->add_option_function<std::vector<std::string>>(
+            "--city-shards",
+            [flags](const std::vector<std::string>& all) { take_shards(all, flags->city_shards); },
+            "A city with many sensors, and over how many partitions it is spread")
+        ->type_name("CITY=N");
+    leaf->add_option("--retention", flags->retention_s, "Seconds that readings are kept")
+        ->check(CLI::PositiveNumber);
+    leaf->add_option("--roll-up-retention", flags->roll_up_retention_s,
+                     "Seconds that roll-ups are kept")
+        ->check(CLI::PositiveNumber);
     return leaf;
   };
   const auto add_id = [&](CLI::App* leaf) {
@@ -198,12 +351,31 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
   const auto add_check = [&](CLI::App* leaf) {
     leaf->add_option("--unit", flags->file.unit, "Of the values");
     leaf->add_flag("--unchecked", flags->unchecked, "Take readings of unregistered sensors too");
+    leaf->add_option("--duplicates", flags->duplicates,
+                     "A second reading of one time: replace, keep-first or refuse")
+        ->check(CLI::IsMember({"replace", "keep-first", "refuse"}))
+        ->capture_default_str();
+  };
+  const auto add_range = [&](CLI::App* leaf) {
+    leaf->add_option("--from", flags->from, "From this time on (RFC 3339)");
+    leaf->add_option("--to", flags->to, "To before this time");
+  };
+  const auto add_period = [&](CLI::App* leaf) {
+    leaf->add_option("--by", flags->by, "minute, hour or day, in UTC")
+        ->check(CLI::IsMember({"minute", "hour", "day"}))
+        ->capture_default_str();
   };
   CLI::App* leaf = add_leaf("add", "Register a sensor", add);
   add_id(leaf);
   add_place(*leaf, flags->place, true);
   leaf->add_option("--type", flags->type, "What it measures");
   add_id(add_leaf("get", "Where a sensor is", get));
+  leaf = add_leaf("move", "Put a sensor elsewhere", move);
+  add_id(leaf);
+  add_place(*leaf, flags->place, true);
+  leaf->add_option("--version", flags->version, "Only if it is of this version");
+  add_id(
+      add_leaf("decommission", "Take a sensor from its place and keep its history", decommission));
   leaf = add_leaf("record", "Store one reading", record);
   add_id(leaf);
   leaf->add_option("value", flags->value, "A number")->required();
@@ -214,15 +386,30 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
   leaf->add_option("-n,--limit", flags->limit, "How many")->capture_default_str();
   leaf = add_leaf("readings", "A sensor's readings, newest first", readings);
   add_id(leaf);
-  leaf->add_option("--from", flags->from, "From this time on (RFC 3339)");
-  leaf->add_option("--to", flags->to, "To before this time");
+  add_range(leaf);
+  add_page(leaf);
+  leaf = add_leaf("rollup", "Make roll-ups anew from the readings; safe to repeat", roll_up);
+  add_id(leaf);
+  add_period(leaf);
+  add_range(leaf);
+  leaf = add_leaf("rollups", "A sensor's roll-ups, newest first", roll_ups);
+  add_id(leaf);
+  add_period(leaf);
+  add_range(leaf);
   add_page(leaf);
   leaf = add_leaf("at", "The sensors at a place, of any precision", at);
   add_place(*leaf, flags->place, false);
   add_page(leaf);
-  leaf = add_leaf("import", "Store the readings of a CSV file; safe to repeat", import);
-  add_id(leaf);
-  leaf->add_option("file", flags->file.path, "With a header line; - is standard input")->required();
+  leaf =
+      add_leaf("import", "Store the readings of a CSV file; goes on where it was stopped", import);
+  leaf->add_option("sensor", flags->sensor_and_file,
+                   "The sensor, if there is no --sensor-column; the file, - being standard input")
+      ->type_name("[SENSOR] FILE")
+      ->expected(1, 2)
+      ->required();
+  leaf->add_option("--sensor-column", flags->file.sensor_column, "The column of sensors");
+  leaf->add_option("--unit-column", flags->file.unit_column, "The column of units");
+  leaf->add_flag("--restart", flags->restart, "From the start of the file in any case");
   leaf->add_option("--time", flags->file.time_column, "The column of times")->capture_default_str();
   leaf->add_option("--value", flags->file.value_column, "The column of values")->required();
   add_check(leaf);

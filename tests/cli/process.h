@@ -52,6 +52,13 @@ class Process {
   }
   void send_signal(int signal) const { ::kill(pid_, signal); }
 
+  bool is_running() const {
+    siginfo_t ended{};
+    return pid_ > 0 &&
+           waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0;
+  }
+
   // Reads both outputs to their ends; the exit status, or -1 where a signal ended the program.
   int wait() {
     if (pid_ <= 0) return status_;

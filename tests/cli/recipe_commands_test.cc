@@ -114,7 +114,7 @@ TEST_P(RecipeCommands, FeedWorksUntilItIsToldToStop) {
 TEST_P(RecipeCommands, SensorsAreRegisteredAndFoundByPlace) {
   const std::string sensor =
       "{\"building\":\"B\",\"city\":\"Berlin\",\"floor\":\"1\",\"id\":\"s1\",\"room\":\"2\","
-      "\"type\":\"rain\"}\n";
+      "\"type\":\"rain\",\"version\":1}\n";
   const std::vector<std::string> add = {"sensor",     "add",    "s1",      "--city", "Berlin",
                                         "--building", "B",      "--floor", "1",      "--room",
                                         "2",          "--type", "rain",    "--json"};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator sensor: sensors that move and go, roll-ups, and imports that are killed.
+#include <fstream>
+
+#include "cli/stator_program.h"
+#include "stator/http_client.h"
+#include "support/must.h"
+
+namespace stator::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class SensorCommand : public CommandTest {
+ protected:
+  Ran add(const std::string& id, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"sensor", "add",     id,  "--city", "Berlin", "--building",
+                                      "B",      "--floor", "1", "--room", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return stator(std::move(words));
+  }
+  std::vector<std::string> move_to(const std::string& room) {
+    return {"sensor", "move",    "s1", "--city", "Berlin", "--building",
+            "B",      "--floor", "10", "--room", room};
+  }
+  void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
+    const Ran ran = stator(std::move(arguments));
+    EXPECT_EQ(ran.status, status) << reason;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
+  }
+};
+STATOR_ON_DATA_AND_ENDPOINT(SensorCommand);
+
+TEST_P(SensorCommand, MovesAndDecommissions) {
+  EXPECT_THAT(add("s1"), Prints("s1\tBerlin\tB\t1\t2\t\n"));
+  EXPECT_THAT(stator(move_to("3")), Prints("s1\tBerlin\tB\t10\t3\t\n"));
+  EXPECT_THAT(stator({"sensor", "at", "--city", "Berlin", "--building", "B", "--floor", "1"}),
+              Prints(""));
+  std::vector<std::string> old = move_to("4");
+  old.insert(old.end(), {"--version", "1"});
+  expect_failure(old, 1, "sensor s1 is of version 2, not 1");
+  const Ran gone = stator({"sensor", "decommission", "s1", "--json"});
+  EXPECT_EQ(gone.status, 0);
+  EXPECT_THAT(gone.out, AllOf(HasSubstr("\"decommissioned_at\":\"20"), HasSubstr("\"version\":3")));
+  EXPECT_THAT(stator({"sensor", "at", "--city", "Berlin"}), Prints(""));
+  expect_failure({"sensor", "record", "s1", "1"}, 1, "no sensor s1 is registered");
+  expect_failure(move_to("4"), 1, "was decommissioned at");
+  expect_failure({"sensor", "decommission", "s2"}, 1, "no sensor s2 is registered");
+}
+
+TEST_P(SensorCommand, RollsUpAndSpreadsCities) {
+  const std::vector<std::string> spread = {"--city-shards", "Berlin=4",        "--city-shards",
+                                           "A=B=2",         "--location-keys", "attributes"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), spread.begin(), spread.end());
+    return stator(std::move(words));
+  };
+  for (const char* id : {"s1", "s2", "s3", "s4"}) EXPECT_EQ(add(id, spread).status, 0);
+  EXPECT_THAT(with({"sensor", "at", "--city", "Berlin"}), Prints("s1\ns2\ns3\ns4\n"));
+  for (const char* minute : {"00", "20", "59"}) {
+    EXPECT_EQ(with({"sensor", "record", "s1", minute, "--at",
+                    "2024-01-01T10:" + std::string(minute) + ":00Z", "--unit", "mm"})
+                  .status,
+              0);
+  }
+  EXPECT_THAT(with({"sensor", "rollup", "s1"}), Prints("1 made, 1 changed\n"));
+  EXPECT_THAT(with({"sensor", "rollup", "s1", "--json"}), Prints("{\"changed\":0,\"made\":1}\n"));
+  EXPECT_THAT(with({"sensor", "rollup", "s1", "--by", "minute", "--from", "2024-01-01T10:20:30Z"}),
+              Prints("2 made, 2 changed\n"));
+  EXPECT_THAT(with({"sensor", "rollups", "s1"}),
+              Prints("2024-01-01T10:00:00Z\t3\t26.333333333333332\t0\t59\tmm\n"));
+  EXPECT_THAT(with({"sensor", "rollups", "s1", "--json"}),
+              Prints("{\"count\":3,\"first\":0,\"from\":\"2024-01-01T10:00:00Z\",\"last\":59,"
+                     "\"max\":59,\"mean\":26.333333333333332,\"min\":0,\"sum\":79,\"unit\":\"mm\"}"
+                     "\n"));
+  for (const char* wrong : {"Berlin", "Berlin=", "Berlin=x", "=3"}) {
+    expect_failure({"sensor", "at", "--city", "Berlin", "--city-shards", wrong}, 2,
+                   "is no CITY=NUMBER");
+  }
+  expect_failure({"sensor", "at", "--city", "B", "--city-shards", "B=0", "--table", "Other"}, 2,
+                 "city_shards: must be");
+  expect_failure({"sensor", "rollup", "s1", "--by", "week"}, 2, "--by: week");
+}
+
+TEST_P(SensorCommand, ImportsManySensorsAndRefusesWhatIsNoReading) {
+  add("s1");
+  add("s2");
+  const std::string file = where_.path("many.csv");
+  std::ofstream(file) << "id,date,v,u\ns1,2024-01-01,1,mm\ns2,2024-01-01,2,\ns1,2024-01-02,3,cm\n";
+  EXPECT_THAT(stator({"sensor", "import", file, "--value", "v", "--sensor-column", "id",
+                      "--unit-column", "u", "--json"}),
+              Prints("{\"duplicates\":0,\"stored\":3}\n"));
+  EXPECT_THAT(stator({"sensor", "readings", "s1"}),
+              Prints("2024-01-02T00:00:00Z\t3\tcm\n2024-01-01T00:00:00Z\t1\tmm\n"));
+  EXPECT_THAT(stator({"sensor", "import", file, "--value", "v", "--sensor-column", "id",
+                      "--retention", "60"}),
+              Prints("0 stored, 0 duplicates, 3 expired\n"));
+  expect_failure({"sensor", "import", file, "--value", "v"}, 2, "give the sensor and the file");
+  expect_failure({"sensor", "import", "s1", file, "--value", "v", "--sensor-column", "id"}, 2,
+                 "with --sensor-column only the file");
+  const std::string bad = where_.path("bad.csv");
+  std::ofstream(bad) << "date,v\n2024-01-01,NaN\n";
+  expect_failure({"sensor", "import", "s1", bad, "--value", "v"}, 1, "bad.csv, line 2: ");
+}
+
+// Behind a server, whose table tells how far the import is.
+class KilledImport : public ::testing::Test {
+ protected:
+  static constexpr int kReadings = 150'000;
+
+  KilledImport() {
+    std::ofstream file(csv_);
+    file << "date,v\n";
+    for (int i = 0; i < kReadings; ++i) {
+      file << "2024-01-01T" << two(i / 3600 % 24) << ':' << two(i / 60 % 60) << ':' << two(i % 60)
+           << '.' << i / 86'400 + 1 << ',' << i << '\n';
+    }
+    file.close();
+    EXPECT_EQ(run({"sensor", "add", "s1", "--city", "B", "--building", "B", "--floor", "1",
+                   "--room", "2"})
+                  .status,
+              0);
+  }
+  static std::string two(int number) { return (number < 10 ? "0" : "") + std::to_string(number); }
+  std::vector<std::string> with_endpoint(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--endpoint", url_});
+    return words;
+  }
+  Ran run(std::vector<std::string> words) const {
+    return run_stator(with_endpoint(std::move(words)));
+  }
+  // Returns once an import has said how far it has come; at once where it never will.
+  void await_checkpoint(Process& import) const {
+    HttpClient client = must(HttpClient::open({.endpoint = url_}));
+    while (import.is_running()) {
+      const auto found = must(client.query({.table = "Sensors",
+                                            .key_condition = "pk = :imports",
+                                            .values = Values{{":imports", "IMPORTS"}}}));
+      if (!found.items.empty()) return;
+    }
+    ADD_FAILURE() << "the import has ended first";
+  }
+  int64_t stored() const {
+    HttpClient client = must(HttpClient::open({.endpoint = url_}));
+    QueryRequest request{.table = "Sensors",
+                         .key_condition = "pk = :pk AND begins_with(sk, :read)",
+                         .values = Values{{":pk", "SENSOR#s1"}, {":read", "READ#"}},
+                         .select = Select::kCount};
+    int64_t count = 0;
+    for (;;) {
+      PageResult page = must(client.query(request));
+      count += page.count;
+      if (!page.last_evaluated_key) return count;
+      request.exclusive_start_key = std::move(page.last_evaluated_key);
+    }
+  }
+
+  TempDir directory_;
+  std::string csv_ = (directory_.path() / "readings.csv").string();
+  Serving server_{{"--memory"}};
+  std::string url_ = "http://127.0.0.1:" + std::to_string(server_.port());
+  std::vector<std::string> import_ = {"sensor", "import", "s1", csv_, "--value", "v"};
+};
+
+TEST_F(KilledImport, IsFinishedByTheNext) {
+  {
+    Process import(stator_command(with_endpoint(import_)));
+    await_checkpoint(import);
+    import.send_signal(SIGKILL);
+    EXPECT_EQ(import.wait(), -1);
+  }
+  const Ran ran = run(import_);
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_THAT(ran.out, MatchesRegex("150000 stored, 0 duplicates; went on after line [0-9]+\n"));
+  EXPECT_EQ(stored(), kReadings);
+}
+
+TEST_F(KilledImport, SaysWhereItStopped) {
+  {
+    Process import(stator_command(with_endpoint(import_)));
+    await_checkpoint(import);
+    import.send_signal(SIGTERM);
+    EXPECT_EQ(import.wait(), 1);
+    EXPECT_EQ(import.out(), "");
+    EXPECT_THAT(import.err(), MatchesRegex("stator: stopped after line [0-9]+ of [^\n]*; the same "
+                                           "command goes on from there\n"));
+  }
+  EXPECT_THAT(run(import_).out, HasSubstr("150000 stored, 0 duplicates; went on after line"));
+  EXPECT_EQ(stored(), kReadings);
+}
+
+}  // namespace
+}  // namespace stator::test
