@@ -18,8 +18,8 @@ struct ImportOptions {
   SensorOptions sensors;
   Check check = Check::kCached;
   bool restart = false;                  // from the file's start, whatever an earlier run has done
-  std::size_t threads = 8;               // waiting for writes, more than working
-  std::size_t chunk = 2'000;             // readings
+  std::size_t threads = 32;              // they wait for the disk together
+  std::size_t chunk = 8'000;             // readings
   int64_t checkpoint_readings = 40'000;  // the most that are stored again after a crash, or nearly
 };
 
