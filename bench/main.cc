@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: stator_bench --stator BINARY [PART…] [options]\n"
     "       stator_bench compare NAME=URL… [options]\n"
-    "parts (default: all but growth): process http footprint growth\n"
+    "parts (default: all but the last two): process http footprint growth recipes\n"
     "  --items N       items of the table (100000)\n"
     "  --turns N       turns of each contender; the median counts (3)\n"
     "  --turn-ms N     length of a turn (1000)\n"
@@ -30,7 +30,7 @@ struct Arguments {
   bool compare = false;
 
   bool wants(std::string_view part) const {
-    if (parts.empty()) return part != "growth";
+    if (parts.empty()) return part != "growth" && part != "recipes";
     return std::ranges::find(parts, part) != parts.end();
   }
 };
@@ -96,7 +96,8 @@ int run(int argc, char** argv) {
     good = (!arguments.wants("process") || in_process(settings, findings)) &&
            (!arguments.wants("http") || over_http(settings, findings)) &&
            (!arguments.wants("footprint") || footprint(settings, findings)) &&
-           (!arguments.wants("growth") || growth(settings, findings));
+           (!arguments.wants("growth") || growth(settings, findings)) &&
+           (!arguments.wants("recipes") || semaphore_recipe());
     print_budget(findings);
   }
   if (!arguments.json.empty()) good = write_json(arguments.json, settings, findings) && good;

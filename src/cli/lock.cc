@@ -76,7 +76,7 @@ int watch(ChildProcess& child, const Lease& lease, const Flags& flags, const sig
 class Interruption {
  public:
   explicit Interruption(const sigset_t& signals)
-      : watcher_([this, signals](std::stop_token end) {
+      : watcher_([this, signals](const std::stop_token& end) {
           const timespec look{.tv_sec = 0, .tv_nsec = 100'000'000};
           while (!end.stop_requested() && signal_ <= 0)
             signal_ = sigtimedwait(&signals, nullptr, &look);

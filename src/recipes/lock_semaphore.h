@@ -24,7 +24,7 @@ Result<void> check_lock(const LockTable& table, const LockName& name);
 }  // namespace recipes
 
 struct Semaphore::State {
-  State(Client& client, SemaphoreOptions options)
+  State(Client& client, const SemaphoreOptions& options)
       : table(std::make_shared<const recipes::LockTable>(
             recipes::LockTable{.client = client,
                                .options = options,

@@ -113,8 +113,8 @@ Result<void> check_lock_table(const LockTable& table) {
 
 }  // namespace recipes
 
-Semaphore::Semaphore(Client& client, SemaphoreOptions options)
-    : state_(std::make_shared<State>(client, std::move(options))) {}
+Semaphore::Semaphore(Client& client, const SemaphoreOptions& options)
+    : state_(std::make_shared<State>(client, options)) {}
 
 std::optional<Lease> Semaphore::State::reenter(const std::string& key, Reentry reentry) {
   if (reentry == Reentry::kNone) return std::nullopt;

@@ -158,7 +158,7 @@ class Lease {
 
 class Semaphore {
  public:
-  Semaphore(Client& client, SemaphoreOptions options);
+  Semaphore(Client& client, const SemaphoreOptions& options);
 
   // A lease of `name`. kNoWait: kHeld at once when there is no permit. A wait that runs out:
   // kTimeout; kCancelled as soon as `stop` asks for it. state_in() tells who is in the way.
