@@ -125,7 +125,11 @@ TransactWriteItem SensorRegistration::update_of(const Sensor& known, Item set) c
   int count = 0;
   for (const auto& [name, value] : set) {
     const std::string number = std::to_string(count++);
-    update += (number == "0" ? "#n" : ", #n") + number + " = :v" + number;
+    if (number != "0") update += ", ";
+    update += "#n";
+    update += number;
+    update += " = :v";
+    update += number;
     names.emplace("#n" + number, name);
     values.emplace(":v" + number, value);
   }
