@@ -1,228 +1,264 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delivery of what is in the outbox.
-//
-// For one post: page through the followers, write (or, for a retracted post, delete) one copy each
-// in batches of 25, then take the author's item out of the outbox (or delete it) on condition that
-// it is still what was delivered. Copies have the post's own key, so any part may be done twice,
-// by any worker. After each page of followers the place is noted in the author's item, so that a
-// crash costs a page at most.
-//
-// A retraction in the middle makes the last step's condition fail, and the post is looked at
-// again; one that another worker has completed meanwhile left no item, and the copies just written
-// are withdrawn.
-#include <algorithm>
+#include "recipes/delivery.h"
+
 #include <utility>
 
-#include "recipes/feed_state.h"
+#include "base/random.h"
 #include "recipes/keys.h"
 #include "recipes/requests.h"
 
-namespace stator {
-
-using namespace recipes;
-
+namespace stator::recipes {
 namespace {
 
 constexpr int kFollowersPage = 1000;  // 40 batches
 constexpr int64_t kOutboxPage = 100;
 constexpr int kMaxLooks = 8;  // at a post that keeps changing; the next delivery goes on
 
-enum class Work { kCopy, kWithdraw };
-
-class Delivery {
- public:
-  Delivery(Client& client, const FeedOptions& options, TimeSource& time, Followers& followers,
-           std::stop_token stop, Delivered& done)
-      : client_(client),
-        options_(options),
-        time_(time),
-        followers_(followers),
-        stop_(std::move(stop)),
-        done_(done) {}
-
-  // Every post in one partition of the index, oldest first.
-  Result<void> drain(const std::string& outbox) {
-    QueryRequest request{.table = options_.table,
-                         .index = "Outbox",
-                         .key_condition = "outbox = :outbox",
-                         .values = Values{{":outbox", outbox}},
-                         .limit = kOutboxPage,
-                         .forward = options_.layout == FeedLayout::kOrdered};
-    Result<void> first_failure;
-    do {
-      STATOR_TRY(PageResult found, with_retries(options_.retry, time_, stop_,
-                                                [&] { return client_.query(request); }));
-      for (const Item& entry : found.items) {
-        if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
-        auto delivered = deliver(entry);
-        if (delivered) continue;
-        // One post that cannot be delivered must not hold up the others; an absent service does.
-        const bool passing = trouble_of(delivered.error()) != Trouble::kNone;
-        if (passing || delivered.error().code == Code::kCancelled) return delivered;
-        if (first_failure) first_failure = std::move(delivered);
-      }
-      request.exclusive_start_key = std::move(found.last_evaluated_key);
-    } while (request.exclusive_start_key);
-    return first_failure;
-  }
-
- private:
-  Result<void> deliver(const Item& entry) {
-    const std::string* author = text_in(entry, "partition_key");
-    const auto range_key = entry.find("range_key");
-    if (author == nullptr || range_key == entry.end()) {
-      return fail(Code::kConflict, "the outbox holds an item that is no post");
-    }
-    const Item key{{"partition_key", *author}, {"range_key", range_key->second}};
-    bool copied = false;
-    for (int looks = 0; looks < kMaxLooks; ++looks) {
-      const GetItemRequest get{.table = options_.table, .key = key, .consistent_read = true};
-      STATOR_TRY(GetItemResult found,
-                 with_retries(options_.retry, time_, stop_, [&] { return client_.get_item(get); }));
-      if (!found.item) {
-        return copied ? pass(Work::kWithdraw, key, Item()) : Result<void>();
-      }
-      const Item& post = *found.item;
-      if (!post.contains("outbox")) return {};  // another worker has delivered it
-      const Work work = post.contains("retracted") ? Work::kWithdraw : Work::kCopy;
-      STATOR_CHECK_OK(pass(work, key, post));
-      copied = copied || work == Work::kCopy;
-      STATOR_TRY(const bool finished, finish(work, key));
-      if (finished) return {};
-    }
-    return {};
-  }
-
-  // One round over the followers, from where an earlier one stopped.
-  Result<void> pass(Work work, const Item& key, const Item& post) {
-    const UserId author{*text_in(key, "partition_key")};
-    const AttributeValue& range_key = key.find("range_key")->second;
-    const std::string* resume = text_in(post, "outbox_cursor");
-    std::string cursor = resume != nullptr ? *resume : std::string();
-    do {
-      STATOR_TRY(Page<UserId> page, followers_.page(author, kFollowersPage, cursor));
-      std::vector<WriteRequest> writes;
-      for (const UserId& follower : page.items) {
-        if (follower == author) continue;  // the outbox itself
-        Item copy{{"partition_key", follower.text}, {"range_key", range_key}};
-        if (work == Work::kCopy) {
-          copy.emplace("author", author.text);
-          if (const auto content = post.find("content"); content != post.end()) {
-            copy.insert(*content);
-          }
-          writes.push_back({.put = std::move(copy)});
-        } else {
-          writes.push_back({.delete_key = std::move(copy)});
-        }
-        if (writes.size() == kBatchWrites) STATOR_CHECK_OK(send(writes));
-      }
-      STATOR_CHECK_OK(send(writes));
-      cursor = std::move(page.next);
-      if (!cursor.empty() && !post.empty()) STATOR_CHECK_OK(note_progress(work, key, cursor));
-    } while (!cursor.empty());
-    return {};
-  }
-
-  Result<void> send(std::vector<WriteRequest>& writes) {
-    if (writes.empty()) return {};
-    if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
-    const auto copies = static_cast<int64_t>(writes.size());
-    STATOR_TRY(const int64_t requests, write_batch(client_, options_.retry, time_, stop_,
-                                                   options_.table, std::exchange(writes, {})));
-    done_.batches += requests;
-    done_.copies += copies;
-    return {};
-  }
-
-  // A failed condition means that the post has changed, which finish() will see.
-  Result<void> note_progress(Work work, const Item& key, const std::string& cursor) {
-    const UpdateItemRequest note{.table = options_.table,
-                                 .key = key,
-                                 .update = "SET outbox_cursor = :cursor",
-                                 .condition = still(work),
-                                 .values = Values{{":cursor", cursor}}};
-    auto written =
-        with_retries(options_.retry, time_, stop_, [&] { return client_.update_item(note); });
-    if (!written && written.error().code != Code::kConditionalCheckFailed) {
-      return failure_of(std::move(written));
-    }
-    return {};
-  }
-
-  // False when the post has changed since.
-  Result<bool> finish(Work work, const Item& key) {
-    auto written = with_retries(options_.retry, time_, stop_, [&]() -> Result<WriteResult> {
-      if (work == Work::kWithdraw) {
-        return client_.delete_item({.table = options_.table, .key = key, .condition = still(work)});
-      }
-      return client_.update_item({.table = options_.table,
-                                  .key = key,
-                                  .update = "REMOVE outbox, outbox_cursor",
-                                  .condition = still(work)});
-    });
-    if (!written && written.error().code != Code::kConditionalCheckFailed) {
-      return failure_of(std::move(written));
-    }
-    if (written) ++done_.posts;
-    return written.has_value();
-  }
-
-  static std::string still(Work work) {
-    return work == Work::kWithdraw ? "attribute_exists(retracted)"
-                                   : "attribute_exists(outbox) AND attribute_not_exists(retracted)";
-  }
-
-  Client& client_;
-  const FeedOptions& options_;
-  TimeSource& time_;
-  Followers& followers_;
-  std::stop_token stop_;
-  Delivered& done_;
-};
-
-bool is_passing(const Error& error) {
-  return trouble_of(error) != Trouble::kNone;
-}
-
 }  // namespace
 
-Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
-  const State& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  Delivered done;
-  if (state.followers == nullptr) return done;
-  Delivery delivery(state.client, state.options, state.time, *state.followers, stop, done);
-  for (int shard = 0; shard < state.options.outbox_shards; ++shard) {
-    STATOR_CHECK_OK(delivery.drain(State::outbox(shard)));
-  }
-  return done;
-}
+Delivery::Delivery(const FeedState& state, std::stop_token stop)
+    : state_(state), options_(state.options), stop_(std::move(stop)), claim_(random_uuid()) {}
 
-Result<Delivered> Feed::run_worker(const std::stop_token& stop,
-                                   std::chrono::milliseconds idle) const {
-  const State& state = *state_;
-  constexpr std::chrono::seconds kLongestWait{10};
-  Delivered total;
-  int failures = 0;
-  while (!stop.stop_requested()) {
-    std::chrono::nanoseconds pause = idle;
-    auto done = deliver_pending(stop);
-    if (done) {
-      failures = 0;
-      total.posts += done->posts;
-      total.copies += done->copies;
-      total.batches += done->batches;
-      if (done->posts > 0) continue;
-    } else if (done.error().code == Code::kCancelled) {
-      break;
-    } else if (is_passing(done.error())) {
-      pause = std::max<std::chrono::nanoseconds>(idle, jittered(idle, kLongestWait, failures++));
-    } else {
-      return done;
+Result<void> Delivery::drain(const std::string& outbox) {
+  QueryRequest request{.table = options_.table,
+                       .index = options_.outbox_index,
+                       .key_condition = "outbox = :outbox",
+                       .values = Values{{":outbox", outbox}},
+                       .limit = kOutboxPage,
+                       .forward = options_.layout == FeedLayout::kOrdered};
+  Result<void> first_failure;
+  do {
+    STATOR_TRY(PageResult found, with_retries(options_.retry, state_.time, stop_,
+                                              [&] { return state_.client.query(request); }));
+    for (const Item& entry : found.items) {
+      if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
+      const std::string* partition = text_in(entry, options_.partition_key);
+      const auto range_key = entry.find(options_.range_key);
+      if (partition == nullptr || !partition->starts_with(options_.user_prefix) ||
+          range_key == entry.end()) {
+        return fail(Code::kConflict, "the outbox holds an item that is no post");
+      }
+      auto delivered = deliver({partition->substr(options_.user_prefix.size())}, range_key->second);
+      if (delivered) continue;
+      // One post that cannot be delivered must not hold up the others; an absent service does.
+      const bool passing = trouble_of(delivered.error()) != Trouble::kNone;
+      if (passing || delivered.error().code == Code::kCancelled) {
+        return failure_of(std::move(delivered));
+      }
+      if (first_failure) first_failure = failure_of(std::move(delivered));
     }
-    if (!state.time.sleep(pause, stop)) break;
-  }
-  return total;
+    request.exclusive_start_key = std::move(found.last_evaluated_key);
+  } while (request.exclusive_start_key);
+  return first_failure;
 }
 
-}  // namespace stator
+Result<Delivery::Outcome> Delivery::deliver(const UserId& author, const AttributeValue& range_key) {
+  const Item key = state_.key_of(author, range_key);
+  auto outcome = deliver_claimed({.author = author, .key = key});
+  if (!outcome) release(key);
+  return outcome;
+}
+
+Result<Delivery::Outcome> Delivery::deliver_claimed(Job job) {
+  std::optional<Version> written;  // what copies may have been written of
+  for (int looks = 0; looks < kMaxLooks; ++looks) {
+    STATOR_TRY(const Look look, claim(job.key));
+    if (!look.post) {
+      if (!written || written->retracted) return Outcome::kDone;
+      // Others have withdrawn it while this worker wrote.
+      job.version = {.retracted = true};
+      job.mine = false;
+      STATOR_CHECK_OK(pass_followers(job, job.key));
+      STATOR_CHECK_OK(pass_merged(job, job.key));
+      return Outcome::kDone;
+    }
+    job.version = {.retracted = look.post->contains("retracted"),
+                   .edits = int64_in(*look.post, "edits").value_or(0)};
+    job.mine = look.mine;
+    if (!job.mine && (!written || *written == job.version)) {
+      return look.post->contains("outbox") ? Outcome::kBusy : Outcome::kDone;
+    }
+    written = job.version;
+    STATOR_CHECK_OK(pass(job, *look.post));
+    if (!job.mine) continue;
+    STATOR_TRY(const bool finished, finish(job));
+    if (finished) return Outcome::kDone;
+  }
+  return Outcome::kBusy;
+}
+
+int64_t Delivery::now_ms() const {
+  const Time now = state_.time.now();
+  return now.unix_seconds() * 1000 + now.subsecond_ns() / 1'000'000;
+}
+
+// The post as it is, and this worker's for a while if it is in the outbox and nobody else's.
+Result<Delivery::Look> Delivery::claim(const Item& key) {
+  const int64_t now = now_ms();
+  const UpdateItemRequest take{
+      .table = options_.table,
+      .key = key,
+      .update = "SET claim = :mine, claim_until = :until",
+      .condition =
+          "attribute_exists(outbox) AND (attribute_not_exists(claim) OR claim = :mine OR "
+          "claim_until < :now)",
+      .values = Values{{":mine", claim_}, {":until", now + options_.claim.count()}, {":now", now}},
+      .return_values = ReturnValues::kAllNew,
+      .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
+  auto taken = with_retries(options_.retry, state_.time, stop_,
+                            [&] { return state_.client.update_item(take); });
+  if (taken) return Look{.post = std::move(taken->attributes), .mine = true};
+  if (taken.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(taken));
+  const Item* there = item_in(taken.error());
+  return Look{.post = there != nullptr ? std::optional(*there) : std::nullopt};
+}
+
+// So that the next worker need not wait; where this fails it does.
+void Delivery::release(const Item& key) {
+  static_cast<void>(state_.client.update_item({.table = options_.table,
+                                               .key = key,
+                                               .update = "REMOVE claim, claim_until",
+                                               .condition = "claim = :mine",
+                                               .values = Values{{":mine", claim_}}}));
+}
+
+Result<void> Delivery::pass(const Job& job, const Item& post) {
+  STATOR_TRY(const std::string spread, spread_of(job, post));
+  if (spread.empty()) return {};
+  return spread == kSpreadMerged ? pass_merged(job, post) : pass_followers(job, post);
+}
+
+// A post goes one way alone, which is noted before it takes it. Empty where the post has changed
+// meanwhile, which finish() will see.
+Result<std::string> Delivery::spread_of(const Job& job, const Item& post) {
+  if (const std::string* spread = text_in(post, "spread")) return *spread;
+  if (options_.merge_over == 0 || !job.mine || job.version.retracted) return kSpreadCopies;
+  STATOR_TRY(const bool merged, has_too_many_followers(job.author));
+  if (merged) {
+    const UpdateItemRequest add{.table = options_.table,
+                                .key = state_.merged_authors_key(),
+                                .update = "ADD authors :author",
+                                .values = Values{{":author", StringSet{job.author.text}}}};
+    STATOR_CHECK_OK(with_retries(options_.retry, state_.time, stop_,
+                                 [&] { return state_.client.update_item(add); }));
+  }
+  const std::string spread = merged ? kSpreadMerged : kSpreadCopies;
+  STATOR_TRY(const bool noted, note(job, "spread", spread));
+  return noted ? spread : std::string();
+}
+
+Result<bool> Delivery::has_too_many_followers(const UserId& author) {
+  std::size_t count = 0;
+  std::string cursor;
+  do {
+    STATOR_TRY(Page<UserId> page, state_.followers->page(author, kFollowersPage, cursor));
+    count += page.items.size();
+    if (count > static_cast<std::size_t>(options_.merge_over)) return true;
+    cursor = std::move(page.next);
+  } while (!cursor.empty());
+  return false;
+}
+
+// One round over the followers, from where an earlier one stopped.
+Result<void> Delivery::pass_followers(const Job& job, const Item& post) {
+  const std::string* resume = text_in(post, "outbox_cursor");
+  std::string cursor = resume != nullptr ? *resume : std::string();
+  do {
+    STATOR_TRY(Page<UserId> page, state_.followers->page(job.author, kFollowersPage, cursor));
+    std::vector<WriteRequest> writes;
+    for (const UserId& follower : page.items) {
+      if (follower == job.author) continue;  // the outbox itself
+      Item copy = state_.copy_of(post, job.author, follower);
+      if (job.version.retracted) {
+        writes.push_back({.delete_key = state_.key_of(follower, copy.at(options_.range_key))});
+      } else {
+        writes.push_back({.put = std::move(copy)});
+      }
+      if (writes.size() == kBatchWrites) STATOR_CHECK_OK(send(writes));
+    }
+    STATOR_CHECK_OK(send(writes));
+    cursor = std::move(page.next);
+    // Where the post has changed meanwhile, finish() will see it.
+    if (!cursor.empty() && job.mine) STATOR_CHECK_OK(note(job, "outbox_cursor", cursor));
+  } while (!cursor.empty());
+  return {};
+}
+
+Result<void> Delivery::pass_merged(const Job& job, const Item& post) {
+  const AttributeValue& range_key = post.find(options_.range_key)->second;
+  const Item key = state_.merged_key_of(job.author, range_key);
+  std::vector<WriteRequest> writes(1);
+  if (job.version.retracted) {
+    writes[0].delete_key = key;
+  } else {
+    writes[0].put = state_.copy_of(post, job.author, {options_.merged_prefix + job.author.text});
+  }
+  return send(writes);
+}
+
+Result<void> Delivery::send(std::vector<WriteRequest>& writes) {
+  if (writes.empty()) return {};
+  if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
+  const auto copies = static_cast<int64_t>(writes.size());
+  STATOR_TRY(const int64_t requests, write_batch(state_.client, options_.retry, state_.time, stop_,
+                                                 options_.table, std::exchange(writes, {})));
+  done_.batches += requests;
+  done_.copies += copies;
+  return {};
+}
+
+// Sets an attribute of the post and goes on claiming it; false when the post has changed since.
+Result<bool> Delivery::note(const Job& job, const std::string& attribute,
+                            const std::string& value) {
+  UpdateItemRequest set{.table = options_.table,
+                        .key = job.key,
+                        .update = "SET " + attribute + " = :value, claim_until = :until",
+                        .condition = still(job),
+                        .values = values_of(job)};
+  set.values->emplace(":value", value);
+  set.values->emplace(":until", now_ms() + options_.claim.count());
+  auto written = with_retries(options_.retry, state_.time, stop_,
+                              [&] { return state_.client.update_item(set); });
+  if (!written && written.error().code != Code::kConditionalCheckFailed) {
+    return failure_of(std::move(written));
+  }
+  return written.has_value();
+}
+
+// False when the post has changed since.
+Result<bool> Delivery::finish(const Job& job) {
+  auto written = with_retries(options_.retry, state_.time, stop_, [&]() -> Result<WriteResult> {
+    if (job.version.retracted) {
+      return state_.client.delete_item({.table = options_.table,
+                                        .key = job.key,
+                                        .condition = still(job),
+                                        .values = values_of(job)});
+    }
+    return state_.client.update_item({.table = options_.table,
+                                      .key = job.key,
+                                      .update = "REMOVE outbox, outbox_cursor, claim, claim_until",
+                                      .condition = still(job),
+                                      .values = values_of(job)});
+  });
+  if (!written && written.error().code != Code::kConditionalCheckFailed) {
+    return failure_of(std::move(written));
+  }
+  if (written) ++done_.posts;
+  return written.has_value();
+}
+
+std::string Delivery::still(const Job& job) const {
+  if (job.version.retracted) return "claim = :mine AND attribute_exists(retracted)";
+  return std::string("claim = :mine AND attribute_not_exists(retracted) AND ") +
+         (job.version.edits == 0 ? "attribute_not_exists(edits)" : "edits = :edits");
+}
+
+Values Delivery::values_of(const Job& job) const {
+  Values values{{":mine", claim_}};
+  if (!job.version.retracted && job.version.edits != 0) {
+    values.emplace(":edits", job.version.edits);
+  }
+  return values;
+}
+
+}  // namespace stator::recipes

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A feed is the partition of its user's id. An item has author and content, and the author's own
-// item is the outbox as well: while it has the attribute `outbox` it is in the sparse index
-// `Outbox`, which delivery.cc reads. So a post and the duty to deliver it are one put.
+// item is the outbox as well: while it has the attribute `outbox` it is in a sparse index, which
+// feed_worker.cc reads. So a post and the duty to deliver it are one put.
 #include "stator/recipes/feed.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "recipes/cursor.h"
 #include "recipes/feed_state.h"
 #include "recipes/keys.h"
 #include "recipes/post_keys.h"
@@ -25,13 +25,102 @@ namespace {
 // it could never be delivered: 400 KB less the keys, with room for attributes to come.
 constexpr std::size_t kMaxContentBytes = 350'000;
 constexpr int kMaxShards = 64;
+constexpr int kMaxMergeOver = 100'000;
+constexpr std::size_t kMaxKeyNameBytes = 255;
+constexpr std::size_t kMaxPrefixBytes = 512;
+constexpr std::array<std::string_view, 10> kAttributes = {
+    "author", "content",     "edits",  "outbox",  "outbox_cursor",
+    "claim",  "claim_until", "spread", "authors", "retracted"};
 
-Result<void> check_user(std::string_view argument, const UserId& user) {
-  return check_text(argument, user.text, kMaxUserIdBytes);
+Result<void> check_key_name(std::string_view argument, std::string_view name) {
+  STATOR_CHECK_OK(check_text(argument, name, kMaxKeyNameBytes));
+  if (std::ranges::find(kAttributes, name) != kAttributes.end()) {
+    return invalid(argument, "is the name of another attribute");
+  }
+  return {};
 }
 
-Result<Post> post_of(const Item& item) {
-  const auto range_key = item.find("range_key");
+Result<void> check_prefix(std::string_view argument, std::string_view prefix) {
+  if (prefix.empty()) return {};
+  return check_text(argument, prefix, kMaxPrefixBytes);
+}
+
+}  // namespace
+
+namespace recipes {
+
+std::string FeedState::outbox(int shard) const {
+  return fmt::format("{}PENDING#{}", options.user_prefix, shard);
+}
+
+std::string FeedState::outbox_of(const PostId& id) const {
+  return outbox(id.bytes()[15] % options.outbox_shards);
+}
+
+Result<void> FeedState::check_options() const {
+  STATOR_CHECK_OK(check_table(options.table));
+  STATOR_CHECK_OK(check_key_name("partition_key", options.partition_key));
+  STATOR_CHECK_OK(check_key_name("range_key", options.range_key));
+  if (options.partition_key == options.range_key) {
+    return invalid("range_key", "must not be the partition key");
+  }
+  STATOR_CHECK_OK(check_text("outbox_index", options.outbox_index, kMaxKeyNameBytes));
+  STATOR_CHECK_OK(check_prefix("user_prefix", options.user_prefix));
+  STATOR_CHECK_OK(check_text("merged_prefix", options.merged_prefix, kMaxPrefixBytes));
+  if (options.outbox_shards < 1 || options.outbox_shards > kMaxShards) {
+    return invalid("outbox_shards", "must be 1 to 64");
+  }
+  if (options.merge_over < 0 || options.merge_over > kMaxMergeOver) {
+    return invalid("merge_over", "must be 0 to 100,000");
+  }
+  if (options.claim.count() <= 0) return invalid("claim", "must be positive");
+  if (options.sweep.count() <= 0) return invalid("sweep", "must be positive");
+  return {};
+}
+
+Result<void> FeedState::check_user(std::string_view argument, const UserId& user) const {
+  STATOR_CHECK_OK(check_text(argument, user.text, kMaxUserIdBytes));
+  if (options.merge_over > 0 && user.text.starts_with(options.merged_prefix)) {
+    return invalid(argument, "begins with merged_prefix, whose partitions are not users'");
+  }
+  return {};
+}
+
+Item FeedState::key_of(const UserId& user, const AttributeValue& range_key) const {
+  return {{options.partition_key, options.user_prefix + user.text}, {options.range_key, range_key}};
+}
+
+Item FeedState::merged_key_of(const UserId& author, const AttributeValue& range_key) const {
+  return key_of({options.merged_prefix + author.text}, range_key);
+}
+
+Item FeedState::merged_authors_key() const {
+  const bool numbers = options.layout == FeedLayout::kNewestFirst;
+  return key_of({options.merged_prefix}, numbers ? AttributeValue(0) : AttributeValue("AUTHORS"));
+}
+
+Item FeedState::copy_of(const Item& post, const UserId& author, const UserId& follower) const {
+  Item copy = key_of(follower, post.find(options.range_key)->second);
+  copy.emplace("author", author.text);
+  for (const char* name : {"content", "edits"}) {
+    if (const auto entry = post.find(name); entry != post.end()) copy.insert(*entry);
+  }
+  return copy;
+}
+
+bool FeedState::is_newer(const AttributeValue& range_key, const AttributeValue& other) const {
+  if (options.layout == FeedLayout::kNewestFirst) {
+    const auto* number = range_key.get_if<Number>();
+    const auto* other_number = other.get_if<Number>();
+    return number != nullptr && other_number != nullptr && *number < *other_number;
+  }
+  const auto* text = range_key.get_if<std::string>();
+  const auto* other_text = other.get_if<std::string>();
+  return text != nullptr && other_text != nullptr && *text > *other_text;
+}
+
+Result<Post> FeedState::post_of(const Item& item) const {
+  const auto range_key = item.find(options.range_key);
   const std::string* content = text_in(item, "content");
   const auto place = range_key == item.end() ? std::nullopt : PostKeys::place_of(range_key->second);
   if (!place || content == nullptr) {
@@ -41,37 +130,16 @@ Result<Post> post_of(const Item& item) {
   return Post{.id = place->id,
               .author = UserId{author != nullptr ? *author : std::string()},
               .content = *content,
-              .at = place->at};
+              .at = place->at,
+              .edits = int64_in(item, "edits").value_or(0)};
 }
 
-// A range key as text, for cursors.
-std::string text_of_key(const AttributeValue& range_key) {
-  if (const auto* text = range_key.get_if<std::string>()) return *text;
-  const auto* number = range_key.get_if<Number>();
-  return number != nullptr ? number->to_string() : std::string();
+// What the outbox holds is delivered without an announcement too, only later.
+void FeedState::announce(const UserId& author, const PostId& id) const {
+  if (options.bus && followers != nullptr) static_cast<void>(options.bus->announce(author, id));
 }
 
-}  // namespace
-
-std::string Feed::State::outbox(int shard) {
-  return fmt::format("PENDING#{}", shard);
-}
-
-std::string Feed::State::outbox_of(const PostId& id) const {
-  return outbox(id.bytes()[15] % options.outbox_shards);
-}
-
-Result<void> Feed::State::check_options() const {
-  STATOR_CHECK_OK(check_table(options.table));
-  if (options.outbox_shards < 1 || options.outbox_shards > kMaxShards) {
-    return invalid("outbox_shards", "must be 1 to 64");
-  }
-  return {};
-}
-
-Item Feed::State::key_of(const UserId& user, const AttributeValue& range_key) const {
-  return {{"partition_key", user.text}, {"range_key", range_key}};
-}
+}  // namespace recipes
 
 Feed::Feed(Client& client, FeedOptions options) {
   TimeSource& time = options.time != nullptr ? *options.time : system_time();
@@ -81,15 +149,15 @@ Feed::Feed(Client& client, FeedOptions options) {
         std::make_shared<TableFollowers>(client, options.followers_table, options.retry, time);
   }
   Followers* followers = options.followers ? options.followers.get() : in_table.get();
-  state_ = std::make_shared<const State>(client, std::move(options), time, std::move(in_table),
-                                         followers);
+  state_ = std::make_shared<const FeedState>(client, std::move(options), time, std::move(in_table),
+                                             followers);
 }
 
 Result<Published> Feed::publish(const UserId& author, std::string_view content,
                                 std::optional<PostId> id) const {
-  const State& state = *state_;
+  const FeedState& state = *state_;
   STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(check_user("author", author));
+  STATOR_CHECK_OK(state.check_user("author", author));
   STATOR_CHECK_OK(check_text("content", content, kMaxContentBytes));
   const Time now = state.time.now();
   if (!id) {
@@ -106,30 +174,63 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
 
   PutItemRequest put{.table = state.options.table,
                      .item = state.key_of(author, range_key),
-                     .condition = "attribute_not_exists(partition_key)",
+                     .condition = "attribute_not_exists(#pk)",
+                     .names = Names{{"#pk", state.options.partition_key}},
                      .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
   put.item.emplace("author", author.text);
   put.item.emplace("content", content);
   if (state.followers != nullptr) put.item.emplace("outbox", state.outbox_of(*id));
   auto written =
       with_retries(state.options.retry, state.time, [&] { return state.client.put_item(put); });
-  if (written) return Published{.id = *id, .created = true};
+  if (written) {
+    state.announce(author, *id);
+    return Published{.id = *id, .created = true};
+  }
   if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
   const Item* existing = item_in(written.error());
-  if (existing != nullptr) {
+  // What it was published with is not known of an edited post.
+  if (existing != nullptr && !existing->contains("edits")) {
     const std::string* stored = text_in(*existing, "content");
     if (stored == nullptr || *stored != content) {
       return fail(Code::kConflict,
                   "id: " + id->text() + " was published before, with other content");
     }
   }
+  // Perhaps it was this call's own request, whose answer was lost before the announcement.
+  if (existing != nullptr && existing->contains("outbox")) state.announce(author, *id);
   return Published{.id = *id, .created = false};
 }
 
-Result<void> Feed::retract(const UserId& author, const PostId& id) const {
-  const State& state = *state_;
+Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view content) const {
+  const FeedState& state = *state_;
   STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(check_user("author", author));
+  STATOR_CHECK_OK(state.check_user("author", author));
+  STATOR_CHECK_OK(check_text("content", content, kMaxContentBytes));
+  STATOR_TRY(const AttributeValue range_key, PostKeys::range_key(state.options.layout, id));
+  UpdateItemRequest replace{
+      .table = state.options.table,
+      .key = state.key_of(author, range_key),
+      .update = "SET content = :content, edits = if_not_exists(edits, :none) + :one",
+      .condition = "author = :author AND attribute_not_exists(retracted)",
+      .values = Values{{":content", content}, {":none", 0}, {":one", 1}, {":author", author.text}}};
+  if (state.followers != nullptr) {
+    *replace.update += ", outbox = :outbox REMOVE outbox_cursor";
+    replace.values->emplace(":outbox", state.outbox_of(id));
+  }
+  auto written = with_retries(state.options.retry, state.time,
+                              [&] { return state.client.update_item(replace); });
+  if (!written && written.error().code == Code::kConditionalCheckFailed) {
+    return fail(Code::kNotFound, author.text + " has no post " + id.text());
+  }
+  if (!written) return failure_of(std::move(written));
+  state.announce(author, id);
+  return {};
+}
+
+Result<void> Feed::retract(const UserId& author, const PostId& id) const {
+  const FeedState& state = *state_;
+  STATOR_CHECK_OK(state.check_options());
+  STATOR_CHECK_OK(state.check_user("author", author));
   STATOR_TRY(const AttributeValue range_key, PostKeys::range_key(state.options.layout, id));
   const Item key = state.key_of(author, range_key);
   Result<WriteResult> written;
@@ -157,100 +258,32 @@ Result<void> Feed::retract(const UserId& author, const PostId& id) const {
     return fail(Code::kNotFound, author.text + " has no post " + id.text());
   }
   if (!written) return failure_of(std::move(written));
+  state.announce(author, id);
   return {};
-}
-
-Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& cursor) const {
-  const State& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(check_user("user", user));
-  STATOR_CHECK_OK(check_limit("count", count));
-  const bool numbers = state.options.layout == FeedLayout::kNewestFirst;
-  const CursorSeal seal{.key = state.options.cursor_key,
-                        .question = {"feed", state.options.table, user.text, numbers ? "N" : "S"}};
-  QueryRequest request{.table = state.options.table,
-                       .key_condition = "partition_key = :user",
-                       .filter = "attribute_not_exists(retracted)",
-                       .values = Values{{":user", user.text}},
-                       .forward = numbers,
-                       .consistent_read = state.options.consistent_reads};
-  if (!cursor.empty()) {
-    STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, cursor, 1));
-    AttributeValue range_key = parts[0];
-    if (numbers) {
-      auto number = Number::parse(parts[0]);
-      if (!number) return fail(Code::kBadCursor, "cursor: holds no number");
-      range_key = *number;
-    }
-    request.exclusive_start_key = state.key_of(user, range_key);
-  }
-  const auto wanted = static_cast<std::size_t>(count);
-  // One more tells whether anything follows.
-  STATOR_TRY(std::vector<Item> found, query_items(state.client, state.options.retry, state.time,
-                                                  std::move(request), wanted + 1));
-  Page<Post> page;
-  const bool more = found.size() > wanted;
-  if (more) found.resize(wanted);
-  for (const Item& item : found) {
-    STATOR_TRY(Post post, post_of(item));
-    page.items.push_back(std::move(post));
-  }
-  if (more) page.next = make_cursor(seal, {text_of_key(found.back().find("range_key")->second)});
-  return page;
-}
-
-Result<void> Feed::follow(const UserId& user, const UserId& author) const {
-  STATOR_CHECK_OK(check_user("user", user));
-  STATOR_CHECK_OK(check_user("author", author));
-  if (user == author) return invalid("author", "is the user");
-  if (!state_->table_followers) return invalid("followers_table", "the followers live elsewhere");
-  return state_->table_followers->add(user, author);
-}
-
-Result<void> Feed::unfollow(const UserId& user, const UserId& author) const {
-  STATOR_CHECK_OK(check_user("user", user));
-  STATOR_CHECK_OK(check_user("author", author));
-  if (!state_->table_followers) return invalid("followers_table", "the followers live elsewhere");
-  return state_->table_followers->remove(user, author);
-}
-
-Result<Page<UserId>> Feed::followers(const UserId& author, const PageOptions& page) const {
-  STATOR_CHECK_OK(check_user("author", author));
-  STATOR_CHECK_OK(check_limit("limit", page.limit));
-  if (state_->followers == nullptr) return Page<UserId>();
-  const CursorSeal seal{.key = state_->options.cursor_key,
-                        .question = {"followers", state_->options.followers_table, author.text}};
-  std::string inner;
-  if (!page.cursor.empty()) {
-    STATOR_TRY(std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
-    inner = std::move(parts[0]);
-  }
-  STATOR_TRY(Page<UserId> found, state_->followers->page(author, page.limit, inner));
-  if (!found.next.empty()) found.next = make_cursor(seal, {found.next});
-  return found;
 }
 
 std::vector<CreateTableRequest> Feed::table_definitions(const FeedOptions& options) {
   const ScalarType range =
       options.layout == FeedLayout::kNewestFirst ? ScalarType::kN : ScalarType::kS;
   const IndexDefinition outbox{
-      .name = "Outbox",
-      .key_schema = {{"outbox", KeyType::kHash}, {"range_key", KeyType::kRange}},
+      .name = options.outbox_index,
+      .key_schema = {{"outbox", KeyType::kHash}, {options.range_key, KeyType::kRange}},
       .projection = {.type = ProjectionType::kKeysOnly, .non_key_attributes = {}},
       .throughput = {},
       .on_demand_throughput = {},
       .warm_throughput = {}};
   std::vector<CreateTableRequest> tables;
-  tables.push_back(
-      {.table = options.table,
-       .attributes = {{"partition_key", ScalarType::kS},
-                      {"range_key", range},
-                      {"outbox", ScalarType::kS}},
-       .key_schema = {{"partition_key", KeyType::kHash}, {"range_key", KeyType::kRange}},
-       .global_indexes = std::vector{outbox},
-       .billing_mode = BillingMode::kPayPerRequest});
+  tables.push_back({.table = options.table,
+                    .attributes = {{options.partition_key, ScalarType::kS},
+                                   {options.range_key, range},
+                                   {"outbox", ScalarType::kS}},
+                    .key_schema = {{options.partition_key, KeyType::kHash},
+                                   {options.range_key, KeyType::kRange}},
+                    .global_indexes = std::vector{outbox},
+                    .billing_mode = BillingMode::kPayPerRequest});
   if (options.followers == nullptr && !options.followers_table.empty()) {
-    tables.push_back(TableFollowers::table_definition(options.followers_table));
+    tables.push_back(
+        TableFollowers::table_definition(options.followers_table, options.merge_over > 0));
   }
   return tables;
 }

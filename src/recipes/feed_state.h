@@ -1,30 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two halves of Feed share: feed.cc (posts and reads) and delivery.cc (the outbox).
+// What the parts of Feed share: feed.cc (posts), feed_reads.cc (reads and trimming),
+// feed_followers.cc (who follows whom) and feed_worker.cc (delivery).
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "recipes/table_followers.h"
 #include "stator/recipes/feed.h"
 
-namespace stator {
+namespace stator::recipes {
 
-struct Feed::State {
+// How a post reaches the followers, in its attribute `spread`; absent: by copies.
+inline constexpr const char* kSpreadCopies = "copies";
+inline constexpr const char* kSpreadMerged = "merged";
+
+struct FeedState {
   Client& client;
   FeedOptions options;
   TimeSource& time;
-  std::shared_ptr<recipes::TableFollowers> table_followers;  // null where they live elsewhere
-  Followers* followers;                                      // null: nobody follows anybody
-  mutable std::atomic<int64_t> last_post_us{0};              // so that one object's posts never tie
-
-  // The value of the attribute `outbox`, by which the index finds what is undelivered.
-  static std::string outbox(int shard);
-  std::string outbox_of(const PostId& id) const;
+  std::shared_ptr<TableFollowers> table_followers;  // null where they live elsewhere
+  Followers* followers;                             // null: nobody follows anybody
+  mutable std::atomic<int64_t> last_post_us{0};     // so that one object's posts never tie
 
   Result<void> check_options() const;
+  Result<void> check_user(std::string_view argument, const UserId& user) const;
+
   Item key_of(const UserId& user, const AttributeValue& range_key) const;
+  // In the partition from which an author's posts are merged.
+  Item merged_key_of(const UserId& author, const AttributeValue& range_key) const;
+  // The item whose set `authors` names all who ever had posts merged.
+  Item merged_authors_key() const;
+  // The item of a post in a follower's feed, of the author's own item.
+  Item copy_of(const Item& post, const UserId& author, const UserId& follower) const;
+  // Newest first; values as the layout orders them.
+  bool is_newer(const AttributeValue& range_key, const AttributeValue& other) const;
+
+  // The value of the attribute `outbox`, by which the index finds what is undelivered.
+  std::string outbox(int shard) const;
+  std::string outbox_of(const PostId& id) const;
+  void announce(const UserId& author, const PostId& id) const;
+
+  Result<Post> post_of(const Item& item) const;
 };
 
-}  // namespace stator
+}  // namespace stator::recipes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who follows whom, in a table of its own: partition key `author`, sort key `follower`.
+// Who follows whom, in a table of its own: partition key `author`, sort key `follower`, and the
+// other way round in the index `Following` where that is asked.
 //
 // Thread safety: every method from any thread at once. Lifetime: borrows the client and the time.
 #pragma once
@@ -22,10 +23,13 @@ class TableFollowers final : public Followers {
   Result<void> remove(const UserId& user, const UserId& author);
   // In the order of their ids; the cursor is the last one's.
   Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) override;
+  Result<Page<UserId>> following(const UserId& user, int limit, const std::string& cursor) override;
 
-  static CreateTableRequest table_definition(const std::string& table);
+  static CreateTableRequest table_definition(const std::string& table, bool with_following);
 
  private:
+  Result<Page<UserId>> users(QueryRequest request, const char* attribute, int limit);
+
   Client& client_;
   std::string table_;
   RetryPolicy policy_;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feed: one item a user and a post, read newest first without an extra index; a post goes to its
-// author's own feed at once and to the followers by delivery.
+// author's own feed at once and to the followers by delivery. The posts of authors with too many
+// followers are merged into their followers' feeds when those are read.
 //
 // Guarantees: an acknowledged publish is durable and in the author's own feed, and each follower's
-// feed gets it exactly once in effect, whichever worker dies when, as long as deliver_pending runs
-// again somewhere: the author's own item is the outbox, and a post has one key in every feed, so
-// that delivering twice changes nothing.
+// feed gets it exactly once in effect, whichever worker dies when, as long as a worker runs again
+// somewhere: the author's own item is the outbox, and a post has one key in every feed, so that
+// delivering twice changes nothing. Edits and retractions reach whomever the post has reached.
+// A worker claims a post before it writes copies. One that stops for longer than `claim` in the
+// middle of a write and is killed right when it wakes may leave an old copy of a post that was
+// edited or retracted meanwhile; nothing else does.
 // Visibility: reads are consistent unless asked otherwise.
 // Thread safety: every method from any thread at once; any number of processes may deliver.
 // Lifetime: borrows the client and the time source.
@@ -16,6 +20,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -26,6 +31,10 @@
 #include "stator/recipes/common.h"
 
 namespace stator {
+
+namespace recipes {
+struct FeedState;
+}
 
 struct UserId {
   std::string text;  // 1 to 1,024 bytes of UTF-8
@@ -59,6 +68,7 @@ struct Post {
   UserId author;  // empty for those
   std::string content;
   Time at;
+  int64_t edits = 0;  // how often the author has replaced the content
   bool operator==(const Post&) const = default;
 };
 
@@ -74,6 +84,26 @@ class Followers {
   virtual ~Followers() = default;
   // Followers of `author` in a lasting order, from after `cursor` on (empty: from the first).
   virtual Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) = 0;
+  // Whom `user` follows, likewise. Asked only where FeedOptions::merge_over is set.
+  virtual Result<Page<UserId>> following(const UserId& user, int limit,
+                                         const std::string& cursor) = 0;
+};
+
+// Tells workers that a post waits in the outbox. The outbox stays the truth: an announcement that
+// is lost costs time, one that comes twice costs a request.
+// Thread safety: from any thread at once.
+struct Announcement {
+  UserId author;
+  PostId id;
+  std::function<void()> done;  // it need not come again; without this it does
+};
+class FeedBus {
+ public:
+  virtual ~FeedBus() = default;
+  virtual Result<void> announce(const UserId& author, const PostId& id) = 0;
+  // Up to `most` (1 to 100) announcements, each for one of the workers, as soon as there are some;
+  // none after `wait`.
+  virtual Result<std::vector<Announcement>> take(int most, std::chrono::milliseconds wait) = 0;
 };
 
 struct FeedOptions {
@@ -81,10 +111,26 @@ struct FeedOptions {
   FeedLayout layout = FeedLayout::kOrdered;
   std::string followers_table = {};                // the embedded default: a table of this name
   std::shared_ptr<Followers> followers = nullptr;  // instead of that table
+  std::shared_ptr<FeedBus> bus = nullptr;          // wakes workers; without it they look
+  // How often a worker with a bus looks all the same, for announcements that were lost.
+  std::chrono::milliseconds sweep{30'000};
+  // For how long a post is left to the worker that has begun with it.
+  std::chrono::milliseconds claim{30'000};
+  // Posts of authors with more followers than this (up to 100,000) are not copied to each follower
+  // but merged when feeds are read: 1 to 2 RCUs more a read and one for each such author that the
+  // user follows. 0: never. Turn it on for readers before workers; never lower it to 0 again.
+  int merge_over = 0;
   bool consistent_reads = true;  // false: half the RCUs, and one's own post may show late
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
   int outbox_shards = 1;  // 1 to 64 index partitions of undelivered posts; may grow, never shrink
   std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
+  // Of the table's keys and index, where it is not the feed's own; and what stands before a user's
+  // id in the partition key, so that other entities, or other feeds, can live beside it.
+  std::string partition_key = "partition_key";  // S
+  std::string range_key = "range_key";          // S or N, see layout
+  std::string outbox_index = "Outbox";
+  std::string user_prefix = {};           // up to 512 bytes
+  std::string merged_prefix = "MERGED#";  // of partitions of posts to merge; 1 to 512 bytes
   RetryPolicy retry = {};
   TimeSource* time = nullptr;  // null: system_time()
 };
@@ -111,6 +157,10 @@ class Feed {
   Result<Published> publish(const UserId& author, std::string_view content,
                             std::optional<PostId> id = {}) const;
 
+  // Replaces the content of an author's post, which keeps its place: in the author's own feed at
+  // once, in the followers' by delivery. kNotFound when there is no such post of this author.
+  Result<void> edit(const UserId& author, const PostId& id, std::string_view content) const;
+
   // Withdraws an author's post: from the author's own feed at once, from the followers' by
   // delivery. kNotFound when there is no such post of this author.
   Result<void> retract(const UserId& author, const PostId& id) const;
@@ -118,29 +168,38 @@ class Feed {
   // The newest `count` (1 to 1,000) posts of a user's feed, from after the cursor on.
   Result<Page<Post>> read(const UserId& user, int count, const std::string& cursor = {}) const;
 
+  // Deletes all but the newest `keep` (0 or more) posts of a user's feed, and says how many that
+  // were. Posts of the user's own that wait for delivery stay. A post trimmed by its author can be
+  // neither edited nor retracted. Deleting costs 1 WCU each.
+  Result<int64_t> trim(const UserId& user, int keep, const std::stop_token& stop = {}) const;
+
   // In the followers table; kInvalidArgument where the followers live elsewhere, or of oneself.
-  // A new follower gets later posts; unfollowing keeps what has been delivered.
-  Result<void> follow(const UserId& user, const UserId& author) const;
+  // A new follower gets later posts and, copied before this returns, the author's newest `backfill`
+  // (0 to 1,000) posts, in transactions that are safe against edits and retractions meanwhile (4
+  // WCU a post). Unfollowing keeps what has been copied; it ends merging at once.
+  Result<void> follow(const UserId& user, const UserId& author, int backfill = 0) const;
   Result<void> unfollow(const UserId& user, const UserId& author) const;
   Result<Page<UserId>> followers(const UserId& author, const PageOptions& page = {}) const;
 
-  // Delivers every post that was in the outbox when the call came to it, in batches of 25.
-  // Ends early with kCancelled; what was delivered stays, and the next call resumes.
+  // Delivers every post that was in the outbox when the call came to it, in batches of 25, those
+  // excepted that another worker has begun with. Ends early with kCancelled; what was delivered
+  // stays, and the next call resumes.
   Result<Delivered> deliver_pending(const std::stop_token& stop = {}) const;
 
-  // deliver_pending again and again, `idle` apart when there was nothing, until `stop`.
-  // Throttling and unreachable services are waited out; other errors end it.
+  // deliver_pending again and again, `idle` apart when there was nothing, until `stop`; with a bus,
+  // whatever it announces. Throttling and unreachable services are waited out, an unreachable bus
+  // by looking into the outbox; other errors end it.
   Result<Delivered> run_worker(
       const std::stop_token& stop,
       std::chrono::milliseconds idle = std::chrono::milliseconds(200)) const;
 
-  // The tables that the options need, on demand. The first is the feed's: partition_key S,
-  // range_key S or N, and the sparse index `Outbox`; the second, where wanted, the followers'.
+  // The tables that the options need, on demand. The first is the feed's: its keys and the sparse
+  // index of the outbox; the second, where wanted, the followers', with the index `Following` where
+  // there is merging.
   static std::vector<CreateTableRequest> table_definitions(const FeedOptions& options);
 
  private:
-  struct State;
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<const recipes::FeedState> state_;
 };
 
 }  // namespace stator

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: what they do next. What they do with a post is in delivery.cc.
+#include <algorithm>
+#include <utility>
+
+#include "recipes/delivery.h"
+#include "recipes/keys.h"
+#include "recipes/post_keys.h"
+#include "recipes/requests.h"
+
+namespace stator {
+
+using namespace recipes;
+
+namespace {
+
+constexpr std::chrono::seconds kLongestWait{10};
+constexpr int kAnnouncements = 16;
+
+bool is_passing(const Error& error) {
+  return trouble_of(error) != Trouble::kNone;
+}
+
+void add(Delivered& total, const Delivered& more) {
+  total.posts += more.posts;
+  total.copies += more.copies;
+  total.batches += more.batches;
+}
+
+class Worker {
+ public:
+  Worker(const FeedState& state, std::stop_token stop, std::chrono::milliseconds idle)
+      : state_(state), stop_(std::move(stop)), idle_(idle) {}
+
+  Result<Delivered> run() {
+    while (!stop_.stop_requested()) {
+      const bool look = !state_.options.bus || state_.time.since_boot() >= next_look_;
+      Result<void> step = look ? look_into_outbox() : wait_for_announcements();
+      if (step) {
+        failures_ = 0;
+      } else if (is_passing(step.error())) {
+        rest(jittered(idle_, kLongestWait, failures_++));
+      } else if (step.error().code != Code::kCancelled) {
+        return failure_of(std::move(step));
+      }
+    }
+    return total_;
+  }
+
+ private:
+  Result<void> look_into_outbox() {
+    const auto sweep = std::chrono::nanoseconds(state_.options.sweep);
+    // Not all workers at the same time.
+    next_look_ = state_.time.since_boot() + sweep / 2 + jittered(sweep, sweep, 0);
+    Delivery delivery(state_, stop_);
+    Result<void> drained;
+    for (int shard = 0;
+         state_.followers != nullptr && drained && shard < state_.options.outbox_shards; ++shard) {
+      drained = delivery.drain(state_.outbox(shard));
+    }
+    add(total_, delivery.done());
+    if (drained && !state_.options.bus && delivery.done().posts == 0) rest(idle_);
+    return drained;
+  }
+
+  Result<void> wait_for_announcements() {
+    auto announced = state_.options.bus->take(kAnnouncements, idle_);
+    if (!announced) {
+      next_look_ = {};
+      rest(idle_);
+      return {};
+    }
+    Delivery delivery(state_, stop_);
+    Result<void> first_failure;
+    for (const Announcement& post : *announced) {
+      if (stop_.stop_requested()) break;
+      // One that cannot be handled comes again, or is found in the outbox.
+      auto handled = handle(delivery, post);
+      if (!handled && first_failure) first_failure = std::move(handled);
+    }
+    add(total_, delivery.done());
+    return first_failure;
+  }
+
+  Result<void> handle(Delivery& delivery, const Announcement& post) const {
+    if (state_.followers == nullptr) return {};
+    const auto range_key = PostKeys::range_key(state_.options.layout, post.id);
+    if (!range_key || !state_.check_user("author", post.author)) {
+      if (post.done) post.done();  // nobody can handle it
+      return {};
+    }
+    STATOR_TRY(const Delivery::Outcome outcome, delivery.deliver(post.author, *range_key));
+    if (outcome == Delivery::Outcome::kDone && post.done) post.done();
+    return {};
+  }
+
+  void rest(std::chrono::nanoseconds pause) {
+    static_cast<void>(state_.time.sleep(std::max<std::chrono::nanoseconds>(idle_, pause), stop_));
+  }
+
+  const FeedState& state_;
+  std::stop_token stop_;
+  std::chrono::milliseconds idle_;
+  std::chrono::nanoseconds next_look_{};
+  int failures_ = 0;
+  Delivered total_;
+};
+
+}  // namespace
+
+Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
+  const FeedState& state = *state_;
+  STATOR_CHECK_OK(state.check_options());
+  if (state.followers == nullptr) return Delivered();
+  Delivery delivery(state, stop);
+  for (int shard = 0; shard < state.options.outbox_shards; ++shard) {
+    STATOR_CHECK_OK(delivery.drain(state.outbox(shard)));
+  }
+  return delivery.done();
+}
+
+Result<Delivered> Feed::run_worker(const std::stop_token& stop,
+                                   std::chrono::milliseconds idle) const {
+  const FeedState& state = *state_;
+  STATOR_CHECK_OK(state.check_options());
+  return Worker(state, stop, idle).run();
+}
+
+}  // namespace stator

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changes after a post was published: its content, who follows, who delivers.
+#include <algorithm>
+#include <set>
+
+#include "recipes/feed_test.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+class FeedChanges : public FeedTest {};
+STATOR_IN_HOMES_AND_LAYOUTS(FeedChanges);
+
+// ---- Edits
+
+TEST_P(FeedChanges, EditsAPostEverywhereInItsPlace) {
+  follow(30, {"ann"});
+  const PostId id = post("ann", "befor");
+  post("ann", "later");
+  ASSERT_OK(feed().deliver_pending());
+  ASSERT_OK(feed().edit({"ann"}, id, "before"));
+  EXPECT_EQ(texts_of({"ann"}), (std::vector<std::string>{"later", "before"}));
+  EXPECT_EQ(texts_of({"f0"}), (std::vector<std::string>{"later", "befor"}));
+  EXPECT_EQ(feed().deliver_pending().value().copies, 30);
+  for (int i = 0; i < 30; ++i) {
+    const auto page = feed().read({"f" + std::to_string(i)}, 10).value();
+    EXPECT_EQ(contents(page.items), (std::vector<std::string>{"later", "before"}));
+    EXPECT_EQ(page.items[1].edits, 1);
+    EXPECT_EQ(page.items[1].id, id);
+  }
+  EXPECT_EQ(feed().deliver_pending().value().copies, 0);
+}
+
+TEST_P(FeedChanges, OnlyTheAuthorEditsAndOnlyWhatIsThere) {
+  follow(1, {"ann"});
+  const PostId id = post("ann", "mine");
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_FAILS(Code::kNotFound, feed().edit({"f0"}, id, "yours"));
+  EXPECT_FAILS(Code::kNotFound, feed().edit({"ann"}, PostId::make(bench.time.now()), "x"));
+  ASSERT_OK(feed().retract({"ann"}, id));
+  EXPECT_FAILS(Code::kNotFound, feed().edit({"ann"}, id, "again"));
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_FAILS(Code::kNotFound, feed().edit({"ann"}, id, "again"));
+  EXPECT_TRUE(items_of("ann").empty());
+  EXPECT_TRUE(items_of("f0").empty());
+}
+
+TEST_P(FeedChanges, DeliversAnEditThatComesInTheMiddleOfADelivery) {
+  follow(60, {"ann"});
+  const PostId id = post("ann", "one");
+  bench.client.before([&](std::string_view operation, int nth) {
+    if (operation == "BatchWriteItem" && nth == 2) {
+      EXPECT_OK(Feed(*bench.home.client, options()).edit({"ann"}, id, "two"));
+    }
+    return pass();
+  });
+  ASSERT_OK(feed().deliver_pending());
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_EQ(texts_of({"f" + std::to_string(i)}), std::vector<std::string>{"two"}) << i;
+  }
+}
+
+// A worker sleeps in the middle of a delivery until another has taken over; what it writes when it
+// wakes is old.
+TEST_P(FeedChanges, AWorkerThatSleptTooLongPutsRightWhatItWrote) {
+  follow(60, {"ann"});
+  for (const bool edits : {true, false}) {
+    const PostId id = post("ann", edits ? "one" : "oops");
+    bench.client.before([&, slept = false](std::string_view operation, int) mutable {
+      if (operation != "BatchWriteItem" || slept) return pass();
+      slept = true;
+      bench.time.advance(31s);
+      const Feed elsewhere(*bench.home.client, options());
+      EXPECT_OK(edits ? elsewhere.edit({"ann"}, id, "two") : elsewhere.retract({"ann"}, id));
+      EXPECT_EQ(elsewhere.deliver_pending().value().posts, 1);
+      return pass();
+    });
+    ASSERT_OK(feed().deliver_pending());
+    bench.client.before(nullptr);
+  }
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_EQ(texts_of({"f" + std::to_string(i)}), std::vector<std::string>{"two"}) << i;
+  }
+}
+
+TEST_P(FeedChanges, DeliversTheEditWhereverAWorkerDies) {
+  follow(60, {"ann"});
+  const PostId id = post("ann", "one");
+  for (int dies_at = 1, edits = 0;; ++dies_at) {
+    bench.client.before([dies_at, n = 0](std::string_view, int) mutable {
+      return ++n >= dies_at ? refuse(Code::kAccessDenied) : pass();
+    });
+    const bool through = feed().deliver_pending().has_value();
+    bench.client.before(nullptr);
+    bench.time.advance(31s);
+    if (!through) {
+      ASSERT_LT(dies_at, 50);
+      ASSERT_OK(feed().edit({"ann"}, id, "edit " + std::to_string(++edits)));
+      continue;
+    }
+    EXPECT_GE(edits, 6);
+    for (int i = 0; i < 60; ++i) {
+      EXPECT_EQ(texts_of({"f" + std::to_string(i)}),
+                std::vector<std::string>{"edit " + std::to_string(edits)});
+    }
+    break;
+  }
+}
+
+TEST_P(FeedChanges, PublishingAgainAfterAnEditChangesNothing) {
+  const PostId id = PostId::make(bench.time.now(), "request 7");
+  ASSERT_OK(feed().publish({"ann"}, "one", id));
+  ASSERT_OK(feed().edit({"ann"}, id, "two"));
+  EXPECT_FALSE(feed().publish({"ann"}, "one", id).value().created);
+  EXPECT_EQ(texts_of({"ann"}), std::vector<std::string>{"two"});
+}
+
+// ---- Claims
+
+TEST_P(FeedChanges, AWorkerLeavesToAnotherWhatThatHasBegun) {
+  follow(60, {"ann"});
+  post("ann", "hello");
+  bench.client.before([&](std::string_view operation, int nth) {
+    if (operation == "BatchWriteItem" && nth == 2) {
+      const auto other = Feed(*bench.home.client, options()).deliver_pending();
+      EXPECT_OK(other);
+      EXPECT_EQ(other->copies, 0);
+    }
+    return pass();
+  });
+  EXPECT_EQ(feed().deliver_pending().value().copies, 60);
+}
+
+TEST_P(FeedChanges, AWorkerThatIsStoppedLeavesItsPostsToTheNextAtOnce) {
+  follow(60, {"ann"});
+  post("ann", "hello");
+  std::stop_source stop;
+  bench.client.before([&](std::string_view operation, int) {
+    if (operation == "BatchWriteItem") stop.request_stop();
+    return pass();
+  });
+  EXPECT_FAILS(Code::kCancelled, feed().deliver_pending(stop.get_token()));
+  bench.client.before(nullptr);
+  EXPECT_EQ(feed().deliver_pending().value().posts, 1);
+  for (int i = 0; i < 60; ++i) EXPECT_EQ(texts_of({"f" + std::to_string(i)}).size(), 1U);
+}
+
+// ---- Trimming
+
+TEST_P(FeedChanges, TrimsToTheNewest) {
+  follow(1, {"ann"});
+  for (int i = 0; i < 60; ++i) post("ann", std::to_string(i));
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(feed().trim({"f0"}, 3).value(), 57);
+  EXPECT_EQ(texts_of({"f0"}), (std::vector<std::string>{"59", "58", "57"}));
+  EXPECT_EQ(feed().trim({"f0"}, 3).value(), 0);
+  EXPECT_EQ(feed().trim({"f0"}, 4).value(), 0);
+  EXPECT_EQ(feed().trim({"f0"}, 0).value(), 3);
+  EXPECT_TRUE(items_of("f0").empty());
+  EXPECT_EQ(texts_of({"ann"}).size(), 60U);
+  EXPECT_EQ(feed().trim({"ann"}, 1).value(), 59);
+}
+
+TEST_P(FeedChanges, TrimsNothingThatWaitsForDelivery) {
+  follow(1, {"ann"});
+  const PostId id = post("ann", "one");
+  ASSERT_OK(feed().deliver_pending());
+  // Edited between the look and the deletion.
+  bench.client.before([&](std::string_view operation, int) {
+    if (operation == "DeleteItem") {
+      EXPECT_OK(Feed(*bench.home.client, options()).edit({"ann"}, id, "edited"));
+    }
+    return pass();
+  });
+  EXPECT_EQ(feed().trim({"ann"}, 0).value(), 0);
+  EXPECT_EQ(feed().trim({"ann"}, 0).value(), 0);
+  bench.client.before(nullptr);
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"edited"});
+}
+
+// ---- Followers who come later
+
+TEST_P(FeedChanges, ANewFollowerGetsTheNewestOfWhatWasThere) {
+  ASSERT_OK(feed().follow({"ann"}, {"eve"}));
+  std::vector<std::string> expected;
+  for (int i = 0; i < 70; ++i) {
+    if (i % 2 == 0) post("eve", "of eve");
+    post("ann", std::to_string(i));
+    if (i >= 10) expected.insert(expected.begin(), std::to_string(i));
+  }
+  ASSERT_OK(feed().deliver_pending());
+  ASSERT_OK(feed().follow({"bob"}, {"ann"}, 60));
+  EXPECT_EQ(texts_of({"bob"}), expected);
+  ASSERT_OK(feed().follow({"bob"}, {"ann"}, 60));
+  EXPECT_EQ(texts_of({"bob"}), expected);
+  EXPECT_EQ(feed().read({"bob"}, 1).value().items[0].author, UserId{"ann"});
+}
+
+TEST_P(FeedChanges, ABackfillIsNotOlderThanWhatHappensMeanwhile) {
+  for (int i = 0; i < 5; ++i) post("ann", "fine");
+  const PostId edited = post("ann", "befor");
+  const PostId retracted = post("ann", "oops");
+  bench.client.before([&, changed = false](std::string_view operation, int) mutable {
+    if (operation == "TransactWriteItems" && !changed) {
+      changed = true;
+      const Feed elsewhere(*bench.home.client, options());
+      EXPECT_OK(elsewhere.edit({"ann"}, edited, "before"));
+      EXPECT_OK(elsewhere.retract({"ann"}, retracted));
+      EXPECT_OK(elsewhere.deliver_pending());
+    }
+    return pass();
+  });
+  ASSERT_OK(feed().follow({"bob"}, {"ann"}, 100));
+  const std::vector<std::string> texts = texts_of({"bob"});
+  ASSERT_EQ(texts.size(), 6U);
+  EXPECT_EQ(texts[0], "before");
+}
+
+// ---- Keys
+
+TEST_P(FeedChanges, SharesATableWithOtherFeedsUnderOtherNames) {
+  FeedOptions first = options();
+  first.table = "Shared";
+  first.partition_key = "pk";
+  first.range_key = "sk";
+  first.outbox_index = "Waiting";
+  first.user_prefix = "NEWS#";
+  FeedOptions second = first;
+  second.user_prefix = "CHAT#";
+  bench.create(Feed::table_definitions(first)[0]);
+  const Feed news(bench.client, first);
+  const Feed chat(bench.client, second);
+  ASSERT_OK(news.follow({"bob"}, {"ann"}));
+  ASSERT_OK(news.publish({"ann"}, "news"));
+  ASSERT_OK(chat.publish({"ann"}, "chat"));
+  EXPECT_EQ(news.deliver_pending().value().posts, 1);
+  EXPECT_EQ(contents(news.read({"bob"}, 10).value().items), std::vector<std::string>{"news"});
+  EXPECT_TRUE(chat.read({"bob"}, 10).value().items.empty());
+  EXPECT_EQ(chat.deliver_pending().value().posts, 1);
+  EXPECT_EQ(contents(chat.read({"bob"}, 10).value().items), std::vector<std::string>{"chat"});
+}
+
+TEST_P(FeedChanges, RefusesNamesThatCannotBe) {
+  const auto refused = [&](auto change) {
+    FeedOptions changed = options();
+    change(changed);
+    return Feed(bench.client, changed).publish({"ann"}, "x");
+  };
+  const int before = bench.client.sent();
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.range_key = "author"; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.partition_key = o.range_key; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.partition_key = ""; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.outbox_index = ""; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.user_prefix = "\xff"; }));
+  EXPECT_FAILS(Code::kInvalidArgument,
+               refused([](auto& o) { o.user_prefix = std::string(513, 'x'); }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.merged_prefix = ""; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.merge_over = -1; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.outbox_shards = 65; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.claim = 0ms; }));
+  EXPECT_EQ(bench.client.sent(), before);
+}
+
+TEST_P(FeedChanges, TakesUsersOfAnyTextAndKeysOf2048Bytes) {
+  FeedOptions longest = options();
+  longest.user_prefix = std::string(512, 'p');
+  longest.merge_over = 1;
+  longest.merged_prefix = std::string(512, 'm');
+  longest.followers_table = "MoreFollowers";
+  bench.create(Feed::table_definitions(longest)[1]);
+  const Feed feed(bench.client, longest);
+  const std::string longest_id(1024, 'u');
+  const std::vector<std::string> users{longest_id, "#", "a#b", "PENDING#0", "%23", "ø \n☃"};
+  for (const std::string& user : users) {
+    ASSERT_OK(feed.follow({"reader"}, {user}));
+    ASSERT_OK(feed.follow({"other"}, {user}));
+    bench.time.advance(1ms);
+    ASSERT_OK(feed.publish({user}, "of " + user));
+  }
+  ASSERT_OK(feed.deliver_pending());
+  const auto page = feed.read({"reader"}, 100).value();
+  ASSERT_EQ(page.items.size(), users.size());
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    EXPECT_EQ(page.items[i].author.text, users[users.size() - 1 - i]);
+  }
+}
+
+TEST_P(FeedChanges, TakesTimesThatItsKeysCanHold) {
+  bench.time.set_wall(at("9999-12-31T23:00:00Z"));
+  const auto id = [&](const char* time) { return PostId::make(at(time)); };
+  if (std::get<FeedLayout>(GetParam()) == FeedLayout::kNewestFirst) {
+    EXPECT_FAILS(Code::kInvalidArgument, feed().publish({"ann"}, "x", id("2262-04-12T00:00:00Z")));
+  } else {
+    ASSERT_OK(feed().publish({"ann"}, "last", id("9999-12-31T22:59:59.999999Z")));
+  }
+  ASSERT_OK(feed().publish({"ann"}, "first", id("1970-01-01T00:00:00Z")));
+  // There is no UUID of a time before 1970: the year 1 is its beginning.
+  EXPECT_EQ(id("0001-01-01T00:00:00Z").at(), at("1970-01-01T00:00:00Z"));
+  ASSERT_OK(feed().publish({"ann"}, "second", id("1970-01-01T00:00:01Z")));
+  const std::vector<std::string> texts = texts_of({"ann"});
+  EXPECT_EQ(texts.back(), "first");
+  EXPECT_EQ(texts[texts.size() - 2], "second");
+}
+
+// ---- Cursors
+
+TEST_P(FeedChanges, NoCharacterOfACursorCanBeChanged) {
+  FeedOptions sealed = options();
+  sealed.cursor_key = "secret";
+  const Feed one(bench.client, sealed);
+  for (int i = 0; i < 3; ++i) post("ann", std::to_string(i));
+  const std::string cursor = one.read({"ann"}, 1).value().next;
+  ASSERT_FALSE(cursor.empty());
+  for (std::size_t i = 0; i < cursor.size(); ++i) {
+    std::string changed = cursor;
+    changed[i] = changed[i] == 'A' ? 'B' : 'A';
+    EXPECT_FAILS(Code::kBadCursor, one.read({"ann"}, 1, changed)) << i;
+    EXPECT_FAILS(Code::kBadCursor, one.read({"ann"}, 1, cursor.substr(0, i) + "*")) << i;
+  }
+  EXPECT_FAILS(Code::kBadCursor, one.read({"ann"}, 1, cursor + "A"));
+  EXPECT_FAILS(Code::kBadCursor, feed().read({"ann"}, 1, cursor));  // of another secret
+  EXPECT_OK(one.read({"ann"}, 1, cursor));
+}
+
+}  // namespace
+}  // namespace stator

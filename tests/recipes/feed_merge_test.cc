@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Authors over the threshold, whose posts are merged when feeds are read.
+#include <map>
+
+#include "recipes/feed_test.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+class FeedMerge : public FeedTest {
+ protected:
+  FeedOptions options() override {
+    FeedOptions merging = FeedTest::options();
+    merging.merge_over = 3;
+    return merging;
+  }
+};
+STATOR_IN_HOMES_AND_LAYOUTS(FeedMerge);
+
+TEST_P(FeedMerge, WritesOneCopyHoweverManyFollow) {
+  follow(40, {"star"});
+  follow(3, {"ann"});
+  post("star", "from the star");
+  post("ann", "from ann");
+  const auto delivered = feed().deliver_pending().value();
+  EXPECT_EQ(delivered.posts, 2);
+  EXPECT_EQ(delivered.copies, 1 + 3);
+  EXPECT_EQ(items_of("f0").size(), 1U);
+  EXPECT_EQ(texts_of({"f0"}), (std::vector<std::string>{"from ann", "from the star"}));
+  EXPECT_EQ(texts_of({"f39"}), std::vector<std::string>{"from the star"});
+  EXPECT_EQ(texts_of({"star"}), std::vector<std::string>{"from the star"});
+  EXPECT_TRUE(texts_of({"stranger"}).empty());
+  EXPECT_EQ(feed().read({"f39"}, 1).value().items[0].author, UserId{"star"});
+}
+
+TEST_P(FeedMerge, PagesNeitherSkipNorRepeatWhileAuthorsCrossTheThreshold) {
+  follow(3, {"ann"});
+  follow(3, {"eve"});
+  std::vector<std::string> expected;
+  const auto say = [&](const std::string& author, int i) {
+    const std::string text = author + std::to_string(i);
+    post(author, text);
+    ASSERT_OK(feed().deliver_pending());
+    expected.insert(expected.begin(), text);
+  };
+  // Up, down, and up again; posts of each time are read with those of the others.
+  for (int i = 0; i < 30; ++i) {
+    if (i % 10 == 3) {
+      ASSERT_OK(feed().follow({"one more"}, {"ann"}));
+    }
+    if (i % 10 == 7) {
+      ASSERT_OK(feed().unfollow({"one more"}, {"ann"}));
+    }
+    say("ann", i);
+    if (i % 2 == 0) say("eve", i);
+  }
+  EXPECT_EQ(items_of("MERGED#ann").size(), 12U);
+  for (const int count : {1, 2, 7, 44, 45, 46}) {
+    std::vector<std::string> seen;
+    std::string cursor;
+    bool above = false;
+    do {
+      const auto page = feed().read({"f0"}, count, cursor).value();
+      for (const Post& entry : page.items) seen.push_back(entry.content);
+      cursor = page.next;
+      above = !above;
+      ASSERT_OK(above ? feed().follow({"one more"}, {"ann"})
+                      : feed().unfollow({"one more"}, {"ann"}));
+      post("ann", "while reading");
+      ASSERT_OK(feed().deliver_pending());
+    } while (!cursor.empty());
+    std::erase(seen, "while reading");
+    EXPECT_EQ(seen, expected) << count;
+    ASSERT_OK(feed().unfollow({"one more"}, {"ann"}));
+  }
+}
+
+TEST_P(FeedMerge, APostKeepsTheWayThatItHasTakenWhoeverGoesOn) {
+  follow(3, {"ann"});
+  const PostId id = post("ann", "one");
+  // Copies have been begun when the author crosses the threshold.
+  bench.client.before([](std::string_view operation, int) {
+    return operation == "BatchWriteItem" ? refuse(Code::kAccessDenied) : pass();
+  });
+  EXPECT_FALSE(feed().deliver_pending());
+  bench.client.before(nullptr);
+  ASSERT_OK(feed().follow({"f3"}, {"ann"}));
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(items_of("f3").size(), 1U);
+  EXPECT_TRUE(items_of("MERGED#ann").empty());
+  ASSERT_OK(feed().retract({"ann"}, id));
+  ASSERT_OK(feed().deliver_pending());
+  for (const char* user : {"ann", "f0", "f1", "f2", "f3"}) EXPECT_TRUE(items_of(user).empty());
+}
+
+TEST_P(FeedMerge, EditsAndRetractsWhatIsMerged) {
+  follow(5, {"star"});
+  const PostId edited = post("star", "befor");
+  const PostId retracted = post("star", "oops");
+  ASSERT_OK(feed().deliver_pending());
+  // The author is under the threshold by now; the posts stay where they are.
+  ASSERT_OK(feed().unfollow({"f3"}, {"star"}));
+  ASSERT_OK(feed().unfollow({"f4"}, {"star"}));
+  ASSERT_OK(feed().edit({"star"}, edited, "before"));
+  ASSERT_OK(feed().retract({"star"}, retracted));
+  EXPECT_EQ(feed().deliver_pending().value().copies, 2);
+  EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"before"});
+  EXPECT_TRUE(texts_of({"f4"}).empty());
+}
+
+TEST_P(FeedMerge, ANewFollowerReadsMergedPostsOnce) {
+  follow(3, {"star"});
+  post("star", "copied");
+  ASSERT_OK(feed().deliver_pending());
+  ASSERT_OK(feed().follow({"f3"}, {"star"}));
+  post("star", "merged");
+  ASSERT_OK(feed().deliver_pending());
+  ASSERT_OK(feed().follow({"late"}, {"star"}, 10));
+  EXPECT_EQ(texts_of({"late"}), (std::vector<std::string>{"merged", "copied"}));
+  EXPECT_EQ(items_of("late").size(), 1U);
+}
+
+TEST_P(FeedMerge, DeliversOnceWhereverAWorkerDies) {
+  follow(5, {"star"});
+  post("star", "hello");
+  int deaths = 0;
+  for (int dies_at = 1;; ++dies_at) {
+    bench.client.before([dies_at, n = 0](std::string_view, int) mutable {
+      return ++n >= dies_at ? refuse(Code::kAccessDenied) : pass();
+    });
+    if (feed().deliver_pending()) break;
+    ASSERT_LT(++deaths, 50);
+    bench.time.advance(31s);
+  }
+  bench.client.before(nullptr);
+  EXPECT_GE(deaths, 6);
+  EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"hello"});
+}
+
+TEST_P(FeedMerge, CostsAReadForEachMergedAuthorThatOneFollows) {
+  const auto before = bench.cost_of([&] { EXPECT_OK(feed().read({"f0"}, 20)); });
+  EXPECT_EQ(before.requests, 2);
+  follow(4, {"star"});
+  follow(4, {"moon"});
+  for (int i = 0; i < 20; ++i) post(i % 2 == 0 ? "star" : "moon", "hello");
+  ASSERT_OK(feed().deliver_pending());
+  const auto reading =
+      bench.cost_of([&] { EXPECT_EQ(feed().read({"f0"}, 20)->items.size(), 20U); });
+  EXPECT_EQ(reading.requests, 5);
+  EXPECT_LE(reading.read_units, 4.5);
+  const auto publishing = bench.cost_of([&] {
+    ASSERT_OK(feed().publish({"star"}, "hello"));
+    ASSERT_OK(feed().deliver_pending());
+  });
+  EXPECT_LE(publishing.write_units, 9);
+}
+
+TEST_P(FeedMerge, NoUserIsTakenForAMergedPartition) {
+  EXPECT_FAILS(Code::kInvalidArgument, feed().publish({"MERGED#star"}, "x"));
+  EXPECT_FAILS(Code::kInvalidArgument, feed().read({"MERGED#"}, 1));
+  EXPECT_FAILS(Code::kInvalidArgument, feed().follow({"MERGED#x"}, {"ann"}));
+}
+
+}  // namespace
+}  // namespace stator
