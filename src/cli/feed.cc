@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/feed_sources.h"
 #include "cli/recipe_command.h"
 #include "cli/stop_signals.h"
 #include "stator/recipes/feed.h"
@@ -18,10 +19,26 @@ struct Flags : RecipeFlags {
   std::string post;
   std::string cursor;
   int limit = 20;
+  int keep = 0;
+  int backfill = 0;
+  int merge_over = 0;
+  double claim_seconds = 30;
+  double sweep_seconds = 30;
+  FeedSources sources;
 };
 
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
 int run(const Flags& flags, const std::function<int(const Feed&)>& action) {
-  const FeedOptions options{.table = flags.table, .followers_table = flags.followers_table};
+  FeedOptions options{.table = flags.table,
+                      .followers_table = flags.followers_table,
+                      .sweep = milliseconds(flags.sweep_seconds),
+                      .claim = milliseconds(flags.claim_seconds),
+                      .merge_over = flags.merge_over};
+  const auto opened = open_sources(flags.sources, options);
+  if (!opened) return report(opened.error());
   return with_tables(flags, Feed::table_definitions(options),
                      [&](Client& client) { return action(Feed(client, options)); });
 }
@@ -68,6 +85,23 @@ int read(const Flags& flags) {
   });
 }
 
+int edit(const Flags& flags) {
+  const auto id = PostId::parse(flags.post);
+  if (!id) return report(id.error());
+  return run(flags, [&](const Feed& feed) {
+    return done(flags, feed.edit({flags.author}, *id, flags.content), "edited");
+  });
+}
+
+int trim(const Flags& flags) {
+  return run(flags, [&](const Feed& feed) {
+    const auto trimmed = feed.trim({flags.user}, flags.keep);
+    if (!trimmed) return report(trimmed.error());
+    answer(flags, std::to_string(*trimmed) + " posts deleted", {{"deleted", *trimmed}});
+    return kSuccess;
+  });
+}
+
 int retract(const Flags& flags) {
   const auto id = PostId::parse(flags.post);
   if (!id) return report(id.error());
@@ -78,7 +112,7 @@ int retract(const Flags& flags) {
 
 int follow(const Flags& flags) {
   return run(flags, [&](const Feed& feed) {
-    return done(flags, feed.follow({flags.user}, {flags.author}), "follows");
+    return done(flags, feed.follow({flags.user}, {flags.author}, flags.backfill), "follows");
   });
 }
 
@@ -134,6 +168,10 @@ void add_feed(CLI::App& app, Invocation& invocation) {
     leaf->add_option("--followers-table", flags->followers_table, "Who follows whom")
         ->type_name("NAME")
         ->capture_default_str();
+    leaf->add_option("--merge-over", flags->merge_over,
+                     "Merge the posts of authors with more followers when feeds are read")
+        ->type_name("FOLLOWERS")
+        ->capture_default_str();
     return leaf;
   };
   const auto add_user = [&](CLI::App* leaf) { leaf->add_option("user", flags->user)->required(); };
@@ -148,23 +186,48 @@ void add_feed(CLI::App& app, Invocation& invocation) {
   add_author(leaf);
   leaf->add_option("content", flags->content)->required();
   leaf->add_option("--id", flags->post, "The post's id, which makes it safe to repeat");
+  add_nats_flags(*leaf, flags->sources, false);
+  leaf = add("edit", "Replace the content of a post", edit);
+  add_author(leaf);
+  leaf->add_option("id", flags->post, "The post's id")->required();
+  leaf->add_option("content", flags->content)->required();
+  add_nats_flags(*leaf, flags->sources, false);
   leaf = add("read", "A user's feed, newest first", read);
   add_user(leaf);
   add_page(leaf);
+  add_mysql_flags(*leaf, flags->sources);
   leaf = add("retract", "Withdraw a post", retract);
   add_author(leaf);
   leaf->add_option("id", flags->post, "The post's id")->required();
+  add_nats_flags(*leaf, flags->sources, false);
+  leaf = add("trim", "Delete all but the newest posts of a user's feed", trim);
+  add_user(leaf);
+  leaf->add_option("--keep", flags->keep, "How many stay")->required();
   leaf = add("follow", "Get an author's later posts", follow);
   add_user(leaf);
   add_author(leaf);
+  leaf->add_option("--backfill", flags->backfill, "And so many of the newest that were posted")
+      ->capture_default_str();
   leaf = add("unfollow", "Get no more of them", unfollow);
   add_user(leaf);
   add_author(leaf);
   leaf = add("followers", "Who follows an author", followers);
   add_author(leaf);
   add_page(leaf);
-  add("deliver", "Deliver what waits, and end", deliver);
-  add("worker", "Deliver what comes, until stopped", worker);
+  add_mysql_flags(*leaf, flags->sources);
+  leaf = add("deliver", "Deliver what waits, and end", deliver);
+  add_mysql_flags(*leaf, flags->sources);
+  leaf = add("worker", "Deliver what comes, until stopped", worker);
+  add_nats_flags(*leaf, flags->sources, true);
+  add_mysql_flags(*leaf, flags->sources);
+  const auto add_seconds = [&](const char* name, double& value, const char* description) {
+    leaf->add_option(name, value, description)
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.1, 3600.0).description(""))
+        ->capture_default_str();
+  };
+  add_seconds("--claim", flags->claim_seconds, "What a dead worker had begun waits for that long");
+  add_seconds("--sweep", flags->sweep_seconds, "With --nats, look for what was not announced");
 }
 
 }  // namespace stator::cli

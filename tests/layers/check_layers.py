@@ -19,8 +19,9 @@ ALLOWED = {
     "client": {"protocol", "engine", "api", "storage", "value", "base"},
     "recipes": {"base"},
     "nats": {"base"},
+    "mariadb": {"base"},
     "server": {"protocol", "engine", "api", "storage", "value", "http", "base"},
-    "cli": {"server", "nats", "recipes", "client", "protocol", "engine", "api", "storage", "value", "http", "base"},
+    "cli": {"server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "api", "storage", "value", "http", "base"},
 }
 # A library's headers, and where they may be included.
 LIBRARIES = {
@@ -29,6 +30,7 @@ LIBRARIES = {
     r"simdjson": r"src/api/json_[a-z_]+\.(h|cc)",
     r"curl/": r"src/client/.*",
     r"nats/nats.h": r"src/nats/.*",
+    r"mysql.h": r"src/mariadb/.*",
     r"yaml-cpp/": r"src/cli/.*",
     r"CLI/": r"src/cli/.*",
     r"openssl/": r"(src/(client|server|recipes|base)|bench)/.*",

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/feed_sources.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace stator::cli {
+namespace {
+
+// HOST, HOST:PORT, [IPv6]:PORT, or the path of a socket.
+Result<void> take_address(const std::string& address, mariadb::FollowersOptions& options) {
+  if (address.starts_with('/')) {
+    options.socket = address;
+    return {};
+  }
+  const std::size_t colon = address.rfind(':');
+  const bool has_port = colon != std::string::npos && address.find(']', colon) == std::string::npos;
+  options.host = address.substr(0, has_port ? colon : std::string::npos);
+  if (options.host.starts_with('[') && options.host.ends_with(']')) {
+    options.host = options.host.substr(1, options.host.size() - 2);
+  }
+  if (!has_port) return {};
+  const char* const end = address.data() + address.size();
+  const auto parsed = std::from_chars(address.data() + colon + 1, end, options.port);
+  if (parsed.ec == std::errc() && parsed.ptr == end && options.port != 0) return {};
+  return fail(Code::kInvalidArgument, "--mysql: '" + address + "' has no port that can be");
+}
+
+Result<std::string> read_password(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open()) {
+    return fail(Code::kInvalidArgument, "--mysql-password-file: cannot read '" + path + "'");
+  }
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+void add_nats_flags(CLI::App& command, FeedSources& sources, bool worker) {
+  auto* nats = command
+                   .add_option("--nats", sources.nats_url,
+                               worker ? "Be woken by this NATS server's JetStream"
+                                      : "Wake the workers through this NATS server's JetStream")
+                   ->type_name("URL");
+  const auto add = [&](const char* name, std::string& value, const char* description) {
+    command.add_option(name, value, description)
+        ->type_name("NAME")
+        ->needs(nats)
+        ->capture_default_str();
+  };
+  add("--stream", sources.bus.stream, "The stream, made if missing");
+  add("--subject", sources.bus.subject, "The subject of the announcements");
+  command.add_option("--nats-credentials", sources.bus.server.credentials_file, "A .creds file")
+      ->type_name("FILE")
+      ->needs(nats);
+  if (!worker) return;
+  add("--durable", sources.bus.durable, "Who shares the announcements");
+  command
+      .add_option("--ack-wait", sources.ack_wait_seconds,
+                  "What a worker takes longer for goes to another; set by the first of them")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 3600.0).description(""))
+      ->needs(nats)
+      ->capture_default_str();
+}
+
+void add_mysql_flags(CLI::App& command, FeedSources& sources) {
+  auto* mysql = command
+                    .add_option("--mysql", sources.mysql_address,
+                                "Followers from this MySQL or MariaDB server, or its socket")
+                    ->type_name("HOST[:PORT]|PATH");
+  const auto add = [&](const char* name, std::string& value, const char* description) {
+    return command.add_option(name, value, description)
+        ->type_name("NAME")
+        ->needs(mysql)
+        ->capture_default_str();
+  };
+  add("--mysql-user", sources.mysql.user, "As this user");
+  add("--mysql-password-file", sources.mysql_password_file, "Whose password is the file's text")
+      ->type_name("FILE");
+  add("--mysql-database", sources.mysql.database, "The database");
+  add("--mysql-table", sources.mysql.table, "Its table of followers");
+  add("--mysql-author-column", sources.mysql.author_column, "Who is followed");
+  add("--mysql-follower-column", sources.mysql.follower_column, "By whom");
+}
+
+Result<void> open_sources(FeedSources sources, FeedOptions& options) {
+  if (!sources.nats_url.empty()) {
+    sources.bus.server.url = sources.nats_url;
+    sources.bus.ack_wait =
+        std::chrono::milliseconds(static_cast<int64_t>(sources.ack_wait_seconds * 1000));
+    STATOR_TRY(options.bus, nats::open_feed_bus(sources.bus));
+  }
+  if (!sources.mysql_address.empty()) {
+    STATOR_CHECK_OK(take_address(sources.mysql_address, sources.mysql));
+    STATOR_TRY(sources.mysql.password, read_password(sources.mysql_password_file));
+    STATOR_TRY(options.followers, mariadb::open_followers(sources.mysql));
+  }
+  return {};
+}
+
+}  // namespace stator::cli

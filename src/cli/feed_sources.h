@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a feed's commands take from elsewhere: announcements through NATS, followers from MySQL.
+#pragma once
+
+#include <string>
+
+#include "mariadb/followers.h"
+#include "nats/feed_bus.h"
+#include "stator/recipes/feed.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stator::cli {
+
+struct FeedSources {
+  std::string nats_url;
+  nats::FeedBusOptions bus;
+  double ack_wait_seconds = 30;
+  std::string mysql_address;
+  std::string mysql_password_file;
+  mariadb::FollowersOptions mysql;
+};
+
+// --nats and where it announces; for a worker also who shares the announcements.
+void add_nats_flags(CLI::App& command, FeedSources& sources, bool worker);
+// --mysql and what it asks there.
+void add_mysql_flags(CLI::App& command, FeedSources& sources);
+
+// Connects to what was asked for.
+Result<void> open_sources(FeedSources sources, FeedOptions& options);
+
+}  // namespace stator::cli
