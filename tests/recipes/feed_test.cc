@@ -419,11 +419,24 @@ TEST_P(FeedTest, CostsWhatItSays) {
   EXPECT_EQ(publishing.write_units, 2);  // the item, and its entry in the outbox
   const auto delivering = bench.cost_of([&] { ASSERT_OK(feed().deliver_pending()); });
   EXPECT_EQ(delivering.by_operation.at("BatchWriteItem"), 4);
+  EXPECT_EQ(delivering.requests, 4 + 4);           // the outbox, the claim, the followers, the end
+  EXPECT_EQ(delivering.write_units, 100 + 1 + 2);  // the copies, the claim, the end and its index
   for (int i = 0; i < 19; ++i) ASSERT_OK(feed().publish({"ann"}, "hello"));
   const auto reading =
       bench.cost_of([&] { EXPECT_EQ(feed().read({"ann"}, 20)->items.size(), 20U); });
   EXPECT_EQ(reading.requests, 1);
   EXPECT_EQ(reading.read_units, 1);
+  ASSERT_OK(feed().deliver_pending());
+  const PostId id = feed().read({"ann"}, 1)->items[0].id;
+  const auto editing = bench.cost_of([&] { ASSERT_OK(feed().edit({"ann"}, id, "hello!")); });
+  EXPECT_EQ(editing.requests, 1);
+  EXPECT_EQ(editing.write_units, 2);
+  const auto filling = bench.cost_of([&] { ASSERT_OK(feed().follow({"late"}, {"ann"}, 20)); });
+  EXPECT_EQ(filling.requests, 3);  // the relation, the posts, the transaction
+  EXPECT_EQ(filling.write_units, 1 + 20 * 4);
+  const auto trimming = bench.cost_of([&] { EXPECT_EQ(feed().trim({"late"}, 5).value(), 15); });
+  EXPECT_EQ(trimming.requests, 3);  // what stays, what does not, the batch
+  EXPECT_EQ(trimming.write_units, 15);
 }
 
 class NewestFirstFeedTest : public testing::TestWithParam<std::string> {

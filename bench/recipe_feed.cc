@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The feed beside the way of the article that it is drawn from: a put for the author and one for
+// each follower before the answer, and a query without a limit for a page.
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "bench/contests.h"
+#include "stator/database.h"
+#include "stator/recipes/feed.h"
+#include "support/counting_client.h"
+
+namespace stator::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kFollowers = 1'000;
+constexpr int kPosts = 20;
+constexpr int kFeedPosts = 5'000;
+constexpr int kPages = 100;
+constexpr int kPageSize = 20;
+
+std::string content_of(int post) {
+  return std::string(40, 'x') + std::to_string(post);
+}
+
+Result<void> create_tables(Client& client, const FeedOptions& options) {
+  const CreateTableRequest article{
+      .table = "ticks_test_table",
+      .attributes = {{"partition_key", ScalarType::kS}, {"range_key", ScalarType::kN}},
+      .key_schema = {{"partition_key", KeyType::kHash}, {"range_key", KeyType::kRange}},
+      .billing_mode = BillingMode::kPayPerRequest};
+  STATOR_CHECK_OK(create_table_if_missing(client, article));
+  for (const CreateTableRequest& table : Feed::table_definitions(options)) {
+    STATOR_CHECK_OK(create_table_if_missing(client, table));
+  }
+  return {};
+}
+
+// System.nanoTime() ticks as the article's, with the put that it forgets.
+Result<void> article_feed_to(Client& client, const std::string& user, const std::string& content) {
+  const int64_t ticks = INT64_MAX - Clock::now().time_since_epoch().count();
+  STATOR_CHECK_OK(client.put_item(
+      {.table = "ticks_test_table",
+       .item = {{"partition_key", user}, {"range_key", ticks}, {"content", content}}}));
+  return {};
+}
+
+Result<void> article_post(Client& client, const std::string& content) {
+  STATOR_CHECK_OK(article_feed_to(client, "ann", content));
+  for (int i = 0; i < kFollowers; ++i) {
+    STATOR_CHECK_OK(article_feed_to(client, "f" + std::to_string(i), content));
+  }
+  return {};
+}
+
+Result<void> article_page(Client& client) {
+  STATOR_CHECK_OK(client.query({.table = "ticks_test_table",
+                                .key_condition = "partition_key = :user AND range_key <= :last",
+                                .values = Values{{":user", "reader"}, {":last", INT64_MAX}}}));
+  return {};
+}
+
+// Runs `step` so many times; the cost of each.
+template <class F>
+Result<void> measure(const char* what, examples::CountingClient& client, int times, F step) {
+  const examples::Cost before = client.cost();
+  const auto start = Clock::now();
+  for (int i = 0; i < times; ++i) STATOR_CHECK_OK(step(i));
+  const std::chrono::duration<double, std::milli> took = Clock::now() - start;
+  const examples::Cost cost = client.cost() - before;
+  std::printf("  %-34s %7.1f requests %7.1f WCU %6.1f RCU %9.3f ms\n", what,
+              static_cast<double>(cost.requests) / times, cost.write_units / times,
+              cost.read_units / times, took.count() / times);
+  return {};
+}
+
+Result<void> fill(Client& client, const Feed& feed) {
+  for (int i = 0; i < kFollowers; ++i) {
+    STATOR_CHECK_OK(feed.follow({"f" + std::to_string(i)}, {"ann"}));
+  }
+  for (int i = 0; i < kFeedPosts; ++i) {
+    STATOR_CHECK_OK(article_feed_to(client, "reader", content_of(i)));
+    STATOR_CHECK_OK(feed.publish({"reader"}, content_of(i)));
+  }
+  STATOR_CHECK_OK(feed.deliver_pending());
+  return {};
+}
+
+Result<void> run() {
+  STATOR_TRY(Database database, Database::open({}));
+  examples::CountingClient client(database);
+  const FeedOptions options{.table = "Feeds", .followers_table = "Followers"};
+  STATOR_CHECK_OK(create_tables(client, options));
+  const Feed feed(client, options);
+  STATOR_CHECK_OK(fill(client, feed));
+
+  const auto publish = [&](int i) -> Result<void> {
+    STATOR_CHECK_OK(feed.publish({"ann"}, content_of(i)));
+    return {};
+  };
+  const auto deliver = [&](int) -> Result<void> {
+    STATOR_CHECK_OK(feed.deliver_pending());
+    return {};
+  };
+  const auto read = [&](int) -> Result<void> {
+    STATOR_CHECK_OK(feed.read({"reader"}, kPageSize));
+    return {};
+  };
+  std::printf("feed: a post to %d followers, in process, in memory\n", kFollowers);
+  STATOR_CHECK_OK(measure("the article, until the answer", client, kPosts,
+                          [&](int i) { return article_post(client, content_of(i)); }));
+  STATOR_CHECK_OK(measure("Feed, until the answer", client, kPosts, publish));
+  STATOR_CHECK_OK(measure("Feed, delivery of all 20 posts", client, 1, deliver));
+  std::printf("feed: a page of a feed with %d posts\n", kFeedPosts);
+  STATOR_CHECK_OK(
+      measure("the article", client, kPages, [&](int) { return article_page(client); }));
+  return measure("Feed, 20 posts", client, kPages, read);
+}
+
+}  // namespace
+
+bool feed_recipe() {
+  const Result<void> done = run();
+  if (!done) std::fprintf(stderr, "feed: %s\n", done.error().message.c_str());
+  return done.has_value();
+}
+
+}  // namespace stator::bench
