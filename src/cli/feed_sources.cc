@@ -56,7 +56,7 @@ void add_nats_flags(CLI::App& command, FeedSources& sources, bool worker) {
   };
   add("--stream", sources.bus.stream, "The stream, made if missing");
   add("--subject", sources.bus.subject, "The subject of the announcements");
-  command.add_option("--nats-credentials", sources.bus.server.credentials_file, "A .creds file")
+  command.add_option("--nats-credentials", sources.bus.credentials_file, "A .creds file")
       ->type_name("FILE")
       ->needs(nats);
   if (!worker) return;
@@ -92,7 +92,7 @@ void add_mysql_flags(CLI::App& command, FeedSources& sources) {
 
 Result<void> open_sources(FeedSources sources, FeedOptions& options) {
   if (!sources.nats_url.empty()) {
-    sources.bus.server.url = sources.nats_url;
+    sources.bus.url = sources.nats_url;
     sources.bus.ack_wait =
         std::chrono::milliseconds(static_cast<int64_t>(sources.ack_wait_seconds * 1000));
     STATOR_TRY(options.bus, nats::open_feed_bus(sources.bus));

@@ -16,6 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPauseAfterFailure{5};
 constexpr std::size_t kIdBytes = 36;
+// Where nobody works for so long, the outbox tells what waits.
+constexpr std::chrono::hours kMaxAge{24};
 
 class Bus final : public FeedBus {
  public:
@@ -72,8 +74,10 @@ class Bus final : public FeedBus {
 }  // namespace
 
 Result<std::shared_ptr<FeedBus>> open_feed_bus(const FeedBusOptions& options) {
-  STATOR_TRY(JetStream server, JetStream::connect(options.server));
-  STATOR_CHECK_OK(server.create_stream_if_missing(options.stream, {options.subject}));
+  STATOR_TRY(JetStream server, JetStream::connect({.url = options.url,
+                                                   .credentials_file = options.credentials_file,
+                                                   .timeout = options.timeout}));
+  STATOR_CHECK_OK(server.create_queue_if_missing(options.stream, {options.subject}, kMaxAge));
   return std::make_shared<Bus>(options, std::move(server));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FeedBus on NATS JetStream: each announcement goes to one of the workers that share `durable`,
-// and comes again, to any of them, where it is not done within `ack_wait`.
+// and comes again, to any of them, where it is not done within `ack_wait`. It is gone from the
+// server when it is done, or after a day.
 //
 // An announcement waits for the server to keep it, `timeout` at most; while the server is away
 // announcements are left out for some seconds at a time, so that publishing does not wait for it.
@@ -18,7 +19,9 @@
 namespace stator::nats {
 
 struct FeedBusOptions {
-  JetStreamOptions server = {.timeout = std::chrono::seconds(1)};
+  std::string url = "nats://127.0.0.1:4222";
+  std::string credentials_file = {};  // as JetStream's
+  std::chrono::milliseconds timeout{1'000};
   std::string stream = "FEED";  // made if missing
   std::string subject = "feed.posts";
   std::string durable = "feed-workers";

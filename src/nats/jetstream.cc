@@ -52,6 +52,20 @@ Result<ConnectionOptions> make_options(const JetStreamOptions& options) {
   return made;
 }
 
+Result<void> add_stream(jsCtx* context, jsStreamConfig& config, const std::string& stream,
+                        const std::vector<std::string>& subjects) {
+  std::vector<const char*> names;
+  names.reserve(subjects.size());
+  for (const std::string& subject : subjects) names.push_back(subject.c_str());
+  config.Name = stream.c_str();
+  config.Subjects = names.data();
+  config.SubjectsLen = static_cast<int>(names.size());
+  jsErrCode error{};
+  const natsStatus added = js_AddStream(nullptr, context, &config, nullptr, &error);
+  if (added == NATS_OK || error == JSStreamNameExistErr) return {};
+  return failure(fmt::format("cannot make the stream '{}'", stream), added);
+}
+
 }  // namespace
 
 // ---- Message
@@ -140,18 +154,19 @@ Result<JetStream> JetStream::connect(const JetStreamOptions& options) {
 
 Result<void> JetStream::create_stream_if_missing(const std::string& stream,
                                                  const std::vector<std::string>& subjects) {
-  std::vector<const char*> names;
-  names.reserve(subjects.size());
-  for (const std::string& subject : subjects) names.push_back(subject.c_str());
   jsStreamConfig config;
   static_cast<void>(jsStreamConfig_Init(&config));
-  config.Name = stream.c_str();
-  config.Subjects = names.data();
-  config.SubjectsLen = static_cast<int>(names.size());
-  jsErrCode error{};
-  const natsStatus added = js_AddStream(nullptr, handle_->context.get(), &config, nullptr, &error);
-  if (added == NATS_OK || error == JSStreamNameExistErr) return {};
-  return failure(fmt::format("cannot make the stream '{}'", stream), added);
+  return add_stream(handle_->context.get(), config, stream, subjects);
+}
+
+Result<void> JetStream::create_queue_if_missing(const std::string& stream,
+                                                const std::vector<std::string>& subjects,
+                                                std::chrono::nanoseconds max_age) {
+  jsStreamConfig config;
+  static_cast<void>(jsStreamConfig_Init(&config));
+  config.Retention = js_WorkQueuePolicy;
+  config.MaxAge = max_age.count();
+  return add_stream(handle_->context.get(), config, stream, subjects);
 }
 
 Result<void> JetStream::publish(const std::string& subject, std::string_view text,

@@ -75,6 +75,12 @@ class JetStream {
   Result<void> create_stream_if_missing(const std::string& stream,
                                         const std::vector<std::string>& subjects);
 
+  // Likewise a queue: what has been acknowledged is deleted, and what is older than `max_age`. All
+  // who subscribe share one durable name.
+  Result<void> create_queue_if_missing(const std::string& stream,
+                                       const std::vector<std::string>& subjects,
+                                       std::chrono::nanoseconds max_age);
+
   // Returns once the server has kept it.
   Result<void> publish(const std::string& subject, std::string_view text, const std::string& id);
 

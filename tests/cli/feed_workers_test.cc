@@ -147,7 +147,7 @@ TEST_F(FeedWorkers, DeliverToEachFollowerOnceWhicheverOfThemIsKilled) {
   const Graph graph = read_graph();
   ASSERT_EQ(graph.names.size(), 77U);
   FeedOptions announcing = options();
-  announcing.bus = nats::open_feed_bus({.server = {.url = nats.url()}}).value();
+  announcing.bus = nats::open_feed_bus({.url = nats.url()}).value();
   const Feed feed(*client_, announcing);
   for (const auto& [user, authors] : graph.follows) {
     for (const std::string& author : authors) ASSERT_TRUE(feed.follow({user}, {author}));
