@@ -109,8 +109,8 @@ Result<Delivery::Look> Delivery::claim(const Item& key) {
                             [&] { return state_.client.update_item(take); });
   if (taken) return Look{.post = std::move(taken->attributes), .mine = true};
   if (taken.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(taken));
-  const Item* there = item_in(taken.error());
-  return Look{.post = there != nullptr ? std::optional(*there) : std::nullopt};
+  STATOR_TRY(std::optional<Item> there, state_.refused_by(taken.error(), key));
+  return Look{.post = std::move(there)};
 }
 
 // So that the next worker need not wait; where this fails it does.

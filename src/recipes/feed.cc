@@ -119,6 +119,14 @@ bool FeedState::is_newer(const AttributeValue& range_key, const AttributeValue& 
   return text != nullptr && other_text != nullptr && *text > *other_text;
 }
 
+Result<std::optional<Item>> FeedState::refused_by(const Error& error, const Item& key) const {
+  if (const Item* sent = item_in(error)) return *sent;
+  const GetItemRequest get{.table = options.table, .key = key, .consistent_read = true};
+  STATOR_TRY(GetItemResult found,
+             with_retries(options.retry, time, [&] { return client.get_item(get); }));
+  return std::move(found.item);
+}
+
 Result<Post> FeedState::post_of(const Item& item) const {
   const auto range_key = item.find(options.range_key);
   const std::string* content = text_in(item, "content");
@@ -187,9 +195,10 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
     return Published{.id = *id, .created = true};
   }
   if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
-  const Item* existing = item_in(written.error());
+  STATOR_TRY(const std::optional<Item> existing,
+             state.refused_by(written.error(), state.key_of(author, range_key)));
   // What it was published with is not known of an edited post.
-  if (existing != nullptr && !existing->contains("edits")) {
+  if (existing && !existing->contains("edits")) {
     const std::string* stored = text_in(*existing, "content");
     if (stored == nullptr || *stored != content) {
       return fail(Code::kConflict,
@@ -197,7 +206,7 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
     }
   }
   // Perhaps it was this call's own request, whose answer was lost before the announcement.
-  if (existing != nullptr && existing->contains("outbox")) state.announce(author, *id);
+  if (existing && existing->contains("outbox")) state.announce(author, *id);
   return Published{.id = *id, .created = false};
 }
 

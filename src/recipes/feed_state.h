@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ struct FeedState {
   // The value of the attribute `outbox`, by which the index finds what is undelivered.
   std::string outbox(int shard) const;
   std::string outbox_of(const PostId& id) const;
+  // The item on which a write's condition failed. Not every endpoint sends it; then it is read.
+  Result<std::optional<Item>> refused_by(const Error& error, const Item& key) const;
   void announce(const UserId& author, const PostId& id) const;
 
   Result<Post> post_of(const Item& item) const;

@@ -148,6 +148,22 @@ TEST_P(FeedChanges, AWorkerThatIsStoppedLeavesItsPostsToTheNextAtOnce) {
   for (int i = 0; i < 60; ++i) EXPECT_EQ(texts_of({"f" + std::to_string(i)}).size(), 1U);
 }
 
+// Not every endpoint sends the item on which a condition failed.
+TEST_P(FeedChanges, TakesARefusalWithoutAnItemForNoAbsence) {
+  follow(2, {"ann"});
+  const PostId id = post("ann", "hello");
+  bench.client.first("PutItem", 1, refuse(Code::kConditionalCheckFailed));
+  EXPECT_FAILS(Code::kConflict, feed().publish({"ann"}, "other", id));
+  bench.client.before([n = 0](std::string_view operation, int) mutable {
+    // The end of the delivery, and the claim after it.
+    return operation == "UpdateItem" && ++n > 1 ? refuse(Code::kConditionalCheckFailed) : pass();
+  });
+  ASSERT_OK(feed().deliver_pending());
+  bench.client.before(nullptr);
+  EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"hello"});
+  EXPECT_EQ(texts_of({"ann"}), std::vector<std::string>{"hello"});
+}
+
 // ---- Trimming
 
 TEST_P(FeedChanges, TrimsToTheNewest) {
