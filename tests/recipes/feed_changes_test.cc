@@ -2,6 +2,7 @@
 // What changes after a post was published: its content, who follows, who delivers.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "recipes/feed_test.h"
 
@@ -50,16 +51,21 @@ TEST_P(FeedChanges, OnlyTheAuthorEditsAndOnlyWhatIsThere) {
 
 TEST_P(FeedChanges, DeliversAnEditThatComesInTheMiddleOfADelivery) {
   follow(60, {"ann"});
-  const PostId id = post("ann", "one");
-  bench.client.before([&](std::string_view operation, int nth) {
-    if (operation == "BatchWriteItem" && nth == 2) {
-      EXPECT_OK(Feed(*bench.home.client, options()).edit({"ann"}, id, "two"));
+  const PostId id = post("ann", "post");
+  // In the middle of the delivery of the post, then of that of an edit.
+  for (const std::string text : {"one", "two"}) {
+    bench.client.before([&, edited = false](std::string_view operation, int) mutable {
+      if (operation == "BatchWriteItem" && !std::exchange(edited, true)) {
+        EXPECT_OK(Feed(*bench.home.client, options()).edit({"ann"}, id, text));
+      }
+      return pass();
+    });
+    ASSERT_OK(feed().deliver_pending());
+    bench.client.before(nullptr);
+    for (int i = 0; i < 60; ++i) {
+      EXPECT_EQ(texts_of({"f" + std::to_string(i)}), std::vector<std::string>{text}) << i;
     }
-    return pass();
-  });
-  ASSERT_OK(feed().deliver_pending());
-  for (int i = 0; i < 60; ++i) {
-    EXPECT_EQ(texts_of({"f" + std::to_string(i)}), std::vector<std::string>{"two"}) << i;
+    ASSERT_OK(feed().edit({"ann"}, id, "meanwhile"));
   }
 }
 
