@@ -95,6 +95,23 @@ Result<DeleteTableResult> CountingClient::delete_table(const DeleteTableRequest&
   return inner_.delete_table(request);
 }
 
+Result<UpdateTableResult> CountingClient::update_table(const UpdateTableRequest& request) {
+  count("UpdateTable", 0, 0);
+  return inner_.update_table(request);
+}
+
+Result<UpdateTimeToLiveResult> CountingClient::update_time_to_live(
+    const UpdateTimeToLiveRequest& request) {
+  count("UpdateTimeToLive", 0, 0);
+  return inner_.update_time_to_live(request);
+}
+
+Result<DescribeTimeToLiveResult> CountingClient::describe_time_to_live(
+    const DescribeTimeToLiveRequest& request) {
+  count("DescribeTimeToLive", 0, 0);
+  return inner_.describe_time_to_live(request);
+}
+
 Result<WriteResult> CountingClient::put_item(const PutItemRequest& request) {
   auto result = inner_.put_item(metered(request));
   count_write("PutItem", result);

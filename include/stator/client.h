@@ -56,12 +56,21 @@ struct ItemCollectionMetrics {
 };
 using TableMetrics = std::map<std::string, std::vector<ItemCollectionMetrics>, std::less<>>;
 
+struct ThroughputChanges {  // of provisioned throughput; Unix times
+  std::optional<int64_t> increased_ms = {};
+  std::optional<int64_t> decreased_ms = {};
+  int64_t decreases_today = 0;
+  bool operator==(const ThroughputChanges&) const = default;
+};
+
 struct IndexDescription {
   IndexDefinition definition;
   TableStatus status = TableStatus::kActive;
   int64_t size_bytes = 0;
   int64_t item_count = 0;
   std::string arn;
+  std::optional<bool> backfilling = {};  // while it is being created
+  ThroughputChanges throughput_changes = {};
 };
 
 struct TableDescription {
@@ -82,6 +91,10 @@ struct TableDescription {
   std::optional<Throughput> warm_throughput = {};
   std::optional<TableClass> table_class = {};
   bool deletion_protection = false;
+  ThroughputChanges throughput_changes = {};
+  std::optional<int64_t> on_demand_since_ms = {};  // absent: never was
+  std::optional<int64_t> table_class_changed_ms = {};
+  std::optional<EncryptionSpecification> encryption = {};  // of a table that has its own key
 };
 
 struct CreateTableResult {
@@ -92,6 +105,17 @@ struct DescribeTableResult {
 };
 struct DeleteTableResult {
   TableDescription table;
+};
+struct UpdateTableResult {
+  TableDescription table;
+};
+struct UpdateTimeToLiveResult {
+  TimeToLiveSpecification specification;
+};
+enum class TimeToLiveStatus { kEnabling, kDisabling, kEnabled, kDisabled };
+struct DescribeTimeToLiveResult {
+  TimeToLiveStatus status = TimeToLiveStatus::kDisabled;
+  std::string attribute;  // empty where it is disabled
 };
 struct ListTablesResult {
   std::vector<std::string> tables;
@@ -151,6 +175,11 @@ class Client {
   virtual Result<DescribeTableResult> describe_table(const DescribeTableRequest& request) = 0;
   virtual Result<ListTablesResult> list_tables(const ListTablesRequest& request) = 0;
   virtual Result<DeleteTableResult> delete_table(const DeleteTableRequest& request) = 0;
+  virtual Result<UpdateTableResult> update_table(const UpdateTableRequest& request) = 0;
+  virtual Result<UpdateTimeToLiveResult> update_time_to_live(
+      const UpdateTimeToLiveRequest& request) = 0;
+  virtual Result<DescribeTimeToLiveResult> describe_time_to_live(
+      const DescribeTimeToLiveRequest& request) = 0;
 
   virtual Result<WriteResult> put_item(const PutItemRequest& request) = 0;
   virtual Result<GetItemResult> get_item(const GetItemRequest& request) = 0;

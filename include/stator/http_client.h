@@ -50,6 +50,11 @@ class HttpClient final : public Client {
   Result<DescribeTableResult> describe_table(const DescribeTableRequest& request) override;
   Result<ListTablesResult> list_tables(const ListTablesRequest& request) override;
   Result<DeleteTableResult> delete_table(const DeleteTableRequest& request) override;
+  Result<UpdateTableResult> update_table(const UpdateTableRequest& request) override;
+  Result<UpdateTimeToLiveResult> update_time_to_live(
+      const UpdateTimeToLiveRequest& request) override;
+  Result<DescribeTimeToLiveResult> describe_time_to_live(
+      const DescribeTimeToLiveRequest& request) override;
   Result<WriteResult> put_item(const PutItemRequest& request) override;
   Result<GetItemResult> get_item(const GetItemRequest& request) override;
   Result<WriteResult> update_item(const UpdateItemRequest& request) override;

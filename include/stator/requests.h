@@ -31,6 +31,7 @@ enum class ProjectionType { kAll, kKeysOnly, kInclude };
 enum class BillingMode { kProvisioned, kPayPerRequest };
 enum class TableClass { kStandard, kStandardInfrequentAccess };
 enum class TableStatus { kCreating, kUpdating, kDeleting, kActive };
+enum class EncryptionType { kAes256, kKms };
 
 // ---- Tables
 
@@ -75,6 +76,13 @@ struct IndexDefinition {
   bool operator==(const IndexDefinition&) const = default;
 };
 
+struct EncryptionSpecification {  // SSESpecification; kept and described
+  std::optional<bool> enabled = {};
+  std::optional<EncryptionType> type = {};
+  std::optional<std::string> key_id = {};  // KMSMasterKeyId
+  bool operator==(const EncryptionSpecification&) const = default;
+};
+
 struct Tag {
   std::string key;
   std::string value;
@@ -94,6 +102,48 @@ struct CreateTableRequest {
   std::optional<TableClass> table_class = {};
   std::optional<bool> deletion_protection = {};
   std::vector<Tag> tags = {};
+  std::optional<EncryptionSpecification> encryption = {};
+};
+
+struct GlobalIndexUpdate {  // settings of an index that is there
+  std::string name;
+  std::optional<Throughput> throughput = {};
+  std::optional<OnDemandThroughput> on_demand_throughput = {};
+  std::optional<Throughput> warm_throughput = {};
+};
+
+struct GlobalIndexChange {  // exactly one of the three
+  std::optional<GlobalIndexUpdate> update = {};
+  std::optional<IndexDefinition> create = {};
+  std::optional<std::string> remove = {};  // Delete; an index's name
+};
+
+struct UpdateTableRequest {
+  std::string table;
+  std::optional<std::vector<AttributeDefinition>> attributes = {};  // those that are new, at least
+  std::optional<BillingMode> billing_mode = {};
+  std::optional<Throughput> throughput = {};
+  std::optional<OnDemandThroughput> on_demand_throughput = {};
+  std::optional<Throughput> warm_throughput = {};
+  std::optional<TableClass> table_class = {};
+  std::optional<bool> deletion_protection = {};
+  std::optional<std::vector<GlobalIndexChange>> global_indexes = {};  // GlobalSecondaryIndexUpdates
+  std::optional<EncryptionSpecification> encryption = {};
+};
+
+struct TimeToLiveSpecification {
+  bool enabled = false;
+  std::string attribute;  // a number of seconds since 1970
+  bool operator==(const TimeToLiveSpecification&) const = default;
+};
+
+struct UpdateTimeToLiveRequest {
+  std::string table;
+  TimeToLiveSpecification specification;
+};
+
+struct DescribeTimeToLiveRequest {
+  std::string table;
 };
 
 struct DescribeTableRequest {

@@ -60,6 +60,9 @@ void add_constraints(const CreateTableRequest& request, Constraints& constraints
 void add_constraints(const DescribeTableRequest& request, Constraints& constraints);
 void add_constraints(const ListTablesRequest& request, Constraints& constraints);
 void add_constraints(const DeleteTableRequest& request, Constraints& constraints);
+void add_constraints(const UpdateTableRequest& request, Constraints& constraints);
+void add_constraints(const UpdateTimeToLiveRequest& request, Constraints& constraints);
+void add_constraints(const DescribeTimeToLiveRequest& request, Constraints& constraints);
 void add_constraints(const PutItemRequest& request, Constraints& constraints);
 void add_constraints(const GetItemRequest& request, Constraints& constraints);
 void add_constraints(const UpdateItemRequest& request, Constraints& constraints);

@@ -95,6 +95,22 @@ std::span<const EnumName<TableStatus>> names_of(TableStatus) {
   return kNames;
 }
 
+std::span<const EnumName<EncryptionType>> names_of(EncryptionType) {
+  static constexpr EnumName<EncryptionType> kNames[] = {{EncryptionType::kAes256, "AES256"},
+                                                        {EncryptionType::kKms, "KMS"}};
+  return kNames;
+}
+
+std::span<const EnumName<TimeToLiveStatus>> names_of(TimeToLiveStatus) {
+  static constexpr EnumName<TimeToLiveStatus> kNames[] = {
+      {TimeToLiveStatus::kEnabling, "ENABLING"},
+      {TimeToLiveStatus::kDisabling, "DISABLING"},
+      {TimeToLiveStatus::kEnabled, "ENABLED"},
+      {TimeToLiveStatus::kDisabled, "DISABLED"},
+  };
+  return kNames;
+}
+
 std::span<const EnumName<ConditionalOperator>> names_of(ConditionalOperator) {
   static constexpr EnumName<ConditionalOperator> kNames[] = {{ConditionalOperator::kOr, "OR"},
                                                              {ConditionalOperator::kAnd, "AND"}};

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "stator/requests.h"
+#include "stator/client.h"
 
 namespace stator::wire {
 
@@ -49,6 +49,8 @@ std::span<const EnumName<ProjectionType>> names_of(ProjectionType);
 std::span<const EnumName<BillingMode>> names_of(BillingMode);
 std::span<const EnumName<TableClass>> names_of(TableClass);
 std::span<const EnumName<TableStatus>> names_of(TableStatus);
+std::span<const EnumName<EncryptionType>> names_of(EncryptionType);
+std::span<const EnumName<TimeToLiveStatus>> names_of(TimeToLiveStatus);
 std::span<const EnumName<ConditionalOperator>> names_of(ConditionalOperator);
 std::span<const EnumName<AttributeAction>> names_of(AttributeAction);
 std::span<const EnumName<ComparisonOperator>> names_of(ComparisonOperator);

@@ -161,6 +161,39 @@ inline constexpr const char* kKeySchemaElement = "KeySchemaElement(attributeName
 inline constexpr const char* kUndefinedKeys =
     "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], "
     "AttributeDefinitions: [{}]";
+// These follow kInvalid.
+inline constexpr const char* kOnDemandOutOfRange =
+    "Requested {} for OnDemandThroughput for {} is outside of valid range";
+inline constexpr const char* kWarmDecreased =
+    "Requested {} for WarmThroughput for {} is lower than current WarmThroughput, decreasing "
+    "WarmThroughput is not supported";
+inline constexpr const char* kProvisionedWithout =
+    "ProvisionedThroughput must be specified when BillingMode is PROVISIONED";
+inline constexpr const char* kNoIndexAction =
+    "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+    "GlobalSecondaryIndexUpdate.Delete must not be null";
+inline constexpr const char* kManyIndexActions =
+    "Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+    "GlobalSecondaryIndexUpdate.Delete may be specified";
+inline constexpr const char* kIndexChangedTwice =
+    "Only one global secondary index update per index is allowed simultaneously. Index: {}";
+inline constexpr const char* kOtherType =
+    "Attribute {} is already defined with another type in AttributeDefinitions";
+
+inline constexpr const char* kNothingToUpdate =
+    "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+    "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required";
+inline constexpr const char* kIndexExists = "Attempting to create an index which already exists";
+inline constexpr const char* kOneIndexChange =
+    "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per "
+    "table";
+inline constexpr const char* kNoSuchIndex = "Requested resource not found";
+inline constexpr const char* kSameThroughput =
+    "The provisioned throughput for the {0} will not change. The requested value equals the "
+    "current value. Current ReadCapacityUnits provisioned for the {1}: {2}. Requested "
+    "ReadCapacityUnits: {2}. Current WriteCapacityUnits provisioned for the {1}: {3}. Requested "
+    "WriteCapacityUnits: {3}. Refer to the Amazon DynamoDB Developer Guide for current limits and "
+    "how to request higher limits.";
 inline constexpr const char* kOutOfBounds = "Given value {} for {} is out of bounds";
 
 // These follow kInvalid.

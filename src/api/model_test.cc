@@ -28,7 +28,7 @@ constexpr std::string_view kNewer[] = {"DeletionProtectionEnabled", "OnDemandThr
 constexpr std::string_view kNotWritten[] = {
     "Expected",         "ConditionalOperator", "AttributesToGet",
     "AttributeUpdates", "QueryFilter",         "KeyConditions",
-    "ScanFilter",       "StreamSpecification", "SSESpecification"};
+    "ScanFilter",       "StreamSpecification", "ReplicaUpdates"};
 
 using Element = simdjson::dom::element;
 
@@ -122,6 +122,9 @@ TEST_F(Model, HasEveryMemberOfRequestsAndNoOther) {
   expect_input("CreateTable", to_json(test::full_create()));
   expect_input("DescribeTable", to_json(DescribeTableRequest{.table = "Table"}));
   expect_input("DeleteTable", to_json(DeleteTableRequest{.table = "Table"}));
+  expect_input("UpdateTable", to_json(test::full_update_table()));
+  expect_input("UpdateTimeToLive", to_json(test::full_update_time_to_live()));
+  expect_input("DescribeTimeToLive", to_json(DescribeTimeToLiveRequest{.table = "Table"}));
   expect_input("ListTables",
                to_json(ListTablesRequest{.limit = 1, .exclusive_start_table = "Table"}));
   expect_input("PutItem", to_json(test::full_put()));
@@ -140,6 +143,12 @@ TEST_F(Model, HasEveryMemberOfAnswers) {
   expect_output("CreateTable", to_json(CreateTableResult{test::sample_description()}));
   expect_output("DescribeTable", to_json(DescribeTableResult{test::sample_description()}));
   expect_output("DeleteTable", to_json(DeleteTableResult{test::sample_description()}));
+  expect_output("UpdateTable", to_json(UpdateTableResult{test::sample_description()}));
+  expect_output("UpdateTimeToLive",
+                to_json(UpdateTimeToLiveResult{{.enabled = true, .attribute = "expires"}}));
+  expect_output("DescribeTimeToLive",
+                to_json(DescribeTimeToLiveResult{.status = TimeToLiveStatus::kEnabling,
+                                                 .attribute = "expires"}));
   expect_output("ListTables",
                 to_json(ListTablesResult{.tables = {"a"}, .last_evaluated_table = "a"}));
   for (const std::string_view operation : {"PutItem", "UpdateItem", "DeleteItem"}) {

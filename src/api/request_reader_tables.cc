@@ -12,17 +12,11 @@ void refuse(Reader& reader, std::string_view parameter) {
   reader.fail(Code::kValidation, fmt::format(messages::kNotSupported, parameter));
 }
 
-void refuse_streams(Reader& reader, Json json, CreateTableRequest&) {
+template <class T>
+void refuse_streams(Reader& reader, Json json, T&) {
   bool enabled = false;
   if (json["StreamEnabled"].get_bool().get(enabled) == simdjson::SUCCESS && enabled) {
     refuse(reader, "StreamSpecification with StreamEnabled");
-  }
-}
-
-void refuse_encryption(Reader& reader, Json json, CreateTableRequest&) {
-  bool enabled = false;
-  if (json["Enabled"].get_bool().get(enabled) == simdjson::SUCCESS && enabled) {
-    refuse(reader, "SSESpecification with Enabled");
   }
 }
 
@@ -37,6 +31,12 @@ constexpr Member<IndexDefinition> kIndex[] = {
     {"ProvisionedThroughput", set_structure<&IndexDefinition::throughput, kThroughput>},
     {"OnDemandThroughput", set_structure<&IndexDefinition::on_demand_throughput, kOnDemand>},
     {"WarmThroughput", set_structure<&IndexDefinition::warm_throughput, kWarmThroughput>},
+};
+
+constexpr Member<EncryptionSpecification> kEncryption[] = {
+    {"Enabled", set_boolean<&EncryptionSpecification::enabled>},
+    {"SSEType", set_enum<&EncryptionSpecification::type>},
+    {"KMSMasterKeyId", set_text<&EncryptionSpecification::key_id>},
 };
 
 constexpr Member<Tag> kTag[] = {
@@ -59,7 +59,7 @@ constexpr Member<Create> kCreateTable[] = {
     {"DeletionProtectionEnabled", set_boolean<&Create::deletion_protection>},
     {"Tags", set_list<&Create::tags, kTag>},
     {"StreamSpecification", refuse_streams},
-    {"SSESpecification", refuse_encryption},
+    {"SSESpecification", set_structure<&Create::encryption, kEncryption>},
     {"ResourcePolicy", refuse_policy},
 };
 
@@ -69,6 +69,62 @@ constexpr Member<DescribeTableRequest> kDescribeTable[] = {
 
 constexpr Member<DeleteTableRequest> kDeleteTable[] = {
     {"TableName", set_table<&DeleteTableRequest::table>},
+};
+
+// ---- UpdateTable
+
+void refuse_replicas(Reader& reader, Json, UpdateTableRequest&) {
+  refuse(reader, "ReplicaUpdates");
+}
+
+constexpr Member<GlobalIndexUpdate> kIndexUpdate[] = {
+    {"IndexName", set_text<&GlobalIndexUpdate::name>, true},
+    {"ProvisionedThroughput", set_structure<&GlobalIndexUpdate::throughput, kThroughput>},
+    {"OnDemandThroughput", set_structure<&GlobalIndexUpdate::on_demand_throughput, kOnDemand>},
+    {"WarmThroughput", set_structure<&GlobalIndexUpdate::warm_throughput, kWarmThroughput>},
+};
+
+struct IndexName {
+  std::string name;
+};
+constexpr Member<IndexName> kIndexName[] = {{"IndexName", set_text<&IndexName::name>, true}};
+
+void set_removed(Reader& reader, Json json, GlobalIndexChange& out) {
+  IndexName index;
+  reader.members(json, kIndexName, index);
+  out.remove = std::move(index.name);
+}
+
+constexpr Member<GlobalIndexChange> kIndexChange[] = {
+    {"Update", set_structure<&GlobalIndexChange::update, kIndexUpdate>},
+    {"Create", set_structure<&GlobalIndexChange::create, kIndex>},
+    {"Delete", set_removed},
+};
+
+using Change = UpdateTableRequest;
+constexpr Member<Change> kUpdateTable[] = {
+    {"TableName", set_table<&Change::table>},
+    {"AttributeDefinitions", set_list<&Change::attributes, kAttributeDefinition>},
+    {"BillingMode", set_enum<&Change::billing_mode>},
+    {"ProvisionedThroughput", set_structure<&Change::throughput, kThroughput>},
+    {"OnDemandThroughput", set_structure<&Change::on_demand_throughput, kOnDemand>},
+    {"WarmThroughput", set_structure<&Change::warm_throughput, kWarmThroughput>},
+    {"TableClass", set_enum<&Change::table_class>},
+    {"DeletionProtectionEnabled", set_boolean<&Change::deletion_protection>},
+    {"GlobalSecondaryIndexUpdates", set_list<&Change::global_indexes, kIndexChange>},
+    {"StreamSpecification", refuse_streams},
+    {"SSESpecification", set_structure<&Change::encryption, kEncryption>},
+    {"ReplicaUpdates", refuse_replicas},
+};
+
+using SetTimeToLive = UpdateTimeToLiveRequest;
+constexpr Member<SetTimeToLive> kUpdateTimeToLive[] = {
+    {"TableName", set_table<&SetTimeToLive::table>},
+    {"TimeToLiveSpecification", set_structure<&SetTimeToLive::specification, kTimeToLive>, true},
+};
+
+constexpr Member<DescribeTimeToLiveRequest> kDescribeTimeToLive[] = {
+    {"TableName", set_table<&DescribeTimeToLiveRequest::table>},
 };
 
 constexpr Member<ListTablesRequest> kListTables[] = {
@@ -91,6 +147,21 @@ Result<DescribeTableRequest> read_request(std::string_view json) {
 template <>
 Result<DeleteTableRequest> read_request(std::string_view json) {
   return read_document(json, kDeleteTable);
+}
+
+template <>
+Result<UpdateTableRequest> read_request(std::string_view json) {
+  return read_document(json, kUpdateTable);
+}
+
+template <>
+Result<UpdateTimeToLiveRequest> read_request(std::string_view json) {
+  return read_document(json, kUpdateTimeToLive);
+}
+
+template <>
+Result<DescribeTimeToLiveRequest> read_request(std::string_view json) {
+  return read_document(json, kDescribeTimeToLive);
 }
 
 template <>

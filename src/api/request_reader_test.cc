@@ -235,8 +235,6 @@ TEST(Reader, RefusesFeaturesThatWouldOtherwiseBeLost) {
   };
   EXPECT_THAT(create(R"("StreamSpecification":{"StreamEnabled":true})"),
               FailsWith(Code::kValidation, "StreamSpecification"));
-  EXPECT_THAT(create(R"("SSESpecification":{"Enabled":true})"),
-              FailsWith(Code::kValidation, "SSESpecification"));
   EXPECT_THAT(create(R"("ResourcePolicy":"{}")"), FailsWith(Code::kValidation, "ResourcePolicy"));
   EXPECT_THAT(
       create(

@@ -24,22 +24,72 @@ void write_warm(JsonWriter& json, const std::optional<Throughput>& throughput) {
   json.end_object();
 }
 
+void write_index(JsonWriter& json, const IndexDefinition& index) {
+  json.begin_object();
+  write_text(json, "IndexName", index.name);
+  write_key_schema(json, index.key_schema);
+  write_projection(json, index.projection);
+  write_provisioned(json, index.throughput);
+  write_on_demand(json, index.on_demand_throughput);
+  write_warm(json, index.warm_throughput);
+  json.end_object();
+}
+
 void write_indexes(JsonWriter& json, std::string_view key,
                    const std::optional<std::vector<IndexDefinition>>& indexes) {
   if (!indexes) return;
   json.key(key);
   json.begin_array();
-  for (const IndexDefinition& index : *indexes) {
+  for (const IndexDefinition& index : *indexes) write_index(json, index);
+  json.end_array();
+}
+
+void write_encryption(JsonWriter& json, const std::optional<EncryptionSpecification>& encryption) {
+  if (!encryption) return;
+  json.key("SSESpecification");
+  json.begin_object();
+  if (encryption->enabled) write_boolean(json, "Enabled", *encryption->enabled);
+  if (encryption->type) write_enum(json, "SSEType", *encryption->type);
+  write_text(json, "KMSMasterKeyId", encryption->key_id);
+  json.end_object();
+}
+
+void write_index_change(JsonWriter& json, const GlobalIndexChange& change) {
+  json.begin_object();
+  if (change.update) {
+    json.key("Update");
     json.begin_object();
-    write_text(json, "IndexName", index.name);
-    write_key_schema(json, index.key_schema);
-    write_projection(json, index.projection);
-    write_provisioned(json, index.throughput);
-    write_on_demand(json, index.on_demand_throughput);
-    write_warm(json, index.warm_throughput);
+    write_text(json, "IndexName", change.update->name);
+    write_provisioned(json, change.update->throughput);
+    write_on_demand(json, change.update->on_demand_throughput);
+    write_warm(json, change.update->warm_throughput);
     json.end_object();
   }
-  json.end_array();
+  if (change.create) {
+    json.key("Create");
+    write_index(json, *change.create);
+  }
+  if (change.remove) {
+    json.key("Delete");
+    json.begin_object();
+    write_text(json, "IndexName", *change.remove);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+// The settings that CreateTable and UpdateTable share.
+template <class Request>
+void write_table_settings(JsonWriter& json, const Request& request) {
+  if (request.billing_mode) write_enum(json, "BillingMode", *request.billing_mode);
+  write_provisioned(json, request.throughput);
+  write_on_demand(json, request.on_demand_throughput);
+  write_warm(json, request.warm_throughput);
+  if (request.table_class) write_enum(json, "TableClass", *request.table_class);
+  if (request.deletion_protection) {
+    write_boolean(json, "DeletionProtectionEnabled", *request.deletion_protection);
+  }
+  write_encryption(json, request.encryption);
 }
 
 void write_tags(JsonWriter& json, const std::vector<Tag>& tags) {
@@ -134,14 +184,7 @@ std::string to_json(const CreateTableRequest& request) {
   write_key_schema(json, request.key_schema);
   write_indexes(json, "LocalSecondaryIndexes", request.local_indexes);
   write_indexes(json, "GlobalSecondaryIndexes", request.global_indexes);
-  if (request.billing_mode) write_enum(json, "BillingMode", *request.billing_mode);
-  write_provisioned(json, request.throughput);
-  write_on_demand(json, request.on_demand_throughput);
-  write_warm(json, request.warm_throughput);
-  if (request.table_class) write_enum(json, "TableClass", *request.table_class);
-  if (request.deletion_protection) {
-    write_boolean(json, "DeletionProtectionEnabled", *request.deletion_protection);
-  }
+  write_table_settings(json, request);
   write_tags(json, request.tags);
   json.end_object();
   return std::move(json).finish();
@@ -152,6 +195,37 @@ std::string to_json(const DescribeTableRequest& request) {
 }
 
 std::string to_json(const DeleteTableRequest& request) {
+  return table_alone(request.table);
+}
+
+std::string to_json(const UpdateTableRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  if (request.attributes) write_attribute_definitions(json, *request.attributes);
+  write_table_settings(json, request);
+  if (request.global_indexes) {
+    json.key("GlobalSecondaryIndexUpdates");
+    json.begin_array();
+    for (const GlobalIndexChange& change : *request.global_indexes) {
+      write_index_change(json, change);
+    }
+    json.end_array();
+  }
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const UpdateTimeToLiveRequest& request) {
+  JsonWriter json;
+  json.begin_object();
+  write_text(json, "TableName", request.table);
+  write_time_to_live(json, request.specification);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const DescribeTimeToLiveRequest& request) {
   return table_alone(request.table);
 }
 

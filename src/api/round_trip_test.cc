@@ -37,9 +37,28 @@ TEST(RoundTrip, KeepsEveryMemberOfRequestsForRangesBatchesAndTransactions) {
 
 TEST(RoundTrip, KeepsEveryMemberOfRequestsForTables) {
   expect_same_request(test::full_create());
+  expect_same_request(test::full_update_table());
+  expect_same_request(test::full_update_time_to_live());
+  expect_same_request(DescribeTimeToLiveRequest{.table = "Table"});
   expect_same_request(DescribeTableRequest{.table = "Table"});
   expect_same_request(DeleteTableRequest{.table = "Table"});
   expect_same_request(ListTablesRequest{.limit = 7, .exclusive_start_table = "Table"});
+}
+
+TEST(RoundTrip, KeepsAnswersAboutTimeToLive) {
+  const TimeToLiveSpecification specification{.enabled = true, .attribute = "expires"};
+  const auto set =
+      read_result<UpdateTimeToLiveResult>(to_json(UpdateTimeToLiveResult{specification}));
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->specification, specification);
+  for (const DescribeTimeToLiveResult& given :
+       {DescribeTimeToLiveResult{.status = TimeToLiveStatus::kEnabling, .attribute = "expires"},
+        DescribeTimeToLiveResult()}) {
+    const auto described = read_result<DescribeTimeToLiveResult>(to_json(given));
+    ASSERT_THAT(described, IsOk());
+    EXPECT_EQ(described->status, given.status);
+    EXPECT_EQ(described->attribute, given.attribute);
+  }
 }
 
 TEST(RoundTrip, LeavesOutWhatIsNotGiven) {
@@ -158,6 +177,13 @@ TEST(RoundTrip, KeepsDescriptionsOfTables) {
   ASSERT_THAT(listed, IsOk());
   EXPECT_EQ(listed->tables, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(listed->last_evaluated_table, "b");
+  EXPECT_EQ(table.throughput_changes, expected.throughput_changes);
+  EXPECT_EQ(table.on_demand_since_ms, expected.on_demand_since_ms);
+  EXPECT_EQ(table.table_class_changed_ms, expected.table_class_changed_ms);
+  EXPECT_EQ(table.encryption, expected.encryption);
+  EXPECT_EQ(table.global_indexes[0].backfilling, true);
+  EXPECT_EQ(table.global_indexes[0].throughput_changes,
+            expected.global_indexes[0].throughput_changes);
 }
 
 TEST(RoundTrip, GivesTheItemsOfAResponseToAnEmbeddedCaller) {

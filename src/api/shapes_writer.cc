@@ -68,6 +68,14 @@ void write_on_demand(JsonWriter& json, const std::optional<OnDemandThroughput>& 
   json.end_object();
 }
 
+void write_time_to_live(JsonWriter& json, const TimeToLiveSpecification& specification) {
+  json.key("TimeToLiveSpecification");
+  json.begin_object();
+  write_boolean(json, "Enabled", specification.enabled);
+  write_text(json, "AttributeName", specification.attribute);
+  json.end_object();
+}
+
 void write_keys_by_table(JsonWriter& json,
                          const std::map<std::string, KeysAndAttributes, std::less<>>& tables) {
   json.begin_object();

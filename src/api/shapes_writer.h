@@ -59,6 +59,7 @@ void write_attribute_definitions(JsonWriter& json, const std::vector<AttributeDe
 void write_key_schema(JsonWriter& json, const KeySchema& schema);
 void write_projection(JsonWriter& json, const Projection& projection);
 void write_on_demand(JsonWriter& json, const std::optional<OnDemandThroughput>& throughput);
+void write_time_to_live(JsonWriter& json, const TimeToLiveSpecification& specification);
 
 // {"Table": {"Keys": […]}}: a request's RequestItems, an answer's UnprocessedKeys.
 void write_keys_by_table(JsonWriter& json,

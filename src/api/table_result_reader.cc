@@ -9,31 +9,74 @@
 namespace stator::wire {
 namespace {
 
-void set_created(Reader& reader, Json json, TableDescription& out) {
+std::optional<int64_t> unix_ms(Reader& reader, Json json) {
   const double seconds = reader.real(json);
-  if (std::abs(seconds) < 1e15) out.created_ms = std::llround(seconds * 1000);
+  if (!(std::abs(seconds) < 1e15)) return std::nullopt;
+  return std::llround(seconds * 1000);
+}
+
+template <auto member, class T>
+void set_time(Reader& reader, Json json, T& out) {
+  if (const auto time = unix_ms(reader, json)) out.*member = *time;
 }
 
 struct BillingDraft {
   BillingMode mode = BillingMode::kProvisioned;
+  std::optional<int64_t> on_demand_since_ms;
 };
-constexpr Member<BillingDraft> kBillingMode[] = {{"BillingMode", set_enum<&BillingDraft::mode>}};
+constexpr Member<BillingDraft> kBillingMode[] = {
+    {"BillingMode", set_enum<&BillingDraft::mode>},
+    {"LastUpdateToPayPerRequestDateTime", set_time<&BillingDraft::on_demand_since_ms>},
+};
 
 void set_billing_mode(Reader& reader, Json json, TableDescription& out) {
   BillingDraft draft;
   reader.members(json, kBillingMode, draft);
   out.billing_mode = draft.mode;
+  out.on_demand_since_ms = draft.on_demand_since_ms;
 }
 
 struct ClassDraft {
   std::optional<TableClass> table_class;
+  std::optional<int64_t> changed_ms;
 };
-constexpr Member<ClassDraft> kTableClass[] = {{"TableClass", set_enum<&ClassDraft::table_class>}};
+constexpr Member<ClassDraft> kTableClass[] = {
+    {"TableClass", set_enum<&ClassDraft::table_class>},
+    {"LastUpdateDateTime", set_time<&ClassDraft::changed_ms>},
+};
 
 void set_table_class(Reader& reader, Json json, TableDescription& out) {
   ClassDraft draft;
   reader.members(json, kTableClass, draft);
   out.table_class = draft.table_class;
+  out.table_class_changed_ms = draft.changed_ms;
+}
+
+constexpr Member<EncryptionSpecification> kEncryption[] = {
+    {"SSEType", set_enum<&EncryptionSpecification::type>},
+    {"KMSMasterKeyArn", set_text<&EncryptionSpecification::key_id>},
+};
+
+void set_encryption(Reader& reader, Json json, TableDescription& out) {
+  EncryptionSpecification encryption{.enabled = true};
+  reader.members(json, kEncryption, encryption);
+  out.encryption = std::move(encryption);
+}
+
+constexpr Member<ThroughputChanges> kThroughputChanges[] = {
+    {"LastIncreaseDateTime", set_time<&ThroughputChanges::increased_ms>},
+    {"LastDecreaseDateTime", set_time<&ThroughputChanges::decreased_ms>},
+    {"NumberOfDecreasesToday", set_long<&ThroughputChanges::decreases_today>},
+};
+
+void set_throughput(Reader& reader, Json json, TableDescription& out) {
+  set_structure<&TableDescription::throughput, kThroughput>(reader, json, out);
+  reader.members(json, kThroughputChanges, out.throughput_changes);
+}
+
+void set_throughput(Reader& reader, Json json, IndexDescription& out) {
+  set_structure<&IndexDefinition::throughput, kThroughput>(reader, json, out.definition);
+  reader.members(json, kThroughputChanges, out.throughput_changes);
 }
 
 // A description holds its definition's members side by side with its own.
@@ -56,7 +99,8 @@ constexpr Member<IndexDescription> kIndex[] = {
     {"KeySchema", set_key_schema},
     {"Projection", set_definition<&IndexDefinition::projection, kProjection>},
     {"IndexStatus", set_enum<&IndexDescription::status>},
-    {"ProvisionedThroughput", set_definition<&IndexDefinition::throughput, kThroughput>},
+    {"Backfilling", set_boolean<&IndexDescription::backfilling>},
+    {"ProvisionedThroughput", set_throughput},
     {"OnDemandThroughput", set_definition<&IndexDefinition::on_demand_throughput, kOnDemand>},
     {"WarmThroughput", set_definition<&IndexDefinition::warm_throughput, kWarmThroughput>},
     {"IndexSizeBytes", set_long<&IndexDescription::size_bytes>},
@@ -70,7 +114,7 @@ constexpr Member<Table> kTable[] = {
     {"TableId", set_text<&Table::id>},
     {"TableArn", set_text<&Table::arn>},
     {"TableStatus", set_enum<&Table::status>},
-    {"CreationDateTime", set_created},
+    {"CreationDateTime", set_time<&Table::created_ms>},
     {"TableSizeBytes", set_long<&Table::size_bytes>},
     {"ItemCount", set_long<&Table::item_count>},
     {"AttributeDefinitions", set_list<&Table::attributes, kAttributeDefinition>},
@@ -78,11 +122,12 @@ constexpr Member<Table> kTable[] = {
     {"LocalSecondaryIndexes", set_list<&Table::local_indexes, kIndex>},
     {"GlobalSecondaryIndexes", set_list<&Table::global_indexes, kIndex>},
     {"BillingModeSummary", set_billing_mode},
-    {"ProvisionedThroughput", set_structure<&Table::throughput, kThroughput>},
+    {"ProvisionedThroughput", set_throughput},
     {"OnDemandThroughput", set_structure<&Table::on_demand_throughput, kOnDemand>},
     {"WarmThroughput", set_structure<&Table::warm_throughput, kWarmThroughput>},
     {"TableClassSummary", set_table_class},
     {"DeletionProtectionEnabled", set_boolean<&Table::deletion_protection>},
+    {"SSEDescription", set_encryption},
 };
 
 constexpr Member<CreateTableResult> kCreateTableResult[] = {
@@ -93,6 +138,22 @@ constexpr Member<DescribeTableResult> kDescribeTableResult[] = {
 };
 constexpr Member<DeleteTableResult> kDeleteTableResult[] = {
     {"TableDescription", set_structure<&DeleteTableResult::table, kTable>},
+};
+constexpr Member<UpdateTableResult> kUpdateTableResult[] = {
+    {"TableDescription", set_structure<&UpdateTableResult::table, kTable>},
+};
+constexpr Member<UpdateTimeToLiveResult> kUpdateTimeToLiveResult[] = {
+    {"TimeToLiveSpecification", set_structure<&UpdateTimeToLiveResult::specification, kTimeToLive>},
+};
+constexpr Member<DescribeTimeToLiveResult> kTimeToLiveDescription[] = {
+    {"TimeToLiveStatus", set_enum<&DescribeTimeToLiveResult::status>},
+    {"AttributeName", set_text<&DescribeTimeToLiveResult::attribute>},
+};
+void set_time_to_live(Reader& reader, Json json, DescribeTimeToLiveResult& out) {
+  reader.members(json, kTimeToLiveDescription, out);
+}
+constexpr Member<DescribeTimeToLiveResult> kDescribeTimeToLiveResult[] = {
+    {"TimeToLiveDescription", set_time_to_live},
 };
 constexpr Member<ListTablesResult> kListTablesResult[] = {
     {"TableNames", set_texts<&ListTablesResult::tables>},
@@ -112,6 +173,18 @@ Result<DescribeTableResult> read_result(std::string_view json) {
 template <>
 Result<DeleteTableResult> read_result(std::string_view json) {
   return read_answer(json, kDeleteTableResult);
+}
+template <>
+Result<UpdateTableResult> read_result(std::string_view json) {
+  return read_answer(json, kUpdateTableResult);
+}
+template <>
+Result<UpdateTimeToLiveResult> read_result(std::string_view json) {
+  return read_answer(json, kUpdateTimeToLiveResult);
+}
+template <>
+Result<DescribeTimeToLiveResult> read_result(std::string_view json) {
+  return read_answer(json, kDescribeTimeToLiveResult);
 }
 template <>
 Result<ListTablesResult> read_result(std::string_view json) {

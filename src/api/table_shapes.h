@@ -32,6 +32,11 @@ inline constexpr Member<Throughput> kWarmThroughput[] = {
     {"WriteUnitsPerSecond", set_long<&Throughput::write>},
 };
 
+inline constexpr Member<TimeToLiveSpecification> kTimeToLive[] = {
+    {"Enabled", set_boolean<&TimeToLiveSpecification::enabled>, true},
+    {"AttributeName", set_text<&TimeToLiveSpecification::attribute>, true},
+};
+
 inline constexpr Member<OnDemandThroughput> kOnDemand[] = {
     {"MaxReadRequestUnits", set_long<&OnDemandThroughput::max_read>},
     {"MaxWriteRequestUnits", set_long<&OnDemandThroughput::max_write>},

@@ -165,7 +165,33 @@ inline CreateTableRequest full_create() {
           .warm_throughput = Throughput{11, 12},
           .table_class = TableClass::kStandardInfrequentAccess,
           .deletion_protection = true,
-          .tags = {{"key", "value"}}};
+          .tags = {{"key", "value"}},
+          .encryption = EncryptionSpecification{
+              .enabled = true, .type = EncryptionType::kKms, .key_id = "a-key"}};
+}
+
+inline UpdateTableRequest full_update_table() {
+  const CreateTableRequest create = full_create();
+  const GlobalIndexUpdate update{.name = "Updated",
+                                 .throughput = Throughput{1, 2},
+                                 .on_demand_throughput = OnDemandThroughput{3, 4},
+                                 .warm_throughput = Throughput{5, 6}};
+  return {.table = "Table",
+          .attributes = create.attributes,
+          .billing_mode = create.billing_mode,
+          .throughput = create.throughput,
+          .on_demand_throughput = create.on_demand_throughput,
+          .warm_throughput = create.warm_throughput,
+          .table_class = create.table_class,
+          .deletion_protection = true,
+          .global_indexes = {{{.update = update},
+                              {.create = create.global_indexes->front()},
+                              {.remove = "Removed"}}},
+          .encryption = create.encryption};
+}
+
+inline UpdateTimeToLiveRequest full_update_time_to_live() {
+  return {.table = "Table", .specification = {.enabled = true, .attribute = "expires"}};
 }
 
 inline ConsumedCapacity sample_capacity() {
@@ -199,13 +225,20 @@ inline TableDescription sample_description() {
                                              .status = TableStatus::kCreating,
                                              .size_bytes = 3,
                                              .item_count = 4,
-                                             .arn = "arn:global"}},
+                                             .arn = "arn:global",
+                                             .backfilling = true,
+                                             .throughput_changes = {1000, 2000, 3}}},
                          .billing_mode = BillingMode::kPayPerRequest,
                          .throughput = {1, 2}};
   table.on_demand_throughput = OnDemandThroughput{9, 10};
   table.warm_throughput = Throughput{11, 12};
   table.table_class = TableClass::kStandardInfrequentAccess;
   table.deletion_protection = true;
+  table.throughput_changes = {4000, 5000, 6};
+  table.on_demand_since_ms = 7000;
+  table.table_class_changed_ms = 8000;
+  table.encryption = EncryptionSpecification{
+      .enabled = true, .type = EncryptionType::kKms, .key_id = "arn:aws:kms:key"};
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include "api/attribute_check.h"
 #include "api/enums.h"
 #include "api/messages.h"
+#include "api/table_rules.h"
 #include "api/validate.h"
 #include "api/validate_rules.h"
 #include "fmt/format.h"
@@ -28,18 +29,6 @@ using Indexes = std::optional<std::vector<IndexDefinition>>;
 std::size_t count_of(const KeySchema& schema, KeyType type) {
   return static_cast<std::size_t>(std::ranges::count(
       schema, type, [](const KeySchemaElement& element) { return element.type; }));
-}
-
-bool is_paid_per_request(const CreateTableRequest& request) {
-  return request.billing_mode == BillingMode::kPayPerRequest;
-}
-
-void add_throughput(const std::optional<Throughput>& throughput, const std::string& path,
-                    Constraints& constraints) {
-  if (!throughput) return;
-  // Values beyond the upper bound have a message of their own.
-  constraints.range(throughput->read, path + ".readCapacityUnits", 1, INT64_MAX);
-  constraints.range(throughput->write, path + ".writeCapacityUnits", 1, INT64_MAX);
 }
 
 // As the service prints a list of structures.
@@ -65,26 +54,9 @@ void add_indexes(const Indexes& indexes, std::string_view member, std::size_t ke
                  Constraints& constraints) {
   if (!indexes) return;
   for (std::size_t i = 0; i < indexes->size(); ++i) {
-    const IndexDefinition& index = (*indexes)[i];
-    const std::string path = fmt::format("{}.{}.member", member, i + 1);
-    constraints.resource_name(index.name, path + ".indexName");
-    add_key_schema(index.key_schema, path + ".keySchema", key_attributes, constraints);
-    add_throughput(index.throughput, path + ".provisionedThroughput", constraints);
-    for (const std::string& name : index.projection.non_key_attributes) {
-      constraints.length(name, path + ".projection.nonKeyAttributes", 1, kNameBytesMax);
-    }
+    add_index((*indexes)[i], fmt::format("{}.{}.member", member, i + 1), key_attributes,
+              constraints);
   }
-}
-
-Result<void> check_bounds(const Throughput& throughput) {
-  const auto out_of_bounds = [](int64_t value, std::string_view member) {
-    return fail(Code::kValidation, fmt::format(messages::kOutOfBounds, value, member));
-  };
-  if (throughput.read > kThroughputMax) return out_of_bounds(throughput.read, "ReadCapacityUnits");
-  if (throughput.write > kThroughputMax) {
-    return out_of_bounds(throughput.write, "WriteCapacityUnits");
-  }
-  return {};
 }
 
 Result<void> check_billing(const CreateTableRequest& request) {
@@ -92,7 +64,7 @@ Result<void> check_billing(const CreateTableRequest& request) {
     if (request.throughput) {
       return invalid(messages::kPaidPerRequest);
     }
-    return {};
+    return check_on_demand(request.on_demand_throughput, "table");
   }
   if (!request.throughput) {
     return invalid(messages::kThroughputMissing);
@@ -101,12 +73,6 @@ Result<void> check_billing(const CreateTableRequest& request) {
     return invalid(messages::kOnDemandProvisioned);
   }
   return check_bounds(*request.throughput);
-}
-
-std::set<std::string> attribute_names(const CreateTableRequest& request) {
-  std::set<std::string> names;
-  for (const AttributeDefinition& attribute : request.attributes) names.insert(attribute.name);
-  return names;
 }
 
 Result<void> check_defined(const KeySchema& schema, const std::set<std::string>& defined) {
@@ -180,8 +146,8 @@ Result<void> check_global_index(const CreateTableRequest& table, const IndexDefi
   if (!is_paid_per_request(table) && !index.throughput) {
     return invalid(fmt::format(messages::kIndexThroughputMissing, index.name));
   }
-  if (index.throughput) return check_bounds(*index.throughput);
-  return {};
+  if (index.throughput) STATOR_CHECK_OK(check_bounds(*index.throughput));
+  return check_on_demand(index.on_demand_throughput, "index : " + index.name);
 }
 
 Result<void> check_index_counts(const CreateTableRequest& request) {
@@ -203,20 +169,92 @@ Result<void> check_index_counts(const CreateTableRequest& request) {
   return {};
 }
 
-Result<void> check_indexes(const CreateTableRequest& request,
+Result<void> check_all_used(const CreateTableRequest& request,
+                            const std::set<std::string>& defined) {
+  if (!request.local_indexes && !request.global_indexes) {
+    if (defined.size() == request.key_schema.size()) return {};
+    return invalid(messages::kAttributesUnused);
+  }
+  const std::set<std::string> used = used_attributes(request);
+  if (used == defined) return {};
+  return some_attributes_unused(defined, used);
+}
+
+}  // namespace
+
+bool is_paid_per_request(const CreateTableRequest& settings) {
+  return settings.billing_mode == BillingMode::kPayPerRequest;
+}
+
+std::set<std::string> attribute_names(const std::vector<AttributeDefinition>& attributes) {
+  std::set<std::string> names;
+  for (const AttributeDefinition& attribute : attributes) names.insert(attribute.name);
+  return names;
+}
+
+void add_throughput(const std::optional<Throughput>& throughput, const std::string& path,
+                    Constraints& constraints) {
+  if (!throughput) return;
+  // Values beyond the upper bound have a message of their own.
+  constraints.range(throughput->read, path + ".readCapacityUnits", 1, INT64_MAX);
+  constraints.range(throughput->write, path + ".writeCapacityUnits", 1, INT64_MAX);
+}
+
+void add_index(const IndexDefinition& index, const std::string& path, std::size_t key_attributes,
+               Constraints& constraints) {
+  constraints.resource_name(index.name, path + ".indexName");
+  add_key_schema(index.key_schema, path + ".keySchema", key_attributes, constraints);
+  add_throughput(index.throughput, path + ".provisionedThroughput", constraints);
+  for (const std::string& name : index.projection.non_key_attributes) {
+    constraints.length(name, path + ".projection.nonKeyAttributes", 1, kNameBytesMax);
+  }
+}
+
+void add_attributes(const std::vector<AttributeDefinition>& attributes, Constraints& constraints) {
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    constraints.length(attributes[i].name,
+                       fmt::format("attributeDefinitions.{}.member.attributeName", i + 1), 1,
+                       kNameBytesMax);
+  }
+}
+
+Result<void> check_bounds(const Throughput& throughput) {
+  const auto out_of_bounds = [](int64_t value, std::string_view member) {
+    return fail(Code::kValidation, fmt::format(messages::kOutOfBounds, value, member));
+  };
+  if (throughput.read > kThroughputMax) return out_of_bounds(throughput.read, "ReadCapacityUnits");
+  if (throughput.write > kThroughputMax) {
+    return out_of_bounds(throughput.write, "WriteCapacityUnits");
+  }
+  return {};
+}
+
+Result<void> check_on_demand(const std::optional<OnDemandThroughput>& throughput,
+                             std::string_view of) {
+  if (!throughput) return {};
+  for (const auto& [value, member] : {std::pair(throughput->max_read, "MaxReadRequestUnits"),
+                                      std::pair(throughput->max_write, "MaxWriteRequestUnits")}) {
+    if (value == 0 || value < -1) {
+      return invalid(fmt::format(messages::kOnDemandOutOfRange, member, of));
+    }
+  }
+  return {};
+}
+
+Result<void> check_indexes(const CreateTableRequest& settings,
                            const std::set<std::string>& defined) {
-  STATOR_CHECK_OK(check_index_counts(request));
+  STATOR_CHECK_OK(check_index_counts(settings));
   std::set<std::string_view> names;
   std::size_t projected = 0;
-  for (const Indexes* indexes : {&request.local_indexes, &request.global_indexes}) {
+  for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
     if (!*indexes) continue;
-    const bool local = indexes == &request.local_indexes;
+    const bool local = indexes == &settings.local_indexes;
     for (const IndexDefinition& index : **indexes) {
       if (index.key_schema.empty()) return invalid(messages::kNoIndexKeys);
       STATOR_CHECK_OK(check_defined(index.key_schema, defined));
       STATOR_CHECK_OK(check_key_schema(index.key_schema, local ? 1 : kKeyAttributesMax));
-      STATOR_CHECK_OK(local ? check_local_index(request, index)
-                            : check_global_index(request, index));
+      STATOR_CHECK_OK(local ? check_local_index(settings, index)
+                            : check_global_index(settings, index));
       STATOR_CHECK_OK(check_projection(index.projection));
       projected += index.projection.non_key_attributes.size();
       if (!names.insert(index.name).second) {
@@ -230,32 +268,31 @@ Result<void> check_indexes(const CreateTableRequest& request,
   return {};
 }
 
-Result<void> check_all_used(const CreateTableRequest& request,
-                            const std::set<std::string>& defined) {
-  if (!request.local_indexes && !request.global_indexes) {
-    if (defined.size() == request.key_schema.size()) return {};
-    return invalid(messages::kAttributesUnused);
-  }
+std::set<std::string> used_attributes(const CreateTableRequest& settings) {
   std::set<std::string> used;
   const auto use = [&used](const KeySchema& schema) {
     for (const KeySchemaElement& element : schema) used.insert(element.name);
   };
-  use(request.key_schema);
-  for (const Indexes* indexes : {&request.local_indexes, &request.global_indexes}) {
+  use(settings.key_schema);
+  for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
     if (!*indexes) continue;
     for (const IndexDefinition& index : **indexes) use(index.key_schema);
   }
-  if (used == defined) return {};
+  return used;
+}
+
+Failure some_attributes_unused(const std::set<std::string>& defined,
+                               const std::set<std::string>& used) {
   return invalid(
       fmt::format(messages::kDefinitionsUnused, fmt::join(defined, ", "), fmt::join(used, ", ")));
 }
 
 // Key attributes are among those that are defined.
-Result<void> check_texts(const CreateTableRequest& request) {
-  for (const AttributeDefinition& attribute : request.attributes) {
+Result<void> check_texts(const CreateTableRequest& settings) {
+  for (const AttributeDefinition& attribute : settings.attributes) {
     STATOR_CHECK_OK(check_text(attribute.name));
   }
-  for (const Indexes* indexes : {&request.local_indexes, &request.global_indexes}) {
+  for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
     if (!*indexes) continue;
     for (const IndexDefinition& index : **indexes) {
       for (const std::string& name : index.projection.non_key_attributes) {
@@ -263,25 +300,19 @@ Result<void> check_texts(const CreateTableRequest& request) {
       }
     }
   }
-  for (const Tag& tag : request.tags) {
+  for (const Tag& tag : settings.tags) {
     STATOR_CHECK_OK(check_text(tag.key));
     STATOR_CHECK_OK(check_text(tag.value));
   }
   return {};
 }
 
-}  // namespace
-
 void add_constraints(const CreateTableRequest& request, Constraints& constraints) {
   constraints.managed_table(request.table);
   add_key_schema(request.key_schema, "keySchema", 2, constraints);
-  for (std::size_t i = 0; i < request.attributes.size(); ++i) {
-    constraints.length(request.attributes[i].name,
-                       fmt::format("attributeDefinitions.{}.member.attributeName", i + 1), 1,
-                       kNameBytesMax);
-  }
+  add_attributes(request.attributes, constraints);
   add_indexes(request.local_indexes, "localSecondaryIndexes", 2, constraints);
-  add_indexes(request.global_indexes, "globalSecondaryIndexes", 2 * kKeyAttributesMax, constraints);
+  add_indexes(request.global_indexes, "globalSecondaryIndexes", kGlobalIndexKeysMax, constraints);
   add_throughput(request.throughput, "provisionedThroughput", constraints);
   constraints.count(request.tags.size(), "tags", 0, kTagsMax, "[...]");
   for (std::size_t i = 0; i < request.tags.size(); ++i) {
@@ -310,7 +341,7 @@ Result<void> validate(const CreateTableRequest& request) {
   STATOR_CHECK_OK(check_not_empty(request.key_schema.empty(), "keySchema", "[]"));
   STATOR_CHECK_OK(check_texts(request));
   STATOR_CHECK_OK(check_billing(request));
-  const std::set<std::string> defined = attribute_names(request);
+  const std::set<std::string> defined = attribute_names(request.attributes);
   if (defined.size() != request.attributes.size()) {
     return invalid(messages::kDefinedTwice);
   }

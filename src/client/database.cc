@@ -115,6 +115,20 @@ Result<DeleteTableResult> Database::delete_table(const DeleteTableRequest& reque
   return impl_->engine->delete_table(request);
 }
 
+Result<UpdateTableResult> Database::update_table(const UpdateTableRequest& request) {
+  return impl_->engine->update_table(request);
+}
+
+Result<UpdateTimeToLiveResult> Database::update_time_to_live(
+    const UpdateTimeToLiveRequest& request) {
+  return impl_->engine->update_time_to_live(request);
+}
+
+Result<DescribeTimeToLiveResult> Database::describe_time_to_live(
+    const DescribeTimeToLiveRequest& request) {
+  return impl_->engine->describe_time_to_live(request);
+}
+
 Result<WriteResult> Database::put_item(const PutItemRequest& request) {
   return decode(impl_->write(&Engine::put_item, request));
 }

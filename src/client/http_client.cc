@@ -194,6 +194,20 @@ Result<DeleteTableResult> HttpClient::delete_table(const DeleteTableRequest& req
   return impl_->call<DeleteTableResult>("DeleteTable", request, Effect::kWrites);
 }
 
+Result<UpdateTableResult> HttpClient::update_table(const UpdateTableRequest& request) {
+  return impl_->call<UpdateTableResult>("UpdateTable", request, Effect::kWrites);
+}
+
+Result<UpdateTimeToLiveResult> HttpClient::update_time_to_live(
+    const UpdateTimeToLiveRequest& request) {
+  return impl_->call<UpdateTimeToLiveResult>("UpdateTimeToLive", request, Effect::kWrites);
+}
+
+Result<DescribeTimeToLiveResult> HttpClient::describe_time_to_live(
+    const DescribeTimeToLiveRequest& request) {
+  return impl_->call<DescribeTimeToLiveResult>("DescribeTimeToLive", request, Effect::kReads);
+}
+
 Result<WriteResult> HttpClient::put_item(const PutItemRequest& request) {
   return impl_->call<WriteResult>("PutItem", request, Effect::kWrites);
 }

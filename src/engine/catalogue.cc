@@ -38,6 +38,14 @@ auto retry_conflicts(Change change) {
   return result;
 }
 
+// The spaces that one version of a table has and another has not.
+std::vector<SpaceId> lost_spaces(const Table& before, const Table& after) {
+  std::vector<SpaceId> lost = before.all_spaces();
+  const std::vector<SpaceId> kept = after.all_spaces();
+  std::erase_if(lost, [&](SpaceId space) { return std::ranges::count(kept, space) > 0; });
+  return lost;
+}
+
 }  // namespace
 
 const TablePtr* CatalogueSnapshot::find(std::string_view name) const {
@@ -209,6 +217,65 @@ Result<TableDefinition> Catalogue::insert(const CreateTableRequest& settings, in
   return definition;
 }
 
+Result<TableVersions> Catalogue::update(std::string_view name, Change change, Fill fill) {
+  const std::lock_guard lock(changes_);
+  CatalogueSnapshot next = *snapshot();
+  const TablePtr* found = next.find(name);
+  if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
+  TableVersions versions{.before = *found, .after = {}};
+  STATOR_TRY(TableDefinition definition,
+             retry_conflicts([&] { return replace(*versions.before, change); }));
+  STATOR_TRY(versions.after, Table::make(std::move(definition), secret_, versions.before.get()));
+  versions.before->replaced_by(*versions.after);
+  versions.before->when_unused(
+      [this, table = versions.after->name(), lost = lost_spaces(*versions.before, *versions.after),
+       added = lost_spaces(*versions.after, *versions.before), fill = std::move(fill)]() mutable {
+        erase_later(lost);
+        for (const SpaceId space : added) fill(table, space);
+      });
+  next.tables.find(versions.after->name())->second = versions.after;
+  publish(std::move(next));
+  return versions;
+}
+
+// Writes what `change` makes of the table's definition.
+Result<TableDefinition> Catalogue::replace(const Table& table, Change change) {
+  STATOR_TRY(const auto transaction, store_.begin());
+  const std::array<std::string, 2> keys = {catalogue_row_key(CatalogueRow::kTable, table.name()),
+                                           catalogue_row_key(CatalogueRow::kNextSpace)};
+  STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+  TableDefinition definition = table.definition();
+  STATOR_CHECK_OK(change(definition));
+  uint64_t next = rows[1] ? read_big_endian(*rows[1]) : kFirstTableSpace;
+  const auto take_space = [&](SpaceId& space) {
+    if (space != 0) return;
+    space = static_cast<SpaceId>(next++);
+    definition.unfinished.push_back(space);
+  };
+  for (SpaceId& space : definition.global_spaces) take_space(space);
+  if (definition.expiry) take_space(definition.expiry->space);
+  if (next >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
+  auto usable = Table::make(definition, secret_);
+  if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
+  const std::vector<SpaceId> lost = lost_spaces(table, **usable);
+  std::erase_if(definition.unfinished,
+                [&](SpaceId space) { return std::ranges::count(lost, space) > 0; });
+
+  for (const SpaceId space : lost) {
+    transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+  }
+  for (const SpaceId space : table.definition().unfinished) {
+    if (definition.is_unfinished(space)) continue;
+    transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));
+  }
+  std::string counter;
+  append_big_endian(counter, static_cast<uint32_t>(next));
+  transaction->put(keys[0], encode_table(definition));
+  transaction->put(keys[1], counter);
+  STATOR_CHECK_OK(commit(*transaction));
+  return definition;
+}
+
 Result<TablePtr> Catalogue::drop(std::string_view name) {
   const std::lock_guard lock(changes_);
   CatalogueSnapshot next = *snapshot();
@@ -220,13 +287,15 @@ Result<TablePtr> Catalogue::drop(std::string_view name) {
   }
   STATOR_CHECK_OK(retry_conflicts([&] { return erase(*table); }));
   next.tables.erase(table->name());
-  table->when_unused([this, spaces = table->spaces()] {
-    for (const SpaceId space : spaces) {
-      worker_.post([this, space] { erase_rows(space); });
-    }
-  });
+  table->when_unused([this, spaces = table->all_spaces()] { erase_later(spaces); });
   publish(std::move(next));
   return table;
+}
+
+void Catalogue::erase_later(const std::vector<SpaceId>& spaces) {
+  for (const SpaceId space : spaces) {
+    worker_.post([this, space] { erase_rows(space); });
+  }
 }
 
 Result<void> Catalogue::erase(const Table& table) {
@@ -235,8 +304,10 @@ Result<void> Catalogue::erase(const Table& table) {
   STATOR_CHECK_OK(transaction->get_for_update(keys));
   transaction->erase(keys[0]);
   transaction->erase(settings_key(table.definition().space));
-  for (const SpaceId space : table.spaces())
+  for (const SpaceId space : table.all_spaces())
     transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+  for (const SpaceId space : table.definition().unfinished)
+    transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));
   return commit(*transaction);
 }
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/function_ref.h"
 #include "engine/published.h"
 #include "engine/table.h"
 #include "engine/worker.h"
@@ -26,6 +27,11 @@ struct CatalogueSnapshot {
   const TablePtr* find(std::string_view name) const;
 };
 
+struct TableVersions {
+  TablePtr before;
+  TablePtr after;
+};
+
 class Catalogue {
  public:
   // Reads the catalogue, writes one into an empty store, and has `worker` erase what dropped tables
@@ -37,6 +43,13 @@ class Catalogue {
 
   // kResourceInUse where the name is taken.
   Result<TablePtr> create(const CreateTableRequest& settings, int64_t now_ms);
+  // kResourceNotFound, or what `change` returns. It may give a table's definition new settings, and
+  // a space of 0 to what has none yet: that gets an id and is unfinished. Once nobody uses the
+  // version before, the rows of spaces that the definition no longer has go, and `fill` runs for
+  // each new one.
+  using Change = FunctionRef<Result<void>(TableDefinition& definition)>;
+  using Fill = std::move_only_function<void(const std::string& table, SpaceId space)>;
+  Result<TableVersions> update(std::string_view name, Change change, Fill fill = {});
   // kResourceNotFound; kValidation for a protected table. Its rows go once nobody uses it.
   Result<TablePtr> drop(std::string_view name);
 
@@ -50,14 +63,16 @@ class Catalogue {
   Result<void> load();
   Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
   Result<TableDefinition> insert(const CreateTableRequest& settings, int64_t now_ms);
+  Result<TableDefinition> replace(const Table& table, Change change);
   Result<void> erase(const Table& table);
+  void erase_later(const std::vector<SpaceId>& spaces);
   void erase_rows(SpaceId space) const;
   void publish(CatalogueSnapshot next);
 
   Store& store_;
   Worker& worker_;
   Hash128 secret_ = {};
-  std::mutex changes_;  // held by create and drop
+  std::mutex changes_;  // held by create, update and drop
   Published<CatalogueSnapshot> snapshot_;
 };
 

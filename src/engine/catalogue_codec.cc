@@ -10,6 +10,7 @@ namespace stator {
 namespace {
 
 constexpr int kVersion = 1;
+constexpr int kVersionWithBackfill = 2;  // has what readers of the first must not overlook
 
 Failure damaged(std::string_view what) {
   return fail(Code::kCorruption,
@@ -48,6 +49,27 @@ void put(Map& map, const char* name, const std::optional<OnDemandThroughput>& th
   if (throughput) map[name] = Map{{"Read", throughput->max_read}, {"Write", throughput->max_write}};
 }
 
+void put(Map& map, const char* name, const std::optional<int64_t>& value) {
+  if (value) map[name] = *value;
+}
+
+void put(Map& map, const char* name, const ThroughputChanges& changes) {
+  if (changes == ThroughputChanges()) return;
+  Map entry{{"Decreases", changes.decreases_today}};
+  put(entry, "IncreasedMs", changes.increased_ms);
+  put(entry, "DecreasedMs", changes.decreased_ms);
+  map[name] = std::move(entry);
+}
+
+void put(Map& map, const char* name, const std::optional<EncryptionSpecification>& encryption) {
+  if (!encryption) return;
+  Map entry;
+  if (encryption->enabled) entry["Enabled"] = *encryption->enabled;
+  if (encryption->type) entry["Type"] = number(*encryption->type);
+  if (encryption->key_id) entry["KeyId"] = *encryption->key_id;
+  map[name] = std::move(entry);
+}
+
 void put(Map& map, const char* name, const std::optional<std::vector<IndexDefinition>>& indexes,
          const std::vector<SpaceId>& spaces) {
   if (!indexes) return;
@@ -69,6 +91,27 @@ void put(Map& map, const char* name, const std::optional<std::vector<IndexDefini
     list.emplace_back(std::move(entry));
   }
   map[name] = std::move(list);
+}
+
+// What a definition has beside its settings.
+void put_changes(Map& map, const TableDefinition& definition) {
+  if (definition.expiry) {
+    map["Expiry"] =
+        Map{{"Attribute", definition.expiry->attribute}, {"Space", definition.expiry->space}};
+  }
+  if (!definition.unfinished.empty()) {
+    List spaces;
+    for (const SpaceId space : definition.unfinished) spaces.emplace_back(Map{{"Space", space}});
+    map["Unfinished"] = std::move(spaces);
+  }
+  put(map, "OnDemandSinceMs", definition.on_demand_since_ms);
+  put(map, "TableClassChangedMs", definition.table_class_changed_ms);
+  put(map, "ThroughputChanges", definition.throughput_changes);
+  Map indexes;
+  for (const auto& [name, changes] : definition.index_throughput_changes) {
+    put(indexes, name.c_str(), changes);
+  }
+  if (!indexes.empty()) map["IndexThroughputChanges"] = std::move(indexes);
 }
 
 // ---- In. Each reader fails on an absent or wrongly typed member, unless it is optional.
@@ -141,6 +184,68 @@ Result<std::optional<T>> throughput(const Map& map, const char* name) {
   return std::optional<T>(T{read, write});
 }
 
+Result<std::optional<int64_t>> optional_integer(const Map& map, const char* name) {
+  if (!map.contains(name)) return std::optional<int64_t>();
+  STATOR_TRY(const int64_t value, integer(map, name, INT64_MIN, INT64_MAX));
+  return std::optional(value);
+}
+
+Result<ThroughputChanges> throughput_changes(const Map& map, const char* name) {
+  ThroughputChanges changes;
+  if (!map.contains(name)) return changes;
+  STATOR_TRY(const Map* entry, member<Map>(map, name));
+  STATOR_TRY(changes.decreases_today, integer(*entry, "Decreases", 0, INT64_MAX));
+  STATOR_TRY(changes.increased_ms, optional_integer(*entry, "IncreasedMs"));
+  STATOR_TRY(changes.decreased_ms, optional_integer(*entry, "DecreasedMs"));
+  return changes;
+}
+
+Result<EncryptionSpecification> encryption(const Map& map) {
+  EncryptionSpecification encryption;
+  if (map.contains("Enabled")) {
+    STATOR_TRY(const bool* enabled, member<bool>(map, "Enabled"));
+    encryption.enabled = *enabled;
+  }
+  if (map.contains("Type")) {
+    STATOR_TRY(encryption.type, enumerator(map, "Type", EncryptionType::kKms));
+  }
+  if (map.contains("KeyId")) {
+    STATOR_TRY(encryption.key_id, text(map, "KeyId"));
+  }
+  return encryption;
+}
+
+// What a definition has beside its settings.
+Result<void> read_changes(const Map& map, TableDefinition& definition) {
+  if (map.contains("Expiry")) {
+    STATOR_TRY(const Map* entry, member<Map>(map, "Expiry"));
+    ExpiryQueue queue;
+    STATOR_TRY(queue.attribute, text(*entry, "Attribute"));
+    STATOR_TRY(queue.space, space(*entry));
+    definition.expiry = std::move(queue);
+  }
+  if (map.contains("Unfinished")) {
+    STATOR_TRY(const List* list, member<List>(map, "Unfinished"));
+    for (const AttributeValue& value : *list) {
+      const Map* entry = value.get_if<Map>();
+      if (entry == nullptr) return damaged("Unfinished");
+      STATOR_TRY(const SpaceId id, space(*entry));
+      definition.unfinished.push_back(id);
+    }
+  }
+  STATOR_TRY(definition.on_demand_since_ms, optional_integer(map, "OnDemandSinceMs"));
+  STATOR_TRY(definition.table_class_changed_ms, optional_integer(map, "TableClassChangedMs"));
+  STATOR_TRY(definition.throughput_changes, throughput_changes(map, "ThroughputChanges"));
+  if (map.contains("IndexThroughputChanges")) {
+    STATOR_TRY(const Map* indexes, member<Map>(map, "IndexThroughputChanges"));
+    for (const auto& [name, unused] : *indexes) {
+      STATOR_TRY(definition.index_throughput_changes[name],
+                 throughput_changes(*indexes, name.c_str()));
+    }
+  }
+  return {};
+}
+
 Result<IndexDefinition> index_definition(const Map& map) {
   IndexDefinition index;
   STATOR_TRY(index.name, text(map, "Name"));
@@ -179,7 +284,8 @@ Result<void> read_indexes(const Map& map, const char* name,
 
 std::string encode_table(const TableDefinition& definition) {
   const CreateTableRequest& settings = definition.settings;
-  Item item{{"Version", kVersion},
+  const bool is_plain = definition.unfinished.empty() && !definition.expiry;
+  Item item{{"Version", is_plain ? kVersion : kVersionWithBackfill},
             {"Name", settings.table},
             {"Id", definition.id},
             {"CreatedMs", definition.created_ms},
@@ -198,6 +304,8 @@ std::string encode_table(const TableDefinition& definition) {
   for (const Tag& tag : settings.tags)
     tags.emplace_back(Map{{"Key", tag.key}, {"Value", tag.value}});
   item["Tags"] = std::move(tags);
+  put(item, "Encryption", settings.encryption);
+  put_changes(item, definition);
   return encode_item(item);
 }
 
@@ -205,7 +313,7 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
   STATOR_CHECK_OK(validate_item(bytes));
   const Item item = decode_item(ItemView(bytes));
   STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
-  if (version != kVersion) {
+  if (version != kVersion && version != kVersionWithBackfill) {
     return fail(Code::kCorruption, "The catalogue was written by a newer version of Stator");
   }
   TableDefinition definition;
@@ -243,6 +351,11 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
     STATOR_TRY(tag.value, text(*entry, "Value"));
     settings.tags.push_back(std::move(tag));
   }
+  if (item.contains("Encryption")) {
+    STATOR_TRY(const Map* entry, member<Map>(item, "Encryption"));
+    STATOR_TRY(settings.encryption, encryption(*entry));
+  }
+  STATOR_CHECK_OK(read_changes(item, definition));
   return definition;
 }
 

@@ -20,6 +20,7 @@ enum class CatalogueRow : char {
   kTable = 't',      // name: a table definition
   kDropped = 'd',    // space: nobody uses it, its rows are being erased
   kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
+  kBackfill = 'b',   // space that is being filled: the row key of the last item seen
 };
 
 std::string catalogue_row_key(CatalogueRow row, std::string_view rest = {});

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "engine/administration.h"
+#include "engine/backfill.h"
 #include "engine/engine_impl.h"
 #include "engine/messages.h"
+#include "engine/sweep.h"
 
 namespace stator {
 
@@ -13,12 +15,18 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(store), options);
   STATOR_TRY(impl->catalogue, Catalogue::open(*impl->store, impl->housekeeping));
+  resume_backfills(*impl);
+  for (const auto& [name, table] : impl->catalogue->snapshot()->tables) {
+    if (table->expiry() != nullptr) start_sweeping(*impl);
+  }
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Engine::~Engine() {
+  impl_->sweeper.stop();
+  impl_->backfills.stop();
   impl_->writes.wait_until_empty();
   impl_->retries.stop();
   impl_->housekeeping.stop();

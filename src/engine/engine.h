@@ -10,6 +10,7 @@
 // Lifetime: requests are borrowed for the call only. Destruction waits for writes under way.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,6 +33,8 @@ struct EngineOptions {
   const Clock* clock = &system_clock();  // must outlive the engine
   std::string region = "us-east-1";      // of ARNs
   std::string account = "000000000000";
+  // How often expired items are looked for, by the machine's time; zero: when told only.
+  std::chrono::milliseconds sweep_interval{1000};
 };
 
 class Engine {
@@ -45,6 +48,9 @@ class Engine {
   Result<DescribeTableResult> describe_table(const DescribeTableRequest& request);
   Result<ListTablesResult> list_tables(const ListTablesRequest& request);
   Result<DeleteTableResult> delete_table(const DeleteTableRequest& request);
+  Result<UpdateTableResult> update_table(const UpdateTableRequest& request);
+  Result<UpdateTimeToLiveResult> update_time_to_live(const UpdateTimeToLiveRequest& request);
+  Result<DescribeTimeToLiveResult> describe_time_to_live(const DescribeTimeToLiveRequest& request);
 
   Result<GetItemResponse> get_item(const GetItemRequest& request);
   Result<PageResponse> query(const QueryRequest& request);
@@ -62,9 +68,13 @@ class Engine {
   // One of engine/administration.h. The request is of the operation's shape.
   Result<Item> administer(const admin::Operation& operation, const Item& request);
 
+  // Deletes the items that have expired by now; returns how many. Not from a callback.
+  std::size_t sweep_expired();
+
   Store& store();
 
   struct Impl;  // engine_impl.h, for this folder
+  Impl& impl() { return *impl_; }
 
  private:
   explicit Engine(std::unique_ptr<Impl> impl);

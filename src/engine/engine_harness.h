@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -59,7 +60,7 @@ class EngineTest : public ::testing::Test {
 
   void open(std::unique_ptr<Store> store) {
     engine_.reset();
-    auto opened = Engine::open(std::move(store), {.clock = &clock_});
+    auto opened = Engine::open(std::move(store), {.clock = &clock_, .sweep_interval = {}});
     ASSERT_THAT(opened, IsOk());
     engine_ = std::move(*opened);
   }
@@ -126,6 +127,17 @@ class EngineTest : public ::testing::Test {
   }
   Result<PageResponse> read(const QueryRequest& request) { return engine_->query(request); }
   Result<PageResponse> read(const ScanRequest& request) { return engine_->scan(request); }
+
+  // Waits for what another thread brings about.
+  template <class Condition>
+  static bool comes_true(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
 
   FakeClock clock_;
   TempDir directory_;

@@ -9,6 +9,7 @@
 
 #include "engine/catalogue.h"
 #include "engine/engine.h"
+#include "engine/sweeper.h"
 #include "engine/worker.h"
 
 namespace stator {
@@ -22,9 +23,11 @@ struct Engine::Impl {
   EngineOptions options;
   Worker housekeeping;  // erases dropped tables, counts
   Worker retries;       // writes that met a conflict
-  Gate writes;          // those under way
+  Worker backfills;
+  Gate writes;  // those under way
   std::unique_ptr<Catalogue> catalogue;
   std::atomic<int64_t> next_token_sweep_ms{0};
+  Sweeper sweeper;  // deletes what has expired
 
   int64_t now_ms() const { return options.clock->unix_ms(); }
 };

@@ -159,7 +159,8 @@ Result<void> check_keys_unopened(const Table& table, const std::vector<std::stri
   return {};
 }
 
-Result<void> check_updated_item(const Table& table, ItemView item, std::size_t size_bytes) {
+Result<void> check_updated_item(const Table& table, const std::optional<ItemView>& before,
+                                ItemView item, std::size_t size_bytes) {
   if (size_bytes > kItemBytesMax) return fail(Code::kValidation, messages::kUpdatedItemTooLarge);
   for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
     if (deeper_than(attribute->value, kNestingMax)) {
@@ -167,10 +168,12 @@ Result<void> check_updated_item(const Table& table, ItemView item, std::size_t s
     }
   }
   for (const Index& index : table.indexes()) {
+    bool changed = false;
     STATOR_CHECK_OK(
         for_each_attribute(index.key, [&](const AttributeDefinition& attribute) -> Result<void> {
           const auto value = item.find(attribute.name);
-          if (!value) return {};
+          if (!value || (before && before->find(attribute.name) == value)) return {};
+          changed = true;
           if (value->type() != attribute_type(attribute.type)) {
             return fail(Code::kValidation, messages::kUpdatedIndexKeyType);
           }
@@ -180,7 +183,7 @@ Result<void> check_updated_item(const Table& table, ItemView item, std::size_t s
           }
           return {};
         }));
-    STATOR_CHECK_OK(check_key_bytes(index.key, item));
+    if (changed) STATOR_CHECK_OK(check_key_bytes(index.key, item));
   }
   return {};
 }

@@ -13,8 +13,6 @@
 namespace stator {
 
 inline constexpr std::size_t kItemBytesMax = 400UL * 1024;
-inline constexpr std::size_t kHashKeyBytesMax = 2048;
-inline constexpr std::size_t kRangeKeyBytesMax = 1024;
 inline constexpr int kNestingMax = 32;
 
 // A key given alone: exactly the table's key attributes.
@@ -25,7 +23,9 @@ Result<void> check_item(const Table& table, const Item& item);
 Result<void> check_no_empty_key(const KeyShape& table, const Item& item);
 // Key attributes of the table and its indexes are scalars: no expression can look into them.
 Result<void> check_keys_unopened(const Table& table, const std::vector<std::string>& opened);
-// The item that an update made: size, depth, index keys. The table's key has not changed.
-Result<void> check_updated_item(const Table& table, ItemView item, std::size_t size_bytes);
+// The item that an update made: size, depth, index keys. The table's key has not changed; index
+// keys that have not are left as they are.
+Result<void> check_updated_item(const Table& table, const std::optional<ItemView>& before,
+                                ItemView item, std::size_t size_bytes);
 
 }  // namespace stator

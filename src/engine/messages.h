@@ -52,6 +52,11 @@ inline constexpr const char* kStartKeyPredicate =
 inline constexpr const char* kTooBusy =
     "The request was denied due to request throttling. Try again.";
 
+inline constexpr const char* kTtlEnabled = "TimeToLive is already enabled";
+inline constexpr const char* kTtlDisabled = "TimeToLive is already disabled";
+inline constexpr const char* kTtlChanging =
+    "Time to live has been modified multiple times within a fixed interval";
+
 inline std::string table_exists(std::string_view table) {
   return "Table already exists: " + std::string(table);
 }
@@ -97,6 +102,17 @@ inline std::string opened_key(std::string_view kind, std::string_view attribute)
 }
 inline std::string no_such_index(std::string_view index) {
   return "The table does not have the specified index: " + std::string(index);
+}
+inline std::string backfilling_index(std::string_view index) {
+  return "Cannot read from backfilling global secondary index: " + std::string(index);
+}
+inline std::string index_being_created(std::string_view index) {
+  return "Attempt to change a resource which is still in use: Index is being created: " +
+         std::string(index);
+}
+inline std::string ttl_on_other_attribute(std::string_view attribute) {
+  return "TimeToLive is active on a different AttributeName: current AttributeName is " +
+         std::string(attribute);
 }
 inline std::string filter_on_key(std::string_view attribute, bool legacy) {
   return std::string(legacy ? "QueryFilter" : "Filter Expression") +

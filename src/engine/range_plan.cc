@@ -16,6 +16,7 @@ Result<const Index*> find_index(const Table& table, const std::optional<std::str
   if (!name) return nullptr;
   const Index* index = table.index(*name);
   if (index == nullptr) return fail(Code::kValidation, messages::no_such_index(*name));
+  if (!index->complete) return fail(Code::kValidation, messages::backfilling_index(*name));
   if (consistent_read && !index->local) {
     return fail(Code::kValidation, messages::kConsistentGlobalIndex);
   }

@@ -27,6 +27,33 @@ bool append_components(std::string& key, const std::vector<AttributeDefinition>&
   });
 }
 
+std::size_t text_bytes(const AttributeValue& value) {
+  if (const auto* text = value.get_if<std::string>()) return text->size();
+  return value.get_if<Binary>()->bytes.size();
+}
+
+std::size_t text_bytes(ValueView value) {
+  return value.text().size();
+}
+
+// As append_components, for attributes that nobody has checked.
+template <class Source>
+bool append_index_components(std::string& key, const std::vector<AttributeDefinition>& attributes,
+                             const Source& source, std::size_t bytes_max) {
+  std::size_t bytes = 0;
+  return std::ranges::all_of(attributes, [&](const AttributeDefinition& attribute) {
+    const auto value = find_attribute(source, attribute.name);
+    if (!value || value->type() != attribute_type(attribute.type)) return false;
+    if (attribute.type != ScalarType::kN) {
+      const std::size_t size = text_bytes(*value);
+      bytes += size;
+      if (size == 0 || bytes > bytes_max) return false;
+    }
+    append_key_component(key, *value);
+    return true;
+  });
+}
+
 template <class Source>
 std::string item_row_key_of(const Hash128& secret, const KeyShape& table, const Source& source) {
   std::string components;
@@ -40,9 +67,11 @@ template <class Source>
 std::optional<std::string> index_row_key_of(const Hash128& secret, const KeyShape& table,
                                             const KeyShape& index, const Source& source) {
   std::string components;
-  if (!append_components(components, index.hash, source)) return std::nullopt;
+  if (!append_index_components(components, index.hash, source, kHashKeyBytesMax)) {
+    return std::nullopt;
+  }
   std::string key = partition_key(secret, index.space, components);
-  if (!append_components(key, index.range, source)) return std::nullopt;
+  if (!append_index_components(key, index.range, source, kRangeKeyBytesMax)) return std::nullopt;
   if (!append_components(key, table.hash, source)) return std::nullopt;
   if (!append_components(key, table.range, source)) return std::nullopt;
   return key;

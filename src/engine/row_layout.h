@@ -27,6 +27,10 @@ inline constexpr SpaceId kTokenSpace = 1;
 inline constexpr SpaceId kTokenExpirySpace = 2;
 inline constexpr SpaceId kFirstTableSpace = 16;
 
+// Most bytes of a key's HASH and of its RANGE attributes.
+inline constexpr std::size_t kHashKeyBytesMax = 2048;
+inline constexpr std::size_t kRangeKeyBytesMax = 1024;
+
 // The key attributes of a table or an index, and the space that its rows are in.
 struct KeyShape {
   SpaceId space = 0;
@@ -53,7 +57,9 @@ std::string partition_key(const Hash128& secret, SpaceId space, std::string_view
 std::string item_row_key(const Hash128& secret, const KeyShape& table, const Item& key);
 std::string item_row_key(const Hash128& secret, const KeyShape& table, ItemView item);
 
-// The key of an item's entry in an index; absent where the item lacks one of the index's keys.
+// The key of an item's entry in an index; absent where the item lacks one of the index's keys, or
+// has one that no write could give it, as an older item may in a new index: of another type, empty
+// or too long.
 std::optional<std::string> index_row_key(const Hash128& secret, const KeyShape& table,
                                          const KeyShape& index, const Item& key);
 std::optional<std::string> index_row_key(const Hash128& secret, const KeyShape& table,

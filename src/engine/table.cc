@@ -44,7 +44,8 @@ EncodedItem Index::project(ItemView item) const {
   return std::move(builder).finish();
 }
 
-Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Hash128& secret) {
+Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Hash128& secret,
+                                           const Table* previous) {
   std::shared_ptr<Table> table(new Table);
   const CreateTableRequest& settings = definition.settings;
   STATOR_TRY(table->key_, make_shape(definition.space, settings.key_schema, settings.attributes));
@@ -57,6 +58,7 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
       Index index{.definition = (*indexes)[i], .local = local, .key = {}, .projected = {}};
       STATOR_TRY(index.key,
                  make_shape(spaces[i], index.definition.key_schema, settings.attributes));
+      index.complete = !definition.is_unfinished(spaces[i]);
       index.projected = index.definition.projection.non_key_attributes;
       for (const KeyShape* shape : {&std::as_const(index.key), &std::as_const(table->key_)}) {
         add_names(index.projected, shape->hash);
@@ -73,13 +75,18 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
   STATOR_CHECK_OK(add_indexes(settings.global_indexes, definition.global_spaces, false));
 
   table->secret_ = secret;
-  table->counters_ = std::make_unique<Counters[]>(1 + table->indexes_.size());
   table->definition_ = std::move(definition);
+  table->shared_ = previous != nullptr ? previous->shared_ : std::make_shared<Shared>();
+  const std::vector<SpaceId> before =
+      previous != nullptr ? previous->spaces() : std::vector<SpaceId>();
+  for (const SpaceId space : table->spaces()) {
+    const auto known = std::ranges::find(before, space);
+    table->counters_.push_back(
+        known == before.end()
+            ? std::make_shared<Counters>()
+            : previous->counters_[static_cast<std::size_t>(known - before.begin())]);
+  }
   return table;
-}
-
-Table::~Table() {
-  if (when_unused_) when_unused_();
 }
 
 const Index* Table::index(std::string_view name) const {
@@ -99,8 +106,18 @@ std::vector<SpaceId> Table::spaces() const {
   return spaces;
 }
 
+std::vector<SpaceId> Table::all_spaces() const {
+  std::vector<SpaceId> all = spaces();
+  if (expiry() != nullptr) all.push_back(expiry()->space);
+  return all;
+}
+
 void Table::when_unused(std::move_only_function<void()> action) const {
-  when_unused_ = std::move(action);
+  era_->action = std::move(action);
+}
+
+void Table::replaced_by(const Table& next) const {
+  era_->next = next.era_;
 }
 
 }  // namespace stator

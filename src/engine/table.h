@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table: what the engine knows of one table, compiled from its definition.
 //
-// Thread safety: immutable but for its counters, which are atomic.
-// Lifetime: whoever works on a table holds a TablePtr. When the last one to a dropped table goes,
-// nobody can write there any more, and its rows are erased.
+// A changed definition is a new version, another Table on the same spaces.
+//
+// Thread safety: immutable but for its counters, which are atomic and shared by all versions.
+// Lifetime: whoever works on a table holds a TablePtr. When the last one to a version and to all
+// before it goes, nobody can write by their definitions any more: then the rows of what was dropped
+// are erased, and what was added is filled.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/row_layout.h"
-#include "stator/requests.h"
+#include "engine/time_to_live.h"
+#include "stator/client.h"
 
 namespace stator {
 
@@ -26,6 +33,16 @@ struct TableDefinition {
   SpaceId space = 0;
   std::vector<SpaceId> local_spaces = {};
   std::vector<SpaceId> global_spaces = {};
+  // Absent: disabled. Its queue is a space that holds a row for each item that expires.
+  std::optional<ExpiryQueue> expiry = {};
+  // Spaces that a backfill still fills: every write maintains them, older items may lack there.
+  std::vector<SpaceId> unfinished = {};
+  std::optional<int64_t> on_demand_since_ms = {};  // where not since its creation
+  std::optional<int64_t> table_class_changed_ms = {};
+  ThroughputChanges throughput_changes = {};
+  std::map<std::string, ThroughputChanges> index_throughput_changes = {};  // by index
+
+  bool is_unfinished(SpaceId which) const { return std::ranges::count(unfinished, which) > 0; }
 };
 
 struct Index {
@@ -33,6 +50,7 @@ struct Index {
   bool local = false;
   KeyShape key;
   std::vector<std::string> projected;  // sorted, keys of index and table included; unused for kAll
+  bool complete = true;                // false: not to be read yet
 
   bool projects_all() const { return definition.projection.type == ProjectionType::kAll; }
   bool projects(std::string_view attribute) const;
@@ -49,10 +67,11 @@ class Table {
  public:
   // kCorruption where the definition contradicts itself: a key without an attribute definition, an
   // index without a space.
-  static Result<std::shared_ptr<Table>> make(TableDefinition definition, const Hash128& secret);
+  // `previous` is the version whose counters it takes over; null for a new table.
+  static Result<std::shared_ptr<Table>> make(TableDefinition definition, const Hash128& secret,
+                                             const Table* previous = nullptr);
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
-  ~Table();
 
   const std::string& name() const { return definition_.settings.table; }
   const TableDefinition& definition() const { return definition_; }
@@ -62,18 +81,24 @@ class Table {
   const Index* index(std::string_view name) const;
   bool has_local_indexes() const { return !definition_.local_spaces.empty(); }
   bool is_key(std::string_view attribute) const;
+  // The table's own and its indexes'.
   std::vector<SpaceId> spaces() const;
+  // Those and the queue of items that expire.
+  std::vector<SpaceId> all_spaces() const;
+  const ExpiryQueue* expiry() const { return definition_.expiry ? &*definition_.expiry : nullptr; }
 
   // Position 0 is the table's own, then one for each of indexes().
-  Counters& counters(std::size_t position) const { return counters_[position]; }
+  Counters& counters(std::size_t position) const { return *counters_[position]; }
   // Whether the counters lack what was there before the process started.
-  std::atomic<bool>& needs_count() const { return needs_count_; }
+  std::atomic<bool>& needs_count() const { return shared_->needs_count; }
   // Whether the counters may be off by what was being written when they were counted, so that they
   // must not outlive the process.
-  std::atomic<bool>& counted_roughly() const { return counted_roughly_; }
+  std::atomic<bool>& counted_roughly() const { return shared_->counted_roughly; }
 
-  // Runs once, when the table is destroyed.
+  // Runs once, when this version and all before it are destroyed.
   void when_unused(std::move_only_function<void()> action) const;
+  // Tells this version which one comes after it.
+  void replaced_by(const Table& next) const;
 
  private:
   Table() = default;
@@ -82,10 +107,26 @@ class Table {
   Hash128 secret_ = {};
   KeyShape key_;
   std::vector<Index> indexes_;
-  std::unique_ptr<Counters[]> counters_;
-  mutable std::atomic<bool> needs_count_{false};
-  mutable std::atomic<bool> counted_roughly_{false};
-  mutable std::move_only_function<void()> when_unused_;
+  std::vector<std::shared_ptr<Counters>> counters_;
+
+  struct Shared {
+    std::atomic<bool> needs_count{false};
+    std::atomic<bool> counted_roughly{false};
+  };
+  std::shared_ptr<Shared> shared_;
+
+  // Held by a version and by the era before it, so that it ends after both.
+  struct Era {
+    Era() = default;
+    Era(const Era&) = delete;
+    Era& operator=(const Era&) = delete;
+    ~Era() {
+      if (action) action();
+    }
+    std::move_only_function<void()> action;
+    std::shared_ptr<Era> next;
+  };
+  std::shared_ptr<Era> era_ = std::make_shared<Era>();
 };
 using TablePtr = std::shared_ptr<const Table>;
 

@@ -52,7 +52,7 @@ void verify_no_orphans(Verification& verification, ReadView& view,
   std::set<SpaceId> owned = {kCatalogueSpace, kTokenSpace, kTokenExpirySpace};
   owned.insert(catalogue.dropped.begin(), catalogue.dropped.end());
   for (const TablePtr& table : catalogue.tables) {
-    for (const SpaceId space : table->spaces()) owned.insert(space);
+    for (const SpaceId space : table->all_spaces()) owned.insert(space);
   }
   Orphans orphans(verification);
   const auto look = [&](const KeyRange& range) {

@@ -25,6 +25,7 @@ class CatalogueCheck {
     for (const TablePtr& table : contents_.tables) check_spaces(*table);
     for (const SpaceId space : contents_.dropped) check_given_out(space);
     for (const auto& [space, counters] : contents_.counters) check_counted(space);
+    for (const SpaceId space : backfills_) check_unfinished(space);
     return std::move(contents_);
   }
 
@@ -67,6 +68,10 @@ class CatalogueCheck {
         if (rest.size() != sizeof(SpaceId) || !value.empty()) return damaged(key);
         contents_.dropped.insert(static_cast<SpaceId>(read_big_endian(rest)));
         return;
+      case CatalogueRow::kBackfill:
+        if (rest.size() != sizeof(SpaceId)) return damaged(key);
+        backfills_.insert(static_cast<SpaceId>(read_big_endian(rest)));
+        return;
       case CatalogueRow::kCounters:
         if (rest.size() != sizeof(SpaceId) || value.size() != 16) return damaged(key);
         contents_.counters[static_cast<SpaceId>(read_big_endian(rest))] = {
@@ -99,7 +104,7 @@ class CatalogueCheck {
   }
 
   void check_spaces(const Table& table) {
-    for (const SpaceId space : table.spaces()) {
+    for (const SpaceId space : table.all_spaces()) {
       if (!live_.insert(space).second || contents_.dropped.contains(space)) {
         verification_.add(kKind, "table '" + table.name() + "': its space " +
                                      std::to_string(space) + " is another's too");
@@ -113,6 +118,15 @@ class CatalogueCheck {
     verification_.add(kKind, "space " + std::to_string(space) + " was never given out");
   }
 
+  void check_unfinished(SpaceId space) {
+    const bool is_unfinished = std::ranges::any_of(contents_.tables, [&](const TablePtr& table) {
+      return table->definition().is_unfinished(space);
+    });
+    if (is_unfinished || !contents_.complete) return;
+    verification_.add(kKind, "space " + std::to_string(space) +
+                                 " is being filled, though no table says that it is unfinished");
+  }
+
   void check_counted(SpaceId space) {
     if (live_.contains(space) || !contents_.complete) return;
     verification_.add("counter", "space " + std::to_string(space) +
@@ -124,6 +138,7 @@ class CatalogueCheck {
   CatalogueContents contents_;
   SpaceId next_space_ = kFirstTableSpace;
   std::set<SpaceId> live_;
+  std::set<SpaceId> backfills_;
 };
 
 }  // namespace

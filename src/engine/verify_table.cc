@@ -63,14 +63,14 @@ class TableCheck {
       : verification_(verification), view_(view), table_(table), counters_(counters) {}
 
   void run() {
-    std::vector<EntrySum> expected(table_.indexes().size(), EntrySum(sum_secret_));
+    std::vector<EntrySum> expected(parts_.size(), EntrySum(sum_secret_));
     const bool all_items = check_items(expected);
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const Index& index = table_.indexes()[i];
+      const Part& part = parts_[i];
       EntrySum found(sum_secret_);
-      if (sum_entries(index, found) && all_items && found != expected[i]) {
-        find_missing(index);
-        find_wrong(index);
+      if (sum_entries(part, found) && all_items && found != expected[i]) {
+        if (!table_.definition().is_unfinished(part.space)) find_missing(part);
+        find_wrong(part);
       }
     }
     if (!counters_.contains(table_.key().space)) {
@@ -79,9 +79,29 @@ class TableCheck {
   }
 
  private:
+  // What is derived from the items: an index, or the queue of those that expire.
+  struct Part {
+    SpaceId space = 0;
+    const Index* index = nullptr;  // null: the queue
+  };
+  struct Entry {
+    std::string key;
+    EncodedItem value;
+  };
+
+  static std::vector<Part> parts_of(const Table& table) {
+    std::vector<Part> parts;
+    for (const Index& index : table.indexes()) {
+      parts.push_back({.space = index.key.space, .index = &index});
+    }
+    if (table.expiry() != nullptr) parts.push_back({.space = table.expiry()->space});
+    return parts;
+  }
+
   std::string name() const { return "table '" + table_.name() + "'"; }
-  std::string name(const Index& index) const {
-    return name() + ", index '" + index.definition.name + "'";
+  std::string name(const Part& part) const {
+    if (part.index == nullptr) return name() + ", TTL queue";
+    return name() + ", index '" + part.index->definition.name + "'";
   }
   std::string name(ItemView item) const {
     return "the item " + to_debug_string(key_of(table_.key(), item));
@@ -105,8 +125,14 @@ class TableCheck {
     return {};
   }
 
-  std::optional<std::string> entry_key(const Index& index, ItemView item) const {
-    return index_row_key(table_.secret(), table_.key(), index.key, item);
+  // Of the item in row `item_key`; absent where the part holds nothing of it.
+  std::optional<Entry> entry_of(const Part& part, std::string_view item_key, ItemView item) const {
+    auto key = part.index != nullptr
+                   ? index_row_key(table_.secret(), table_.key(), part.index->key, item)
+                   : expiry_row_key(*table_.expiry(), item, item_key);
+    if (!key) return std::nullopt;
+    return Entry{.key = std::move(*key),
+                 .value = part.index != nullptr ? part.index->project(item) : EncodedItem()};
   }
 
   bool check_items(std::vector<EntrySum>& expected) {
@@ -122,9 +148,8 @@ class TableCheck {
             return verification_.add("item", name() + ": " + problem);
           }
           for (std::size_t i = 0; i < expected.size(); ++i) {
-            const Index& index = table_.indexes()[i];
-            if (const auto entry = entry_key(index, item)) {
-              expected[i].add(*entry, index.project(item));
+            if (const auto entry = entry_of(parts_[i], key, item)) {
+              expected[i].add(entry->key, entry->value);
             }
           }
         });
@@ -133,17 +158,20 @@ class TableCheck {
     return all_read;
   }
 
-  bool sum_entries(const Index& index, EntrySum& found) {
+  bool sum_entries(const Part& part, EntrySum& found) {
     KeptCounters counted;
     const bool all_read = verification_.scan(
-        view_, space_range(index.key.space), "index", name(index),
+        view_, space_range(part.space), "index", name(part),
         [&](std::string_view key, std::string_view value) {
           ++counted.items;
-          counted.bytes += static_cast<int64_t>(item_size_bytes(ItemView(value)));
+          if (part.index != nullptr) {
+            counted.bytes += static_cast<int64_t>(item_size_bytes(ItemView(value)));
+          }
           found.add(key, value);
         });
+    if (part.index == nullptr) return all_read;
     verification_.report().index_entries += static_cast<uint64_t>(counted.items);
-    if (all_read) compare_counters(index.key.space, name(index), counted);
+    if (all_read && part.index->complete) compare_counters(part.space, name(part), counted);
     return all_read;
   }
 
@@ -160,43 +188,56 @@ class TableCheck {
   }
 
   // Items without their entry.
-  void find_missing(const Index& index) {
+  void find_missing(const Part& part) {
     verification_.scan(view_, space_range(table_.key().space), "item", name(),
                        [&](std::string_view key, std::string_view value) {
                          if (!problem_of(key, value).empty()) return;
-                         const auto entry = entry_key(index, ItemView(value));
-                         if (!entry || verification_.get(view_, *entry, "index")) return;
+                         const auto entry = entry_of(part, key, ItemView(value));
+                         if (!entry || verification_.get(view_, entry->key, "index")) return;
                          verification_.add(
-                             "index", name(index) + ": " + name(ItemView(value)) + " has no entry");
+                             "index", name(part) + ": " + name(ItemView(value)) + " has no entry");
                        });
   }
 
   // Entries that are not those of their item.
-  void find_wrong(const Index& index) {
-    verification_.scan(view_, space_range(index.key.space), "index", name(index),
+  void find_wrong(const Part& part) {
+    verification_.scan(view_, space_range(part.space), "index", name(part),
                        [&](std::string_view key, std::string_view value) {
-                         const std::string problem = problem_of_entry(index, key, value);
+                         const std::string problem = problem_of_entry(part, key, value);
                          if (!problem.empty())
-                           verification_.add("index", name(index) + ": " + problem);
+                           verification_.add("index", name(part) + ": " + problem);
                        });
   }
 
-  std::string problem_of_entry(const Index& index, std::string_view key, std::string_view value) {
-    if (const auto valid = validate_item(value); !valid) {
-      return "entry " + hex(key) + " is damaged: " + valid.error().message;
+  // The key of the item that an entry stands for; what is wrong with the entry, where it says none.
+  Result<std::string> item_key_of(const Part& part, std::string_view key,
+                                  std::string_view value) const {
+    if (part.index == nullptr) {
+      auto item_key = item_of_expiry_row(key);
+      if (!item_key) return fail(Code::kCorruption, "its key is none");
+      return std::move(*item_key);
     }
-    const ItemView entry(value);
-    const std::string item_key = item_row_key(table_.secret(), table_.key(), entry);
-    const auto bytes = verification_.get(view_, item_key, "item");
-    if (!bytes) return "entry " + hex(key) + " is of " + name(entry) + ", which is not there";
+    STATOR_CHECK_OK(validate_item(value));
+    return item_row_key(table_.secret(), table_.key(), ItemView(value));
+  }
+
+  std::string problem_of_entry(const Part& part, std::string_view key, std::string_view value) {
+    const auto item_key = item_key_of(part, key, value);
+    if (!item_key) return "entry " + hex(key) + " is damaged: " + item_key.error().message;
+    const auto bytes = verification_.get(view_, *item_key, "item");
+    if (!bytes) {
+      return "entry " + hex(key) + " is of " +
+             (part.index != nullptr ? name(ItemView(value)) : "the item in row " + hex(*item_key)) +
+             ", which is not there";
+    }
     // A damaged item has been named, and nobody can say what its entries should be.
-    if (!problem_of(item_key, *bytes).empty()) return {};
-    const ItemView item(*bytes);
-    if (entry_key(index, item) != key) {
-      return "entry " + hex(key) + " is of " + name(entry) + ", whose entry it is not";
+    if (!problem_of(*item_key, *bytes).empty()) return {};
+    const auto entry = entry_of(part, *item_key, ItemView(*bytes));
+    if (!entry || entry->key != key) {
+      return "entry " + hex(key) + " is of " + name(ItemView(*bytes)) + ", whose entry it is not";
     }
-    if (index.project(item) != value) {
-      return "the entry of " + name(entry) + " is not what the item holds";
+    if (entry->value != value) {
+      return "the entry of " + name(ItemView(*bytes)) + " is not what the item holds";
     }
     return {};
   }
@@ -205,6 +246,7 @@ class TableCheck {
   ReadView& view_;
   const Table& table_;
   const std::map<SpaceId, KeptCounters>& counters_;
+  const std::vector<Part> parts_ = parts_of(table_);
   const Hash128 sum_secret_ = random_secret();
 };
 

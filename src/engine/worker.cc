@@ -24,6 +24,11 @@ void Worker::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void Worker::pause(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, time, [this] { return stopping_.load(); });
+}
+
 void Worker::run() {
   std::unique_lock lock(mutex_);
   while (true) {

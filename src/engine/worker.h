@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -25,6 +26,8 @@ class Worker {
   void post(std::move_only_function<void()> job);
   // Waits for the job under way and drops the rest. Not from a job.
   void stop();
+  // Lets time pass, less of it where the worker is to stop. From a job.
+  void pause(std::chrono::milliseconds time);
   // For long jobs to end early.
   bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
 

@@ -26,6 +26,12 @@ std::optional<ItemView> view_of(const std::optional<EncodedItem>& item) {
   return item ? std::optional(ItemView(*item)) : std::nullopt;
 }
 
+bool has_expired(const WriteAction& action, ItemView item) {
+  const ExpiryQueue* queue = action.table->expiry();
+  const auto seconds = queue != nullptr ? expiry_seconds(*queue, item) : std::nullopt;
+  return seconds && is_expired(*seconds, *action.expired_at_ms);
+}
+
 void add_to(Counters& counters, int64_t items, int64_t bytes) {
   if (items != 0) counters.items.fetch_add(items, std::memory_order_relaxed);
   if (bytes != 0) counters.bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -159,6 +165,11 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
       effect.after = action.item;
       break;
     case TransactAction::kDelete:
+      if (action.expired_at_ms && old_item && !has_expired(action, *old_item)) {
+        effect.after = effect.before;
+        effect.after_bytes = effect.before_bytes;
+        return effect;
+      }
       break;
     case TransactAction::kUpdate:
       if (action.update) {
@@ -171,7 +182,7 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   const std::optional<ItemView> new_item = view_of(effect.after);
   if (new_item) effect.after_bytes = item_size_bytes(*new_item);
   if (action.action == TransactAction::kUpdate) {
-    STATOR_CHECK_OK(check_updated_item(*action.table, *new_item, effect.after_bytes));
+    STATOR_CHECK_OK(check_updated_item(*action.table, old_item, *new_item, effect.after_bytes));
   }
   if (!action.table->indexes().empty()) {
     effect.index_changes = index_changes(*action.table, old_item, new_item);
@@ -187,6 +198,9 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, Transact
     transaction.erase(action.row_key);
   }
   apply_index_changes(effect.index_changes, transaction);
+  if (const ExpiryQueue* queue = action.table->expiry()) {
+    apply_expiry(*queue, action.row_key, effect.before, effect.after, transaction);
+  }
 }
 
 void count_effect(const Table& table, const WriteEffect& effect) {

@@ -42,6 +42,9 @@ struct WriteAction {
   std::optional<Condition> condition;
   std::optional<Update> update;
   bool return_old_on_failure = false;
+  bool by_service = false;  // for the log of changes: no request asked for it
+  // Of a deletion by the sweep, which is the service's own: only what had expired then goes.
+  std::optional<int64_t> expired_at_ms = {};
 };
 
 struct WriteEffect {

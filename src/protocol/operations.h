@@ -158,6 +158,7 @@ class Operations {
       {"DescribeLimits", document<admin::kDescribeLimits>},
       {"DescribeTable", kNow<&Engine::describe_table>},
       {"DescribeTableReplicaAutoScaling", document<admin::kDescribeTableReplicaAutoScaling>},
+      {"DescribeTimeToLive", kNow<&Engine::describe_time_to_live>},
       {"DisableKinesisStreamingDestination", document<admin::kDisableKinesisStreamingDestination>},
       {"EnableKinesisStreamingDestination", document<admin::kEnableKinesisStreamingDestination>},
       {"GetItem", kNow<&Engine::get_item>},
@@ -179,7 +180,9 @@ class Operations {
       {"UpdateGlobalTableSettings", document<admin::kUpdateGlobalTableSettings>},
       {"UpdateItem", kLater<&Engine::update_item>},
       {"UpdateKinesisStreamingDestination", document<admin::kUpdateKinesisStreamingDestination>},
+      {"UpdateTable", kApart<&Engine::update_table>},
       {"UpdateTableReplicaAutoScaling", document<admin::kUpdateTableReplicaAutoScaling>},
+      {"UpdateTimeToLive", kApart<&Engine::update_time_to_live>},
   });
   static_assert(std::ranges::is_sorted(kDynamoDb, {}, &Operation::name));
 

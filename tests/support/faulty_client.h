@@ -111,6 +111,17 @@ class FaultyClient final : public Client {
   Result<DeleteTableResult> delete_table(const DeleteTableRequest& request) override {
     return run("DeleteTable", [&] { return inner_.delete_table(request); });
   }
+  Result<UpdateTableResult> update_table(const UpdateTableRequest& request) override {
+    return run("UpdateTable", [&] { return inner_.update_table(request); });
+  }
+  Result<UpdateTimeToLiveResult> update_time_to_live(
+      const UpdateTimeToLiveRequest& request) override {
+    return run("UpdateTimeToLive", [&] { return inner_.update_time_to_live(request); });
+  }
+  Result<DescribeTimeToLiveResult> describe_time_to_live(
+      const DescribeTimeToLiveRequest& request) override {
+    return run("DescribeTimeToLive", [&] { return inner_.describe_time_to_live(request); });
+  }
   Result<WriteResult> put_item(const PutItemRequest& request) override {
     return run("PutItem", [&] { return inner_.put_item(request); });
   }

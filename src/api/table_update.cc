@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/table_update.h"
+
+#include <algorithm>
+
+#include "api/messages.h"
+#include "api/table_rules.h"
+#include "api/validate_rules.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace stator {
+namespace {
+
+class Update {
+ public:
+  Update(const CreateTableRequest& current, const UpdateTableRequest& request)
+      : current_(current), request_(request), settings_(current) {}
+
+  Result<CreateTableRequest> run() {
+    STATOR_CHECK_OK(change_billing());
+    STATOR_CHECK_OK(change_warm_throughput(settings_.warm_throughput, request_.warm_throughput,
+                                           settings_.throughput, "table"));
+    if (request_.table_class) settings_.table_class = request_.table_class;
+    if (request_.deletion_protection) settings_.deletion_protection = request_.deletion_protection;
+    if (request_.encryption) settings_.encryption = request_.encryption;
+    STATOR_CHECK_OK(add_attributes());
+    STATOR_CHECK_OK(change_indexes());
+    STATOR_CHECK_OK(check_index_throughputs());
+    STATOR_CHECK_OK(finish_attributes());
+    return std::move(settings_);
+  }
+
+ private:
+  bool switches_mode() const {
+    return request_.billing_mode && is_paid_per_request(current_) != is_paid_per_request(settings_);
+  }
+
+  Result<void> change_billing() {
+    if (request_.billing_mode) settings_.billing_mode = request_.billing_mode;
+    if (is_paid_per_request(settings_)) {
+      if (request_.throughput) {
+        return invalid(messages::kPaidPerRequest);
+      }
+      settings_.throughput.reset();
+      if (request_.on_demand_throughput) {
+        settings_.on_demand_throughput = request_.on_demand_throughput;
+      }
+    } else {
+      if (request_.on_demand_throughput) {
+        return invalid(messages::kOnDemandProvisioned);
+      }
+      settings_.on_demand_throughput.reset();
+      if (request_.throughput) {
+        STATOR_CHECK_OK(check_changes(current_.throughput, *request_.throughput, "table", "table"));
+        settings_.throughput = request_.throughput;
+      }
+    }
+    if (switches_mode() && settings_.global_indexes) {
+      for (IndexDefinition& index : *settings_.global_indexes) {
+        index.throughput.reset();
+        index.on_demand_throughput.reset();
+      }
+    }
+    return {};
+  }
+
+  // `what` is named in full where the text has "table" or "index" alone later.
+  static Result<void> check_changes(const std::optional<Throughput>& current,
+                                    const Throughput& wanted, const std::string& what,
+                                    std::string_view kind) {
+    if (current != wanted) return {};
+    return fail(Code::kValidation,
+                fmt::format(messages::kSameThroughput, what, kind, wanted.read, wanted.write));
+  }
+
+  // Members that are not given are 0.
+  Result<void> change_warm_throughput(std::optional<Throughput>& warm,
+                                      const std::optional<Throughput>& wanted,
+                                      const std::optional<Throughput>& provisioned,
+                                      std::string_view of) const {
+    if (!wanted) return {};
+    const Throughput now = warm.value_or(default_warm_throughput(settings_, provisioned));
+    const auto decreases = [&](std::string_view member) {
+      return invalid(fmt::format(messages::kWarmDecreased, member, of));
+    };
+    if (wanted->read != 0 && wanted->read < now.read) return decreases("ReadUnitsPerSecond");
+    if (wanted->write != 0 && wanted->write < now.write) return decreases("WriteUnitsPerSecond");
+    warm = Throughput{.read = std::max(now.read, wanted->read),
+                      .write = std::max(now.write, wanted->write)};
+    return {};
+  }
+
+  Result<void> add_attributes() {
+    if (!request_.attributes) return {};
+    for (const AttributeDefinition& attribute : *request_.attributes) {
+      const auto known =
+          std::ranges::find(settings_.attributes, attribute.name, &AttributeDefinition::name);
+      if (known == settings_.attributes.end()) {
+        settings_.attributes.push_back(attribute);
+      } else if (known->type != attribute.type) {
+        return invalid(fmt::format(messages::kOtherType, attribute.name));
+      }
+    }
+    return {};
+  }
+
+  Result<void> change_indexes() {
+    if (!request_.global_indexes) return {};
+    const auto makes_or_drops = [](const GlobalIndexChange& change) { return !change.update; };
+    if (std::ranges::count_if(*request_.global_indexes, makes_or_drops) > 1) {
+      return fail(Code::kLimitExceeded, messages::kOneIndexChange);
+    }
+    for (const GlobalIndexChange& change : *request_.global_indexes) {
+      if (change.update) {
+        STATOR_CHECK_OK(update_index(*change.update));
+      } else if (change.create) {
+        STATOR_CHECK_OK(create_index(*change.create));
+      } else {
+        STATOR_CHECK_OK(remove_index(*change.remove));
+      }
+    }
+    if (settings_.global_indexes && settings_.global_indexes->empty()) {
+      settings_.global_indexes.reset();
+    }
+    return {};
+  }
+
+  template <class List>
+  static auto named(List& indexes, const std::string& name) {
+    return std::ranges::find(indexes, name, &IndexDefinition::name);
+  }
+
+  bool has_global_index(const std::string& name) const {
+    return settings_.global_indexes &&
+           named(*settings_.global_indexes, name) != settings_.global_indexes->end();
+  }
+
+  Result<void> update_index(const GlobalIndexUpdate& update) {
+    if (!has_global_index(update.name)) return no_such_index();
+    IndexDefinition& index = *named(*settings_.global_indexes, update.name);
+    const std::string of = "index : " + index.name;
+    if (update.throughput) {
+      if (is_paid_per_request(settings_)) {
+        return invalid(messages::kPaidPerRequest);
+      }
+      STATOR_CHECK_OK(
+          check_changes(index.throughput, *update.throughput, "index " + index.name, "index"));
+      index.throughput = update.throughput;
+    }
+    if (update.on_demand_throughput) {
+      if (!is_paid_per_request(settings_)) {
+        return invalid(messages::kOnDemandProvisioned);
+      }
+      STATOR_CHECK_OK(check_on_demand(update.on_demand_throughput, of));
+      index.on_demand_throughput = update.on_demand_throughput;
+    }
+    return change_warm_throughput(index.warm_throughput, update.warm_throughput, index.throughput,
+                                  of);
+  }
+
+  Result<void> create_index(const IndexDefinition& index) {
+    const bool is_local = settings_.local_indexes && named(*settings_.local_indexes, index.name) !=
+                                                         settings_.local_indexes->end();
+    if (is_local || has_global_index(index.name)) {
+      return fail(Code::kValidation, messages::kIndexExists);
+    }
+    if (!settings_.global_indexes) settings_.global_indexes.emplace();
+    settings_.global_indexes->push_back(index);
+    return {};
+  }
+
+  Result<void> remove_index(const std::string& name) {
+    if (!has_global_index(name)) return no_such_index();
+    settings_.global_indexes->erase(named(*settings_.global_indexes, name));
+    return {};
+  }
+
+  static Failure no_such_index() { return fail(Code::kResourceNotFound, messages::kNoSuchIndex); }
+
+  Result<void> check_index_throughputs() const {
+    if (!switches_mode() || is_paid_per_request(settings_) || !settings_.global_indexes) return {};
+    std::vector<std::string_view> lacking;
+    for (const IndexDefinition& index : *settings_.global_indexes) {
+      if (!index.throughput) lacking.emplace_back(index.name);
+    }
+    if (lacking.empty()) return {};
+    return invalid(fmt::format(messages::kIndexThroughputMissing, fmt::join(lacking, ",")));
+  }
+
+  // Definitions that no key needs any more go; those that the request gave must be needed.
+  Result<void> finish_attributes() {
+    STATOR_CHECK_OK(check_indexes(settings_, attribute_names(settings_.attributes)));
+    const std::set<std::string> used = used_attributes(settings_);
+    if (request_.attributes) {
+      const std::set<std::string> given = attribute_names(*request_.attributes);
+      const std::set<std::string> known = attribute_names(current_.attributes);
+      const auto needless = [&](const std::string& name) {
+        return !used.contains(name) && !known.contains(name);
+      };
+      if (std::ranges::any_of(given, needless)) return some_attributes_unused(given, used);
+    }
+    std::erase_if(settings_.attributes, [&](const AttributeDefinition& attribute) {
+      return !used.contains(attribute.name);
+    });
+    return {};
+  }
+
+  const CreateTableRequest& current_;
+  const UpdateTableRequest& request_;
+  CreateTableRequest settings_;
+};
+
+}  // namespace
+
+Result<CreateTableRequest> updated_settings(const CreateTableRequest& current,
+                                            const UpdateTableRequest& request) {
+  return Update(current, request).run();
+}
+
+Throughput default_warm_throughput(const CreateTableRequest& settings,
+                                   const std::optional<Throughput>& provisioned) {
+  constexpr Throughput kOnDemand = {.read = 12'000, .write = 4'000};
+  return is_paid_per_request(settings) ? kOnDemand : provisioned.value_or(Throughput());
+}
+
+}  // namespace stator

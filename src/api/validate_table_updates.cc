@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// UpdateTable, UpdateTimeToLive and DescribeTimeToLive, as far as it needs no table.
+#include "api/attribute_check.h"
+#include "api/messages.h"
+#include "api/table_rules.h"
+#include "api/validate.h"
+#include "api/validate_rules.h"
+#include "fmt/format.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 255;
+
+bool changes_nothing(const UpdateTableRequest& request) {
+  const bool changes_indexes = request.global_indexes && !request.global_indexes->empty();
+  return !changes_indexes && !request.billing_mode && !request.throughput &&
+         !request.on_demand_throughput && !request.warm_throughput && !request.table_class &&
+         !request.deletion_protection && !request.encryption;
+}
+
+Result<void> check_billing(const UpdateTableRequest& request) {
+  if (request.billing_mode == BillingMode::kProvisioned && !request.throughput) {
+    return invalid(messages::kProvisionedWithout);
+  }
+  if (request.billing_mode == BillingMode::kPayPerRequest && request.throughput) {
+    return invalid(messages::kPaidPerRequest);
+  }
+  if (request.throughput) return check_bounds(*request.throughput);
+  return {};
+}
+
+const std::string& index_name(const GlobalIndexChange& change) {
+  if (change.update) return change.update->name;
+  return change.create ? change.create->name : *change.remove;
+}
+
+Result<void> check_index_changes(const UpdateTableRequest& request) {
+  if (!request.global_indexes) return {};
+  std::set<std::string_view> names;
+  for (const GlobalIndexChange& change : *request.global_indexes) {
+    const int given = (change.update ? 1 : 0) + (change.create ? 1 : 0) + (change.remove ? 1 : 0);
+    if (given == 0) {
+      return invalid(messages::kNoIndexAction);
+    }
+    if (given > 1) {
+      return invalid(messages::kManyIndexActions);
+    }
+    if (!names.insert(index_name(change)).second) {
+      return invalid(fmt::format(messages::kIndexChangedTwice, index_name(change)));
+    }
+    if (change.update && change.update->throughput) {
+      STATOR_CHECK_OK(check_bounds(*change.update->throughput));
+    }
+    if (change.create && change.create->key_schema.empty()) {
+      return invalid(messages::kNoIndexKeys);
+    }
+  }
+  return {};
+}
+
+Result<void> check_texts(const UpdateTableRequest& request) {
+  if (request.attributes) {
+    for (const AttributeDefinition& attribute : *request.attributes) {
+      STATOR_CHECK_OK(check_text(attribute.name));
+    }
+  }
+  if (!request.global_indexes) return {};
+  for (const GlobalIndexChange& change : *request.global_indexes) {
+    if (!change.create) continue;
+    for (const std::string& name : change.create->projection.non_key_attributes) {
+      STATOR_CHECK_OK(check_text(name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_constraints(const UpdateTableRequest& request, Constraints& constraints) {
+  constraints.managed_table(request.table);
+  if (request.attributes) add_attributes(*request.attributes, constraints);
+  add_throughput(request.throughput, "provisionedThroughput", constraints);
+  if (!request.global_indexes) return;
+  for (std::size_t i = 0; i < request.global_indexes->size(); ++i) {
+    const GlobalIndexChange& change = (*request.global_indexes)[i];
+    const std::string path = fmt::format("globalSecondaryIndexUpdates.{}.member.", i + 1);
+    if (change.update) {
+      constraints.resource_name(change.update->name, path + "update.indexName");
+      add_throughput(change.update->throughput, path + "update.provisionedThroughput", constraints);
+    }
+    if (change.create) {
+      add_index(*change.create, path + "create", kGlobalIndexKeysMax, constraints);
+    }
+    if (change.remove) constraints.resource_name(*change.remove, path + "delete.indexName");
+  }
+}
+
+void add_constraints(const UpdateTimeToLiveRequest& request, Constraints& constraints) {
+  constraints.managed_table(request.table);
+  constraints.length(request.specification.attribute, "timeToLiveSpecification.attributeName", 1,
+                     kNameBytesMax);
+}
+
+void add_constraints(const DescribeTimeToLiveRequest& request, Constraints& constraints) {
+  constraints.managed_table(request.table);
+}
+
+Result<void> validate(const UpdateTableRequest& request) {
+  STATOR_CHECK_OK(check_constraints(request));
+  if (changes_nothing(request)) {
+    return fail(Code::kValidation, messages::kNothingToUpdate);
+  }
+  STATOR_CHECK_OK(check_texts(request));
+  STATOR_CHECK_OK(check_billing(request));
+  STATOR_CHECK_OK(check_on_demand(request.on_demand_throughput, "table"));
+  return check_index_changes(request);
+}
+
+Result<void> validate(const UpdateTimeToLiveRequest& request) {
+  STATOR_CHECK_OK(check_constraints(request));
+  return check_text(request.specification.attribute);
+}
+
+Result<void> validate(const DescribeTimeToLiveRequest& request) {
+  return check_constraints(request);
+}
+
+}  // namespace stator

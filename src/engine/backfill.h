@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backfill: gives the items that were there before an index, or before TTL, their rows in it.
+//
+// It begins once every write maintains the new space. Then each item is looked at under its row's
+// guard, a few at a time, and what its image of that moment calls for is written; so the outcome is
+// right whatever is written meanwhile. How far it came is kept in the catalogue with each batch, so
+// that it goes on after a crash. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/
+// GSI.OnlineOps.html
+#pragma once
+
+#include <string>
+
+#include "engine/engine_impl.h"
+
+namespace stator {
+
+// Has the engine's worker fill `space` of a table. Ends early where the table or the space goes,
+// and where the engine stops.
+void start_backfill(Engine::Impl& engine, std::string table, SpaceId space);
+// Goes on with those that an earlier process began.
+void resume_backfills(Engine::Impl& engine);
+
+}  // namespace stator
