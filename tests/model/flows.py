@@ -35,6 +35,7 @@ def run_flows(walk):
     walk.call("DescribeTable", {"TableName": "Walked"})
     walk.call("DescribeTable", {"TableName": "Provisioned"})
     walk.call("ListTables", {"Limit": 1})
+    changes(walk)
     walk.call("DeleteTable", {"TableName": "Provisioned"})
 
 
@@ -62,6 +63,21 @@ def items(walk):
     walk.call("TransactWriteItems", {"TransactItems": [{"Put": {"TableName": "Walked", "Item": item}}],
                                      **metrics, "ReturnConsumedCapacity": "INDEXES"})
     walk.call("DeleteItem", {**all_costs, **metrics, "Key": {**KEY, "sk": {"N": "2"}}})
+
+
+def changes(walk):
+    table = {"TableName": "Provisioned"}
+    walk.call("UpdateTable", {**table, "ProvisionedThroughput": {"ReadCapacityUnits": 3,
+                                                                 "WriteCapacityUnits": 9}})
+    walk.call("UpdateTable", {**table, "SSESpecification": {"Enabled": True},
+                              "TableClass": "STANDARD_INFREQUENT_ACCESS"})
+    walk.call("UpdateTable", {**table, "GlobalSecondaryIndexUpdates": [
+        {"Delete": {"IndexName": "ByPlace"}}]})
+    walk.call("UpdateTable", {**table, "BillingMode": "PAY_PER_REQUEST"})
+    walk.call("DescribeTable", table)
+    walk.call("UpdateTimeToLive", {**table, "TimeToLiveSpecification": {
+        "Enabled": True, "AttributeName": "expires"}})
+    walk.call("DescribeTimeToLive", table)
 
 
 def settings(walk):

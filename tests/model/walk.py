@@ -154,10 +154,10 @@ def main():
 ABSENT = {
     "BatchExecuteStatement", "CreateBackup", "DeleteBackup", "DescribeBackup",
     "DescribeContinuousBackups", "DescribeExport", "DescribeImport", "DescribeStream",
-    "DescribeTimeToLive", "ExecuteStatement", "ExecuteTransaction", "ExportTableToPointInTime",
+    "ExecuteStatement", "ExecuteTransaction", "ExportTableToPointInTime",
     "GetRecords", "GetShardIterator", "ImportTable", "ListBackups", "ListExports", "ListImports",
     "ListStreams", "RestoreTableFromBackup", "RestoreTableToPointInTime",
-    "UpdateContinuousBackups", "UpdateTable", "UpdateTimeToLive",
+    "UpdateContinuousBackups",
 }
 # Operations that one machine cannot carry out; what they answer is an error of their own.
 REFUSED = {"EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination",
