@@ -87,7 +87,8 @@ TEST_P(TableChanges, AddAnIndexOverWhatIsThereAndTakeItAway) {
   EXPECT_EQ(removed->table.global_indexes.at(0).status, TableStatus::kDeleting);
   EXPECT_THAT(described("Grown").global_indexes, IsEmpty());
   EXPECT_EQ(described("Grown").attributes.size(), 1U);
-  EXPECT_THAT(client_.scan({.table = "Grown", .index = "Wide"}), FailsWith(Code::kValidation));
+  EXPECT_THAT(client_.scan({.table = "Grown", .index = "Wide"}),
+              FailsWith(Code::kValidation, "does not have the specified index"));
   EXPECT_EQ(all_items(ScanRequest{.table = "Grown"}).size(), 50U);
 }
 
