@@ -175,6 +175,27 @@ Result<TransactGetItemsResult> CountingClient::transact_get_items(
   return result;
 }
 
+Result<ExecuteStatementResult> CountingClient::execute_statement(
+    const ExecuteStatementRequest& request) {
+  auto result = inner_.execute_statement(metered(request));
+  count_write("ExecuteStatement", result);
+  return result;
+}
+
+Result<BatchExecuteStatementResult> CountingClient::batch_execute_statement(
+    const BatchExecuteStatementRequest& request) {
+  auto result = inner_.batch_execute_statement(metered(request));
+  count_write("BatchExecuteStatement", result);
+  return result;
+}
+
+Result<ExecuteTransactionResult> CountingClient::execute_transaction(
+    const ExecuteTransactionRequest& request) {
+  auto result = inner_.execute_transaction(metered(request));
+  count_write("ExecuteTransaction", result);
+  return result;
+}
+
 // What it cost in units is in the answer's JSON, if it was asked for.
 Result<std::string> CountingClient::call(std::string_view operation, std::string_view json) {
   count(std::string(operation).c_str(), 0, 0);

@@ -54,6 +54,12 @@ class CountingClient final : public Client {
       const TransactWriteItemsRequest& request) override;
   Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) override;
+  Result<ExecuteStatementResult> execute_statement(
+      const ExecuteStatementRequest& request) override;
+  Result<BatchExecuteStatementResult> batch_execute_statement(
+      const BatchExecuteStatementRequest& request) override;
+  Result<ExecuteTransactionResult> execute_transaction(
+      const ExecuteTransactionRequest& request) override;
   Result<std::string> call(std::string_view operation, std::string_view json) override;
 
  private:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "stator/requests.h"
+#include "stator/statements.h"
 
 namespace stator {
 
@@ -165,6 +166,23 @@ struct TransactGetItemsResult {
   std::vector<ConsumedCapacity> capacity;
 };
 
+struct ExecuteStatementResult {
+  std::vector<Item> items;  // of a read, or what RETURNING asks for
+  std::optional<std::string> next_token = {};
+  std::optional<Item> last_evaluated_key = {};  // absent: nothing follows
+  std::optional<ConsumedCapacity> capacity = {};
+};
+
+struct BatchExecuteStatementResult {
+  std::vector<BatchStatementResult> responses;  // in request order
+  std::vector<ConsumedCapacity> capacity;
+};
+
+struct ExecuteTransactionResult {
+  std::vector<std::optional<Item>> items;  // of reads, in request order; none of writes
+  std::vector<ConsumedCapacity> capacity;
+};
+
 // ---- The client
 
 class Client {
@@ -196,6 +214,12 @@ class Client {
       const TransactWriteItemsRequest& request) = 0;
   virtual Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) = 0;
+  virtual Result<ExecuteStatementResult> execute_statement(
+      const ExecuteStatementRequest& request) = 0;
+  virtual Result<BatchExecuteStatementResult> batch_execute_statement(
+      const BatchExecuteStatementRequest& request) = 0;
+  virtual Result<ExecuteTransactionResult> execute_transaction(
+      const ExecuteTransactionRequest& request) = 0;
 
   // Any operation of DynamoDB or DynamoDB Streams by its name ("TagResource"): the request as the
   // API has it in JSON, the answer's JSON. Meant for those that have no method of their own here.

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "stator/requests.h"
+#include "stator/statements.h"
 
 namespace stator {
 
@@ -73,5 +74,8 @@ void add_constraints(const BatchGetItemRequest& request, Constraints& constraint
 void add_constraints(const BatchWriteItemRequest& request, Constraints& constraints);
 void add_constraints(const TransactWriteItemsRequest& request, Constraints& constraints);
 void add_constraints(const TransactGetItemsRequest& request, Constraints& constraints);
+void add_constraints(const ExecuteStatementRequest& request, Constraints& constraints);
+void add_constraints(const BatchExecuteStatementRequest& request, Constraints& constraints);
+void add_constraints(const ExecuteTransactionRequest& request, Constraints& constraints);
 
 }  // namespace stator

@@ -174,6 +174,22 @@ void write_action(JsonWriter& json, const TransactWriteItem& action) {
   json.end_object();
 }
 
+template <class T>
+void write_statement(JsonWriter& json, const T& statement) {
+  write_text(json, "Statement", statement.statement);
+  if (statement.parameters) {
+    json.key("Parameters");
+    json.begin_array();
+    for (const AttributeValue& parameter : *statement.parameters) json.value(parameter);
+    json.end_array();
+  }
+  write_option(json, "ReturnValuesOnConditionCheckFailure", statement.on_condition_failure);
+}
+
+void write_consistent_read(JsonWriter& json, bool consistent_read) {
+  if (consistent_read) write_boolean(json, "ConsistentRead", true);
+}
+
 }  // namespace
 
 std::string to_json(const CreateTableRequest& request) {
@@ -335,6 +351,52 @@ std::string to_json(const TransactWriteItemsRequest& request) {
   write_text(json, "ClientRequestToken", request.client_request_token);
   write_option(json, "ReturnConsumedCapacity", request.return_capacity);
   write_option(json, "ReturnItemCollectionMetrics", request.return_metrics);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const ExecuteStatementRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  write_statement(json, request);
+  write_consistent_read(json, request.consistent_read);
+  write_text(json, "NextToken", request.next_token);
+  write_integer(json, "Limit", request.limit);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const BatchExecuteStatementRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  json.key("Statements");
+  json.begin_array();
+  for (const BatchStatement& statement : request.statements) {
+    json.begin_object();
+    write_statement(json, statement);
+    write_consistent_read(json, statement.consistent_read);
+    json.end_object();
+  }
+  json.end_array();
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const ExecuteTransactionRequest& request) {
+  JsonWriter json(1024);
+  json.begin_object();
+  json.key("TransactStatements");
+  json.begin_array();
+  for (const ParameterizedStatement& statement : request.statements) {
+    json.begin_object();
+    write_statement(json, statement);
+    json.end_object();
+  }
+  json.end_array();
+  write_text(json, "ClientRequestToken", request.client_request_token);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
   json.end_object();
   return std::move(json).finish();
 }

@@ -182,6 +182,60 @@ std::string to_json(const TransactWriteItemsResult& result) {
   return std::move(json).finish();
 }
 
+std::string to_json(const StatementResponse& response) {
+  const EncodedItems& items = response.items;
+  JsonWriter json(text_size_hint(items.empty() ? 0 : items.size() * items[0].bytes().size()));
+  json.begin_object();
+  json.key("Items");
+  write_items(json, items);
+  write_text(json, "NextToken", response.next_token);
+  write_item(json, "LastEvaluatedKey", response.last_evaluated_key);
+  write_capacity_member(json, response.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const BatchExecuteStatementResult& result) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("Responses");
+  json.begin_array();
+  for (const BatchStatementResult& response : result.responses) {
+    json.begin_object();
+    if (response.error) {
+      json.key("Error");
+      json.begin_object();
+      write_text(json, "Code", response.error->code);
+      write_text(json, "Message", response.error->message);
+      write_item(json, "Item", response.error->item);
+      json.end_object();
+    }
+    if (!response.table.empty()) write_text(json, "TableName", response.table);
+    write_item(json, "Item", response.item);
+    json.end_object();
+  }
+  json.end_array();
+  write_capacity_member(json, result.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const ExecuteTransactionResult& result) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("Responses");
+  json.begin_array();
+  for (const std::optional<Item>& item : result.items) {
+    json.begin_object();
+    write_item(json, "Item", item);
+    json.end_object();
+  }
+  json.end_array();
+  write_capacity_member(json, result.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
 std::string to_json(const TransactGetItemsResponse& response) {
   JsonWriter json;
   json.begin_object();

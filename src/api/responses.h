@@ -39,6 +39,13 @@ struct BatchGetItemResponse {
   std::vector<ConsumedCapacity> capacity;
 };
 
+struct StatementResponse {
+  EncodedItems items;
+  std::optional<std::string> next_token;
+  std::optional<Item> last_evaluated_key;
+  std::optional<ConsumedCapacity> capacity;
+};
+
 struct TransactGetItemsResponse {
   std::vector<std::optional<EncodedItem>> items;
   std::vector<ConsumedCapacity> capacity;

@@ -105,7 +105,8 @@ struct ItemResponse {
 };
 constexpr Member<ItemResponse> kItemResponse[] = {{"Item", set_item<&ItemResponse::item>}};
 
-void set_item_responses(Reader& reader, Json json, TransactGetItemsResult& out) {
+template <class T>
+void set_item_responses(Reader& reader, Json json, T& out) {
   reader.elements(json, [&](Json element) {
     ItemResponse response;
     reader.members(element, kItemResponse, response);
@@ -114,8 +115,37 @@ void set_item_responses(Reader& reader, Json json, TransactGetItemsResult& out) 
 }
 
 constexpr Member<TransactGetItemsResult> kTransactGetItemsResult[] = {
-    {"Responses", set_item_responses},
+    {"Responses", set_item_responses<TransactGetItemsResult>},
     {"ConsumedCapacity", set_list<&TransactGetItemsResult::capacity, kConsumedCapacity>},
+};
+
+constexpr Member<ExecuteTransactionResult> kExecuteTransactionResult[] = {
+    {"Responses", set_item_responses<ExecuteTransactionResult>},
+    {"ConsumedCapacity", set_list<&ExecuteTransactionResult::capacity, kConsumedCapacity>},
+};
+
+constexpr Member<ExecuteStatementResult> kExecuteStatementResult[] = {
+    {"Items", set_items<&ExecuteStatementResult::items>},
+    {"NextToken", set_text<&ExecuteStatementResult::next_token>},
+    {"LastEvaluatedKey", set_item<&ExecuteStatementResult::last_evaluated_key>},
+    {"ConsumedCapacity", set_structure<&ExecuteStatementResult::capacity, kConsumedCapacity>},
+};
+
+constexpr Member<StatementError> kStatementError[] = {
+    {"Code", set_text<&StatementError::code>},
+    {"Message", set_text<&StatementError::message>},
+    {"Item", set_item<&StatementError::item>},
+};
+
+constexpr Member<BatchStatementResult> kBatchStatementResult[] = {
+    {"Error", set_structure<&BatchStatementResult::error, kStatementError>},
+    {"TableName", set_text<&BatchStatementResult::table>},
+    {"Item", set_item<&BatchStatementResult::item>},
+};
+
+constexpr Member<BatchExecuteStatementResult> kBatchExecuteStatementResult[] = {
+    {"Responses", set_list<&BatchExecuteStatementResult::responses, kBatchStatementResult>},
+    {"ConsumedCapacity", set_list<&BatchExecuteStatementResult::capacity, kConsumedCapacity>},
 };
 
 // ---- Errors
@@ -187,6 +217,19 @@ Result<TransactWriteItemsResult> read_result(std::string_view json) {
 template <>
 Result<TransactGetItemsResult> read_result(std::string_view json) {
   return read_answer(json, kTransactGetItemsResult);
+}
+
+template <>
+Result<ExecuteStatementResult> read_result(std::string_view json) {
+  return read_answer(json, kExecuteStatementResult);
+}
+template <>
+Result<BatchExecuteStatementResult> read_result(std::string_view json) {
+  return read_answer(json, kBatchExecuteStatementResult);
+}
+template <>
+Result<ExecuteTransactionResult> read_result(std::string_view json) {
+  return read_answer(json, kExecuteTransactionResult);
 }
 
 Error read_error(int status, std::string_view json) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "stator/requests.h"
+#include "stator/statements.h"
 
 namespace stator {
 
@@ -27,6 +28,9 @@ Result<void> validate(const BatchGetItemRequest& request);
 Result<void> validate(const BatchWriteItemRequest& request);
 Result<void> validate(const TransactWriteItemsRequest& request);
 Result<void> validate(const TransactGetItemsRequest& request);
+Result<void> validate(const ExecuteStatementRequest& request);
+Result<void> validate(const BatchExecuteStatementRequest& request);
+Result<void> validate(const ExecuteTransactionRequest& request);
 
 // What validate() checks between the model's constraints and the values: placeholders have an
 // expression to be used in.

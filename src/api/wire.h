@@ -35,6 +35,9 @@ std::string to_json(const BatchGetItemResponse& response);
 std::string to_json(const BatchWriteItemResult& result);
 std::string to_json(const TransactWriteItemsResult& result);
 std::string to_json(const TransactGetItemsResponse& response);
+std::string to_json(const StatementResponse& response);
+std::string to_json(const BatchExecuteStatementResult& result);
+std::string to_json(const ExecuteTransactionResult& result);
 
 std::string error_to_json(const Error& error);  // {"__type": …, "message": …} and detail
 int http_status(Code code);
@@ -57,6 +60,9 @@ std::string to_json(const BatchGetItemRequest& request);
 std::string to_json(const BatchWriteItemRequest& request);
 std::string to_json(const TransactWriteItemsRequest& request);
 std::string to_json(const TransactGetItemsRequest& request);
+std::string to_json(const ExecuteStatementRequest& request);
+std::string to_json(const BatchExecuteStatementRequest& request);
+std::string to_json(const ExecuteTransactionRequest& request);
 
 template <class T>
 Result<T> read_result(std::string_view json);  // specialized in the .cc for every result type

@@ -171,6 +171,20 @@ Result<TransactGetItemsResult> Database::transact_get_items(
   return decode(impl_->engine->transact_get_items(request));
 }
 
+Result<ExecuteStatementResult> Database::execute_statement(const ExecuteStatementRequest& request) {
+  return decode(impl_->write(&Engine::execute_statement, request));
+}
+
+Result<BatchExecuteStatementResult> Database::batch_execute_statement(
+    const BatchExecuteStatementRequest& request) {
+  return impl_->write(&Engine::batch_execute_statement, request);
+}
+
+Result<ExecuteTransactionResult> Database::execute_transaction(
+    const ExecuteTransactionRequest& request) {
+  return impl_->write(&Engine::execute_transaction, request);
+}
+
 Result<std::string> Database::call(std::string_view operation, std::string_view json) {
   const auto run = protocol::Operations<Answering>::find(operation);
   if (run == nullptr) return fail(Code::kUnknownOperation, "");

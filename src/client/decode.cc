@@ -56,4 +56,12 @@ Result<TransactGetItemsResult> decode(Result<TransactGetItemsResponse> response)
   return result;
 }
 
+Result<ExecuteStatementResult> decode(Result<StatementResponse> response) {
+  if (!response) return failure_of(std::move(response));
+  return ExecuteStatementResult{.items = decode(response->items),
+                                .next_token = std::move(response->next_token),
+                                .last_evaluated_key = std::move(response->last_evaluated_key),
+                                .capacity = std::move(response->capacity)};
+}
+
 }  // namespace stator

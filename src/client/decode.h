@@ -12,5 +12,6 @@ Result<GetItemResult> decode(Result<GetItemResponse> response);
 Result<PageResult> decode(Result<PageResponse> response);
 Result<BatchGetItemResult> decode(Result<BatchGetItemResponse> response);
 Result<TransactGetItemsResult> decode(Result<TransactGetItemsResponse> response);
+Result<ExecuteStatementResult> decode(Result<StatementResponse> response);
 
 }  // namespace stator

@@ -255,6 +255,25 @@ Result<TransactGetItemsResult> HttpClient::transact_get_items(
   return impl_->call<TransactGetItemsResult>("TransactGetItems", request, Effect::kReads);
 }
 
+// What a statement does is for the service to find out: it may write.
+Result<ExecuteStatementResult> HttpClient::execute_statement(
+    const ExecuteStatementRequest& request) {
+  return impl_->call<ExecuteStatementResult>("ExecuteStatement", request, Effect::kWrites);
+}
+
+Result<BatchExecuteStatementResult> HttpClient::batch_execute_statement(
+    const BatchExecuteStatementRequest& request) {
+  return impl_->call<BatchExecuteStatementResult>("BatchExecuteStatement", request,
+                                                  Effect::kWrites);
+}
+
+Result<ExecuteTransactionResult> HttpClient::execute_transaction(
+    const ExecuteTransactionRequest& request) {
+  ExecuteTransactionRequest idempotent = request;
+  if (!idempotent.client_request_token) idempotent.client_request_token = random_uuid();
+  return impl_->call<ExecuteTransactionResult>("ExecuteTransaction", idempotent, Effect::kWrites);
+}
+
 Result<std::string> HttpClient::call(std::string_view operation, std::string_view json) {
   if (!fits_a_header(operation)) return fail(Code::kUnknownOperation, "");
   return impl_->send(protocol::target_of(operation), std::string(json),

@@ -65,6 +65,12 @@ class Engine {
   void transact_write_items(const TransactWriteItemsRequest& request,
                             Done<TransactWriteItemsResult> done);
 
+  void execute_statement(const ExecuteStatementRequest& request, Done<StatementResponse> done);
+  void batch_execute_statement(const BatchExecuteStatementRequest& request,
+                               Done<BatchExecuteStatementResult> done);
+  void execute_transaction(const ExecuteTransactionRequest& request,
+                           Done<ExecuteTransactionResult> done);
+
   // One of engine/administration.h. The request is of the operation's shape.
   Result<Item> administer(const admin::Operation& operation, const Item& request);
 

@@ -49,6 +49,33 @@ inline constexpr const char* kStartKeyOutside =
     "The provided starting key is outside query boundaries based on provided conditions";
 inline constexpr const char* kStartKeyPredicate =
     "The provided starting key does not match the range key predicate";
+inline constexpr const char* kDuplicateItem = "Duplicate primary key exists in table";
+inline constexpr const char* kWhereLacksKey =
+    "Where clause does not contain a mandatory equality on all key attributes";
+inline constexpr const char* kOverlappingBranches =
+    "Overlapping conditions with range keys are not supported in where clause";
+inline constexpr const char* kConsistentStatementIndex =
+    "Strongly consistent read is not supported on Global Secondary Indexes";
+inline constexpr const char* kNoSuchStatementIndex = "The table does not have the specified index";
+inline constexpr const char* kOrderWithoutKey =
+    "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY "
+    "clause.";
+inline constexpr const char* kInvalidNextToken = "Invalid NextToken";
+inline constexpr const char* kExistsPlace =
+    "EXISTS can only be used in ExecuteTransaction write requests.";
+inline constexpr const char* kExistsShape =
+    "EXISTS() must contain a single item read with additional condition";
+inline constexpr const char* kMixedBatch =
+    "Read and write requests together in the same batch is not supported.";
+inline constexpr const char* kMixedTransaction =
+    "ExecuteTransaction API does not support both read and write operations in the same request.";
+inline constexpr const char* kIndexInTransaction =
+    "Reads on indices are not supported within transactions.";
+inline constexpr const char* kReturningInTransaction =
+    "RETURNING clause is not supported in ExecuteTransaction.";
+inline constexpr const char* kTableName =
+    "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', "
+    "'_', '.'.";
 inline constexpr const char* kTooBusy =
     "The request was denied due to request throttling. Try again.";
 
@@ -57,6 +84,29 @@ inline constexpr const char* kTtlDisabled = "TimeToLive is already disabled";
 inline constexpr const char* kTtlChanging =
     "Time to live has been modified multiple times within a fixed interval";
 
+inline std::string statement_key_type(std::string_view attribute) {
+  return "Key attribute's data type should match its data type in table's schema: Key " +
+         std::string(attribute);
+}
+inline std::string statement_key_missing(std::string_view attribute) {
+  return "Key attribute should be present in the item: Key " + std::string(attribute);
+}
+inline std::string statement_key_twice(std::string_view attribute) {
+  return "Multiple conditions on same key " + std::string(attribute) +
+         ". Only single item Update/Insert/Delete are supported";
+}
+inline std::string statement_order(std::string_view attribute) {
+  return "Variable reference " + std::string(attribute) +
+         " in ORDER BY clause must be part of the primary key";
+}
+inline std::string select_without_key(std::string_view operation) {
+  return "Select statements within " + std::string(operation) +
+         " must specify the primary key in the where clause.";
+}
+inline std::string in_transaction_statement(std::size_t place, std::string_view text) {
+  return "Validation failed in TransactStatements[" + std::to_string(place) +
+         "]: " + std::string(text);
+}
 inline std::string table_exists(std::string_view table) {
   return "Table already exists: " + std::string(table);
 }

@@ -34,8 +34,12 @@ class Page {
   }
 
   Result<void> read() {
-    if (plan_.empty()) return {};
-    return plan_.fetches_items ? read_fetching() : read_in_place();
+    STATOR_CHECK_OK(read_part(plan_.range, plan_.hash));
+    for (const RangePlan::Part& part : plan_.more) {
+      if (response_.last_evaluated_key) break;
+      STATOR_CHECK_OK(read_part(part.range, part.hash));
+    }
+    return {};
   }
 
   PageResponse finish(ReturnConsumedCapacity return_capacity) && {
@@ -53,15 +57,21 @@ class Page {
   }
 
  private:
+  Result<void> read_part(const KeyRange& range, const Item& hash) {
+    if (!range.end.empty() && range.begin >= range.end) return {};
+    range_ = &range;
+    hash_ = &hash;
+    return plan_.fetches_items ? read_fetching() : read_in_place();
+  }
+
   // Rows of another partition key with the same hash do not count.
   bool belongs(ItemView item) const {
-    return plan_.hash.empty() || has_partition(item, plan_.shape(), plan_.hash);
+    return hash_->empty() || has_partition(item, plan_.shape(), *hash_);
   }
 
   ScanOptions scan_options() const {
-    return {.range = plan_.range,
-            .direction = plan_.direction,
-            .expected_rows = plan_.limit.value_or(0)};
+    return {
+        .range = *range_, .direction = plan_.direction, .expected_rows = plan_.limit.value_or(0)};
   }
 
   // Counts a row; true where the page ends with it.
@@ -138,6 +148,8 @@ class Page {
 
   ReadView& view_;
   const RangePlan& plan_;
+  const KeyRange* range_ = nullptr;  // the part being read
+  const Item* hash_ = nullptr;
   PageResponse response_;
   std::size_t examined_bytes_ = 0;
   std::size_t fetched_bytes_ = 0;

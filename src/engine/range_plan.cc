@@ -112,6 +112,8 @@ Result<RangePlan> begin_plan(const Table& table, const Request& request) {
   return plan;
 }
 
+}  // namespace
+
 // ---- The key condition's rows
 
 KeyRange range_within(const std::string& prefix, const KeyCondition::Range& condition) {
@@ -143,6 +145,8 @@ KeyRange range_within(const std::string& prefix, const KeyCondition::Range& cond
   return {.begin = at, .end = prefix_end(at)};
 }
 
+namespace {
+
 struct QueryRange {
   std::string partition;
   KeyRange rows;
@@ -170,7 +174,8 @@ bool fits(const KeyShape& shape, const Item& key) {
   return std::ranges::all_of(shape.hash, present) && std::ranges::all_of(shape.range, present);
 }
 
-// The row key of a start key, which must hold the keys of the table and of the index, no more.
+}  // namespace
+
 Result<std::string> start_row(const RangePlan& plan, const Item& start_key) {
   std::set<std::string_view> names;
   for (const KeyShape* shape : {&plan.table->key(), &plan.shape()}) {
@@ -196,6 +201,8 @@ Result<std::string> start_row(const RangePlan& plan, const Item& start_key) {
   if (!key) return fail(Code::kValidation, messages::kStartKeyInvalid);
   return std::move(*key);
 }
+
+namespace {
 
 bool contains(const KeyRange& range, const std::string& key) {
   return key >= range.begin && (range.end.empty() || key < range.end);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/table.h"
 #include "expression/expression.h"
@@ -21,6 +22,11 @@ struct RangePlan {
   KeyRange range;                // of rows still to examine, the start key already applied
   Direction direction = Direction::kForward;
   Item hash = {};  // of a query: the partition key asked for; empty for a scan
+  struct Part {
+    KeyRange range;
+    Item hash;
+  };
+  std::vector<Part> more = {};  // read after the first range, in this order
   std::optional<std::size_t> limit = {};
   std::optional<Condition> filter = {};
   std::optional<ProjectionExpression> projection = {};
@@ -29,8 +35,13 @@ struct RangePlan {
   bool consistent = false;
 
   const KeyShape& shape() const { return index ? index->key : table->key(); }
-  bool empty() const { return !range.end.empty() && range.begin >= range.end; }
 };
+
+// The rows of a partition, or of what `prefix` leads to in one, that a condition on the next sort
+// key attribute selects.
+KeyRange range_within(const std::string& prefix, const KeyCondition::Range& condition);
+// The row key of a start key, which must hold the keys of the table and of the index, no more.
+Result<std::string> start_row(const RangePlan& plan, const Item& start_key);
 
 // kValidation with the service's text.
 Result<RangePlan> plan_query(const Table& table, const QueryRequest& request);

@@ -11,12 +11,12 @@
 #include "engine/item_rules.h"
 #include "engine/messages.h"
 #include "engine/tokens.h"
+#include "engine/transact_write.h"
 #include "engine/write_action.h"
 
 namespace stator {
 namespace {
 
-constexpr std::size_t kTransactionBytesMax = 4UL << 20;
 constexpr std::size_t kSweptTokens = 4;   // for each transaction that leaves one
 constexpr int64_t kSweepPauseMs = 1'000;  // after a sweep that found nothing
 
@@ -34,21 +34,10 @@ struct TransactWrite {
 using Effects = std::vector<WriteEffect>;
 using Rows = std::vector<std::optional<std::string>>;
 
-CancellationReason reason_of(Error error) {
-  CancellationReason reason;
-  reason.code =
-      error.code == Code::kConditionalCheckFailed ? "ConditionalCheckFailed" : "ValidationError";
-  reason.message = std::move(error.message);
-  if (error.detail) reason.item = error.detail->item;
-  return reason;
-}
-
-bool is_reason(const Error& error) {
-  return error.code == Code::kConditionalCheckFailed || error.code == Code::kValidation;
-}
-
-Result<void> prepare(TransactWrite& write, const TransactWriteItemsRequest& request) {
-  const auto snapshot = write.engine.catalogue->snapshot();
+Result<std::vector<WriteAction>> prepare(const Engine::Impl& engine,
+                                         const TransactWriteItemsRequest& request) {
+  const auto snapshot = engine.catalogue->snapshot();
+  std::vector<WriteAction> actions;
   std::optional<Error> missing;
   for (const TransactWriteItem& item : request.items) {
     auto table = find_table(*snapshot, item.table);
@@ -62,11 +51,11 @@ Result<void> prepare(TransactWrite& write, const TransactWriteItemsRequest& requ
                                                .values = item.values,
                                                .on_condition_failure = item.on_condition_failure}));
     if (!table && !missing) missing = std::move(table).error();
-    write.actions.push_back(std::move(action));
+    actions.push_back(std::move(action));
   }
   if (missing) return Failure(std::move(*missing));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
-    STATOR_CHECK_OK(check_no_empty_key(write.actions[i].table->key(), request.items[i].item));
+    STATOR_CHECK_OK(check_no_empty_key(actions[i].table->key(), request.items[i].item));
   }
 
   std::vector<CancellationReason> reasons(request.items.size());
@@ -74,7 +63,7 @@ Result<void> prepare(TransactWrite& write, const TransactWriteItemsRequest& requ
   std::set<std::string_view> keys;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < request.items.size(); ++i) {
-    WriteAction& action = write.actions[i];
+    WriteAction& action = actions[i];
     if (auto checked = check_write(action, request.items[i].item); !checked) {
       reasons[i] = reason_of(std::move(checked).error());
       cancelled = true;
@@ -87,7 +76,7 @@ Result<void> prepare(TransactWrite& write, const TransactWriteItemsRequest& requ
   }
   if (bytes > kTransactionBytesMax) return fail(Code::kValidation, messages::kTransactionTooLarge);
   if (cancelled) return transaction_cancelled(std::move(reasons));
-  return {};
+  return actions;
 }
 
 // ---- One attempt
@@ -269,31 +258,53 @@ void run(std::unique_ptr<TransactWrite> write) {
 
 }  // namespace
 
+bool is_reason(const Error& error) {
+  return error.code == Code::kConditionalCheckFailed || error.code == Code::kDuplicateItem ||
+         error.code == Code::kValidation;
+}
+
+CancellationReason reason_of(Error error) {
+  CancellationReason reason;
+  reason.code = "ValidationError";
+  if (error.code == Code::kConditionalCheckFailed) reason.code = "ConditionalCheckFailed";
+  if (error.code == Code::kDuplicateItem) reason.code = "DuplicateItem";
+  reason.message = std::move(error.message);
+  if (error.detail) reason.item = error.detail->item;
+  return reason;
+}
+
+void transact_write(Engine::Impl& engine, std::vector<WriteAction> actions,
+                    const TransactWriteOptions& options, Done<TransactWriteItemsResult> done) {
+  auto write =
+      std::make_unique<TransactWrite>(TransactWrite{.engine = engine,
+                                                    .pass = Gate::Pass(engine.writes),
+                                                    .actions = std::move(actions),
+                                                    .token_key = {},
+                                                    .fingerprint = options.fingerprint,
+                                                    .return_capacity = options.return_capacity,
+                                                    .return_metrics = options.return_metrics,
+                                                    .done = std::move(done)});
+  if (options.token) write->token_key = token_row_key(engine.catalogue->secret(), *options.token);
+  run(std::move(write));
+}
+
 void Engine::transact_write_items(const TransactWriteItemsRequest& request,
                                   Done<TransactWriteItemsResult> done) {
   if (auto valid = validate(request); !valid) {
     done(failure_of(std::move(valid)));
     return;
   }
-  auto write =
-      std::make_unique<TransactWrite>(TransactWrite{.engine = *impl_,
-                                                    .pass = Gate::Pass(impl_->writes),
-                                                    .actions = {},
-                                                    .token_key = {},
-                                                    .return_capacity = request.return_capacity,
-                                                    .return_metrics = request.return_metrics,
-                                                    .done = {}});
-  if (auto prepared = prepare(*write, request); !prepared) {
-    done(failure_of(std::move(prepared)));
+  auto actions = prepare(*impl_, request);
+  if (!actions) {
+    done(failure_of(std::move(actions)));
     return;
   }
-  if (request.client_request_token) {
-    const Hash128& secret = impl_->catalogue->secret();
-    write->token_key = token_row_key(secret, *request.client_request_token);
-    write->fingerprint = request_fingerprint(secret, request);
-  }
-  write->done = std::move(done);
-  run(std::move(write));
+  TransactWriteOptions options{.token = request.client_request_token,
+                               .fingerprint = {},
+                               .return_capacity = request.return_capacity,
+                               .return_metrics = request.return_metrics};
+  if (options.token) options.fingerprint = request_fingerprint(impl_->catalogue->secret(), request);
+  transact_write(*impl_, std::move(*actions), options, std::move(done));
 }
 
 }  // namespace stator

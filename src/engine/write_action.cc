@@ -105,12 +105,7 @@ Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameter
                                                   placeholders, limits));
   }
   STATOR_CHECK_OK(placeholders.check_all_used());
-  if (action.table && action.update) {
-    STATOR_CHECK_OK(check_keys_unopened(*action.table, action.update->opened_attributes()));
-  }
-  if (action.table && action.condition) {
-    STATOR_CHECK_OK(check_keys_unopened(*action.table, action.condition->opened_attributes()));
-  }
+  if (action.table) STATOR_CHECK_OK(check_expressions(action));
   return action;
 }
 
@@ -127,6 +122,16 @@ Result<void> check_keys_kept(const WriteAction& action) {
 }
 
 }  // namespace
+
+Result<void> check_expressions(const WriteAction& action) {
+  if (action.update) {
+    STATOR_CHECK_OK(check_keys_unopened(*action.table, action.update->opened_attributes()));
+  }
+  if (action.condition) {
+    STATOR_CHECK_OK(check_keys_unopened(*action.table, action.condition->opened_attributes()));
+  }
+  return {};
+}
 
 Result<void> check_write(WriteAction& action, const Item& item) {
   const KeyShape& shape = action.table->key();
@@ -153,6 +158,7 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
     return fail(Code::kInternalServerError, "Two partition keys have one hash");
   }
   if (old_item) effect.before_bytes = item_size_bytes(*old_item);
+  if (action.inserts && old_item) return fail(Code::kDuplicateItem, messages::kDuplicateItem);
   if (action.condition && !action.condition->matches(old_item)) {
     return condition_failed(action, old_item);
   }

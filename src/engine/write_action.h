@@ -45,6 +45,7 @@ struct WriteAction {
   bool by_service = false;  // for the log of changes: no request asked for it
   // Of a deletion by the sweep, which is the service's own: only what had expired then goes.
   std::optional<int64_t> expired_at_ms = {};
+  bool inserts = false;  // a put where no item may be yet
 };
 
 struct WriteEffect {
@@ -60,10 +61,12 @@ struct WriteEffect {
 // kValidation for items that are too large and for expressions that are none, which the service
 // finds whether or not there is such a table: null where there is none.
 Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters);
+// kValidation for expressions that look into the table's keys.
+Result<void> check_expressions(const WriteAction& action);
 // kValidation for keys and items that the table does not take, and for updates of key attributes.
 Result<void> check_write(WriteAction& action, const Item& item);
-// kConditionalCheckFailed with the item in its detail where asked for; kValidation for an update
-// that does not fit the item.
+// kDuplicateItem; kConditionalCheckFailed with the item in its detail where asked for; kValidation
+// for an update that does not fit the item.
 Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before);
 void apply_effect(const WriteAction& action, const WriteEffect& effect, Transaction& transaction);
 

@@ -219,14 +219,25 @@ Result<void> bind(ConditionNode& node, Placeholders& placeholders) {
   return node.children.empty() ? check_leaf(node) : Result<void>();
 }
 
+Result<void> check(const ConditionNode& node) {
+  for (const ConditionNode& child : node.children) STATOR_CHECK_OK(check(child));
+  return node.children.empty() ? check_leaf(node) : Result<void>();
+}
+
 Result<void> bind(UpdateTree& tree, Placeholders& placeholders) {
-  std::vector<const UpdateAction*> written;
   for (auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
     for (UpdateAction& action : *actions) {
       STATOR_CHECK_OK(bind_path(action.path, placeholders));
       if (actions != &tree.removes) STATOR_CHECK_OK(bind_operand(action.operand, placeholders));
-      written.push_back(&action);
     }
+  }
+  return check(tree);
+}
+
+Result<void> check(const UpdateTree& tree) {
+  std::vector<const UpdateAction*> written;
+  for (const auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
+    for (const UpdateAction& action : *actions) written.push_back(&action);
   }
   STATOR_CHECK_OK(check_apart(in_order(std::move(written))));
   for (const UpdateAction& set : tree.sets) STATOR_CHECK_OK(check_set_operand(set.operand));

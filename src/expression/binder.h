@@ -14,6 +14,10 @@ Result<void> bind(ConditionNode& node, Placeholders& placeholders);
 Result<void> bind(UpdateTree& tree, Placeholders& placeholders);
 Result<void> bind(ProjectionTree& paths, Placeholders& placeholders);
 
+// bind()'s checks alone, of trees whose names and values are known from the start.
+Result<void> check(const ConditionNode& node);
+Result<void> check(const UpdateTree& tree);
+
 bool is_reserved_word(std::string_view word);  // in any case
 
 // Puts the parameter's name in front of a complaint: "Invalid FilterExpression: …".

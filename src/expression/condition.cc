@@ -45,6 +45,10 @@ Result<Condition> Condition::parse(std::string_view text, ConditionRole role,
   return Condition(std::make_unique<Impl>(Impl{std::move(*root)}));
 }
 
+Condition Condition::of(expression::ConditionNode root) {
+  return Condition(std::make_unique<Impl>(Impl{std::move(root)}));
+}
+
 bool Condition::matches(const std::optional<ItemView>& item) const {
   return expression::matches(impl_->root, item);
 }

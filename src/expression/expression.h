@@ -22,6 +22,12 @@
 
 namespace stator {
 
+namespace expression {
+struct ConditionNode;
+struct UpdateTree;
+struct ProjectionColumn;
+}  // namespace expression
+
 // ExpressionAttributeNames and ExpressionAttributeValues of one request, and which were used.
 // Borrows both maps. Null: the parameter was not given.
 class Placeholders {
@@ -54,6 +60,7 @@ class Condition {
   static Result<Condition> parse(std::string_view text, ConditionRole role,
                                  Placeholders& placeholders,
                                  ExpressionLimits limits = ExpressionLimits::kEnforced);
+  static Condition of(expression::ConditionNode root);  // bound and checked
   Condition(Condition&&) noexcept;
   Condition& operator=(Condition&&) noexcept;
   ~Condition();
@@ -77,6 +84,8 @@ class ProjectionExpression {
                                             ExpressionLimits limits = ExpressionLimits::kEnforced);
   // Whole top-level attributes by name: AttributesToGet, index projections.
   static ProjectionExpression of_attributes(const std::vector<std::string>& names);
+  // Values from anywhere in the item as its top-level attributes; the names are distinct.
+  static ProjectionExpression of_columns(const std::vector<expression::ProjectionColumn>& columns);
   ProjectionExpression(ProjectionExpression&&) noexcept;
   ProjectionExpression& operator=(ProjectionExpression&&) noexcept;
   ~ProjectionExpression();
@@ -95,6 +104,7 @@ class Update {
  public:
   static Result<Update> parse(std::string_view text, Placeholders& placeholders,
                               ExpressionLimits limits = ExpressionLimits::kEnforced);
+  static Update of(expression::UpdateTree tree);  // bound and checked
   Update(Update&&) noexcept;
   Update& operator=(Update&&) noexcept;
   ~Update();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
 #include "expression/binder.h"
 #include "expression/expression.h"
 #include "expression/parser.h"
@@ -14,6 +16,7 @@ struct ProjectionExpression::Impl {
     }
   }
   expression::PathTree tree;
+  std::map<std::string, expression::Path> columns;  // by name; instead of the tree where not empty
   std::set<std::string, std::less<>> names;
   std::vector<std::string> opened;
 };
@@ -40,8 +43,22 @@ ProjectionExpression ProjectionExpression::of_attributes(const std::vector<std::
   return ProjectionExpression(std::make_unique<Impl>(paths));
 }
 
+ProjectionExpression ProjectionExpression::of_columns(
+    const std::vector<expression::ProjectionColumn>& columns) {
+  expression::ProjectionTree paths;
+  for (const auto& column : columns) paths.push_back(column.path);
+  auto impl = std::make_unique<Impl>(paths);
+  for (const auto& column : columns) impl->columns.emplace(column.name, column.path);
+  return ProjectionExpression(std::move(impl));
+}
+
 EncodedItem ProjectionExpression::apply(ItemView item) const {
-  return impl_->tree.project(item);
+  if (impl_->columns.empty()) return impl_->tree.project(item);
+  ItemBuilder builder;
+  for (const auto& [name, path] : impl_->columns) {
+    if (const auto value = expression::find(item, path)) builder.add(name, *value);
+  }
+  return std::move(builder).finish();
 }
 
 std::set<std::string, std::less<>> ProjectionExpression::attributes() const {

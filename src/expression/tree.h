@@ -73,6 +73,12 @@ struct UpdateTree {
 
 using ProjectionTree = std::vector<Path>;
 
+// A value that a projection shows under a name of its own, at the top of the item.
+struct ProjectionColumn {
+  Path path;
+  std::string name;
+};
+
 // "=", "<>", …
 const char* comparator_text(Comparator comparator);
 // "attribute_exists", …, "BETWEEN", "IN", "AND", "OR", "NOT"; empty for kCompare.

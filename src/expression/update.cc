@@ -271,6 +271,10 @@ Result<Update> Update::parse(std::string_view text, Placeholders& placeholders,
   return Update(std::make_unique<Impl>(std::move(*tree), limits == ExpressionLimits::kLifted));
 }
 
+Update Update::of(expression::UpdateTree tree) {
+  return Update(std::make_unique<Impl>(std::move(tree)));
+}
+
 Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item& key) const {
   const EncodedItem fresh = old ? EncodedItem() : encode_item(key);
   const ItemView before_image = old ? *old : ItemView(fresh);

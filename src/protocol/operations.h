@@ -142,6 +142,7 @@ class Operations {
 
   // In the order of their names.
   static constexpr auto kDynamoDb = std::to_array<Operation>({
+      {"BatchExecuteStatement", kLater<&Engine::batch_execute_statement>},
       {"BatchGetItem", kNow<&Engine::batch_get_item>},
       {"BatchWriteItem", kLater<&Engine::batch_write_item>},
       {"CreateGlobalTable", document<admin::kCreateGlobalTable>},
@@ -161,6 +162,8 @@ class Operations {
       {"DescribeTimeToLive", kNow<&Engine::describe_time_to_live>},
       {"DisableKinesisStreamingDestination", document<admin::kDisableKinesisStreamingDestination>},
       {"EnableKinesisStreamingDestination", document<admin::kEnableKinesisStreamingDestination>},
+      {"ExecuteStatement", kLater<&Engine::execute_statement>},
+      {"ExecuteTransaction", kLater<&Engine::execute_transaction>},
       {"GetItem", kNow<&Engine::get_item>},
       {"GetResourcePolicy", document<admin::kGetResourcePolicy>},
       {"ListContributorInsights", document<admin::kListContributorInsights>},

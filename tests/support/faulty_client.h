@@ -154,6 +154,18 @@ class FaultyClient final : public Client {
       const TransactGetItemsRequest& request) override {
     return run("TransactGetItems", [&] { return inner_.transact_get_items(request); });
   }
+  Result<ExecuteStatementResult> execute_statement(
+      const ExecuteStatementRequest& request) override {
+    return run("ExecuteStatement", [&] { return inner_.execute_statement(request); });
+  }
+  Result<BatchExecuteStatementResult> batch_execute_statement(
+      const BatchExecuteStatementRequest& request) override {
+    return run("BatchExecuteStatement", [&] { return inner_.batch_execute_statement(request); });
+  }
+  Result<ExecuteTransactionResult> execute_transaction(
+      const ExecuteTransactionRequest& request) override {
+    return run("ExecuteTransaction", [&] { return inner_.execute_transaction(request); });
+  }
   Result<std::string> call(std::string_view operation, std::string_view json) override {
     return run(std::string(operation).c_str(), [&] { return inner_.call(operation, json); });
   }

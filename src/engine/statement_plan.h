@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A SELECT as ranges of rows: the partitions that its WHERE names, or everything.
+//
+// The whole WHERE filters what is read, so the ranges only decide what is examined, and in which
+// order. Branches of an OR that all name partitions are read partition by partition.
+#pragma once
+
+#include <optional>
+
+#include "engine/range_plan.h"
+#include "partiql/planner.h"
+
+namespace stator {
+
+struct SelectOptions {
+  std::optional<int64_t> limit = {};
+  bool consistent_read = false;
+  std::optional<Item> start_key = {};  // where the page before ended
+};
+
+// kValidation with the service's text. The result borrows the table alone.
+Result<RangePlan> plan_select(const Table& table, partiql::Plan plan, const SelectOptions& options);
+
+}  // namespace stator

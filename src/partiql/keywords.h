@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// PartiQL's reserved words: names only within double quotes.
+#pragma once
+
+#include <string_view>
+
+namespace stator::partiql {
+
+bool is_keyword(std::string_view lower_case_word);
+
+}  // namespace stator::partiql

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts a statement into tokens.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/result.h"
+
+namespace stator::partiql {
+
+// Where a token is: line and column from 1, both and the length in characters.
+struct Position {
+  uint32_t line = 1;
+  uint32_t column = 1;
+  uint32_t length = 0;
+  bool operator==(const Position&) const = default;
+};
+std::string to_string(const Position& position);  // "1:8:5"
+
+enum class TokenKind {
+  kName,       // an attribute or a table: name
+  kQuoted,     // "name", without its quotes
+  kKeyword,    // a reserved word, in lower case
+  kString,     // 'text', without its quotes
+  kNumber,     // as written
+  kIon,        // `ion`
+  kParameter,  // ?
+  kOperator,   // = <> != < <= > >= + - * / % ||
+  kSymbol,     // ( ) [ ] { } , . : ; << >> @
+  kEnd,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::string text;
+  Position at;
+};
+
+// The tokens without the comments, kEnd last. kValidation for what is none.
+Result<std::vector<Token>> tokenize(std::string_view statement);
+
+// "Statement wasn't well formed, can't be processed: …"
+Failure not_well_formed(std::string_view detail);
+
+}  // namespace stator::partiql

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Syntax alone: a statement's text to its tree.
+//
+// Grammar: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.html
+// Errors: kValidation with the service's text.
+#pragma once
+
+#include <string_view>
+
+#include "partiql/tree.h"
+#include "stator/result.h"
+
+namespace stator::partiql {
+
+Result<Statement> parse(std::string_view text);
+
+}  // namespace stator::partiql
