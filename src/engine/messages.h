@@ -60,7 +60,7 @@ inline constexpr const char* kNoSuchStatementIndex = "The table does not have th
 inline constexpr const char* kOrderWithoutKey =
     "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY "
     "clause.";
-inline constexpr const char* kInvalidNextToken = "Invalid NextToken";
+inline constexpr const char* kInvalidStatementToken = "Invalid NextToken";
 inline constexpr const char* kExistsPlace =
     "EXISTS can only be used in ExecuteTransaction write requests.";
 inline constexpr const char* kExistsShape =

@@ -327,11 +327,11 @@ Result<void> check_filter(const RangePlan& plan) {
 // Goes on after the row at which the page before ended.
 Result<void> resume(RangePlan& plan, std::vector<RangePlan::Part>& parts, const Item& start_key) {
   auto row = start_row(plan, start_key);
-  if (!row) return refused(messages::kInvalidNextToken);
+  if (!row) return refused(messages::kInvalidStatementToken);
   const auto found = std::ranges::find_if(parts, [&](const RangePlan::Part& part) {
     return *row >= part.range.begin && (part.range.end.empty() || *row < part.range.end);
   });
-  if (found == parts.end()) return refused(messages::kInvalidNextToken);
+  if (found == parts.end()) return refused(messages::kInvalidStatementToken);
   parts.erase(parts.begin(), found);
   if (plan.direction == Direction::kForward) {
     parts.front().range.begin = std::move(*row) + '\0';

@@ -47,11 +47,11 @@ Result<Item> read_token(const Hash128& secret, const ExecuteStatementRequest& re
   const auto bytes = wire::from_base64(*request.next_token);
   constexpr std::size_t kSealEnd = 1 + std::tuple_size_v<Hash128>;
   if (!bytes || bytes->size() < kSealEnd || bytes->front() != kTokenVersion) {
-    return fail(Code::kValidation, messages::kInvalidNextToken);
+    return fail(Code::kValidation, messages::kInvalidStatementToken);
   }
   const std::string key = bytes->substr(kSealEnd);
   if (bytes->substr(1, kSealEnd - 1) != seal(secret, request, key) || !validate_item(key)) {
-    return fail(Code::kValidation, messages::kInvalidNextToken);
+    return fail(Code::kValidation, messages::kInvalidStatementToken);
   }
   return decode_item(ItemView(key));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "api/attribute_check.h"
+#include "api/messages.h"
 #include "partiql/messages.h"
 
 namespace stator::partiql {
@@ -81,7 +82,7 @@ Result<Map> map_of(const Term& term, const std::string& key, int depth) {
 
 // `key` is the place within the value, as messages have it: "root.a[1]".
 Result<AttributeValue> literal(const Term& term, const std::string& key, int depth) {
-  if (depth > kValueNestingMax) return refused(kNestedTooDeeply);
+  if (depth > kValueNestingMax) return refused(messages::kValueNestedTooDeeply);
   switch (term.kind) {
     case TermKind::kString:
       return AttributeValue(term.text);
