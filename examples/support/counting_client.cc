@@ -196,6 +196,27 @@ Result<ExecuteTransactionResult> CountingClient::execute_transaction(
   return result;
 }
 
+Result<ListStreamsResult> CountingClient::list_streams(const ListStreamsRequest& request) {
+  count("ListStreams", 0, 0);
+  return inner_.list_streams(request);
+}
+
+Result<DescribeStreamResult> CountingClient::describe_stream(const DescribeStreamRequest& request) {
+  count("DescribeStream", 0, 0);
+  return inner_.describe_stream(request);
+}
+
+Result<GetShardIteratorResult> CountingClient::get_shard_iterator(
+    const GetShardIteratorRequest& request) {
+  count("GetShardIterator", 0, 0);
+  return inner_.get_shard_iterator(request);
+}
+
+Result<GetRecordsResult> CountingClient::get_records(const GetRecordsRequest& request) {
+  count("GetRecords", 0, 0);
+  return inner_.get_records(request);
+}
+
 // What it cost in units is in the answer's JSON, if it was asked for.
 Result<std::string> CountingClient::call(std::string_view operation, std::string_view json) {
   count(std::string(operation).c_str(), 0, 0);

@@ -15,6 +15,7 @@
 
 #include "stator/requests.h"
 #include "stator/statements.h"
+#include "stator/streams.h"
 
 namespace stator {
 
@@ -96,6 +97,9 @@ struct TableDescription {
   std::optional<int64_t> on_demand_since_ms = {};  // absent: never was
   std::optional<int64_t> table_class_changed_ms = {};
   std::optional<EncryptionSpecification> encryption = {};  // of a table that has its own key
+  std::optional<StreamSpecification> stream = {};  // absent: none is enabled
+  std::optional<std::string> latest_stream_arn = {};
+  std::optional<std::string> latest_stream_label = {};
 };
 
 struct CreateTableResult {
@@ -220,6 +224,12 @@ class Client {
       const BatchExecuteStatementRequest& request) = 0;
   virtual Result<ExecuteTransactionResult> execute_transaction(
       const ExecuteTransactionRequest& request) = 0;
+
+  virtual Result<ListStreamsResult> list_streams(const ListStreamsRequest& request) = 0;
+  virtual Result<DescribeStreamResult> describe_stream(const DescribeStreamRequest& request) = 0;
+  virtual Result<GetShardIteratorResult> get_shard_iterator(
+      const GetShardIteratorRequest& request) = 0;
+  virtual Result<GetRecordsResult> get_records(const GetRecordsRequest& request) = 0;
 
   // Any operation of DynamoDB or DynamoDB Streams by its name ("TagResource"): the request as the
   // API has it in JSON, the answer's JSON. Meant for those that have no method of their own here.

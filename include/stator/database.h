@@ -68,6 +68,11 @@ class Database final : public Client {
       const BatchExecuteStatementRequest& request) override;
   Result<ExecuteTransactionResult> execute_transaction(
       const ExecuteTransactionRequest& request) override;
+  Result<ListStreamsResult> list_streams(const ListStreamsRequest& request) override;
+  Result<DescribeStreamResult> describe_stream(const DescribeStreamRequest& request) override;
+  Result<GetShardIteratorResult> get_shard_iterator(
+      const GetShardIteratorRequest& request) override;
+  Result<GetRecordsResult> get_records(const GetRecordsRequest& request) override;
   Result<std::string> call(std::string_view operation, std::string_view json) override;
 
   // The writes for those who do not wait: each returns once its write is evaluated and queued, and

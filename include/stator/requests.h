@@ -30,6 +30,7 @@ enum class KeyType { kHash, kRange };
 enum class ProjectionType { kAll, kKeysOnly, kInclude };
 enum class BillingMode { kProvisioned, kPayPerRequest };
 enum class TableClass { kStandard, kStandardInfrequentAccess };
+enum class StreamViewType { kNewImage, kOldImage, kNewAndOldImages, kKeysOnly };
 enum class TableStatus { kCreating, kUpdating, kDeleting, kActive };
 enum class EncryptionType { kAes256, kKms };
 
@@ -83,6 +84,12 @@ struct EncryptionSpecification {  // SSESpecification; kept and described
   bool operator==(const EncryptionSpecification&) const = default;
 };
 
+struct StreamSpecification {
+  bool enabled = false;
+  std::optional<StreamViewType> view = {};  // where enabled, and only there
+  bool operator==(const StreamSpecification&) const = default;
+};
+
 struct Tag {
   std::string key;
   std::string value;
@@ -103,6 +110,7 @@ struct CreateTableRequest {
   std::optional<bool> deletion_protection = {};
   std::vector<Tag> tags = {};
   std::optional<EncryptionSpecification> encryption = {};
+  std::optional<StreamSpecification> stream = {};
 };
 
 struct GlobalIndexUpdate {  // settings of an index that is there
@@ -129,6 +137,7 @@ struct UpdateTableRequest {
   std::optional<bool> deletion_protection = {};
   std::optional<std::vector<GlobalIndexChange>> global_indexes = {};  // GlobalSecondaryIndexUpdates
   std::optional<EncryptionSpecification> encryption = {};
+  std::optional<StreamSpecification> stream = {};
 };
 
 struct TimeToLiveSpecification {

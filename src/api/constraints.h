@@ -11,6 +11,7 @@
 
 #include "stator/requests.h"
 #include "stator/statements.h"
+#include "stator/streams.h"
 
 namespace stator {
 
@@ -77,5 +78,9 @@ void add_constraints(const TransactGetItemsRequest& request, Constraints& constr
 void add_constraints(const ExecuteStatementRequest& request, Constraints& constraints);
 void add_constraints(const BatchExecuteStatementRequest& request, Constraints& constraints);
 void add_constraints(const ExecuteTransactionRequest& request, Constraints& constraints);
+void add_constraints(const ListStreamsRequest& request, Constraints& constraints);
+void add_constraints(const DescribeStreamRequest& request, Constraints& constraints);
+void add_constraints(const GetShardIteratorRequest& request, Constraints& constraints);
+void add_constraints(const GetRecordsRequest& request, Constraints& constraints);
 
 }  // namespace stator

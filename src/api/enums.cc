@@ -111,6 +111,51 @@ std::span<const EnumName<TimeToLiveStatus>> names_of(TimeToLiveStatus) {
   return kNames;
 }
 
+std::span<const EnumName<StreamViewType>> names_of(StreamViewType) {
+  static constexpr EnumName<StreamViewType> kNames[] = {
+      {StreamViewType::kNewImage, "NEW_IMAGE"},
+      {StreamViewType::kOldImage, "OLD_IMAGE"},
+      {StreamViewType::kNewAndOldImages, "NEW_AND_OLD_IMAGES"},
+      {StreamViewType::kKeysOnly, "KEYS_ONLY"},
+  };
+  return kNames;
+}
+
+std::span<const EnumName<StreamStatus>> names_of(StreamStatus) {
+  static constexpr EnumName<StreamStatus> kNames[] = {
+      {StreamStatus::kEnabling, "ENABLING"},
+      {StreamStatus::kEnabled, "ENABLED"},
+      {StreamStatus::kDisabling, "DISABLING"},
+      {StreamStatus::kDisabled, "DISABLED"},
+  };
+  return kNames;
+}
+
+std::span<const EnumName<ShardIteratorType>> names_of(ShardIteratorType) {
+  static constexpr EnumName<ShardIteratorType> kNames[] = {
+      {ShardIteratorType::kTrimHorizon, "TRIM_HORIZON"},
+      {ShardIteratorType::kLatest, "LATEST"},
+      {ShardIteratorType::kAtSequenceNumber, "AT_SEQUENCE_NUMBER"},
+      {ShardIteratorType::kAfterSequenceNumber, "AFTER_SEQUENCE_NUMBER"},
+  };
+  return kNames;
+}
+
+std::span<const EnumName<ShardFilterType>> names_of(ShardFilterType) {
+  static constexpr EnumName<ShardFilterType> kNames[] = {
+      {ShardFilterType::kChildShards, "CHILD_SHARDS"}};
+  return kNames;
+}
+
+std::span<const EnumName<StreamEvent>> names_of(StreamEvent) {
+  static constexpr EnumName<StreamEvent> kNames[] = {
+      {StreamEvent::kInsert, "INSERT"},
+      {StreamEvent::kModify, "MODIFY"},
+      {StreamEvent::kRemove, "REMOVE"},
+  };
+  return kNames;
+}
+
 std::span<const EnumName<ConditionalOperator>> names_of(ConditionalOperator) {
   static constexpr EnumName<ConditionalOperator> kNames[] = {{ConditionalOperator::kOr, "OR"},
                                                              {ConditionalOperator::kAnd, "AND"}};

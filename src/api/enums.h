@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "stator/client.h"
+#include "stator/requests.h"
+#include "stator/streams.h"
 
 namespace stator::wire {
 
@@ -51,6 +53,11 @@ std::span<const EnumName<TableClass>> names_of(TableClass);
 std::span<const EnumName<TableStatus>> names_of(TableStatus);
 std::span<const EnumName<EncryptionType>> names_of(EncryptionType);
 std::span<const EnumName<TimeToLiveStatus>> names_of(TimeToLiveStatus);
+std::span<const EnumName<StreamViewType>> names_of(StreamViewType);
+std::span<const EnumName<StreamStatus>> names_of(StreamStatus);
+std::span<const EnumName<ShardIteratorType>> names_of(ShardIteratorType);
+std::span<const EnumName<ShardFilterType>> names_of(ShardFilterType);
+std::span<const EnumName<StreamEvent>> names_of(StreamEvent);
 std::span<const EnumName<ConditionalOperator>> names_of(ConditionalOperator);
 std::span<const EnumName<AttributeAction>> names_of(AttributeAction);
 std::span<const EnumName<ComparisonOperator>> names_of(ComparisonOperator);

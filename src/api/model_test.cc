@@ -28,7 +28,7 @@ constexpr std::string_view kNewer[] = {"DeletionProtectionEnabled", "OnDemandThr
 constexpr std::string_view kNotWritten[] = {
     "Expected",         "ConditionalOperator", "AttributesToGet",
     "AttributeUpdates", "QueryFilter",         "KeyConditions",
-    "ScanFilter",       "StreamSpecification", "ReplicaUpdates"};
+    "ScanFilter", "ReplicaUpdates"};
 
 using Element = simdjson::dom::element;
 

@@ -12,14 +12,6 @@ void refuse(Reader& reader, std::string_view parameter) {
   reader.fail(Code::kValidation, fmt::format(messages::kNotSupported, parameter));
 }
 
-template <class T>
-void refuse_streams(Reader& reader, Json json, T&) {
-  bool enabled = false;
-  if (json["StreamEnabled"].get_bool().get(enabled) == simdjson::SUCCESS && enabled) {
-    refuse(reader, "StreamSpecification with StreamEnabled");
-  }
-}
-
 void refuse_policy(Reader& reader, Json, CreateTableRequest&) {
   refuse(reader, "ResourcePolicy");
 }
@@ -58,7 +50,7 @@ constexpr Member<Create> kCreateTable[] = {
     {"TableClass", set_enum<&Create::table_class>},
     {"DeletionProtectionEnabled", set_boolean<&Create::deletion_protection>},
     {"Tags", set_list<&Create::tags, kTag>},
-    {"StreamSpecification", refuse_streams},
+    {"StreamSpecification", set_structure<&Create::stream, kStream>},
     {"SSESpecification", set_structure<&Create::encryption, kEncryption>},
     {"ResourcePolicy", refuse_policy},
 };
@@ -112,7 +104,7 @@ constexpr Member<Change> kUpdateTable[] = {
     {"TableClass", set_enum<&Change::table_class>},
     {"DeletionProtectionEnabled", set_boolean<&Change::deletion_protection>},
     {"GlobalSecondaryIndexUpdates", set_list<&Change::global_indexes, kIndexChange>},
-    {"StreamSpecification", refuse_streams},
+    {"StreamSpecification", set_structure<&Change::stream, kStream>},
     {"SSESpecification", set_structure<&Change::encryption, kEncryption>},
     {"ReplicaUpdates", refuse_replicas},
 };

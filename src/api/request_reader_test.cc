@@ -235,11 +235,15 @@ TEST(Reader, RefusesFeaturesThatWouldOtherwiseBeLost) {
   };
   EXPECT_THAT(create(R"("StreamSpecification":{"StreamEnabled":true})"),
               FailsWith(Code::kValidation, "StreamSpecification"));
+  EXPECT_THAT(create(R"("SSESpecification":{"Enabled":true})"),
+              FailsWith(Code::kValidation, "SSESpecification"));
   EXPECT_THAT(create(R"("ResourcePolicy":"{}")"), FailsWith(Code::kValidation, "ResourcePolicy"));
   EXPECT_THAT(
       create(
           R"("StreamSpecification":{"StreamEnabled":false},"SSESpecification":{"Enabled":false})"),
       IsOk());
+  EXPECT_THAT(create(R"("StreamSpecification":{"StreamViewType":"NEW_IMAGE"})"),
+              FailsWith(Code::kValidation, "'streamSpecification.streamEnabled'"));
 }
 
 TEST(Reader, WantsExactlyOneActionInATransactionsElement) {

@@ -90,6 +90,7 @@ void write_table_settings(JsonWriter& json, const Request& request) {
     write_boolean(json, "DeletionProtectionEnabled", *request.deletion_protection);
   }
   write_encryption(json, request.encryption);
+  write_stream(json, request.stream);
 }
 
 void write_tags(JsonWriter& json, const std::vector<Tag>& tags) {

@@ -51,6 +51,16 @@ struct TransactGetItemsResponse {
   std::vector<ConsumedCapacity> capacity;
 };
 
+struct StreamRecordResponse : StreamRecordHeader {
+  EncodedItem keys;
+  std::optional<EncodedItem> new_image = {};
+  std::optional<EncodedItem> old_image = {};
+};
+struct GetRecordsResponse {
+  std::vector<StreamRecordResponse> records;
+  std::optional<std::string> next_iterator = {};
+};
+
 // "Transaction cancelled, please refer cancellation reasons for specific reasons [None, …]"
 std::string cancellation_message(const std::vector<CancellationReason>& reasons);
 

@@ -59,6 +59,15 @@ void write_projection(JsonWriter& json, const Projection& projection) {
   json.end_object();
 }
 
+void write_stream(JsonWriter& json, const std::optional<StreamSpecification>& stream) {
+  if (!stream) return;
+  json.key("StreamSpecification");
+  json.begin_object();
+  write_boolean(json, "StreamEnabled", stream->enabled);
+  if (stream->view) write_enum(json, "StreamViewType", *stream->view);
+  json.end_object();
+}
+
 void write_on_demand(JsonWriter& json, const std::optional<OnDemandThroughput>& throughput) {
   if (!throughput) return;
   json.key("OnDemandThroughput");

@@ -128,6 +128,9 @@ constexpr Member<Table> kTable[] = {
     {"TableClassSummary", set_table_class},
     {"DeletionProtectionEnabled", set_boolean<&Table::deletion_protection>},
     {"SSEDescription", set_encryption},
+    {"StreamSpecification", set_structure<&Table::stream, kStream>},
+    {"LatestStreamArn", set_text<&Table::latest_stream_arn>},
+    {"LatestStreamLabel", set_text<&Table::latest_stream_label>},
 };
 
 constexpr Member<CreateTableResult> kCreateTableResult[] = {

@@ -42,4 +42,9 @@ inline constexpr Member<OnDemandThroughput> kOnDemand[] = {
     {"MaxWriteRequestUnits", set_long<&OnDemandThroughput::max_write>},
 };
 
+inline constexpr Member<StreamSpecification> kStream[] = {
+    {"StreamEnabled", set_boolean<&StreamSpecification::enabled>, true},
+    {"StreamViewType", set_enum<&StreamSpecification::view>},
+};
+
 }  // namespace stator::wire

@@ -167,7 +167,8 @@ inline CreateTableRequest full_create() {
           .deletion_protection = true,
           .tags = {{"key", "value"}},
           .encryption = EncryptionSpecification{
-              .enabled = true, .type = EncryptionType::kKms, .key_id = "a-key"}};
+              .enabled = true, .type = EncryptionType::kKms, .key_id = "a-key"},
+          .stream = StreamSpecification{.enabled = true, .view = StreamViewType::kNewImage}};
 }
 
 inline UpdateTableRequest full_update_table() {
@@ -187,7 +188,8 @@ inline UpdateTableRequest full_update_table() {
           .global_indexes = {{{.update = update},
                               {.create = create.global_indexes->front()},
                               {.remove = "Removed"}}},
-          .encryption = create.encryption};
+          .encryption = create.encryption,
+          .stream = create.stream};
 }
 
 inline UpdateTimeToLiveRequest full_update_time_to_live() {
@@ -239,6 +241,9 @@ inline TableDescription sample_description() {
   table.table_class_changed_ms = 8000;
   table.encryption = EncryptionSpecification{
       .enabled = true, .type = EncryptionType::kKms, .key_id = "arn:aws:kms:key"};
+  table.stream = request.stream;
+  table.latest_stream_label = "2024-01-01T00:00:00.000";
+  table.latest_stream_arn = table.arn + "/stream/2024-01-01T00:00:00.000";
   return table;
 }
 

@@ -8,6 +8,7 @@
 
 #include "stator/requests.h"
 #include "stator/statements.h"
+#include "stator/streams.h"
 
 namespace stator {
 
@@ -31,6 +32,10 @@ Result<void> validate(const TransactGetItemsRequest& request);
 Result<void> validate(const ExecuteStatementRequest& request);
 Result<void> validate(const BatchExecuteStatementRequest& request);
 Result<void> validate(const ExecuteTransactionRequest& request);
+Result<void> validate(const ListStreamsRequest& request);
+Result<void> validate(const DescribeStreamRequest& request);
+Result<void> validate(const GetShardIteratorRequest& request);
+Result<void> validate(const GetRecordsRequest& request);
 
 // What validate() checks between the model's constraints and the values: placeholders have an
 // expression to be used in.

@@ -13,6 +13,8 @@ namespace stator {
 
 Failure invalid(std::string_view text);  // "One or more parameter values were invalid: " before it
 
+Result<void> check_stream(const StreamSpecification& stream);
+
 // The model's constraints.
 template <class T>
 Result<void> check_constraints(const T& request) {

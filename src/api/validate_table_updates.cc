@@ -16,7 +16,7 @@ bool changes_nothing(const UpdateTableRequest& request) {
   const bool changes_indexes = request.global_indexes && !request.global_indexes->empty();
   return !changes_indexes && !request.billing_mode && !request.throughput &&
          !request.on_demand_throughput && !request.warm_throughput && !request.table_class &&
-         !request.deletion_protection && !request.encryption;
+         !request.deletion_protection && !request.encryption && !request.stream;
 }
 
 Result<void> check_billing(const UpdateTableRequest& request) {
@@ -114,6 +114,7 @@ Result<void> validate(const UpdateTableRequest& request) {
   STATOR_CHECK_OK(check_texts(request));
   STATOR_CHECK_OK(check_billing(request));
   STATOR_CHECK_OK(check_on_demand(request.on_demand_throughput, "table"));
+  if (request.stream) STATOR_CHECK_OK(check_stream(*request.stream));
   return check_index_changes(request);
 }
 

@@ -341,6 +341,7 @@ Result<void> validate(const CreateTableRequest& request) {
   STATOR_CHECK_OK(check_not_empty(request.key_schema.empty(), "keySchema", "[]"));
   STATOR_CHECK_OK(check_texts(request));
   STATOR_CHECK_OK(check_billing(request));
+  if (request.stream) STATOR_CHECK_OK(check_stream(*request.stream));
   const std::set<std::string> defined = attribute_names(request.attributes);
   if (defined.size() != request.attributes.size()) {
     return invalid(messages::kDefinedTwice);

@@ -38,6 +38,10 @@ std::string to_json(const TransactGetItemsResponse& response);
 std::string to_json(const StatementResponse& response);
 std::string to_json(const BatchExecuteStatementResult& result);
 std::string to_json(const ExecuteTransactionResult& result);
+std::string to_json(const ListStreamsResult& result);
+std::string to_json(const DescribeStreamResult& result);
+std::string to_json(const GetShardIteratorResult& result);
+std::string to_json(const GetRecordsResponse& response);
 
 std::string error_to_json(const Error& error);  // {"__type": …, "message": …} and detail
 int http_status(Code code);
@@ -63,6 +67,10 @@ std::string to_json(const TransactGetItemsRequest& request);
 std::string to_json(const ExecuteStatementRequest& request);
 std::string to_json(const BatchExecuteStatementRequest& request);
 std::string to_json(const ExecuteTransactionRequest& request);
+std::string to_json(const ListStreamsRequest& request);
+std::string to_json(const DescribeStreamRequest& request);
+std::string to_json(const GetShardIteratorRequest& request);
+std::string to_json(const GetRecordsRequest& request);
 
 template <class T>
 Result<T> read_result(std::string_view json);  // specialized in the .cc for every result type

@@ -34,6 +34,7 @@ void print_json(const Flags& flags, const VerifyReport& report) {
                   {"tables", number(report.tables)},
                   {"items", number(report.items)},
                   {"index_entries", number(report.index_entries)},
+                  {"changes", number(report.changes)},
                   {"tokens", number(report.tokens)},
                   {"uncounted", List(report.uncounted.begin(), report.uncounted.end())}};
   std::printf("%s\n", wire::item_to_plain_json(item).c_str());
@@ -47,10 +48,11 @@ void print_text(const VerifyReport& report) {
         "described\n",
         table.c_str());
   }
-  std::printf("checked %llu tables, %llu items, %llu index entries, %llu tokens\n",
+  std::printf("checked %llu tables, %llu items, %llu index entries, %llu changes, %llu tokens\n",
               static_cast<unsigned long long>(report.tables),
               static_cast<unsigned long long>(report.items),
               static_cast<unsigned long long>(report.index_entries),
+              static_cast<unsigned long long>(report.changes),
               static_cast<unsigned long long>(report.tokens));
 }
 
@@ -101,7 +103,8 @@ void add_verify(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("directory", flags->directory,
                    "The directory; no process may have it open. Checked are the files' checksums, "
-                   "every item, every index entry both ways, counters, tokens and stray rows")
+                   "every item, every index entry both ways, counters, changes, tokens and stray "
+                   "rows")
       ->type_name("DIR")
       ->required();
   command->add_flag("--json", flags->json, "One JSON object, for scripts");

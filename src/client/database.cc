@@ -185,6 +185,23 @@ Result<ExecuteTransactionResult> Database::execute_transaction(
   return impl_->write(&Engine::execute_transaction, request);
 }
 
+Result<ListStreamsResult> Database::list_streams(const ListStreamsRequest& request) {
+  return impl_->engine->list_streams(request);
+}
+
+Result<DescribeStreamResult> Database::describe_stream(const DescribeStreamRequest& request) {
+  return impl_->engine->describe_stream(request);
+}
+
+Result<GetShardIteratorResult> Database::get_shard_iterator(
+    const GetShardIteratorRequest& request) {
+  return impl_->engine->get_shard_iterator(request);
+}
+
+Result<GetRecordsResult> Database::get_records(const GetRecordsRequest& request) {
+  return decode(impl_->engine->get_records(request));
+}
+
 Result<std::string> Database::call(std::string_view operation, std::string_view json) {
   const auto run = protocol::Operations<Answering>::find(operation);
   if (run == nullptr) return fail(Code::kUnknownOperation, "");

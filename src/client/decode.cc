@@ -64,4 +64,16 @@ Result<ExecuteStatementResult> decode(Result<StatementResponse> response) {
                                 .capacity = std::move(response->capacity)};
 }
 
+Result<GetRecordsResult> decode(Result<GetRecordsResponse> response) {
+  if (!response) return failure_of(std::move(response));
+  GetRecordsResult result{.records = {}, .next_iterator = std::move(response->next_iterator)};
+  result.records.reserve(response->records.size());
+  for (StreamRecordResponse& record : response->records) {
+    result.records.push_back({StreamRecordHeader(std::move(record)),
+                              decode_item(ItemView(record.keys)), decode(record.new_image),
+                              decode(record.old_image)});
+  }
+  return result;
+}
+
 }  // namespace stator

@@ -13,5 +13,6 @@ Result<PageResult> decode(Result<PageResponse> response);
 Result<BatchGetItemResult> decode(Result<BatchGetItemResponse> response);
 Result<TransactGetItemsResult> decode(Result<TransactGetItemsResponse> response);
 Result<ExecuteStatementResult> decode(Result<StatementResponse> response);
+Result<GetRecordsResult> decode(Result<GetRecordsResponse> response);
 
 }  // namespace stator

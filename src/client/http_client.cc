@@ -274,6 +274,23 @@ Result<ExecuteTransactionResult> HttpClient::execute_transaction(
   return impl_->call<ExecuteTransactionResult>("ExecuteTransaction", idempotent, Effect::kWrites);
 }
 
+Result<ListStreamsResult> HttpClient::list_streams(const ListStreamsRequest& request) {
+  return impl_->call<ListStreamsResult>("ListStreams", request, Effect::kReads);
+}
+
+Result<DescribeStreamResult> HttpClient::describe_stream(const DescribeStreamRequest& request) {
+  return impl_->call<DescribeStreamResult>("DescribeStream", request, Effect::kReads);
+}
+
+Result<GetShardIteratorResult> HttpClient::get_shard_iterator(
+    const GetShardIteratorRequest& request) {
+  return impl_->call<GetShardIteratorResult>("GetShardIterator", request, Effect::kReads);
+}
+
+Result<GetRecordsResult> HttpClient::get_records(const GetRecordsRequest& request) {
+  return impl_->call<GetRecordsResult>("GetRecords", request, Effect::kReads);
+}
+
 Result<std::string> HttpClient::call(std::string_view operation, std::string_view json) {
   if (!fits_a_header(operation)) return fail(Code::kUnknownOperation, "");
   return impl_->send(protocol::target_of(operation), std::string(json),

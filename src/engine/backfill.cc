@@ -138,7 +138,7 @@ class Backfill {
       if (!recount(engine_, table, positions, engine_.backfills)) return false;
     }
     const auto finished =
-        engine_.catalogue->update(name_, [&](TableDefinition& definition) -> Result<void> {
+        engine_.catalogue->update(name_, engine_.now_ms(), [&](TableDefinition& definition) -> Result<void> {
           std::erase(definition.unfinished, space_);
           return {};
         });

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "engine/catalogue_codec.h"
+#include "engine/catalogue_commit.h"
 #include "engine/catalogue_rows.h"
 #include "engine/messages.h"
 #include "engine/records.h"
@@ -14,28 +15,8 @@
 namespace stator {
 namespace {
 
-constexpr int kCommitAttempts = 100;
-
 Failure not_a_catalogue(std::string what) {
   return fail(Code::kCorruption, "The store holds no catalogue of Stator: " + std::move(what));
-}
-
-Result<void> commit(Transaction& transaction) {
-  CommitResult result = commit_and_wait(transaction);
-  if (result.outcome == CommitOutcome::kCommitted) return {};
-  if (result.outcome == CommitOutcome::kConflict) return fail(Code::kConflict, "conflict");
-  return Failure(std::move(result.error));
-}
-
-// Runs `change` until no other transaction comes between.
-template <class Change>
-auto retry_conflicts(Change change) {
-  auto result = change();
-  for (int attempt = 1; attempt < kCommitAttempts; ++attempt) {
-    if (result || result.error().code != Code::kConflict) break;
-    result = change();
-  }
-  return result;
 }
 
 // The spaces that one version of a table has and another has not.
@@ -94,7 +75,7 @@ Result<void> Catalogue::write_header() {
   header += secret;
   STATOR_TRY(const auto transaction, store_.begin());
   transaction->put(catalogue_row_key(CatalogueRow::kHeader), header);
-  return commit(*transaction);
+  return commit_or_fail(*transaction);
 }
 
 Result<void> Catalogue::load() {
@@ -104,30 +85,37 @@ Result<void> Catalogue::load() {
   Result<void> read;
   const std::string begin = catalogue_row_key(CatalogueRow::kCounters).substr(0, kPartitionBytes);
   STATOR_TRY(const auto view, store_.read_view());
-  STATOR_CHECK_OK(
-      view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
-                 [&](std::string_view key, std::string_view value) {
-                   const std::string_view rest = key.substr(kPartitionBytes);
-                   const std::string_view id = rest.empty() ? rest : rest.substr(1);
-                   if (rest.starts_with(static_cast<char>(CatalogueRow::kDropped))) {
-                     dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
-                   } else if (rest.starts_with(static_cast<char>(CatalogueRow::kCounters))) {
-                     counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
-                   } else if (rest.starts_with(static_cast<char>(CatalogueRow::kTable))) {
-                     read = [&]() -> Result<void> {
-                       STATOR_TRY(TableDefinition definition, decode_table(value));
-                       STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
-                       loaded.tables.emplace(table->name(), std::move(table));
-                       return {};
-                     }();
-                   }
-                   return read.has_value();
-                 }));
+  STATOR_CHECK_OK(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+                             [&](std::string_view key, std::string_view value) {
+                               read = load_row(key.substr(kPartitionBytes), value, loaded, dropped,
+                                               counters);
+                               return read.has_value();
+                             }));
   STATOR_CHECK_OK(std::move(read));
+  for (const auto& [name, table] : loaded.tables) note_recording(table);
   publish(std::move(loaded));
   STATOR_CHECK_OK(load_counters(counters));
   for (const SpaceId space : dropped) {
     worker_.post([this, space] { erase_rows(space); });
+  }
+  return {};
+}
+
+Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
+                                 CatalogueSnapshot& loaded, std::vector<SpaceId>& dropped,
+                                 std::map<SpaceId, std::string>& counters) {
+  const std::string_view id = rest.empty() ? rest : rest.substr(1);
+  if (rest.starts_with(static_cast<char>(CatalogueRow::kDropped))) {
+    dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
+  } else if (rest.starts_with(static_cast<char>(CatalogueRow::kCounters))) {
+    counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
+  } else if (rest.starts_with(static_cast<char>(CatalogueRow::kTable))) {
+    STATOR_TRY(TableDefinition definition, decode_table(value));
+    STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
+    loaded.tables.emplace(table->name(), std::move(table));
+  } else if (rest.starts_with(static_cast<char>(CatalogueRow::kLog))) {
+    STATOR_TRY(LogDefinition log, decode_log(value));
+    loaded.logs.emplace(log.space, std::make_shared<const LogDefinition>(std::move(log)));
   }
   return {};
 }
@@ -151,7 +139,7 @@ Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows
   STATOR_TRY(const auto transaction, store_.begin());
   for (const auto& [space, value] : rows)
     transaction->erase(catalogue_row_key(CatalogueRow::kCounters, space));
-  return commit(*transaction);
+  return commit_or_fail(*transaction);
 }
 
 void Catalogue::save_counters() {
@@ -175,21 +163,23 @@ void Catalogue::save_counters() {
 
 Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t now_ms) {
   const std::lock_guard lock(changes_);
-  STATOR_TRY(TableDefinition definition, retry_conflicts([&] { return insert(settings, now_ms); }));
-  STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
+  STATOR_TRY(Written written, retry_conflicts([&] { return insert(settings, now_ms); }));
+  STATOR_TRY(TablePtr table, Table::make(std::move(written.definition), secret_));
+  note_recording(table);
   CatalogueSnapshot next = *snapshot();
   next.tables.emplace(table->name(), table);
+  if (written.log) next.logs.insert_or_assign(written.log->space, written.log);
   publish(std::move(next));
   return table;
 }
 
-Result<TableDefinition> Catalogue::insert(const CreateTableRequest& settings, int64_t now_ms) {
+Result<Catalogue::Written> Catalogue::insert(const CreateTableRequest& settings, int64_t now_ms) {
   STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 2> keys = {catalogue_row_key(CatalogueRow::kTable, settings.table),
                                            catalogue_row_key(CatalogueRow::kNextSpace)};
   STATOR_TRY(const auto rows, transaction->get_for_update(keys));
   if (rows[0]) {
-    STATOR_CHECK_OK(commit(*transaction));
+    STATOR_CHECK_OK(commit_or_fail(*transaction));
     return fail(Code::kResourceInUse, messages::table_exists(settings.table));
   }
   uint64_t next = rows[1] ? read_big_endian(*rows[1]) : kFirstTableSpace;
@@ -203,6 +193,8 @@ Result<TableDefinition> Catalogue::insert(const CreateTableRequest& settings, in
   definition.space = take(1).front();
   definition.local_spaces = take(settings.local_indexes ? settings.local_indexes->size() : 0);
   definition.global_spaces = take(settings.global_indexes ? settings.global_indexes->size() : 0);
+  const auto new_space = [&] { return take(1).front(); };
+  STATOR_TRY(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, *transaction));
   if (next >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
 
   // Before it is kept: a definition that cannot be used must never be read back.
@@ -213,19 +205,23 @@ Result<TableDefinition> Catalogue::insert(const CreateTableRequest& settings, in
   append_big_endian(counter, static_cast<uint32_t>(next));
   transaction->put(keys[0], encode_table(definition));
   transaction->put(keys[1], counter);
-  STATOR_CHECK_OK(commit(*transaction));
-  return definition;
+  STATOR_CHECK_OK(commit_or_fail(*transaction));
+  return Written{.definition = std::move(definition), .log = std::move(log)};
 }
 
-Result<TableVersions> Catalogue::update(std::string_view name, Change change, Fill fill) {
+Result<TableVersions> Catalogue::update(std::string_view name, int64_t now_ms, Change change,
+                                        Fill fill) {
   const std::lock_guard lock(changes_);
   CatalogueSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
   TableVersions versions{.before = *found, .after = {}};
-  STATOR_TRY(TableDefinition definition,
-             retry_conflicts([&] { return replace(*versions.before, change); }));
-  STATOR_TRY(versions.after, Table::make(std::move(definition), secret_, versions.before.get()));
+  STATOR_TRY(Written written,
+             retry_conflicts([&] { return replace(*versions.before, now_ms, change); }));
+  STATOR_TRY(versions.after,
+             Table::make(std::move(written.definition), secret_, versions.before.get()));
+  note_recording(versions.after);
+  if (written.log) next.logs.insert_or_assign(written.log->space, written.log);
   versions.before->replaced_by(*versions.after);
   versions.before->when_unused(
       [this, table = versions.after->name(), lost = lost_spaces(*versions.before, *versions.after),
@@ -239,7 +235,7 @@ Result<TableVersions> Catalogue::update(std::string_view name, Change change, Fi
 }
 
 // Writes what `change` makes of the table's definition.
-Result<TableDefinition> Catalogue::replace(const Table& table, Change change) {
+Result<Catalogue::Written> Catalogue::replace(const Table& table, int64_t now_ms, Change change) {
   STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 2> keys = {catalogue_row_key(CatalogueRow::kTable, table.name()),
                                            catalogue_row_key(CatalogueRow::kNextSpace)};
@@ -254,6 +250,9 @@ Result<TableDefinition> Catalogue::replace(const Table& table, Change change) {
   };
   for (SpaceId& space : definition.global_spaces) take_space(space);
   if (definition.expiry) take_space(definition.expiry->space);
+  const auto new_space = [&] { return static_cast<SpaceId>(next++); };
+  STATOR_TRY(LogPtr log,
+             plan_log(&table.definition(), definition, new_space, now_ms, *transaction));
   if (next >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
   auto usable = Table::make(definition, secret_);
   if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
@@ -272,11 +271,11 @@ Result<TableDefinition> Catalogue::replace(const Table& table, Change change) {
   append_big_endian(counter, static_cast<uint32_t>(next));
   transaction->put(keys[0], encode_table(definition));
   transaction->put(keys[1], counter);
-  STATOR_CHECK_OK(commit(*transaction));
-  return definition;
+  STATOR_CHECK_OK(commit_or_fail(*transaction));
+  return Written{.definition = std::move(definition), .log = std::move(log)};
 }
 
-Result<TablePtr> Catalogue::drop(std::string_view name) {
+Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms) {
   const std::lock_guard lock(changes_);
   CatalogueSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
@@ -285,9 +284,10 @@ Result<TablePtr> Catalogue::drop(std::string_view name) {
   if (table->definition().settings.deletion_protection.value_or(false)) {
     return fail(Code::kValidation, messages::kDeletionProtected);
   }
-  STATOR_CHECK_OK(retry_conflicts([&] { return erase(*table); }));
+  STATOR_TRY(const LogPtr log, retry_conflicts([&] { return erase(*table, now_ms); }));
   next.tables.erase(table->name());
   table->when_unused([this, spaces = table->all_spaces()] { erase_later(spaces); });
+  if (log) next.logs.insert_or_assign(log->space, log);
   publish(std::move(next));
   return table;
 }
@@ -298,7 +298,7 @@ void Catalogue::erase_later(const std::vector<SpaceId>& spaces) {
   }
 }
 
-Result<void> Catalogue::erase(const Table& table) {
+Result<LogPtr> Catalogue::erase(const Table& table, int64_t now_ms) {
   STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kTable, table.name())};
   STATOR_CHECK_OK(transaction->get_for_update(keys));
@@ -308,7 +308,9 @@ Result<void> Catalogue::erase(const Table& table) {
     transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
   for (const SpaceId space : table.definition().unfinished)
     transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));
-  return commit(*transaction);
+  LogPtr log = end_log(table, now_ms, *transaction);
+  STATOR_CHECK_OK(commit_or_fail(*transaction));
+  return log;
 }
 
 // A failure leaves the dropped row, and the next start tries again.
@@ -318,6 +320,10 @@ void Catalogue::erase_rows(SpaceId space) const {
   if (!transaction) return;
   (*transaction)->erase(catalogue_row_key(CatalogueRow::kDropped, space));
   static_cast<void>(commit_and_wait(**transaction));
+}
+
+void Catalogue::note_recording(const TablePtr& table) {
+  if (table->log_space() != 0) recording_[table->log_space()] = table;
 }
 
 void Catalogue::publish(CatalogueSnapshot next) {

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/function_ref.h"
+#include "engine/change_log.h"
 #include "engine/published.h"
 #include "engine/table.h"
 #include "engine/worker.h"
@@ -22,15 +23,21 @@ namespace stator {
 
 struct CatalogueSnapshot {
   std::map<std::string, TablePtr, std::less<>> tables;  // in the order of ListTables
+  std::map<SpaceId, LogPtr> logs;  // those of tables that are gone too, while a stream is readable
 
   // Null where there is none. `name` is a table name or a table ARN.
   const TablePtr* find(std::string_view name) const;
+  // The log of a table's incarnation; null where there is none.
+  LogPtr log_of(std::string_view table_id) const;
 };
 
 struct TableVersions {
   TablePtr before;
   TablePtr after;
 };
+
+// Gives out a space that was never used.
+using NewSpace = FunctionRef<SpaceId()>;
 
 class Catalogue {
  public:
@@ -49,9 +56,15 @@ class Catalogue {
   // each new one.
   using Change = FunctionRef<Result<void>(TableDefinition& definition)>;
   using Fill = std::move_only_function<void(const std::string& table, SpaceId space)>;
-  Result<TableVersions> update(std::string_view name, Change change, Fill fill = {});
-  // kResourceNotFound; kValidation for a protected table. Its rows go once nobody uses it.
-  Result<TablePtr> drop(std::string_view name);
+  Result<TableVersions> update(std::string_view name, int64_t now_ms, Change change,
+                               Fill fill = {});
+  // kResourceNotFound; kValidation for a protected table. Its rows go once nobody uses it, the log
+  // when its streams have been unreadable for long enough.
+  Result<TablePtr> drop(std::string_view name, int64_t now_ms);
+
+  // Does what time asks for: begins new generations of logs, and erases what nobody wants any more.
+  // What fails is tried again with the next call.
+  void tend_logs(int64_t now_ms);
 
   // Keeps the counters for the next start. Nobody may write afterwards.
   void save_counters();
@@ -61,18 +74,40 @@ class Catalogue {
 
   Result<void> write_header();
   Result<void> load();
+  Result<void> load_row(std::string_view rest, std::string_view value, CatalogueSnapshot& loaded,
+                        std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
   Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
-  Result<TableDefinition> insert(const CreateTableRequest& settings, int64_t now_ms);
-  Result<TableDefinition> replace(const Table& table, Change change);
-  Result<void> erase(const Table& table);
   void erase_later(const std::vector<SpaceId>& spaces);
+  struct Written {
+    TableDefinition definition;
+    LogPtr log;  // null where there is no other than before
+  };
+  Result<Written> replace(const Table& table, int64_t now_ms, Change change);
+  Result<Written> insert(const CreateTableRequest& settings, int64_t now_ms);
+  Result<LogPtr> erase(const Table& table, int64_t now_ms);
   void erase_rows(SpaceId space) const;
   void publish(CatalogueSnapshot next);
+  void note_recording(const TablePtr& table);
+
+  // catalogue_logs.cc
+  // What a change of a definition means for the table's log: puts it into `transaction`, completes
+  // `after`, and returns the log where there is another than before. `before` is null for a table
+  // that is new.
+  Result<LogPtr> plan_log(const TableDefinition* before, TableDefinition& after, NewSpace new_space,
+                          int64_t now_ms, Transaction& transaction) const;
+  LogPtr end_log(const Table& table, int64_t now_ms, Transaction& transaction) const;
+  int64_t stream_time(std::string_view table, int64_t now_ms) const;
+  Result<void> tend_log(SpaceId space, int64_t now_ms);
+  Result<void> begin_generation(const LogDefinition& log, int64_t now_ms);
+  Result<void> forget_streams(const LogDefinition& log, int64_t now_ms);
+  Result<void> trim(const LogDefinition& log, const std::vector<LogMark>& marks,
+                    int64_t now_ms) const;
 
   Store& store_;
   Worker& worker_;
   Hash128 secret_ = {};
-  std::mutex changes_;  // held by create, update and drop
+  std::mutex changes_;  // held by whatever changes the catalogue
+  std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
   Published<CatalogueSnapshot> snapshot_;
 };
 

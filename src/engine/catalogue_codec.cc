@@ -280,6 +280,29 @@ Result<void> read_indexes(const Map& map, const char* name,
   return {};
 }
 
+Result<void> read_log_settings(const Map& map, TableDefinition& definition) {
+  if (map.contains("Stream")) {
+    STATOR_TRY(const Map* stream, member<Map>(map, "Stream"));
+    STATOR_TRY(const bool* enabled, member<bool>(*stream, "Enabled"));
+    definition.settings.stream = StreamSpecification{.enabled = *enabled};
+    if (stream->contains("View")) {
+      STATOR_TRY(definition.settings.stream->view,
+                 enumerator(*stream, "View", StreamViewType::kKeysOnly));
+    }
+  }
+  if (map.contains("Log")) {
+    STATOR_TRY(const int64_t id, integer(map, "Log", kFirstTableSpace, UINT32_MAX));
+    definition.log_space = static_cast<SpaceId>(id);
+  }
+  if (map.contains("LatestStreamMs")) {
+    STATOR_TRY(definition.latest_stream_ms, integer(map, "LatestStreamMs", INT64_MIN, INT64_MAX));
+  }
+  if (map.contains("RecoveryMs")) {
+    STATOR_TRY(definition.recovery_ms, integer(map, "RecoveryMs", 0, INT64_MAX));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string encode_table(const TableDefinition& definition) {
@@ -306,6 +329,14 @@ std::string encode_table(const TableDefinition& definition) {
   item["Tags"] = std::move(tags);
   put(item, "Encryption", settings.encryption);
   put_changes(item, definition);
+  if (settings.stream) {
+    Map stream{{"Enabled", settings.stream->enabled}};
+    if (settings.stream->view) stream["View"] = number(*settings.stream->view);
+    item["Stream"] = std::move(stream);
+  }
+  if (definition.log_space != 0) item["Log"] = definition.log_space;
+  if (definition.latest_stream_ms) item["LatestStreamMs"] = *definition.latest_stream_ms;
+  if (definition.recovery_ms != 0) item["RecoveryMs"] = definition.recovery_ms;
   return encode_item(item);
 }
 
@@ -356,7 +387,52 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
     STATOR_TRY(settings.encryption, encryption(*entry));
   }
   STATOR_CHECK_OK(read_changes(item, definition));
+  STATOR_CHECK_OK(read_log_settings(item, definition));
   return definition;
+}
+
+std::string encode_log(const LogDefinition& log) {
+  List streams;
+  for (const LoggedStream& stream : log.streams) {
+    Map entry{{"CreatedMs", stream.created_ms}, {"View", number(stream.view)}};
+    if (stream.ended_ms) entry["EndedMs"] = *stream.ended_ms;
+    streams.emplace_back(std::move(entry));
+  }
+  return encode_item({{"Version", kVersion},
+                      {"Space", log.space},
+                      {"Table", log.table},
+                      {"TableId", log.table_id},
+                      {"KeySchema", encode(log.key_schema)},
+                      {"Streams", std::move(streams)},
+                      {"RecoveryMs", log.recovery_ms}});
+}
+
+Result<LogDefinition> decode_log(std::string_view bytes) {
+  STATOR_CHECK_OK(validate_item(bytes));
+  const Item item = decode_item(ItemView(bytes));
+  STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
+  if (version != kVersion) {
+    return fail(Code::kCorruption, "The catalogue was written by a newer version of Stator");
+  }
+  LogDefinition log;
+  STATOR_TRY(log.space, space(item));
+  STATOR_TRY(log.table, text(item, "Table"));
+  STATOR_TRY(log.table_id, text(item, "TableId"));
+  STATOR_TRY(log.key_schema, key_schema(item));
+  STATOR_TRY(log.recovery_ms, integer(item, "RecoveryMs", 0, INT64_MAX));
+  STATOR_TRY(const List* streams, member<List>(item, "Streams"));
+  for (const AttributeValue& value : *streams) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("Streams");
+    LoggedStream stream;
+    STATOR_TRY(stream.created_ms, integer(*entry, "CreatedMs", INT64_MIN, INT64_MAX));
+    STATOR_TRY(stream.view, enumerator(*entry, "View", StreamViewType::kKeysOnly));
+    if (entry->contains("EndedMs")) {
+      STATOR_TRY(stream.ended_ms, integer(*entry, "EndedMs", INT64_MIN, INT64_MAX));
+    }
+    log.streams.push_back(stream);
+  }
+  return log;
 }
 
 }  // namespace stator

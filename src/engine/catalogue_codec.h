@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table definitions as bytes. docs/formats/catalogue.md.
+// Definitions of tables and of change logs as bytes. docs/formats/catalogue.md.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "engine/change_log.h"
 #include "engine/table.h"
 
 namespace stator {
@@ -12,5 +13,8 @@ namespace stator {
 std::string encode_table(const TableDefinition& definition);
 // kCorruption for bytes that are no definition, or one of a version that is not known here.
 Result<TableDefinition> decode_table(std::string_view bytes);
+
+std::string encode_log(const LogDefinition& log);
+Result<LogDefinition> decode_log(std::string_view bytes);  // fails as decode_table
 
 }  // namespace stator

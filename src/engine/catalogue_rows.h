@@ -19,6 +19,7 @@ enum class CatalogueRow : char {
   kNextSpace = 'n',  // the id that the next table or index gets
   kTable = 't',      // name: a table definition
   kDropped = 'd',    // space: nobody uses it, its rows are being erased
+  kLog = 'l',        // space: definition of a change log
   kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
   kBackfill = 'b',   // space that is being filled: the row key of the last item seen
 };

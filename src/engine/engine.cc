@@ -10,6 +10,11 @@
 #include "engine/sweep.h"
 
 namespace stator {
+namespace {
+
+constexpr std::chrono::seconds kTickInterval{60};
+
+}  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
@@ -20,6 +25,15 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
     if (table->expiry() != nullptr) start_sweeping(*impl);
   }
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
+  std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
+  engine->impl_->ticker.start(kTickInterval, [impl = engine->impl_.get()] {
+    impl->housekeeping.post([impl] { impl->catalogue->tend_logs(impl->now_ms()); });
+  });
+  return engine;
+}
+
+void Engine::tend() {
+  impl_->catalogue->tend_logs(impl_->now_ms());
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -27,6 +41,7 @@ Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Engine::~Engine() {
   impl_->sweeper.stop();
   impl_->backfills.stop();
+  impl_->ticker.stop();
   impl_->writes.wait_until_empty();
   impl_->retries.stop();
   impl_->housekeeping.stop();

@@ -76,6 +76,14 @@ class Engine {
 
   // Deletes the items that have expired by now; returns how many. Not from a callback.
   std::size_t sweep_expired();
+  Result<ListStreamsResult> list_streams(const ListStreamsRequest& request);
+  Result<DescribeStreamResult> describe_stream(const DescribeStreamRequest& request);
+  Result<GetShardIteratorResult> get_shard_iterator(const GetShardIteratorRequest& request);
+  Result<GetRecordsResponse> get_records(const GetRecordsRequest& request);
+
+  // Does at once what is otherwise done by and by as time passes: shards are closed and new ones
+  // opened, records that are too old erased. For tests with a clock of their own.
+  void tend();
 
   Store& store();
 

@@ -10,6 +10,7 @@
 #include "engine/catalogue.h"
 #include "engine/engine.h"
 #include "engine/sweeper.h"
+#include "engine/ticker.h"
 #include "engine/worker.h"
 
 namespace stator {
@@ -28,12 +29,18 @@ struct Engine::Impl {
   std::unique_ptr<Catalogue> catalogue;
   std::atomic<int64_t> next_token_sweep_ms{0};
   Sweeper sweeper;  // deletes what has expired
+  Ticker ticker;  // what time asks for
 
   int64_t now_ms() const { return options.clock->unix_ms(); }
 };
 
 // The table that an operation on data names; kResourceNotFound.
 Result<TablePtr> find_table(const CatalogueSnapshot& snapshot, std::string_view name);
+
+std::string table_arn(const Engine::Impl& engine, std::string_view table);
+// Of a stream by its creation: "2015-05-11T21:21:33.291".
+std::string stream_label(int64_t created_ms);
+std::string stream_arn(const Engine::Impl& engine, std::string_view table, int64_t created_ms);
 
 // An error of the store as the service would answer it.
 Error service_error(Error error);

@@ -107,6 +107,23 @@ inline std::string in_transaction_statement(std::size_t place, std::string_view 
   return "Validation failed in TransactStatements[" + std::to_string(place) +
          "]: " + std::string(text);
 }
+
+inline constexpr const char* kStreamEnabled = "Table already has an enabled stream";
+inline constexpr const char* kNoStream = "Table has no stream to disable";
+inline constexpr const char* kTooManyStreams =
+    "Subscriber limit exceeded: a table has at most 100 streams within 24 hours";
+inline constexpr const char* kShardNotFound = "Requested resource not found: Shard does not exist";
+inline constexpr const char* kTrimmed = "The data you are trying to access has been trimmed";
+inline constexpr const char* kIteratorExpired =
+    "The shard iterator has expired and can no longer be used to retrieve stream records. A shard "
+    "iterator expires 15 minutes after it is retrieved using the GetShardIterator action.";
+inline constexpr const char* kInvalidIterator = "Invalid ShardIterator";
+inline constexpr const char* kInvalidSequenceNumber =
+    "One or more parameter values were invalid: Invalid SequenceNumber";
+
+inline std::string stream_not_found(std::string_view arn) {
+  return "Requested resource not found: Stream: " + std::string(arn) + " not found";
+}
 inline std::string table_exists(std::string_view table) {
   return "Table already exists: " + std::string(table);
 }

@@ -160,7 +160,7 @@ std::size_t Engine::sweep_expired() {
 Result<UpdateTimeToLiveResult> Engine::update_time_to_live(const UpdateTimeToLiveRequest& request) {
   STATOR_CHECK_OK(validate(request));
   auto versions = impl_->catalogue->update(
-      request.table,
+      request.table, impl_->now_ms(),
       [&](TableDefinition& definition) { return change(request.specification, definition); },
       [&engine = *impl_](const std::string& table, SpaceId space) {
         start_backfill(engine, table, space);

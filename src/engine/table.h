@@ -43,6 +43,11 @@ struct TableDefinition {
   std::map<std::string, ThroughputChanges> index_throughput_changes = {};  // by index
 
   bool is_unfinished(SpaceId which) const { return std::ranges::count(unfinished, which) > 0; }
+  // How long changes are kept for point-in-time recovery; 0: not at all.
+  int64_t recovery_ms = 0;
+  // Set by the catalogue, from settings.stream and recovery_ms.
+  SpaceId log_space = 0;                         // where changes are recorded, or 0
+  std::optional<int64_t> latest_stream_ms = {};  // LoggedStream::created_ms, enabled or not
 };
 
 struct Index {
@@ -86,6 +91,7 @@ class Table {
   // Those and the queue of items that expire.
   std::vector<SpaceId> all_spaces() const;
   const ExpiryQueue* expiry() const { return definition_.expiry ? &*definition_.expiry : nullptr; }
+  SpaceId log_space() const { return definition_.log_space; }
 
   // Position 0 is the table's own, then one for each of indexes().
   Counters& counters(std::size_t position) const { return *counters_[position]; }

@@ -91,10 +91,25 @@ void note_changes(const CreateTableRequest& after, int64_t now_ms, TableDefiniti
   definition.index_throughput_changes = std::move(by_index);
 }
 
+// Its log is the catalogue's work.
+Result<void> change_stream(const UpdateTableRequest& request, CreateTableRequest& settings) {
+  if (!request.stream) return {};
+  const bool is_enabled = settings.stream && settings.stream->enabled;
+  if (request.stream->enabled && is_enabled) {
+    return fail(Code::kValidation, messages::kStreamEnabled);
+  }
+  if (!request.stream->enabled && !is_enabled) {
+    return fail(Code::kValidation, messages::kNoStream);
+  }
+  settings.stream = request.stream;
+  return {};
+}
+
 Result<void> change(const UpdateTableRequest& request, int64_t now_ms,
                     TableDefinition& definition) {
   STATOR_CHECK_OK(check_one_index_change(definition, request));
   STATOR_TRY(CreateTableRequest settings, updated_settings(definition.settings, request));
+  STATOR_CHECK_OK(change_stream(request, settings));
   definition.global_spaces = spaces_of(global_indexes(settings), definition);
   note_changes(settings, now_ms, definition);
   definition.settings = std::move(settings);
@@ -123,7 +138,7 @@ TableDescription describe_begun(const Engine::Impl& engine, const TableVersions&
 Result<UpdateTableResult> Engine::update_table(const UpdateTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
   auto versions = impl_->catalogue->update(
-      request.table,
+      request.table, impl_->now_ms(),
       [&](TableDefinition& definition) { return change(request, impl_->now_ms(), definition); },
       [&engine = *impl_](const std::string& table, SpaceId space) {
         start_backfill(engine, table, space);

@@ -51,8 +51,7 @@ TableDescription describe(const Engine::Impl& engine, const Table& table) {
   TableDescription description;
   description.table = settings.table;
   description.id = definition.id;
-  description.arn = "arn:aws:dynamodb:" + engine.options.region + ":" + engine.options.account +
-                    ":table/" + settings.table;
+  description.arn = table_arn(engine, settings.table);
   description.created_ms = definition.created_ms;
   description.size_bytes = std::max<int64_t>(0, table.counters(0).bytes);
   description.item_count = std::max<int64_t>(0, table.counters(0).items);
@@ -79,6 +78,12 @@ TableDescription describe(const Engine::Impl& engine, const Table& table) {
         "arn:aws:kms:" + engine.options.region + ":" + engine.options.account + ":key/";
     const std::string key = encryption.key_id.value_or(definition.id);
     encryption.key_id = key.starts_with("arn:") ? key : keys + key;
+  }
+  if (settings.stream && settings.stream->enabled) description.stream = settings.stream;
+  if (definition.latest_stream_ms) {
+    description.latest_stream_label = stream_label(*definition.latest_stream_ms);
+    description.latest_stream_arn =
+        stream_arn(engine, settings.table, *definition.latest_stream_ms);
   }
   for (std::size_t i = 0; i < table.indexes().size(); ++i) {
     IndexDescription index = describe(engine, table, i, description.arn);

@@ -54,7 +54,7 @@ Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
 
 Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  auto table = impl_->catalogue->drop(request.table);
+  auto table = impl_->catalogue->drop(request.table, impl_->now_ms());
   if (!table) return Failure(service_error(std::move(table).error()));
   return DeleteTableResult{describe(*impl_, **table, TableStatus::kDeleting)};
 }

@@ -244,7 +244,7 @@ void run(std::unique_ptr<TransactWrite> write) {
     return;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    apply_effect(write->actions[i], (*effects)[i], **transaction);
+    apply_effect(write->actions[i], (*effects)[i], *write->engine.options.clock, **transaction);
   }
   if (write->token_key) {
     std::map<std::string, std::optional<std::string>> token_rows;

@@ -54,6 +54,7 @@ void verify_no_orphans(Verification& verification, ReadView& view,
   for (const TablePtr& table : catalogue.tables) {
     for (const SpaceId space : table->all_spaces()) owned.insert(space);
   }
+  for (const auto& [space, log] : catalogue.logs) owned.insert(space);
   Orphans orphans(verification);
   const auto look = [&](const KeyRange& range) {
     verification.scan(view, range, "orphan", "the rows between the tables",
@@ -154,6 +155,9 @@ VerifyReport verify(Store& store, VerifyProgress progress) {
   if (!catalogue) return report;
   for (const TablePtr& table : catalogue->tables) {
     verify_table(verification, **view, *table, catalogue->counters);
+  }
+  for (const auto& [space, log] : catalogue->logs) {
+    verify_log(verification, **view, log, catalogue->secret, store.last_stamp());
   }
   verify_tokens(verification, **view);
   if (catalogue->complete) verify_no_orphans(verification, **view, *catalogue);

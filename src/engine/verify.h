@@ -2,7 +2,8 @@
 // verify: whether what a store holds is what the engine could have written there.
 //
 // Checked are the files' checksums, the catalogue, every item, every index entry both ways, the
-// counters that a clean stop left, the idempotency tokens, and that every row belongs to somebody.
+// counters that a clean stop left, the logs of changes, the idempotency tokens, and that every row
+// belongs to somebody.
 // The store is only read. Nobody may write to it meanwhile, and no engine may be open on it.
 // Memory does not grow with the data: an index and its table are compared by keyed sums over all
 // their entries, and entry by entry only where these differ.
@@ -19,8 +20,9 @@
 namespace stator {
 
 struct Finding {
-  std::string_view kind;  // "file", "catalogue", "item", "index", "counter", "token", "orphan"
-  std::string message;    // one line of UTF-8
+  std::string_view
+      kind;  // "file", "catalogue", "item", "index", "counter", "change", "token", "orphan"
+  std::string message;  // one line of UTF-8
 };
 
 struct VerifyReport {
@@ -31,6 +33,7 @@ struct VerifyReport {
   uint64_t tables = 0;
   uint64_t items = 0;
   uint64_t index_entries = 0;
+  uint64_t changes = 0;  // in logs
   uint64_t tokens = 0;
   // Tables whose number of items the last process could not leave behind, as it did not end
   // cleanly: nothing is wrong with them, and they are counted when somebody asks.

@@ -22,7 +22,11 @@ class CatalogueCheck {
         view_, space_range(kCatalogueSpace), kKind, "the catalogue",
         [this](std::string_view key, std::string_view value) { check_row(key, value); });
     if (!all_read) contents_.complete = false;
-    for (const TablePtr& table : contents_.tables) check_spaces(*table);
+    for (const TablePtr& table : contents_.tables) {
+      check_spaces(*table);
+      check_recorded(*table);
+    }
+    for (const auto& [space, log] : contents_.logs) check_log(log);
     for (const SpaceId space : contents_.dropped) check_given_out(space);
     for (const auto& [space, counters] : contents_.counters) check_counted(space);
     for (const SpaceId space : backfills_) check_unfinished(space);
@@ -64,6 +68,8 @@ class CatalogueCheck {
         return;
       case CatalogueRow::kTable:
         return check_table(rest, value);
+      case CatalogueRow::kLog:
+        return check_log_row(key, rest, value);
       case CatalogueRow::kDropped:
         if (rest.size() != sizeof(SpaceId) || !value.empty()) return damaged(key);
         contents_.dropped.insert(static_cast<SpaceId>(read_big_endian(rest)));
@@ -101,6 +107,36 @@ class CatalogueCheck {
     }
     ++verification_.report().tables;
     contents_.tables.push_back(*table);
+  }
+
+  void check_log_row(std::string_view key, std::string_view id, std::string_view value) {
+    auto log = decode_log(value);
+    if (!log || id.size() != sizeof(SpaceId) || log->space != read_big_endian(id)) {
+      return damaged(key);
+    }
+    contents_.logs.emplace(log->space, std::move(*log));
+  }
+
+  // A log is another's space, and records for a table that knows of it.
+  void check_log(const LogDefinition& log) {
+    const std::string named = "the change log of table '" + log.table + "': ";
+    if (!live_.insert(log.space).second || contents_.dropped.contains(log.space)) {
+      verification_.add(kKind,
+                        named + "its space " + std::to_string(log.space) + " is another's too");
+    }
+    check_given_out(log.space);
+    if (!log.is_recording() || !contents_.complete) return;
+    const bool known = std::ranges::any_of(contents_.tables, [&](const TablePtr& table) {
+      return table->log_space() == log.space && table->definition().id == log.table_id;
+    });
+    if (!known) verification_.add(kKind, named + "no table records there");
+  }
+
+  void check_recorded(const Table& table) {
+    if (table.log_space() == 0 || !contents_.complete) return;
+    const auto log = contents_.logs.find(table.log_space());
+    if (log != contents_.logs.end() && log->second.is_recording()) return;
+    verification_.add(kKind, "table '" + table.name() + "': its change log is not there");
   }
 
   void check_spaces(const Table& table) {

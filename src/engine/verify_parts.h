@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/change_log.h"
 #include "engine/table.h"
 #include "engine/verify.h"
 
@@ -42,6 +43,7 @@ struct KeptCounters {
 struct CatalogueContents {
   Hash128 secret = {};
   std::vector<TablePtr> tables;
+  std::map<SpaceId, LogDefinition> logs;
   std::set<SpaceId> dropped;
   std::map<SpaceId, KeptCounters> counters;
   bool complete = true;  // no row was unreadable: whose space is not here belongs to nobody
@@ -53,6 +55,10 @@ std::optional<CatalogueContents> verify_catalogue(Verification& verification, Re
 // A table's items, the entries of its indexes, and the counters of both.
 void verify_table(Verification& verification, ReadView& view, const Table& table,
                   const std::map<SpaceId, KeptCounters>& counters);
+
+// The records and marks of a change log. No stamp is above `last_stamp`.
+void verify_log(Verification& verification, ReadView& view, const LogDefinition& log,
+                const Hash128& secret, uint64_t last_stamp);
 
 void verify_tokens(Verification& verification, ReadView& view);
 

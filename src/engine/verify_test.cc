@@ -327,6 +327,78 @@ TEST_F(Verify, FindsADamagedCatalogue) {
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: it has no header")));
 }
 
+// ---- Change logs
+
+class VerifyLog : public Verify {
+ protected:
+  VerifyLog() {
+    open_quickly();
+    CreateTableRequest logged = hash_table("Logged");
+    logged.stream = StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly};
+    create(logged);
+    for (int i = 0; i < 30; ++i) {
+      EXPECT_THAT(put("Logged", {{"pk", std::to_string(i % 10)}, {"n", i}}), IsOk());
+    }
+  }
+  // Of the log: the changes, then a mark.
+  Row a_change() { return rows(kLog).front(); }
+
+  static constexpr SpaceId kLogged = kPlain + 2;
+  static constexpr SpaceId kLog = kLogged + 1;
+};
+
+TEST_F(VerifyLog, FindsNothingInWhatTheEngineWrote) {
+  EXPECT_EQ(check().changes, 30U);
+  EXPECT_THAT(findings(), IsEmpty());
+  open_quickly();
+  EXPECT_THAT(engine_->delete_table({.table = "Logged"}), IsOk());
+  EXPECT_EQ(check().changes, 30U);
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(VerifyLog, FindsAChangeThatIsDamaged) {
+  const Row row = a_change();
+  put_row(row.key, row.value.substr(0, row.value.size() - 1));
+  EXPECT_THAT(findings(), ElementsAre(AllOf(HasSubstr("change: the change log of table 'Logged'"),
+                                            HasSubstr("is damaged"))));
+}
+
+TEST_F(VerifyLog, FindsAChangeInAnotherBucket) {
+  const Row row = a_change();
+  std::string key = row.key;
+  key[sizeof(SpaceId)] = static_cast<char>((key[sizeof(SpaceId)] + 1) % 4);
+  change([&](Store&, Transaction& transaction) {
+    transaction.erase(row.key);
+    transaction.put(key, row.value);
+  });
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("is of an item whose changes are elsewhere")));
+}
+
+TEST_F(VerifyLog, FindsAStampOfTheFuture) {
+  const Row row = a_change();
+  std::string key = row.key.substr(0, kPartitionBytes);
+  append_big_endian(key, uint64_t{1} << 60);
+  put_row(key, row.value);
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has a stamp of the future")));
+}
+
+TEST_F(VerifyLog, FindsALogWithoutAMark) {
+  erase_row(rows(kLog).back().key);
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has no mark with which it begins")));
+}
+
+TEST_F(VerifyLog, FindsALogThatTheCatalogueForgot) {
+  erase_row(catalogue_row_key(CatalogueRow::kLog, kLog));
+  EXPECT_THAT(findings(),
+              ElementsAre(HasSubstr("catalogue: table 'Logged': its change log is not there"),
+                          HasSubstr("orphan: 31 rows of space 23,")));
+}
+
+TEST_F(VerifyLog, FindsALogThatNoTableKnowsOf) {
+  erase_row(catalogue_row_key(CatalogueRow::kTable, "Logged"));
+  EXPECT_THAT(findings(), ::testing::Contains(HasSubstr("no table records there")));
+}
+
 TEST_F(Verify, FindsADamagedFile) {
   check();
   open_quickly();  // a start writes what the log holds into a table file

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/change_log.h"
 #include "engine/engine_impl.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
@@ -60,7 +61,9 @@ void run(std::unique_ptr<SingleWrite> write) {
     return;
   }
   Result<WriteEffect> effect = evaluate_write(write->action, std::move(before->front()));
-  if (effect) apply_effect(write->action, *effect, **transaction);
+  if (effect) {
+    apply_effect(write->action, *effect, *write->engine.options.clock, **transaction);
+  }
   (*transaction)
       ->commit([write = std::move(write), effect = std::move(effect)](CommitResult result) mutable {
         if (result.outcome == CommitOutcome::kConflict) {
@@ -196,7 +199,8 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   return effect;
 }
 
-void apply_effect(const WriteAction& action, const WriteEffect& effect, Transaction& transaction) {
+void apply_effect(const WriteAction& action, const WriteEffect& effect, const Clock& clock,
+                  Transaction& transaction) {
   if (effect.before == effect.after) return;
   if (effect.after) {
     transaction.put(action.row_key, *effect.after);
@@ -206,6 +210,13 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, Transact
   apply_index_changes(effect.index_changes, transaction);
   if (const ExpiryQueue* queue = action.table->expiry()) {
     apply_expiry(*queue, action.row_key, effect.before, effect.after, transaction);
+  }
+  if (const SpaceId log = action.table->log_space(); log != 0) {
+    put_change(transaction, log, action.row_key,
+               {.time_ms = clock.unix_ms(),
+                .before = view_of(effect.before),
+                .after = view_of(effect.after),
+                .by_service = action.by_service});
   }
 }
 

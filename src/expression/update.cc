@@ -272,7 +272,7 @@ Result<Update> Update::parse(std::string_view text, Placeholders& placeholders,
 }
 
 Update Update::of(expression::UpdateTree tree) {
-  return Update(std::make_unique<Impl>(std::move(tree)));
+  return Update(std::make_unique<Impl>(std::move(tree), false));
 }
 
 Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item& key) const {

@@ -190,7 +190,12 @@ class Operations {
   static_assert(std::ranges::is_sorted(kDynamoDb, {}, &Operation::name));
 
   // In the order of their names.
-  static constexpr std::array<Operation, 0> kStreams = {};
+  static constexpr auto kStreams = std::to_array<Operation>({
+      {"DescribeStream", kNow<&Engine::describe_stream>},
+      {"GetRecords", kNow<&Engine::get_records>},
+      {"GetShardIterator", kNow<&Engine::get_shard_iterator>},
+      {"ListStreams", kNow<&Engine::list_streams>},
+  });
   static_assert(std::ranges::is_sorted(kStreams, {}, &Operation::name));
 
   static Run find(std::span<const Operation> operations, std::string_view name) {

@@ -228,7 +228,7 @@ TEST_F(Operations, VerifyReportsForPeopleAndScripts) {
   make_data("data");
   const Ended sound = run({"verify", at("data")});
   EXPECT_EQ(sound.status, 0);
-  EXPECT_EQ(sound.out, "checked 1 tables, 100 items, 0 index entries, 0 tokens\n");
+  EXPECT_EQ(sound.out, "checked 1 tables, 100 items, 0 index entries, 0 changes, 0 tokens\n");
   EXPECT_THAT(run({"verify", "--json", at("data")}).out, HasSubstr("\"sound\":true"));
   expect_success({"backup", "--data", at("data"), at("backup")});
   damage_tables("backup");

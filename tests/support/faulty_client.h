@@ -166,6 +166,18 @@ class FaultyClient final : public Client {
       const ExecuteTransactionRequest& request) override {
     return run("ExecuteTransaction", [&] { return inner_.execute_transaction(request); });
   }
+  Result<ListStreamsResult> list_streams(const ListStreamsRequest& request) override {
+    return run("ListStreams", [&] { return inner_.list_streams(request); });
+  }
+  Result<DescribeStreamResult> describe_stream(const DescribeStreamRequest& request) override {
+    return run("DescribeStream", [&] { return inner_.describe_stream(request); });
+  }
+  Result<GetShardIteratorResult> get_shard_iterator(const GetShardIteratorRequest& request) override {
+    return run("GetShardIterator", [&] { return inner_.get_shard_iterator(request); });
+  }
+  Result<GetRecordsResult> get_records(const GetRecordsRequest& request) override {
+    return run("GetRecords", [&] { return inner_.get_records(request); });
+  }
   Result<std::string> call(std::string_view operation, std::string_view json) override {
     return run(std::string(operation).c_str(), [&] { return inner_.call(operation, json); });
   }

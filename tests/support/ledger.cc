@@ -7,6 +7,8 @@
 #include <chrono>
 #include <set>
 
+#include "support/stream_consumer.h"
+
 namespace stator::test {
 namespace {
 
@@ -15,6 +17,7 @@ constexpr const char* kShared = "Shared";  // pk
 constexpr const char* kByShelf = "ByShelf";
 constexpr const char* kByVersion = "ByVersion";
 constexpr const char* kCounter = "counter";
+constexpr StreamSpecification kStream{.enabled = true, .view = StreamViewType::kNewAndOldImages};
 constexpr int kItemsPerWriter = 6;
 constexpr int kAccounts = 4;
 constexpr int64_t kBalance = 1'000'000'000;  // of each account at first: it never runs out
@@ -85,6 +88,21 @@ void check_indexes(Client& client) {
       << "a local index is not equal to its table";
 }
 
+// What a table's stream tells of, from its beginning, is how the table came to hold what it holds.
+void check_stream(Client& client, const std::string& table) {
+  const auto described = client.describe_table({.table = table});
+  ASSERT_TRUE(described) << described.error().message;
+  StreamReplay replay;
+  StreamConsumer consumer;
+  for (const StreamRecord& record :
+       consumer.read(client, described->table.latest_stream_arn.value_or("none"))) {
+    replay.apply(record);
+  }
+  std::multiset<std::string> told;
+  for (const auto& [keys, item] : replay.items()) told.insert(to_debug_string(item));
+  EXPECT_EQ(told, all_items(client, table, {}, "pk")) << "the stream of " << table;
+}
+
 }  // namespace
 
 Ledger::Ledger(std::size_t writers, uint64_t seed) {
@@ -115,12 +133,14 @@ Result<void> Ledger::create(Client& client) {
       .global_indexes = {{{.name = kByShelf,
                            .key_schema = {{"shelf", KeyType::kHash}, {"version", KeyType::kRange}},
                            .projection = {}}}},
-      .billing_mode = BillingMode::kPayPerRequest};
+      .billing_mode = BillingMode::kPayPerRequest,
+      .stream = kStream};
   STATOR_CHECK_OK(client.create_table(items));
   STATOR_CHECK_OK(client.create_table({.table = kShared,
                                        .attributes = {{"pk", ScalarType::kS}},
                                        .key_schema = {{"pk", KeyType::kHash}},
-                                       .billing_mode = BillingMode::kPayPerRequest}));
+                                       .billing_mode = BillingMode::kPayPerRequest,
+                                       .stream = kStream}));
   STATOR_CHECK_OK(client.put_item({.table = kShared, .item = {{"pk", kCounter}, {"amount", 0}}}));
   for (uint64_t i = 0; i < kAccounts; ++i) {
     STATOR_CHECK_OK(
@@ -333,6 +353,8 @@ Ledger::Comparison Ledger::compare(Client& client, Kept kept) const {
   }
   check_order(comparison.held);
   check_indexes(client);
+  check_stream(client, kItems);
+  check_stream(client, kShared);
   return comparison;
 }
 

@@ -8,8 +8,8 @@ import boto3
 from botocore.config import Config
 
 
-def client():
-    return boto3.client("dynamodb", endpoint_url=os.environ["ENDPOINT"], config=Config(max_pool_connections=32))
+def client(service="dynamodb"):
+    return boto3.client(service, endpoint_url=os.environ["ENDPOINT"], config=Config(max_pool_connections=32))
 
 
 def resource():

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: what a table may be asked for, and the operations that read one.
+#include "api/validate.h"
+#include "api/validate_rules.h"
+
+namespace stator {
+namespace {
+
+constexpr int64_t kListMax = 100;
+constexpr int64_t kRecordsMax = 1000;
+
+void add_limit(std::optional<int64_t> limit, Constraints& constraints) {
+  if (limit) constraints.range(*limit, "limit", 1, INT64_MAX);
+}
+
+void add_stream_arn(const std::string& arn, std::string_view path, Constraints& constraints) {
+  constraints.length(arn, path, 37, 1024);
+}
+
+void add_shard_id(const std::string& id, std::string_view path, Constraints& constraints) {
+  constraints.length(id, path, 28, 65);
+}
+
+bool takes_sequence_number(ShardIteratorType type) {
+  return type == ShardIteratorType::kAtSequenceNumber ||
+         type == ShardIteratorType::kAfterSequenceNumber;
+}
+
+}  // namespace
+
+Result<void> check_stream(const StreamSpecification& stream) {
+  if (stream.enabled && !stream.view) {
+    return fail(Code::kValidation,
+                "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling "
+                "streams.");
+  }
+  if (!stream.enabled && stream.view) {
+    return fail(Code::kValidation,
+                "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was "
+                "present.");
+  }
+  return {};
+}
+
+void add_constraints(const ListStreamsRequest& request, Constraints& constraints) {
+  if (request.table) constraints.table_name(*request.table, "tableName");
+  add_limit(request.limit, constraints);
+  if (request.exclusive_start_stream) {
+    add_stream_arn(*request.exclusive_start_stream, "exclusiveStartStreamArn", constraints);
+  }
+}
+
+void add_constraints(const DescribeStreamRequest& request, Constraints& constraints) {
+  add_stream_arn(request.stream, "streamArn", constraints);
+  add_limit(request.limit, constraints);
+  if (request.exclusive_start_shard) {
+    add_shard_id(*request.exclusive_start_shard, "exclusiveStartShardId", constraints);
+  }
+  if (request.filter && request.filter->shard) {
+    add_shard_id(*request.filter->shard, "shardFilter.shardId", constraints);
+  }
+}
+
+void add_constraints(const GetShardIteratorRequest& request, Constraints& constraints) {
+  add_stream_arn(request.stream, "streamArn", constraints);
+  add_shard_id(request.shard, "shardId", constraints);
+  if (request.sequence_number) {
+    constraints.length(*request.sequence_number, "sequenceNumber", 21, 40);
+  }
+}
+
+void add_constraints(const GetRecordsRequest& request, Constraints& constraints) {
+  constraints.length(request.iterator, "shardIterator", 1, 2048);
+  add_limit(request.limit, constraints);
+}
+
+Result<void> validate(const ListStreamsRequest& request) {
+  STATOR_CHECK_OK(check_constraints(request));
+  if (request.limit.value_or(1) > kListMax) {
+    return invalid("Limit cannot be greater than the maximum allowed size: 100");
+  }
+  return {};
+}
+
+Result<void> validate(const DescribeStreamRequest& request) {
+  STATOR_CHECK_OK(check_constraints(request));
+  if (request.limit.value_or(1) > kListMax) {
+    return invalid("Limit cannot be greater than the maximum: 100");
+  }
+  if (request.filter && !request.filter->type) {
+    return invalid("ShardFilter must have a Type");
+  }
+  if (request.filter && !request.filter->shard) {
+    return invalid("ShardFilter of Type CHILD_SHARDS must have a ShardId");
+  }
+  return {};
+}
+
+Result<void> validate(const GetShardIteratorRequest& request) {
+  STATOR_CHECK_OK(check_constraints(request));
+  if (takes_sequence_number(request.type) && !request.sequence_number) {
+    return invalid("SequenceNumber must be passed for this iterator type");
+  }
+  if (!takes_sequence_number(request.type) && request.sequence_number) {
+    return invalid("SequenceNumber should not be passed for this iterator type");
+  }
+  return {};
+}
+
+Result<void> validate(const GetRecordsRequest& request) {
+  STATOR_CHECK_OK(check_constraints(request));
+  if (request.limit.value_or(1) > kRecordsMax) {
+    return invalid("Limit should be less than or equal to 1000");
+  }
+  return {};
+}
+
+}  // namespace stator

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/client_test.h"
+#include "support/stream_consumer.h"
+
+namespace stator::test {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Streams : public ClientTest {
+ protected:
+  // The stream's ARN.
+  std::string create_with_stream(CreateTableRequest request, StreamViewType view) {
+    request.stream = StreamSpecification{.enabled = true, .view = view};
+    const auto created = client_.create_table(request);
+    EXPECT_THAT(created, IsOk());
+    return created ? created->table.latest_stream_arn.value_or("none") : "none";
+  }
+};
+STATOR_IN_EACH_HOME(Streams);
+
+TEST_P(Streams, TellOfEveryChange) {
+  const std::string stream =
+      create_with_stream(hash_table("Things"), StreamViewType::kNewAndOldImages);
+  const Item first{{"pk", "a"}, {"data", Binary{"\0\xff"}}, {"n", 1}};
+  const Item second{{"pk", "a"}, {"list", List{1, "two", nullptr}}};
+  put("Things", first);
+  put("Things", second);
+  put("Things", second);
+  ASSERT_THAT(client_.delete_item({.table = "Things", .key = {{"pk", "a"}}}), IsOk());
+  const auto records = StreamConsumer().read(client_, stream);
+  ASSERT_THAT(records, SizeIs(3));
+  StreamReplay replay;
+  for (const StreamRecord& record : records) {
+    EXPECT_EQ(record.keys, (Item{{"pk", "a"}}));
+    EXPECT_EQ(record.region, "us-east-1");
+    EXPECT_EQ(record.view, StreamViewType::kNewAndOldImages);
+    EXPECT_EQ(record.created_ms % 1000, 0);
+    EXPECT_GT(record.created_ms, 1'600'000'000'000);
+    EXPECT_EQ(record.event_id.size(), 32U);
+    EXPECT_EQ(record.identity, std::nullopt);
+    replay.apply(record);
+  }
+  EXPECT_THAT(replay.items(), IsEmpty());
+  EXPECT_EQ(records[0].event, StreamEvent::kInsert);
+  EXPECT_EQ(records[0].new_image, first);
+  EXPECT_EQ(records[0].size_bytes, 3 + 3 + 6 + 3);
+  EXPECT_EQ(records[1].event, StreamEvent::kModify);
+  EXPECT_EQ(records[1].old_image, first);
+  EXPECT_EQ(records[1].new_image, second);
+  EXPECT_EQ(records[2].event, StreamEvent::kRemove);
+}
+
+TEST_P(Streams, AreDescribedAndListed) {
+  const std::string stream = create_with_stream(indexed_table("Things"), StreamViewType::kKeysOnly);
+  const auto table = client_.describe_table({.table = "Things"});
+  ASSERT_THAT(table, IsOk());
+  EXPECT_EQ(table->table.stream,
+            (StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly}));
+  EXPECT_EQ(table->table.latest_stream_arn, stream);
+  const std::string label = table->table.latest_stream_label.value_or("");
+  EXPECT_EQ(stream, table->table.arn + "/stream/" + label);
+
+  const auto described = client_.describe_stream({.stream = stream});
+  ASSERT_THAT(described, IsOk());
+  EXPECT_EQ(described->stream.arn, stream);
+  EXPECT_EQ(described->stream.label, label);
+  EXPECT_EQ(described->stream.status, StreamStatus::kEnabled);
+  EXPECT_EQ(described->stream.view, StreamViewType::kKeysOnly);
+  EXPECT_EQ(described->stream.table, "Things");
+  EXPECT_EQ(described->stream.key_schema, table->table.key_schema);
+  EXPECT_EQ(described->stream.created_ms, table->table.created_ms);
+  EXPECT_EQ(all_shards(client_, stream, 1), described->stream.shards);
+  const auto listed = client_.list_streams({.table = "Things", .limit = 10});
+  ASSERT_THAT(listed, IsOk());
+  ASSERT_THAT(listed->streams, SizeIs(1));
+  EXPECT_EQ(listed->streams[0], (StreamSummary{.arn = stream, .table = "Things", .label = label}));
+  EXPECT_EQ(listed->last_evaluated_stream, std::nullopt);
+  EXPECT_THAT(
+      client_.describe_stream({.stream = stream,
+                               .filter = ShardFilter{.type = ShardFilterType::kChildShards,
+                                                     .shard = described->stream.shards[0].id}}),
+      IsOk());
+}
+
+TEST_P(Streams, ReadOnFromAnySequenceNumber) {
+  const std::string stream = create_with_stream(hash_table("Things"), StreamViewType::kNewImage);
+  StreamConsumer consumer;
+  for (int i = 0; i < 40; ++i) {
+    put("Things", {{"pk", std::to_string(i % 9)}, {"n", i}});
+    if (i % 7 != 0) continue;
+    const auto news = consumer.read(client_, stream, 2);
+    EXPECT_EQ(news.size(), i == 0 ? 1U : 7U);
+  }
+  EXPECT_THAT(consumer.read(client_, stream), SizeIs(4));
+}
+
+TEST_P(Streams, StayReadableWhenTheirTableIsGone) {
+  const std::string stream = create_with_stream(hash_table("Things"), StreamViewType::kOldImage);
+  put("Things", {{"pk", "a"}});
+  ASSERT_THAT(client_.delete_table({.table = "Things"}), IsOk());
+  const auto described = client_.describe_stream({.stream = stream});
+  ASSERT_THAT(described, IsOk());
+  EXPECT_EQ(described->stream.status, StreamStatus::kDisabled);
+  EXPECT_THAT(StreamConsumer().read(client_, stream), SizeIs(1));
+}
+
+TEST_P(Streams, RefuseWhatTheServiceRefuses) {
+  CreateTableRequest request = hash_table("Things");
+  request.stream = StreamSpecification{.enabled = true};
+  EXPECT_THAT(client_.create_table(request),
+              FailsWith(Code::kValidation,
+                        "Invalid StreamViewType: Stream ViewType must not be "
+                        "null or empty when enabling streams."));
+  request.stream = StreamSpecification{.enabled = false, .view = StreamViewType::kKeysOnly};
+  EXPECT_THAT(client_.create_table(request),
+              FailsWith(Code::kValidation,
+                        "Invalid StreamViewType: Stream StreamEnabled was false "
+                        "but a StreamViewType was present."));
+  const std::string stream = create_with_stream(hash_table("Things"), StreamViewType::kKeysOnly);
+  const std::string other = stream.substr(0, stream.size() - 4) + "9999";
+  const std::string shard = all_shards(client_, stream).at(0).id;
+  const std::string no_shard = "shardId-00000000000000000000-00000000";
+
+  EXPECT_THAT(client_.list_streams({.limit = 0}),
+              FailsWith(Code::kValidation, "Value '0' at 'limit' failed to satisfy constraint"));
+  EXPECT_THAT(client_.list_streams({.limit = 101}),
+              FailsWith(Code::kValidation,
+                        "One or more parameter values were invalid: Limit "
+                        "cannot be greater than the maximum allowed size: 100"));
+  EXPECT_THAT(client_.describe_stream({.stream = "short"}),
+              FailsWith(Code::kValidation,
+                        "Value 'short' at 'streamArn' failed to satisfy "
+                        "constraint: Member must have length greater than or "
+                        "equal to 37"));
+  EXPECT_THAT(client_.describe_stream({.stream = other}),
+              FailsWith(Code::kResourceNotFound,
+                        "Requested resource not found: Stream: " + other + " not found"));
+  EXPECT_THAT(client_.describe_stream({.stream = stream, .limit = 101}),
+              FailsWith(Code::kValidation, "Limit cannot be greater than the maximum: 100"));
+  EXPECT_THAT(client_.get_shard_iterator({.stream = other, .shard = shard}),
+              FailsWith(Code::kResourceNotFound, "not found"));
+  EXPECT_THAT(client_.get_shard_iterator({.stream = stream, .shard = no_shard}),
+              FailsWith(Code::kResourceNotFound, "Shard does not exist"));
+  EXPECT_THAT(client_.get_shard_iterator({.stream = stream,
+                                          .shard = shard,
+                                          .type = ShardIteratorType::kLatest,
+                                          .sequence_number = std::string(21, '1')}),
+              FailsWith(Code::kValidation,
+                        "One or more parameter values were invalid: SequenceNumber should not be "
+                        "passed for this iterator type"));
+  EXPECT_THAT(client_.get_records({.iterator = "nonsense"}),
+              FailsWith(Code::kValidation, "Invalid ShardIterator"));
+  const auto iterator = client_.get_shard_iterator({.stream = stream, .shard = shard});
+  ASSERT_THAT(iterator, IsOk());
+  EXPECT_THAT(client_.get_records({.iterator = iterator->iterator, .limit = 1001}),
+              FailsWith(Code::kValidation, "Limit should be less than or equal to 1000"));
+}
+
+}  // namespace
+}  // namespace stator::test
