@@ -23,7 +23,7 @@ STATOR_IN_EACH_HOME(Streams);
 TEST_P(Streams, TellOfEveryChange) {
   const std::string stream =
       create_with_stream(hash_table("Things"), StreamViewType::kNewAndOldImages);
-  const Item first{{"pk", "a"}, {"data", Binary{"\0\xff"}}, {"n", 1}};
+  const Item first{{"pk", "a"}, {"data", Binary{std::string("\0\xff", 2)}}, {"n", 1}};
   const Item second{{"pk", "a"}, {"list", List{1, "two", nullptr}}};
   put("Things", first);
   put("Things", second);

@@ -21,6 +21,7 @@ TABLE = {
     "BillingMode": "PAY_PER_REQUEST",
     "TableClass": "STANDARD",
     "Tags": [{"Key": "a", "Value": "b"}],
+    "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
 }
 
 
@@ -31,6 +32,7 @@ def run_flows(walk):
                               "GlobalSecondaryIndexes": [{**INDEX, "ProvisionedThroughput": {
                                   "ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}]})
     items(walk)
+    streams(walk)
     settings(walk)
     walk.call("DescribeTable", {"TableName": "Walked"})
     walk.call("DescribeTable", {"TableName": "Provisioned"})
@@ -78,6 +80,21 @@ def changes(walk):
     walk.call("UpdateTimeToLive", {**table, "TimeToLiveSpecification": {
         "Enabled": True, "AttributeName": "expires"}})
     walk.call("DescribeTimeToLive", table)
+
+
+def streams(walk):
+    service = "dynamodbstreams"
+    listed = walk.call("ListStreams", {"TableName": "Walked"}, service)
+    arn = listed.get("Streams", [{}])[0].get("StreamArn", "")
+    described = walk.call("DescribeStream", {"StreamArn": arn}, service)
+    read = 0
+    for shard in described.get("StreamDescription", {}).get("Shards", []):
+        start = walk.call("GetShardIterator", {"StreamArn": arn, "ShardId": shard["ShardId"],
+                                               "ShardIteratorType": "TRIM_HORIZON"}, service)
+        page = walk.call("GetRecords", {"ShardIterator": start.get("ShardIterator", "")}, service)
+        read += len(page.get("Records", []))
+    if read == 0:
+        walk.found.append("GetRecords: the changes of the walk are in no shard")
 
 
 def settings(walk):

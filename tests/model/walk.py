@@ -152,12 +152,10 @@ def main():
 
 # Operations that this version lacks.
 ABSENT = {
-    "BatchExecuteStatement", "CreateBackup", "DeleteBackup", "DescribeBackup",
-    "DescribeContinuousBackups", "DescribeExport", "DescribeImport", "DescribeStream",
-    "ExecuteStatement", "ExecuteTransaction", "ExportTableToPointInTime",
-    "GetRecords", "GetShardIterator", "ImportTable", "ListBackups", "ListExports", "ListImports",
-    "ListStreams", "RestoreTableFromBackup", "RestoreTableToPointInTime",
-    "UpdateContinuousBackups",
+    "CreateBackup", "DeleteBackup", "DescribeBackup",
+    "DescribeContinuousBackups", "DescribeExport", "DescribeImport", "ExportTableToPointInTime",
+    "ImportTable", "ListBackups", "ListExports", "ListImports", "RestoreTableFromBackup",
+    "RestoreTableToPointInTime", "UpdateContinuousBackups",
 }
 # Operations that one machine cannot carry out; what they answer is an error of their own.
 REFUSED = {"EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination",
