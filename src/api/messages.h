@@ -267,4 +267,21 @@ inline constexpr const char* kBase64Length =
 inline constexpr const char* kBase64Character = "Invalid Base64 character";
 inline constexpr const char* kBase64End = "Invalid last non-pad Base64 character dectected";
 
+// Streams. Those after the first two follow what invalid() puts before them.
+inline constexpr const char* kStreamWithoutView =
+    "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams.";
+inline constexpr const char* kViewWithoutStream =
+    "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was present.";
+inline constexpr const char* kListStreamsLimit =
+    "Limit cannot be greater than the maximum allowed size: 100";
+inline constexpr const char* kDescribeStreamLimit = "Limit cannot be greater than the maximum: 100";
+inline constexpr const char* kGetRecordsLimit = "Limit should be less than or equal to 1000";
+inline constexpr const char* kShardFilterWithoutType = "ShardFilter must have a Type";
+inline constexpr const char* kShardFilterWithoutShard =
+    "ShardFilter of Type CHILD_SHARDS must have a ShardId";
+inline constexpr const char* kSequenceNumberNeeded =
+    "SequenceNumber must be passed for this iterator type";
+inline constexpr const char* kSequenceNumberUnwanted =
+    "SequenceNumber should not be passed for this iterator type";
+
 }  // namespace stator::messages

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams: what a table may be asked for, and the operations that read one.
+#include "api/messages.h"
 #include "api/validate.h"
 #include "api/validate_rules.h"
 
@@ -30,14 +31,10 @@ bool takes_sequence_number(ShardIteratorType type) {
 
 Result<void> check_stream(const StreamSpecification& stream) {
   if (stream.enabled && !stream.view) {
-    return fail(Code::kValidation,
-                "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling "
-                "streams.");
+    return fail(Code::kValidation, messages::kStreamWithoutView);
   }
   if (!stream.enabled && stream.view) {
-    return fail(Code::kValidation,
-                "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was "
-                "present.");
+    return fail(Code::kValidation, messages::kViewWithoutStream);
   }
   return {};
 }
@@ -77,7 +74,7 @@ void add_constraints(const GetRecordsRequest& request, Constraints& constraints)
 Result<void> validate(const ListStreamsRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   if (request.limit.value_or(1) > kListMax) {
-    return invalid("Limit cannot be greater than the maximum allowed size: 100");
+    return invalid(messages::kListStreamsLimit);
   }
   return {};
 }
@@ -85,13 +82,13 @@ Result<void> validate(const ListStreamsRequest& request) {
 Result<void> validate(const DescribeStreamRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   if (request.limit.value_or(1) > kListMax) {
-    return invalid("Limit cannot be greater than the maximum: 100");
+    return invalid(messages::kDescribeStreamLimit);
   }
   if (request.filter && !request.filter->type) {
-    return invalid("ShardFilter must have a Type");
+    return invalid(messages::kShardFilterWithoutType);
   }
   if (request.filter && !request.filter->shard) {
-    return invalid("ShardFilter of Type CHILD_SHARDS must have a ShardId");
+    return invalid(messages::kShardFilterWithoutShard);
   }
   return {};
 }
@@ -99,10 +96,10 @@ Result<void> validate(const DescribeStreamRequest& request) {
 Result<void> validate(const GetShardIteratorRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   if (takes_sequence_number(request.type) && !request.sequence_number) {
-    return invalid("SequenceNumber must be passed for this iterator type");
+    return invalid(messages::kSequenceNumberNeeded);
   }
   if (!takes_sequence_number(request.type) && request.sequence_number) {
-    return invalid("SequenceNumber should not be passed for this iterator type");
+    return invalid(messages::kSequenceNumberUnwanted);
   }
   return {};
 }
@@ -110,7 +107,7 @@ Result<void> validate(const GetShardIteratorRequest& request) {
 Result<void> validate(const GetRecordsRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   if (request.limit.value_or(1) > kRecordsMax) {
-    return invalid("Limit should be less than or equal to 1000");
+    return invalid(messages::kGetRecordsLimit);
   }
   return {};
 }
