@@ -228,6 +228,19 @@ TEST_F(Streams, KeepTheOrderOfAnItemsChangesAcrossShards) {
   EXPECT_EQ(replay.items(), contents("Things"));
 }
 
+TEST_F(Streams, KeepAPartitionsItemsInOneShard) {
+  create(with_stream(range_table()));
+  const std::string stream = stream_of("Things");
+  for (int i = 0; i < 40; ++i) ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", i}}), IsOk());
+  std::vector<std::size_t> held;
+  for (const Shard& shard : shards(stream)) {
+    const auto page = read_from(iterator(stream, shard.id));
+    ASSERT_THAT(page, IsOk());
+    if (!page->records.empty()) held.push_back(page->records.size());
+  }
+  EXPECT_THAT(held, ElementsAre(40U));
+}
+
 TEST_F(Streams, EndIteratorsWithTheirShardAlone) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
