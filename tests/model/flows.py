@@ -32,6 +32,7 @@ def run_flows(walk):
                               "GlobalSecondaryIndexes": [{**INDEX, "ProvisionedThroughput": {
                                   "ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}]})
     items(walk)
+    statements(walk)
     streams(walk)
     settings(walk)
     walk.call("DescribeTable", {"TableName": "Walked"})
@@ -80,6 +81,17 @@ def changes(walk):
     walk.call("UpdateTimeToLive", {**table, "TimeToLiveSpecification": {
         "Enabled": True, "AttributeName": "expires"}})
     walk.call("DescribeTimeToLive", table)
+
+
+def statements(walk):
+    put = "INSERT INTO \"Walked\" VALUE {'pk': 'statement', 'sk': ?}"
+    select = "SELECT * FROM \"Walked\" WHERE pk = 'statement' AND sk = ?"
+    walk.call("ExecuteStatement", {"Statement": put, "Parameters": [{"N": "1"}],
+                                   "ReturnConsumedCapacity": "INDEXES"})
+    walk.call("BatchExecuteStatement", {"Statements": [
+        {"Statement": select, "Parameters": [{"N": "1"}]}]})
+    walk.call("ExecuteTransaction", {"TransactStatements": [
+        {"Statement": put, "Parameters": [{"N": "2"}]}]})
 
 
 def streams(walk):
