@@ -54,8 +54,7 @@ class CountingClient final : public Client {
       const TransactWriteItemsRequest& request) override;
   Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) override;
-  Result<ExecuteStatementResult> execute_statement(
-      const ExecuteStatementRequest& request) override;
+  Result<ExecuteStatementResult> execute_statement(const ExecuteStatementRequest& request) override;
   Result<BatchExecuteStatementResult> batch_execute_statement(
       const BatchExecuteStatementRequest& request) override;
   Result<ExecuteTransactionResult> execute_transaction(

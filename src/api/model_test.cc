@@ -26,9 +26,8 @@ constexpr std::string_view kNewer[] = {"DeletionProtectionEnabled", "OnDemandThr
 
 // Translated at the door and never written; and what this version refuses.
 constexpr std::string_view kNotWritten[] = {
-    "Expected",         "ConditionalOperator", "AttributesToGet",
-    "AttributeUpdates", "QueryFilter",         "KeyConditions",
-    "ScanFilter", "ReplicaUpdates"};
+    "Expected",    "ConditionalOperator", "AttributesToGet", "AttributeUpdates",
+    "QueryFilter", "KeyConditions",       "ScanFilter",      "ReplicaUpdates"};
 
 using Element = simdjson::dom::element;
 

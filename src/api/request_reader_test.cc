@@ -233,10 +233,6 @@ TEST(Reader, RefusesFeaturesThatWouldOtherwiseBeLost) {
             .append(more)
             .append("}"));
   };
-  EXPECT_THAT(create(R"("StreamSpecification":{"StreamEnabled":true})"),
-              FailsWith(Code::kValidation, "StreamSpecification"));
-  EXPECT_THAT(create(R"("SSESpecification":{"Enabled":true})"),
-              FailsWith(Code::kValidation, "SSESpecification"));
   EXPECT_THAT(create(R"("ResourcePolicy":"{}")"), FailsWith(Code::kValidation, "ResourcePolicy"));
   EXPECT_THAT(
       create(

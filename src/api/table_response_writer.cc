@@ -110,12 +110,6 @@ void write_table(JsonWriter& json, const TableDescription& table) {
   write_indexes(json, "GlobalSecondaryIndexes", table.global_indexes, true);
   write_table_class(json, table);
   write_encryption(json, table);
-  if (table.table_class) {
-    json.key("TableClassSummary");
-    json.begin_object();
-    write_enum(json, "TableClass", *table.table_class);
-    json.end_object();
-  }
   write_stream(json, table.stream);
   write_text(json, "LatestStreamLabel", table.latest_stream_label);
   write_text(json, "LatestStreamArn", table.latest_stream_arn);

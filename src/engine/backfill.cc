@@ -137,8 +137,8 @@ class Backfill {
       const std::array<std::size_t, 1> positions = {static_cast<std::size_t>(position)};
       if (!recount(engine_, table, positions, engine_.backfills)) return false;
     }
-    const auto finished =
-        engine_.catalogue->update(name_, engine_.now_ms(), [&](TableDefinition& definition) -> Result<void> {
+    const auto finished = engine_.catalogue->update(
+        name_, engine_.now_ms(), [&](TableDefinition& definition) -> Result<void> {
           std::erase(definition.unfinished, space_);
           return {};
         });

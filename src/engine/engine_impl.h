@@ -29,7 +29,7 @@ struct Engine::Impl {
   std::unique_ptr<Catalogue> catalogue;
   std::atomic<int64_t> next_token_sweep_ms{0};
   Sweeper sweeper;  // deletes what has expired
-  Ticker ticker;  // what time asks for
+  Ticker ticker;    // what time asks for
 
   int64_t now_ms() const { return options.clock->unix_ms(); }
 };

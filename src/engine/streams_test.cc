@@ -537,5 +537,30 @@ TEST_F(Streams, TellOfEachChangeOnceInItsItemsOrderUnderManyWriters) {
   EXPECT_EQ(replay.items(), contents("Things"));
 }
 
+TEST_F(StreamsTest, MarkWhatExpiredAsTheServicesOwnDeletions) {
+  create(with_stream(hash_table()));
+  ASSERT_THAT(engine_->update_time_to_live(
+                  {.table = "Things", .specification = {.enabled = true, .attribute = "expires"}}),
+              IsOk());
+  ASSERT_TRUE(comes_true([&] {
+    return engine_->describe_time_to_live({.table = "Things"})->status ==
+           TimeToLiveStatus::kEnabled;
+  }));
+  for (const char* pk : {"expired", "deleted"}) {
+    ASSERT_THAT(put("Things", {{"pk", pk}, {"expires", clock_.unix_ms() / 1000 + 60}}), IsOk());
+  }
+  ASSERT_THAT(erase({.table = "Things", .key = {{"pk", "deleted"}}}), IsOk());
+  clock_.advance(std::chrono::minutes(2));
+  EXPECT_EQ(engine_->sweep_expired(), 1U);
+  for (const StreamRecord& record : records(stream_of("Things"))) {
+    const bool by_service =
+        record.event == StreamEvent::kRemove && record.keys == Item{{"pk", "expired"}};
+    ASSERT_EQ(record.identity.has_value(), by_service);
+    if (!by_service) continue;
+    EXPECT_EQ(record.identity->type, "Service");
+    EXPECT_EQ(record.identity->principal, "dynamodb.amazonaws.com");
+  }
+}
+
 }  // namespace
 }  // namespace stator::test

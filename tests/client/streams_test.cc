@@ -158,5 +158,34 @@ TEST_P(Streams, RefuseWhatTheServiceRefuses) {
               FailsWith(Code::kValidation, "Limit should be less than or equal to 1000"));
 }
 
+TEST_P(Streams, AreEnabledAndDisabledOnATableThatIsThere) {
+  create(hash_table("Things"));
+  put("Things", {{"pk", "before"}});
+  const auto set = [&](StreamSpecification stream) {
+    return client_.update_table({.table = "Things", .stream = stream});
+  };
+  EXPECT_THAT(set({.enabled = false}),
+              FailsWith(Code::kValidation, "Table has no stream to disable"));
+  const StreamSpecification keys{.enabled = true, .view = StreamViewType::kKeysOnly};
+  const auto enabled = set(keys);
+  ASSERT_THAT(enabled, IsOk());
+  EXPECT_EQ(enabled->table.stream, keys);
+  const std::string first = enabled->table.latest_stream_arn.value_or("none");
+  EXPECT_THAT(set(keys), FailsWith(Code::kValidation, "Table already has an enabled stream"));
+  put("Things", {{"pk", "during"}});
+  ASSERT_THAT(set({.enabled = false}), IsOk());
+  put("Things", {{"pk", "after"}});
+
+  const auto records = StreamConsumer().read(client_, first);
+  ASSERT_THAT(records, SizeIs(1));
+  EXPECT_EQ(records[0].keys, (Item{{"pk", "during"}}));
+  const auto described = client_.describe_stream({.stream = first});
+  ASSERT_THAT(described, IsOk());
+  EXPECT_EQ(described->stream.status, StreamStatus::kDisabled);
+  const auto again = set(keys);
+  ASSERT_THAT(again, IsOk());
+  EXPECT_NE(again->table.latest_stream_arn, first);
+}
+
 }  // namespace
 }  // namespace stator::test

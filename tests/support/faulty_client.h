@@ -172,7 +172,8 @@ class FaultyClient final : public Client {
   Result<DescribeStreamResult> describe_stream(const DescribeStreamRequest& request) override {
     return run("DescribeStream", [&] { return inner_.describe_stream(request); });
   }
-  Result<GetShardIteratorResult> get_shard_iterator(const GetShardIteratorRequest& request) override {
+  Result<GetShardIteratorResult> get_shard_iterator(
+      const GetShardIteratorRequest& request) override {
     return run("GetShardIterator", [&] { return inner_.get_shard_iterator(request); });
   }
   Result<GetRecordsResult> get_records(const GetRecordsRequest& request) override {
