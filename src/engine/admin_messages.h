@@ -64,6 +64,18 @@ inline std::string kinesis_not_found(std::string_view arn) {
 inline constexpr const char* kNoAutoScaling =
     "One or more parameter values were invalid: Auto scaling is not available for this table";
 
+// ---- Backups
+inline std::string backup_not_found(std::string_view arn) {
+  return "Backup not found: " + std::string(arn);
+}
+inline std::string backup_in_use(std::string_view arn) {
+  return "Backup is being created or restored: " + std::string(arn);
+}
+inline std::string no_index_to_restore(std::string_view index) {
+  return "One or more parameter values were invalid: The source table has no such index: " +
+         std::string(index);
+}
+
 // ---- Global tables
 inline constexpr const char* kNoReplicas =
     "One or more parameter values were invalid: ReplicationGroup must have at least one replica";

@@ -25,11 +25,6 @@ std::vector<std::string_view> arn_parts(std::string_view arn) {
 
 }  // namespace
 
-std::string table_arn(const Engine::Impl& engine, std::string_view table) {
-  return "arn:aws:dynamodb:" + engine.options.region + ":" + engine.options.account + ":table/" +
-         std::string(table);
-}
-
 Result<TablePtr> find_resource(const Engine::Impl& engine, std::string_view table) {
   const auto snapshot = engine.catalogue->snapshot();
   const TablePtr* found = snapshot->find(table);

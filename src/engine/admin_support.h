@@ -11,8 +11,6 @@
 
 namespace stator::admin {
 
-std::string table_arn(const Engine::Impl& engine, std::string_view table);
-
 // kResourceNotFound, kTableNotFound.
 Result<TablePtr> find_resource(const Engine::Impl& engine, std::string_view table);
 Result<TablePtr> find_table_named(const Engine::Impl& engine, std::string_view table);

@@ -21,6 +21,12 @@ extern const Operation kPutResourcePolicy;
 extern const Operation kGetResourcePolicy;
 extern const Operation kDeleteResourcePolicy;
 
+extern const Operation kCreateBackup;
+extern const Operation kDescribeBackup;
+extern const Operation kListBackups;
+extern const Operation kDeleteBackup;
+extern const Operation kRestoreTableFromBackup;
+
 extern const Operation kDescribeLimits;
 extern const Operation kDescribeEndpoints;
 

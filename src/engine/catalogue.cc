@@ -113,6 +113,8 @@ Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
     STATOR_TRY(TableDefinition definition, decode_table(value));
     STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
     loaded.tables.emplace(table->name(), std::move(table));
+  } else if (rest.starts_with(record_key(RecordKind::kRestore, {}).substr(kPartitionBytes))) {
+    return load_restoring(value, loaded);
   } else if (rest.starts_with(static_cast<char>(CatalogueRow::kLog))) {
     STATOR_TRY(LogDefinition log, decode_log(value));
     loaded.logs.emplace(log.space, std::make_shared<const LogDefinition>(std::move(log)));
@@ -163,6 +165,9 @@ void Catalogue::save_counters() {
 
 Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t now_ms) {
   const std::lock_guard lock(changes_);
+  if (snapshot()->restoring.contains(settings.table)) {
+    return fail(Code::kResourceInUse, messages::table_exists(settings.table));
+  }
   STATOR_TRY(Written written, retry_conflicts([&] { return insert(settings, now_ms); }));
   STATOR_TRY(TablePtr table, Table::make(std::move(written.definition), secret_));
   note_recording(table);
@@ -279,6 +284,9 @@ Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms) {
   const std::lock_guard lock(changes_);
   CatalogueSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
+  if (found == nullptr && next.restoring.contains(name)) {
+    return fail(Code::kResourceInUse, messages::table_being_created(name));
+  }
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
   TablePtr table = *found;
   if (table->definition().settings.deletion_protection.value_or(false)) {

@@ -25,6 +25,9 @@ struct CatalogueSnapshot {
   std::map<std::string, TablePtr, std::less<>> tables;  // in the order of ListTables
   std::map<SpaceId, LogPtr> logs;  // those of tables that are gone too, while a stream is readable
 
+  // Those that are being restored from a backup: nobody reads or writes there yet.
+  std::map<std::string, TablePtr, std::less<>> restoring;
+
   // Null where there is none. `name` is a table name or a table ARN.
   const TablePtr* find(std::string_view name) const;
   // The log of a table's incarnation; null where there is none.
@@ -66,6 +69,17 @@ class Catalogue {
   // What fails is tried again with the next call.
   void tend_logs(int64_t now_ms);
 
+  // catalogue_records.cc: changes that go with a record, see records.h.
+  // Gives out a space, and writes the record that names it.
+  Result<SpaceId> take_space(const std::string& record_key, FunctionRef<Item(SpaceId)> record);
+  // Erases a record, and the rows of its space.
+  Result<void> release_space(const std::string& record_key, SpaceId space);
+  // Gives spaces to a table that is to be restored, and keeps it in the record.
+  // kTableAlreadyExists where the name is taken.
+  Result<TablePtr> begin_restore(TableDefinition definition, Item record);
+  // From now on the table is there for everybody.
+  Result<void> finish_restore(const std::string& name);
+
   // Keeps the counters for the next start. Nobody may write afterwards.
   void save_counters();
 
@@ -76,6 +90,7 @@ class Catalogue {
   Result<void> load();
   Result<void> load_row(std::string_view rest, std::string_view value, CatalogueSnapshot& loaded,
                         std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
+  Result<void> load_restoring(std::string_view record, CatalogueSnapshot& loaded) const;
   Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
   void erase_later(const std::vector<SpaceId>& spaces);
   struct Written {

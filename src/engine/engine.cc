@@ -5,6 +5,7 @@
 
 #include "engine/administration.h"
 #include "engine/backfill.h"
+#include "engine/backups.h"
 #include "engine/engine_impl.h"
 #include "engine/messages.h"
 #include "engine/sweep.h"
@@ -21,6 +22,7 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   auto impl = std::make_unique<Impl>(std::move(store), options);
   STATOR_TRY(impl->catalogue, Catalogue::open(*impl->store, impl->housekeeping));
   resume_backfills(*impl);
+  STATOR_CHECK_OK(resume_copies(*impl));
   for (const auto& [name, table] : impl->catalogue->snapshot()->tables) {
     if (table->expiry() != nullptr) start_sweeping(*impl);
   }
@@ -42,6 +44,7 @@ Engine::~Engine() {
   impl_->sweeper.stop();
   impl_->backfills.stop();
   impl_->ticker.stop();
+  impl_->jobs.stop();
   impl_->writes.wait_until_empty();
   impl_->retries.stop();
   impl_->housekeeping.stop();

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -25,7 +26,10 @@ struct Engine::Impl {
   Worker housekeeping;  // erases dropped tables, counts
   Worker retries;       // writes that met a conflict
   Worker backfills;
-  Gate writes;  // those under way
+  Worker jobs;                             // copies of backups and restored tables
+  std::atomic<int64_t> last_backup_ms{0};  // by which the last backup is named
+  std::mutex backups;                      // held while one is deleted, or begins to be restored
+  Gate writes;                             // those under way
   std::unique_ptr<Catalogue> catalogue;
   std::atomic<int64_t> next_token_sweep_ms{0};
   Sweeper sweeper;  // deletes what has expired

@@ -127,6 +127,10 @@ inline std::string stream_not_found(std::string_view arn) {
 inline std::string table_exists(std::string_view table) {
   return "Table already exists: " + std::string(table);
 }
+inline std::string table_being_created(std::string_view table) {
+  return "Attempt to change a resource which is still in use: Table is being created: " +
+         std::string(table);
+}
 inline std::string table_not_found(std::string_view table) {
   return "Requested resource not found: Table: " + std::string(table) + " not found";
 }

@@ -32,6 +32,9 @@ bool is_record(std::string_view rest, std::string_view value) {
   switch (static_cast<RecordKind>(rest[0])) {
     case RecordKind::kSettings:
       return rest.size() == 1 + sizeof(SpaceId);
+    case RecordKind::kBackup:
+    case RecordKind::kRestore:
+      return rest.size() > 1;
   }
   return false;
 }
@@ -41,6 +44,25 @@ Result<Item> Records::get(const std::string& key) const {
   STATOR_TRY(const bool found, store_.get(key, [&](std::string_view value) { kept = value; }));
   if (!found) return Item();
   return decode(kept);
+}
+
+Result<std::map<std::string, Item>> Records::list(RecordKind kind) const {
+  std::map<std::string, Item> records;
+  const std::string begin = record_key(kind, {});
+  Result<void> read;
+  STATOR_TRY(const auto view, store_.read_view());
+  STATOR_CHECK_OK(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+                             [&](std::string_view key, std::string_view value) {
+                               auto record = decode(value);
+                               if (!record) {
+                                 read = Failure(std::move(record).error());
+                                 return false;
+                               }
+                               records.emplace(key.substr(begin.size()), std::move(*record));
+                               return true;
+                             }));
+  STATOR_CHECK_OK(std::move(read));
+  return records;
 }
 
 Result<void> Records::change(const std::string& key, Change change) const {

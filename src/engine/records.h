@@ -6,6 +6,7 @@
 // Errors: the store's; kCorruption for rows that hold no document.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ namespace stator {
 // What follows the letter of the row.
 enum class RecordKind : char {
   kSettings = 's',  // space id of a table: what was set beside its definition. Goes with the table.
+  kBackup = 'b',    // id of a backup: what it is a copy of, and its space
+  kRestore = 'r',   // name of a table that is being restored: its definition, and how far it is
 };
 
 std::string record_key(RecordKind kind, std::string_view name);
@@ -34,6 +37,9 @@ class Records {
 
   // Empty where there is none.
   Result<Item> get(const std::string& key) const;
+
+  // Those of a kind by their names, in order.
+  Result<std::map<std::string, Item>> list(RecordKind kind) const;
 
   // Reads a record, lets `change` alter it (an empty one is erased, or stays absent), and commits.
   // `change` runs again where somebody else came between; what it fails with is returned.

@@ -27,7 +27,11 @@ Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& r
   const auto snapshot = impl_->catalogue->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
-    return fail(Code::kResourceNotFound, messages::table_not_found(request.table));
+    const auto restoring = snapshot->restoring.find(request.table);
+    if (restoring == snapshot->restoring.end()) {
+      return fail(Code::kResourceNotFound, messages::table_not_found(request.table));
+    }
+    return DescribeTableResult{describe(*impl_, *restoring->second, TableStatus::kCreating)};
   }
   if ((*table)->needs_count().exchange(false)) {
     impl_->housekeeping.post([job = std::make_unique<CountJob>(*impl_, *table)] { job->run(); });
@@ -38,7 +42,9 @@ Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& r
 Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
   STATOR_CHECK_OK(validate(request));
   const auto snapshot = impl_->catalogue->snapshot();
-  const auto& tables = snapshot->tables;
+  auto restoring = snapshot->restoring;
+  if (!restoring.empty()) restoring.insert(snapshot->tables.begin(), snapshot->tables.end());
+  const auto& tables = restoring.empty() ? snapshot->tables : restoring;
   const std::size_t limit =
       std::min(kListedTablesMax,
                static_cast<std::size_t>(std::max<int64_t>(1, request.limit.value_or(100))));

@@ -51,6 +51,7 @@ void verify_no_orphans(Verification& verification, ReadView& view,
                        const CatalogueContents& catalogue) {
   std::set<SpaceId> owned = {kCatalogueSpace, kTokenSpace, kTokenExpirySpace};
   owned.insert(catalogue.dropped.begin(), catalogue.dropped.end());
+  owned.insert(catalogue.restoring.begin(), catalogue.restoring.end());
   for (const TablePtr& table : catalogue.tables) {
     for (const SpaceId space : table->all_spaces()) owned.insert(space);
   }

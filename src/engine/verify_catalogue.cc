@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "api/document.h"
 #include "engine/catalogue_codec.h"
 #include "engine/catalogue_rows.h"
 #include "engine/records.h"
@@ -28,7 +29,9 @@ class CatalogueCheck {
     }
     for (const auto& [space, log] : contents_.logs) check_log(log);
     for (const SpaceId space : contents_.dropped) check_given_out(space);
+    for (const SpaceId space : contents_.restoring) check_given_out(space);
     for (const auto& [space, counters] : contents_.counters) check_counted(space);
+    for (const SpaceId space : settings_) check_set(space);
     for (const SpaceId space : backfills_) check_unfinished(space);
     return std::move(contents_);
   }
@@ -61,7 +64,8 @@ class CatalogueCheck {
       case CatalogueRow::kHeader:
         return rest.empty() ? void() : damaged(key);
       case CatalogueRow::kRecord:
-        return is_record(key.substr(kPartitionBytes + 1), value) ? void() : damaged(key);
+        if (!is_record(rest, value)) return damaged(key);
+        return check_record(key, static_cast<RecordKind>(rest[0]), decode_item(ItemView(value)));
       case CatalogueRow::kNextSpace:
         if (!rest.empty() || value.size() != sizeof(SpaceId)) return damaged(key);
         next_space_ = static_cast<SpaceId>(read_big_endian(value));
@@ -91,6 +95,36 @@ class CatalogueCheck {
   void damaged(std::string_view key) {
     contents_.complete = false;
     verification_.add(kKind, "row " + hex(key) + " is damaged or of another version of Stator");
+  }
+
+  // A backup is checked as a table without indexes would be: its copy has only items.
+  void check_record(std::string_view key, RecordKind kind, const Item& record) {
+    if (kind == RecordKind::kSettings) {
+      settings_.insert(static_cast<SpaceId>(read_big_endian(key.substr(kPartitionBytes + 2))));
+      return;
+    }
+    const auto found = record.find("Definition");
+    const Binary* bytes = found == record.end() ? nullptr : found->second.get_if<Binary>();
+    auto definition = bytes == nullptr ? Result<TableDefinition>(fail(Code::kCorruption, ""))
+                                       : decode_table(bytes->bytes);
+    if (!definition) return damaged(key);
+    if (kind == RecordKind::kBackup) {
+      CreateTableRequest& settings = definition->settings;
+      settings.table += " in backup " + text_of(record, "Name");
+      settings.local_indexes.reset();
+      settings.global_indexes.reset();
+      *definition = TableDefinition{.settings = settings,
+                                    .id = definition->id,
+                                    .created_ms = definition->created_ms,
+                                    .space = static_cast<SpaceId>(integer_of(record, "Space"))};
+    }
+    const auto table = Table::make(std::move(*definition), contents_.secret);
+    if (!table) return damaged(key);
+    if (kind == RecordKind::kBackup) {
+      contents_.tables.push_back(*table);
+      return;
+    }
+    for (const SpaceId space : (*table)->all_spaces()) contents_.restoring.insert(space);
   }
 
   void check_table(std::string_view name, std::string_view value) {
@@ -169,9 +203,16 @@ class CatalogueCheck {
                                      " is counted, though no table and no index owns it");
   }
 
+  void check_set(SpaceId space) {
+    if (live_.contains(space) || !contents_.complete) return;
+    verification_.add(kKind,
+                      "space " + std::to_string(space) + " has settings, though no table owns it");
+  }
+
   Verification& verification_;
   ReadView& view_;
   CatalogueContents contents_;
+  std::set<SpaceId> settings_;
   SpaceId next_space_ = kFirstTableSpace;
   std::set<SpaceId> live_;
   std::set<SpaceId> backfills_;

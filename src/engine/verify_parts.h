@@ -45,6 +45,7 @@ struct CatalogueContents {
   std::vector<TablePtr> tables;
   std::map<SpaceId, LogDefinition> logs;
   std::set<SpaceId> dropped;
+  std::set<SpaceId> restoring;  // of tables that are not whole yet
   std::map<SpaceId, KeptCounters> counters;
   bool complete = true;  // no row was unreadable: whose space is not here belongs to nobody
 };

@@ -6,8 +6,10 @@
 #include <fstream>
 #include <functional>
 
+#include "engine/administration.h"
 #include "engine/catalogue_rows.h"
 #include "engine/engine_harness.h"
+#include "engine/records.h"
 #include "engine/tokens.h"
 
 namespace stator::test {
@@ -53,6 +55,11 @@ class Verify : public EngineTest {
       EXPECT_THAT(put("Gone", {{"pk", std::to_string(i)}}), IsOk());
     }
     EXPECT_THAT(erase({.table = "Music", .key = {{"pk", "artist 0"}, {"sk", 7}}}), IsOk());
+    EXPECT_THAT(
+        engine_->administer(admin::kTagResource,
+                            {{"ResourceArn", "arn:aws:dynamodb:us-east-1:000000000000:table/Music"},
+                             {"Tags", List{Item{{"Key", "a"}, {"Value", "b"}}}}}),
+        IsOk());
     EXPECT_THAT(transact({.items = {{.action = TransactAction::kPut,
                                      .table = "Plain",
                                      .item = {{"pk", "one"}, {"text", "hello"}}}},
@@ -146,6 +153,45 @@ TEST_F(Verify, FindsNothingInWhatTheEngineWrote) {
   EXPECT_GT(report.index_entries, 60U);
   EXPECT_EQ(report.tokens, 1U);
   EXPECT_THAT(report.uncounted, IsEmpty());
+}
+
+TEST_F(Verify, ChecksBackupsAsTables) {
+  open_quickly();
+  const auto created =
+      engine_->administer(admin::kCreateBackup, {{"TableName", "Music"}, {"BackupName", "Copy"}});
+  ASSERT_THAT(created, IsOk());
+  const Item arn{{"BackupArn", text_of(map_of(*created, "BackupDetails"), "BackupArn")}};
+  ASSERT_TRUE(comes_true([&] {
+    const auto described = engine_->administer(admin::kDescribeBackup, arn);
+    return described && text_of(map_of(map_of(*described, "BackupDescription"), "BackupDetails"),
+                                "BackupStatus") == "AVAILABLE";
+  }));
+  EXPECT_EQ(check().items, 119U);
+  EXPECT_THAT(findings(), IsEmpty());
+
+  constexpr SpaceId kCopy = kFirstTableSpace + 6;
+  const std::vector<Row> copied = rows(kCopy);
+  ASSERT_EQ(copied.size(), 59U);
+  put_row(copied[3].key, "no item");
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("Music in backup Copy")));
+}
+
+TEST_F(Verify, FindsSettingsOfNoTable) {
+  open_quickly();
+  const auto tagged = engine_->administer(
+      admin::kTagResource, {{"ResourceArn", "arn:aws:dynamodb:us-east-1:000000000000:table/Plain"},
+                            {"Tags", List{Item{{"Key", "a"}, {"Value", "b"}}}}});
+  ASSERT_THAT(tagged, IsOk());
+  ASSERT_THAT(engine_->delete_table({.table = "Plain"}), IsOk());
+  EXPECT_THAT(findings(), IsEmpty());
+  put_row(settings_key(kPlain), encode_item(Item{{"Tags", List()}}));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has settings, though no table owns it")));
+}
+
+TEST_F(Verify, FindsTheDamagedRecordOfABackup) {
+  put_row(record_key(RecordKind::kBackup, "01489602797149-73d8d5bc"),
+          encode_item(Item{{"Name", "Copy"}}));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("is damaged or of another version")));
 }
 
 TEST_F(Verify, FindsNothingInAnEmptyStore) {

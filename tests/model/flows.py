@@ -35,6 +35,7 @@ def run_flows(walk):
     statements(walk)
     streams(walk)
     settings(walk)
+    backups(walk)
     walk.call("DescribeTable", {"TableName": "Walked"})
     walk.call("DescribeTable", {"TableName": "Provisioned"})
     walk.call("ListTables", {"Limit": 1})
@@ -132,3 +133,20 @@ def settings(walk):
     walk.call("DescribeGlobalTableSettings", group)
     walk.call("UpdateGlobalTableSettings", group)
     walk.call("UpdateGlobalTable", {**group, "ReplicaUpdates": [{"Delete": {"RegionName": "us-east-1"}}]})
+
+
+def backups(walk):
+    created = walk.call("CreateBackup", {"TableName": "Walked", "BackupName": "Copy"})
+    arn = {"BackupArn": created["BackupDetails"]["BackupArn"]}
+
+    def status():
+        described = walk.call("DescribeBackup", arn)
+        return described["BackupDescription"]["BackupDetails"]["BackupStatus"]
+
+    while status() == "CREATING":
+        pass
+    walk.call("ListBackups", {})
+    walk.call("RestoreTableFromBackup", {**arn, "TargetTableName": "Restored"})
+    while walk.call("DescribeTable", {"TableName": "Restored"})["Table"]["TableStatus"] == "CREATING":
+        pass
+    walk.call("DeleteBackup", arn)

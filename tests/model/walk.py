@@ -152,10 +152,9 @@ def main():
 
 # Operations that this version lacks.
 ABSENT = {
-    "CreateBackup", "DeleteBackup", "DescribeBackup",
     "DescribeContinuousBackups", "DescribeExport", "DescribeImport", "ExportTableToPointInTime",
-    "ImportTable", "ListBackups", "ListExports", "ListImports", "RestoreTableFromBackup",
-    "RestoreTableToPointInTime", "UpdateContinuousBackups",
+    "ImportTable", "ListExports", "ListImports", "RestoreTableToPointInTime",
+    "UpdateContinuousBackups",
 }
 # Operations that one machine cannot carry out; what they answer is an error of their own.
 REFUSED = {"EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination",

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// CreateBackup, DescribeBackup, ListBackups, DeleteBackup, RestoreTableFromBackup.
+#include <algorithm>
+#include <charconv>
+
+#include "base/random.h"
+#include "engine/admin_messages.h"
+#include "engine/admin_support.h"
+#include "engine/backups.h"
+#include "engine/catalogue_codec.h"
+#include "engine/restore.h"
+#include "engine/table_copy.h"
+#include "engine/table_description.h"
+
+namespace stator {
+namespace {
+
+constexpr std::string_view kCreating = "CREATING";
+constexpr std::string_view kAvailable = "AVAILABLE";
+
+Result<TableDefinition> definition_of(const Item& record) {
+  const auto found = record.find("Definition");
+  const Binary* bytes = found == record.end() ? nullptr : found->second.get_if<Binary>();
+  if (bytes == nullptr) return fail(Code::kCorruption, "A backup has no table definition");
+  return decode_table(bytes->bytes);
+}
+
+// Copies what `view` sees; what fails is copied again at the next start.
+void take_backup(Engine::Impl& engine, const std::string& key, SpaceId from, SpaceId to,
+                 ReadView& view) {
+  const auto copied =
+      copy_rows(engine, view, {.from = from, .to = to}, [](Transaction&, const std::string&) {});
+  if (!copied) return;
+  static_cast<void>(Records(*engine.store).change(key, [&](Item& record) -> Result<void> {
+    if (record.empty()) return {};
+    record["Status"] = kAvailable;
+    record["Items"] = copied->items;
+    record["Bytes"] = copied->bytes;
+    return {};
+  }));
+}
+
+void resume_backup(Engine::Impl& engine, const std::string& key, const Item& record) {
+  const auto space = static_cast<SpaceId>(integer_of(record, "Space"));
+  const auto definition = definition_of(record);
+  if (!definition || !engine.store->drop_range(space_range(space))) return;
+  const auto snapshot = engine.catalogue->snapshot();
+  const TablePtr* table = snapshot->find(definition->settings.table);
+  if (table == nullptr || (*table)->definition().id != definition->id) {
+    static_cast<void>(engine.catalogue->release_space(key, space));
+    return;
+  }
+  const auto view = engine.store->read_view();
+  if (view) take_backup(engine, key, (*table)->definition().space, space, **view);
+}
+
+}  // namespace
+
+Result<void> resume_copies(Engine::Impl& engine) {
+  STATOR_TRY(auto backups, Records(*engine.store).list(RecordKind::kBackup));
+  for (auto& [name, record] : backups) {
+    if (text_of(record, "Status") == kAvailable) continue;
+    engine.jobs.post([&engine, key = record_key(RecordKind::kBackup, name),
+                      kept = std::move(record)] { resume_backup(engine, key, kept); });
+  }
+  for (const auto& [name, table] : engine.catalogue->snapshot()->restoring) {
+    start_restore(engine, name);
+  }
+  return {};
+}
+
+namespace admin {
+namespace {
+
+// "arn:…:table/NAME/backup/ID"
+std::string backup_arn(const Engine::Impl& engine, const Item& record, std::string_view id) {
+  return table_arn(engine, text_of(record, "Table")) + "/backup/" + std::string(id);
+}
+
+// In the order of their creation, those of one millisecond too.
+std::string new_backup_id(Engine::Impl& engine) {
+  int64_t last_ms = engine.last_backup_ms;
+  int64_t id_ms = 0;
+  do {
+    id_ms = std::max(engine.now_ms(), last_ms + 1);
+  } while (!engine.last_backup_ms.compare_exchange_weak(last_ms, id_ms));
+  std::string id = std::to_string(id_ms);
+  constexpr std::size_t kDigits = 14;
+  id.insert(0, kDigits - std::min(kDigits, id.size()), '0');
+  return id + "-" + random_uuid().substr(0, 8);
+}
+
+struct Backup {
+  std::string id;
+  Item record;
+  std::string key() const { return record_key(RecordKind::kBackup, id); }
+};
+
+Result<Backup> find_backup(const Engine::Impl& engine, const std::string& arn) {
+  constexpr std::string_view kBackup = "/backup/";
+  const std::size_t at = arn.rfind(kBackup);
+  if (at != std::string::npos) {
+    Backup backup{.id = arn.substr(at + kBackup.size()), .record = {}};
+    STATOR_TRY(backup.record, Records(*engine.store).get(backup.key()));
+    if (!backup.record.empty() && backup_arn(engine, backup.record, backup.id) == arn) {
+      return backup;
+    }
+  }
+  return fail(Code::kBackupNotFound, messages::backup_not_found(arn));
+}
+
+Item details_of(const Engine::Impl& engine, const Backup& backup) {
+  return Item{{"BackupArn", backup_arn(engine, backup.record, backup.id)},
+              {"BackupName", text_of(backup.record, "Name")},
+              {"BackupSizeBytes", integer_of(backup.record, "Bytes")},
+              {"BackupStatus", text_of(backup.record, "Status")},
+              {"BackupType", "USER"},
+              {"BackupCreationDateTime", seconds(integer_of(backup.record, "CreatedMs"))}};
+}
+
+// Those members of a description that tell of the table's indexes as a backup does.
+List indexes_of(const Item& table, std::string_view member) {
+  List indexes;
+  for (const AttributeValue& index : list_of(table, member)) {
+    Item told;
+    for (const std::string_view name :
+         {"IndexName", "KeySchema", "Projection", "ProvisionedThroughput", "OnDemandThroughput"}) {
+      const auto found = as_map(index).find(name);
+      if (found != as_map(index).end()) told.insert(*found);
+    }
+    if (told.contains("ProvisionedThroughput")) {
+      Item throughput = map_of(told, "ProvisionedThroughput");
+      throughput.erase("NumberOfDecreasesToday");
+      told["ProvisionedThroughput"] = std::move(throughput);
+    }
+    indexes.emplace_back(std::move(told));
+  }
+  return indexes;
+}
+
+Result<Item> describe(const Engine::Impl& engine, const Backup& backup) {
+  STATOR_TRY(TableDefinition definition, definition_of(backup.record));
+  STATOR_TRY(const TablePtr table, Table::make(std::move(definition), engine.catalogue->secret()));
+  STATOR_TRY(const Item described, description_of(engine, *table, TableStatus::kActive));
+  Item source{{"TableName", table->name()},
+              {"TableId", table->definition().id},
+              {"TableArn", table_arn(engine, table->name())},
+              {"TableSizeBytes", integer_of(backup.record, "Bytes")},
+              {"ItemCount", integer_of(backup.record, "Items")},
+              {"KeySchema", list_of(described, "KeySchema")},
+              {"TableCreationDateTime", seconds(table->definition().created_ms)}};
+  const CreateTableRequest& settings = table->definition().settings;
+  const Throughput throughput = settings.throughput.value_or(Throughput{});
+  source["ProvisionedThroughput"] =
+      Item{{"ReadCapacityUnits", throughput.read}, {"WriteCapacityUnits", throughput.write}};
+  source["BillingMode"] =
+      settings.billing_mode == BillingMode::kPayPerRequest ? "PAY_PER_REQUEST" : "PROVISIONED";
+  Item features;
+  for (const std::string_view member : {"LocalSecondaryIndexes", "GlobalSecondaryIndexes"}) {
+    List indexes = indexes_of(described, member);
+    if (!indexes.empty()) features.emplace(member, std::move(indexes));
+  }
+  return Item{{"BackupDescription", Item{{"BackupDetails", details_of(engine, backup)},
+                                         {"SourceTableDetails", std::move(source)},
+                                         {"SourceTableFeatureDetails", std::move(features)}}}};
+}
+
+Result<Item> create_backup(Engine::Impl& engine, const Item& request) {
+  STATOR_TRY(const TablePtr table, find_table_named(engine, text_of(request, "TableName")));
+  STATOR_TRY(auto view, engine.store->read_view());
+  const TableDefinition& definition = table->definition();
+  const int64_t now_ms = engine.now_ms();
+  Backup backup{.id = new_backup_id(engine), .record = {}};
+  STATOR_TRY(const SpaceId space,
+             engine.catalogue->take_space(backup.key(), [&](SpaceId taken) -> Item {
+               return backup.record = Item{{"Name", text_of(request, "BackupName")},
+                                           {"Table", table->name()},
+                                           {"Definition", Binary{encode_table(definition)}},
+                                           {"Space", taken},
+                                           {"Status", kCreating},
+                                           {"CreatedMs", now_ms}};
+             }));
+  // The table keeps its rows until the job is done with it, whoever drops it meanwhile.
+  engine.jobs.post([&engine, key = backup.key(), table, space, kept = std::move(view)] {
+    take_backup(engine, key, table->definition().space, space, *kept);
+  });
+  return Item{{"BackupDetails", details_of(engine, backup)}};
+}
+
+Result<Item> describe_backup(Engine::Impl& engine, const Item& request) {
+  STATOR_TRY(const Backup backup, find_backup(engine, text_of(request, "BackupArn")));
+  return describe(engine, backup);
+}
+
+Result<Item> list_backups(Engine::Impl& engine, const Item& request) {
+  constexpr int64_t kPage = 100;
+  const auto most = static_cast<std::size_t>(integer_of(request, "Limit", kPage));
+  const std::string type = text_of(request, "BackupType");
+  const int64_t from_ms = integer_of(request, "TimeRangeLowerBound", INT64_MIN);
+  const int64_t to_ms = integer_of(request, "TimeRangeUpperBound", INT64_MAX);
+  const std::string start = text_of(request, "ExclusiveStartBackupArn");
+  const std::string after = start.substr(start.rfind('/') + 1);
+  STATOR_TRY(const auto records, Records(*engine.store).list(RecordKind::kBackup));
+  List summaries;
+  for (const auto& [id, record] : records) {
+    const int64_t created_ms = integer_of(record, "CreatedMs");
+    const bool wanted = (start.empty() || id > after) && created_ms >= from_ms &&
+                        created_ms < to_ms && (type.empty() || type == "USER" || type == "ALL") &&
+                        (!request.contains("TableName") ||
+                         text_of(request, "TableName") == text_of(record, "Table"));
+    if (!wanted) continue;
+    if (summaries.size() == most) {
+      const std::string last = text_of(as_map(summaries.back()), "BackupArn");
+      return Item{{"BackupSummaries", std::move(summaries)}, {"LastEvaluatedBackupArn", last}};
+    }
+    STATOR_TRY(const TableDefinition definition, definition_of(record));
+    Item summary = details_of(engine, {.id = id, .record = record});
+    summary["TableName"] = text_of(record, "Table");
+    summary["TableId"] = definition.id;
+    summary["TableArn"] = table_arn(engine, text_of(record, "Table"));
+    summaries.emplace_back(std::move(summary));
+  }
+  return Item{{"BackupSummaries", std::move(summaries)}};
+}
+
+Result<Item> delete_backup(Engine::Impl& engine, const Item& request) {
+  const std::string arn = text_of(request, "BackupArn");
+  const std::lock_guard lock(engine.backups);
+  STATOR_TRY(Backup backup, find_backup(engine, arn));
+  STATOR_TRY(const auto restores, Records(*engine.store).list(RecordKind::kRestore));
+  const bool in_use = std::ranges::any_of(
+      restores, [&](const auto& restore) { return text_of(restore.second, "Backup") == arn; });
+  if (in_use || text_of(backup.record, "Status") != kAvailable) {
+    return fail(Code::kBackupInUse, messages::backup_in_use(arn));
+  }
+  const auto space = static_cast<SpaceId>(integer_of(backup.record, "Space"));
+  STATOR_CHECK_OK(engine.catalogue->release_space(backup.key(), space));
+  backup.record["Status"] = "DELETED";
+  return describe(engine, backup);
+}
+
+Result<Item> restore_table_from_backup(Engine::Impl& engine, const Item& request) {
+  const std::string arn = text_of(request, "BackupArn");
+  const std::lock_guard lock(engine.backups);
+  STATOR_TRY(const Backup backup, find_backup(engine, arn));
+  if (text_of(backup.record, "Status") != kAvailable) {
+    return fail(Code::kBackupInUse, messages::backup_in_use(arn));
+  }
+  STATOR_TRY(const TableDefinition source, definition_of(backup.record));
+  STATOR_TRY(TableDefinition target, restored_definition(engine, source, request));
+  return begin_restore(engine, std::move(target),
+                       Item{{"Backup", arn},
+                            {"From", integer_of(backup.record, "Space")},
+                            {"SourceTable", table_arn(engine, text_of(backup.record, "Table"))},
+                            {"StartedMs", engine.now_ms()}});
+}
+
+}  // namespace
+
+const Operation kCreateBackup{shapes::kCreateBackup, create_backup};
+const Operation kDescribeBackup{shapes::kBackupArn, describe_backup};
+const Operation kListBackups{shapes::kListBackups, list_backups};
+const Operation kDeleteBackup{shapes::kBackupArn, delete_backup};
+const Operation kRestoreTableFromBackup{shapes::kRestoreTableFromBackup, restore_table_from_backup};
+
+}  // namespace admin
+}  // namespace stator

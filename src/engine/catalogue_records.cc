@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of the catalogue that go with a record: spaces of backups, tables that are being
+// restored.
+#include <array>
+
+#include "engine/catalogue.h"
+#include "engine/catalogue_codec.h"
+#include "engine/catalogue_commit.h"
+#include "engine/catalogue_rows.h"
+#include "engine/messages.h"
+#include "engine/records.h"
+
+namespace stator {
+namespace {
+
+// Gives out spaces in a transaction that guards the row of the next one.
+class Spaces {
+ public:
+  explicit Spaces(const std::optional<std::string>& row)
+      : next_(row ? read_big_endian(*row) : kFirstTableSpace) {}
+
+  SpaceId take() { return static_cast<SpaceId>(next_++); }
+  std::vector<SpaceId> take(std::size_t count) {
+    std::vector<SpaceId> spaces(count);
+    for (SpaceId& space : spaces) space = take();
+    return spaces;
+  }
+  Result<void> save(Transaction& transaction) const {
+    if (next_ >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
+    std::string row;
+    append_big_endian(row, static_cast<uint32_t>(next_));
+    transaction.put(catalogue_row_key(CatalogueRow::kNextSpace), row);
+    return {};
+  }
+
+ private:
+  uint64_t next_;
+};
+
+}  // namespace
+
+Result<SpaceId> Catalogue::take_space(const std::string& record_key,
+                                      FunctionRef<Item(SpaceId)> record) {
+  const std::lock_guard lock(changes_);
+  return retry_conflicts([&]() -> Result<SpaceId> {
+    STATOR_TRY(const auto transaction, store_.begin());
+    const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kNextSpace)};
+    STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+    Spaces spaces(rows[0]);
+    const SpaceId space = spaces.take();
+    STATOR_CHECK_OK(spaces.save(*transaction));
+    transaction->put(record_key, encode_item(record(space)));
+    STATOR_CHECK_OK(commit_or_fail(*transaction));
+    return space;
+  });
+}
+
+Result<void> Catalogue::release_space(const std::string& record_key, SpaceId space) {
+  STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
+    STATOR_TRY(const auto transaction, store_.begin());
+    transaction->erase(record_key);
+    transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+    return commit_or_fail(*transaction);
+  }));
+  worker_.post([this, space] { erase_rows(space); });
+  return {};
+}
+
+Result<TablePtr> Catalogue::begin_restore(TableDefinition definition, Item record) {
+  const std::lock_guard lock(changes_);
+  const std::string name = definition.settings.table;
+  CatalogueSnapshot next = *snapshot();
+  if (next.tables.contains(name) || next.restoring.contains(name)) {
+    return fail(Code::kTableAlreadyExists, messages::table_exists(name));
+  }
+  STATOR_TRY(
+      const TablePtr table, retry_conflicts([&]() -> Result<TablePtr> {
+        STATOR_TRY(const auto transaction, store_.begin());
+        const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kNextSpace)};
+        STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+        Spaces spaces(rows[0]);
+        const CreateTableRequest& settings = definition.settings;
+        const auto count = [](const auto& indexes) { return indexes ? indexes->size() : 0; };
+        definition.space = spaces.take();
+        definition.local_spaces = spaces.take(count(settings.local_indexes));
+        definition.global_spaces = spaces.take(count(settings.global_indexes));
+        STATOR_CHECK_OK(spaces.save(*transaction));
+        STATOR_TRY(TablePtr made, Table::make(definition, secret_));
+        record["Definition"] = Binary{encode_table(definition)};
+        transaction->put(record_key(RecordKind::kRestore, name), encode_item(record));
+        STATOR_CHECK_OK(commit_or_fail(*transaction));
+        return made;
+      }));
+  next.restoring.emplace(name, table);
+  publish(std::move(next));
+  return table;
+}
+
+Result<void> Catalogue::load_restoring(std::string_view record, CatalogueSnapshot& loaded) const {
+  STATOR_CHECK_OK(validate_item(record));
+  const Item kept = decode_item(ItemView(record));
+  const auto definition = kept.find("Definition");
+  const Binary* bytes = definition == kept.end() ? nullptr : definition->second.get_if<Binary>();
+  if (bytes == nullptr) return fail(Code::kCorruption, "A table's restoration has no definition");
+  STATOR_TRY(TableDefinition decoded, decode_table(bytes->bytes));
+  STATOR_TRY(TablePtr table, Table::make(std::move(decoded), secret_));
+  loaded.restoring.emplace(table->name(), std::move(table));
+  return {};
+}
+
+Result<void> Catalogue::finish_restore(const std::string& name) {
+  const std::lock_guard lock(changes_);
+  CatalogueSnapshot next = *snapshot();
+  const auto found = next.restoring.find(name);
+  if (found == next.restoring.end()) return {};
+  const TablePtr table = found->second;
+  STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
+    STATOR_TRY(const auto transaction, store_.begin());
+    transaction->put(catalogue_row_key(CatalogueRow::kTable, name),
+                     encode_table(table->definition()));
+    transaction->erase(record_key(RecordKind::kRestore, name));
+    return commit_or_fail(*transaction);
+  }));
+  table->needs_count() = true;
+  next.restoring.erase(found);
+  next.tables.emplace(name, table);
+  publish(std::move(next));
+  return {};
+}
+
+}  // namespace stator

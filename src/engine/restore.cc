@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/restore.h"
+
+#include <algorithm>
+#include <set>
+
+#include "api/admin_shapes.h"
+#include "api/validate.h"
+#include "api/wire.h"
+#include "base/random.h"
+#include "engine/admin_messages.h"
+#include "engine/records.h"
+#include "engine/table_copy.h"
+#include "engine/table_description.h"
+
+namespace stator {
+namespace {
+
+using Indexes = std::optional<std::vector<IndexDefinition>>;
+
+// The request of CreateTable that has these members: the readers of its parts serve here too.
+Result<CreateTableRequest> parsed(Item members) {
+  members["TableName"] = "parsed";
+  members["AttributeDefinitions"] = List{Item{{"AttributeName", "a"}, {"AttributeType", "S"}}};
+  members["KeySchema"] = List{Item{{"AttributeName", "a"}, {"KeyType", "HASH"}}};
+  return wire::read_request<CreateTableRequest>(wire::document_to_json(members));
+}
+
+// Indexes may be left out, but neither added nor changed but for their throughput.
+Result<void> choose_indexes(const Item& request, std::string_view override_name,
+                            std::string_view member, Indexes CreateTableRequest::* indexes,
+                            CreateTableRequest& settings) {
+  if (!request.contains(override_name)) return {};
+  STATOR_TRY(CreateTableRequest chosen,
+             parsed(Item{{std::string(member), request.at(std::string(override_name))}}));
+  for (const IndexDefinition& index : *(chosen.*indexes)) {
+    const auto same = [&](const IndexDefinition& there) {
+      return there.name == index.name && there.key_schema == index.key_schema &&
+             there.projection == index.projection;
+    };
+    if (!(settings.*indexes) || !std::ranges::any_of(*(settings.*indexes), same)) {
+      return fail(Code::kValidation, messages::no_index_to_restore(index.name));
+    }
+  }
+  settings.*indexes = std::move(chosen.*indexes);
+  if ((settings.*indexes)->empty()) (settings.*indexes).reset();
+  return {};
+}
+
+void drop_unused_attributes(CreateTableRequest& settings) {
+  std::set<std::string> used;
+  const auto use = [&](const KeySchema& schema) {
+    for (const KeySchemaElement& element : schema) used.insert(element.name);
+  };
+  use(settings.key_schema);
+  for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
+    if (!*indexes) continue;
+    for (const IndexDefinition& index : **indexes) use(index.key_schema);
+  }
+  std::erase_if(settings.attributes, [&](const AttributeDefinition& attribute) {
+    return !used.contains(attribute.name);
+  });
+}
+
+Result<void> choose_billing(const Item& request, CreateTableRequest& settings) {
+  Item given;
+  for (const auto& [name, member] :
+       {std::pair("BillingModeOverride", "BillingMode"),
+        std::pair("ProvisionedThroughputOverride", "ProvisionedThroughput"),
+        std::pair("OnDemandThroughputOverride", "OnDemandThroughput")}) {
+    const auto found = request.find(name);
+    if (found != request.end()) given.emplace(member, found->second);
+  }
+  STATOR_TRY(CreateTableRequest chosen, parsed(std::move(given)));
+  if (chosen.billing_mode) settings.billing_mode = chosen.billing_mode;
+  if (chosen.throughput) settings.throughput = chosen.throughput;
+  if (chosen.on_demand_throughput) settings.on_demand_throughput = chosen.on_demand_throughput;
+  const bool on_demand = settings.billing_mode == BillingMode::kPayPerRequest;
+  if (on_demand && !chosen.throughput) settings.throughput.reset();
+  if (settings.global_indexes && on_demand) {
+    for (IndexDefinition& index : *settings.global_indexes) index.throughput.reset();
+  }
+  if (settings.global_indexes && !on_demand) {
+    for (IndexDefinition& index : *settings.global_indexes) {
+      if (!index.throughput) index.throughput = settings.throughput;
+    }
+  }
+  return {};
+}
+
+// The copy of a table's items and entries from a space where nothing changes any more.
+class Restore {
+ public:
+  Restore(Engine::Impl& engine, std::string table) : engine_(engine), name_(std::move(table)) {}
+
+  Result<void> run() {
+    const auto snapshot = engine_.catalogue->snapshot();
+    const auto found = snapshot->restoring.find(name_);
+    if (found == snapshot->restoring.end()) return {};
+    const Table& table = *found->second;
+    STATOR_TRY(Item record, Records(*engine_.store).get(key_));
+    STATOR_TRY(const auto view, engine_.store->read_view());
+    CopyPlan plan{.from = static_cast<SpaceId>(integer_of(record, "From")),
+                  .to = table.definition().space,
+                  .indexed = &table};
+    if (plan.from < kFirstTableSpace) return fail(Code::kCorruption, "There is no source");
+    if (const auto position = record.find("Position"); position != record.end()) {
+      if (const Binary* bytes = position->second.get_if<Binary>()) plan.after = bytes->bytes;
+    }
+    STATOR_CHECK_OK(
+        copy_rows(engine_, *view, plan, [&](Transaction& transaction, const std::string& last) {
+          record["Position"] = Binary{last};
+          transaction.put(key_, encode_item(record));
+        }));
+    return engine_.catalogue->finish_restore(name_);
+  }
+
+ private:
+  Engine::Impl& engine_;
+  std::string name_;
+  std::string key_ = record_key(RecordKind::kRestore, name_);
+};
+
+}  // namespace
+
+Result<TableDefinition> restored_definition(const Engine::Impl& engine,
+                                            const TableDefinition& source, const Item& request) {
+  TableDefinition target{
+      .settings = source.settings, .id = random_uuid(), .created_ms = engine.now_ms()};
+  CreateTableRequest& settings = target.settings;
+  settings.table = text_of(request, "TargetTableName");
+  settings.tags.clear();
+  settings.stream.reset();
+  settings.deletion_protection.reset();
+  STATOR_CHECK_OK(choose_indexes(request, "LocalSecondaryIndexOverride", "LocalSecondaryIndexes",
+                                 &CreateTableRequest::local_indexes, settings));
+  STATOR_CHECK_OK(choose_indexes(request, "GlobalSecondaryIndexOverride", "GlobalSecondaryIndexes",
+                                 &CreateTableRequest::global_indexes, settings));
+  STATOR_CHECK_OK(choose_billing(request, settings));
+  drop_unused_attributes(settings);
+  STATOR_CHECK_OK(validate(settings));
+  return target;
+}
+
+Result<Item> begin_restore(Engine::Impl& engine, TableDefinition target, Item record) {
+  const std::string name = target.settings.table;
+  Item summary{{"SourceTableArn", text_of(record, "SourceTable")},
+               {"RestoreDateTime", seconds(integer_of(record, "StartedMs"))},
+               {"RestoreInProgress", true}};
+  if (record.contains("Backup")) summary["SourceBackupArn"] = text_of(record, "Backup");
+  STATOR_TRY(const TablePtr table,
+             engine.catalogue->begin_restore(std::move(target), std::move(record)));
+  start_restore(engine, name);
+  STATOR_TRY(Item described, description_of(engine, *table, TableStatus::kCreating));
+  described["RestoreSummary"] = std::move(summary);
+  return Item{{"TableDescription", std::move(described)}};
+}
+
+// What fails goes on at the next start.
+void start_restore(Engine::Impl& engine, const std::string& table) {
+  engine.jobs.post([&engine, table] { static_cast<void>(Restore(engine, table).run()); });
+}
+
+Result<Item> description_of(const Engine::Impl& engine, const Table& table, TableStatus status) {
+  const std::string json = wire::to_json(DescribeTableResult{describe(engine, table, status)});
+  STATOR_TRY(const Item described, wire::read_document(json, shapes::kAny));
+  return map_of(described, "Table");
+}
+
+}  // namespace stator

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copying a table's items from one space to another: backups and what is restored from them.
+//
+// Row keys differ in their space alone, so rows move as they are.
+#pragma once
+
+#include <string>
+
+#include "engine/engine_impl.h"
+
+namespace stator {
+
+struct CopiedRows {
+  int64_t items = 0;
+  int64_t bytes = 0;  // as the service sizes items
+};
+
+// Called in each transaction of a copy; `last` is the key that it reaches, in the source.
+using CopyProgress = FunctionRef<void(Transaction& transaction, const std::string& last)>;
+
+struct CopyPlan {
+  SpaceId from = 0;
+  SpaceId to = 0;
+  const Table* indexed = nullptr;  // whose index entries are written too; null: none
+  std::string after = {};          // the source's key that an earlier copy reached
+};
+
+// Copies what `view` sees. kCancelled where the worker of the engine's jobs stops.
+Result<CopiedRows> copy_rows(Engine::Impl& engine, ReadView& view, const CopyPlan& plan,
+                             CopyProgress progress);
+
+}  // namespace stator
