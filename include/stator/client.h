@@ -97,7 +97,7 @@ struct TableDescription {
   std::optional<int64_t> on_demand_since_ms = {};  // absent: never was
   std::optional<int64_t> table_class_changed_ms = {};
   std::optional<EncryptionSpecification> encryption = {};  // of a table that has its own key
-  std::optional<StreamSpecification> stream = {};  // absent: none is enabled
+  std::optional<StreamSpecification> stream = {};          // absent: none is enabled
   std::optional<std::string> latest_stream_arn = {};
   std::optional<std::string> latest_stream_label = {};
 };

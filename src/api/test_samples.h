@@ -154,21 +154,22 @@ inline CreateTableRequest full_create() {
                                .throughput = Throughput{3, 4},
                                .on_demand_throughput = OnDemandThroughput{5, 6},
                                .warm_throughput = Throughput{7, 8}};
-  return {.table = "Table",
-          .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kB}, {"at", ScalarType::kN}},
-          .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
-          .local_indexes = std::vector{local},
-          .global_indexes = std::vector{global},
-          .billing_mode = BillingMode::kProvisioned,
-          .throughput = Throughput{1, 2},
-          .on_demand_throughput = OnDemandThroughput{9, 10},
-          .warm_throughput = Throughput{11, 12},
-          .table_class = TableClass::kStandardInfrequentAccess,
-          .deletion_protection = true,
-          .tags = {{"key", "value"}},
-          .encryption = EncryptionSpecification{
-              .enabled = true, .type = EncryptionType::kKms, .key_id = "a-key"},
-          .stream = StreamSpecification{.enabled = true, .view = StreamViewType::kNewImage}};
+  return {
+      .table = "Table",
+      .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kB}, {"at", ScalarType::kN}},
+      .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
+      .local_indexes = std::vector{local},
+      .global_indexes = std::vector{global},
+      .billing_mode = BillingMode::kProvisioned,
+      .throughput = Throughput{1, 2},
+      .on_demand_throughput = OnDemandThroughput{9, 10},
+      .warm_throughput = Throughput{11, 12},
+      .table_class = TableClass::kStandardInfrequentAccess,
+      .deletion_protection = true,
+      .tags = {{"key", "value"}},
+      .encryption =
+          EncryptionSpecification{.enabled = true, .type = EncryptionType::kKms, .key_id = "a-key"},
+      .stream = StreamSpecification{.enabled = true, .view = StreamViewType::kNewImage}};
 }
 
 inline UpdateTableRequest full_update_table() {

@@ -81,7 +81,8 @@ Error read_error(int status, std::string_view json);
 std::string item_to_json(const Item& item);
 Result<Item> item_from_json(std::string_view json);
 std::string item_to_plain_json(const Item& item);  // sets as arrays, binaries in base64
-// Objects as maps, arrays as lists; numbers exact. kInvalidArgument where the text is no such object.
+// Objects as maps, arrays as lists; numbers exact. kInvalidArgument where the text is no such
+// object.
 Result<Item> item_from_plain_json(std::string_view json);
 
 }  // namespace stator::wire

@@ -5,8 +5,8 @@
 // deletes that move items in and out of indexes, and transactions over two tables that carry a
 // token and move an amount between accounts that all writers share, as they do a counter. So what
 // is there must be, for each writer, what some number of its writes in their order lead to, and the
-// shared items must agree with those numbers exactly. Both tables have a stream, and what it tells of
-// must lead, change after change, to what the table holds.
+// shared items must agree with those numbers exactly. Both tables have a stream, and what it tells
+// of must lead, change after change, to what the table holds.
 //
 // Thread safety: write() for different writers at once; everything else by one thread alone.
 #pragma once

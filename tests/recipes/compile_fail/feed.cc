@@ -16,7 +16,8 @@ void misuse(const stator::Feed& feed, stator::PostId post, stator::Time at,
 #ifdef TIME_FOR_A_POST  // says: cannot convert|could not convert|no matching|invalid initialization
   (void)feed.retract(user, at);
 #endif
-#ifdef POST_AND_AUTHOR_SWAPPED  // says: cannot convert|could not convert|no matching|invalid initialization
+#ifdef POST_AND_AUTHOR_SWAPPED  // says: cannot convert|could not convert|no matching|invalid
+                                // initialization
   (void)feed.edit(post, user, text);
 #endif
 #ifdef CURSOR_FOR_A_COUNT  // says: cannot convert|could not convert|no matching|invalid conversion

@@ -9,10 +9,12 @@ void misuse(const stator::Toggle<bool>& toggle, stator::Time at, const std::stri
   const stator::EventId event{text};
   (void)toggle.save(id, true, at, event);
 
-#ifdef EVENT_FOR_A_TOGGLE  // says: cannot convert|could not convert|no matching|invalid initialization
+#ifdef EVENT_FOR_A_TOGGLE  // says: cannot convert|could not convert|no matching|invalid
+                           // initialization
   (void)toggle.save(event, true, at, event);
 #endif
-#ifdef TOGGLE_FOR_AN_EVENT  // says: cannot convert|could not convert|no matching|invalid initialization
+#ifdef TOGGLE_FOR_AN_EVENT  // says: cannot convert|could not convert|no matching|invalid
+                            // initialization
   (void)toggle.save(id, true, at, id);
 #endif
 #ifdef TEXT_FOR_A_TIME  // says: cannot convert|could not convert|no matching
