@@ -6,6 +6,7 @@
 
 namespace stator::shapes {
 
+// NOLINTBEGIN(readability-identifier-naming): constants, whose initial values are in the source.
 extern const Shape kNothing;  // requests without members
 
 extern const Shape kTagResource;
@@ -43,5 +44,7 @@ extern const Shape kListImports;
 
 // Any JSON, to turn answers written elsewhere into documents.
 extern const Shape kAny;
+
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace stator::shapes

@@ -165,17 +165,17 @@ namespace {
 
 template <class T>
 const T& member_or_empty(const Item& document, std::string_view member) {
-  static const T kEmpty;
+  static const T empty;
   const auto found = document.find(member);
   const T* value = found == document.end() ? nullptr : found->second.get_if<T>();
-  return value == nullptr ? kEmpty : *value;
+  return value == nullptr ? empty : *value;
 }
 
 template <class T>
 const T& value_or_empty(const AttributeValue& value) {
-  static const T kEmpty;
+  static const T empty;
   const T* held = value.get_if<T>();
-  return held == nullptr ? kEmpty : *held;
+  return held == nullptr ? empty : *held;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ std::optional<int64_t> unix_ms(Reader& reader, Json json) {
 
 template <auto member, class T>
 void set_time(Reader& reader, Json json, T& out) {
+  // NOLINTNEXTLINE(bugprone-optional-value-conversion): of these members only some are optional.
   if (const auto time = unix_ms(reader, json)) out.*member = *time;
 }
 

@@ -2,11 +2,10 @@
 // stator sensor: sensors by place, their readings by time.
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <thread>
-
-#include <signal.h>
 
 #include "cli/commands.h"
 #include "cli/progress.h"
@@ -311,6 +310,40 @@ void add_place(CLI::App& leaf, Location& place, bool whole) {
   leaf.add_option("--room", place.room)->required(whole);
 }
 
+// The flags live as long as the program.
+void add_layout(CLI::App& leaf, Flags& flags) {
+  leaf.add_option("--layout", flags.layout, "Of the table: indexed, or location-items")
+      ->check(CLI::IsMember({"indexed", "location-items"}))
+      ->capture_default_str();
+  leaf.add_option("--location-keys", flags.location_keys,
+                  "Of the index: composed, or attributes (several a key)")
+      ->check(CLI::IsMember({"composed", "attributes"}))
+      ->capture_default_str();
+  leaf.add_option_function<std::vector<std::string>>(
+          "--city-shards",
+          [&flags](const std::vector<std::string>& all) { take_shards(all, flags.city_shards); },
+          "A city with many sensors, and over how many partitions it is spread")
+      ->type_name("CITY=N");
+  leaf.add_option("--retention", flags.retention_s, "Seconds that readings are kept")
+      ->check(CLI::PositiveNumber);
+  leaf.add_option("--roll-up-retention", flags.roll_up_retention_s,
+                  "Seconds that roll-ups are kept")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_file(CLI::App& leaf, Flags& flags) {
+  leaf.add_option("sensor", flags.sensor_and_file,
+                  "The sensor, if there is no --sensor-column; the file, - being standard input")
+      ->type_name("[SENSOR] FILE")
+      ->expected(1, 2)
+      ->required();
+  leaf.add_option("--sensor-column", flags.file.sensor_column, "The column of sensors");
+  leaf.add_option("--unit-column", flags.file.unit_column, "The column of units");
+  leaf.add_flag("--restart", flags.restart, "From the start of the file in any case");
+  leaf.add_option("--time", flags.file.time_column, "The column of times")->capture_default_str();
+  leaf.add_option("--value", flags.file.value_column, "The column of values")->required();
+}
+
 }  // namespace
 
 void add_sensor(CLI::App& app, Invocation& invocation) {
@@ -322,23 +355,7 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
     CLI::App* leaf = add_action(*sensor, name, description, invocation,
                                 [flags, action] { return action(*flags); });
     add_recipe_flags(*leaf, *flags, "Sensors");
-    leaf->add_option("--layout", flags->layout, "Of the table: indexed, or location-items")
-        ->check(CLI::IsMember({"indexed", "location-items"}))
-        ->capture_default_str();
-    leaf->add_option("--location-keys", flags->location_keys,
-                     "Of the index: composed, or attributes (several a key)")
-        ->check(CLI::IsMember({"composed", "attributes"}))
-        ->capture_default_str();
-    leaf->add_option_function<std::vector<std::string>>(
-            "--city-shards",
-            [flags](const std::vector<std::string>& all) { take_shards(all, flags->city_shards); },
-            "A city with many sensors, and over how many partitions it is spread")
-        ->type_name("CITY=N");
-    leaf->add_option("--retention", flags->retention_s, "Seconds that readings are kept")
-        ->check(CLI::PositiveNumber);
-    leaf->add_option("--roll-up-retention", flags->roll_up_retention_s,
-                     "Seconds that roll-ups are kept")
-        ->check(CLI::PositiveNumber);
+    add_layout(*leaf, *flags);
     return leaf;
   };
   const auto add_id = [&](CLI::App* leaf) {
@@ -402,16 +419,7 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
   add_page(leaf);
   leaf =
       add_leaf("import", "Store the readings of a CSV file; goes on where it was stopped", import);
-  leaf->add_option("sensor", flags->sensor_and_file,
-                   "The sensor, if there is no --sensor-column; the file, - being standard input")
-      ->type_name("[SENSOR] FILE")
-      ->expected(1, 2)
-      ->required();
-  leaf->add_option("--sensor-column", flags->file.sensor_column, "The column of sensors");
-  leaf->add_option("--unit-column", flags->file.unit_column, "The column of units");
-  leaf->add_flag("--restart", flags->restart, "From the start of the file in any case");
-  leaf->add_option("--time", flags->file.time_column, "The column of times")->capture_default_str();
-  leaf->add_option("--value", flags->file.value_column, "The column of values")->required();
+  add_file(*leaf, *flags);
   add_check(leaf);
 }
 

@@ -69,7 +69,7 @@ Result<GetRecordsResult> decode(Result<GetRecordsResponse> response) {
   GetRecordsResult result{.records = {}, .next_iterator = std::move(response->next_iterator)};
   result.records.reserve(response->records.size());
   for (StreamRecordResponse& record : response->records) {
-    result.records.push_back({StreamRecordHeader(std::move(record)),
+    result.records.push_back({static_cast<StreamRecordHeader&&>(record),
                               decode_item(ItemView(record.keys)), decode(record.new_image),
                               decode(record.old_image)});
   }

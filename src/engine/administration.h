@@ -14,6 +14,7 @@ struct Operation {
   Result<Item> (*run)(Engine::Impl& engine, const Item& request);
 };
 
+// NOLINTBEGIN(readability-identifier-naming): constants, whose initial values are in the sources.
 extern const Operation kTagResource;
 extern const Operation kUntagResource;
 extern const Operation kListTagsOfResource;
@@ -46,5 +47,6 @@ extern const Operation kListGlobalTables;
 extern const Operation kUpdateGlobalTable;
 extern const Operation kDescribeGlobalTableSettings;
 extern const Operation kUpdateGlobalTableSettings;
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace stator::admin

@@ -117,7 +117,8 @@ Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
     return load_restoring(value, loaded);
   } else if (rest.starts_with(static_cast<char>(CatalogueRow::kLog))) {
     STATOR_TRY(LogDefinition log, decode_log(value));
-    loaded.logs.emplace(log.space, std::make_shared<const LogDefinition>(std::move(log)));
+    const SpaceId space = log.space;
+    loaded.logs.emplace(space, std::make_shared<const LogDefinition>(std::move(log)));
   }
   return {};
 }

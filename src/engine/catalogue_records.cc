@@ -73,24 +73,24 @@ Result<TablePtr> Catalogue::begin_restore(TableDefinition definition, Item recor
   if (next.tables.contains(name) || next.restoring.contains(name)) {
     return fail(Code::kTableAlreadyExists, messages::table_exists(name));
   }
-  STATOR_TRY(
-      const TablePtr table, retry_conflicts([&]() -> Result<TablePtr> {
-        STATOR_TRY(const auto transaction, store_.begin());
-        const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kNextSpace)};
-        STATOR_TRY(const auto rows, transaction->get_for_update(keys));
-        Spaces spaces(rows[0]);
-        const CreateTableRequest& settings = definition.settings;
-        const auto count = [](const auto& indexes) { return indexes ? indexes->size() : 0; };
-        definition.space = spaces.take();
-        definition.local_spaces = spaces.take(count(settings.local_indexes));
-        definition.global_spaces = spaces.take(count(settings.global_indexes));
-        STATOR_CHECK_OK(spaces.save(*transaction));
-        STATOR_TRY(TablePtr made, Table::make(definition, secret_));
-        record["Definition"] = Binary{encode_table(definition)};
-        transaction->put(record_key(RecordKind::kRestore, name), encode_item(record));
-        STATOR_CHECK_OK(commit_or_fail(*transaction));
-        return made;
-      }));
+  const auto write = [&]() -> Result<TablePtr> {
+    STATOR_TRY(const auto transaction, store_.begin());
+    const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kNextSpace)};
+    STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+    Spaces spaces(rows[0]);
+    const CreateTableRequest& settings = definition.settings;
+    const auto count = [](const auto& indexes) { return indexes ? indexes->size() : 0; };
+    definition.space = spaces.take();
+    definition.local_spaces = spaces.take(count(settings.local_indexes));
+    definition.global_spaces = spaces.take(count(settings.global_indexes));
+    STATOR_CHECK_OK(spaces.save(*transaction));
+    STATOR_TRY(TablePtr made, Table::make(definition, secret_));
+    record["Definition"] = Binary{encode_table(definition)};
+    transaction->put(record_key(RecordKind::kRestore, name), encode_item(record));
+    STATOR_CHECK_OK(commit_or_fail(*transaction));
+    return made;
+  };
+  STATOR_TRY(TablePtr table, retry_conflicts(write));
   next.restoring.emplace(name, table);
   publish(std::move(next));
   return table;
