@@ -282,9 +282,21 @@ Result<void> plan_order(RangePlan& plan, const partiql::Plan& statement,
       append_key_component(bytes, partition.hash.find(order.attribute)->second);
       return bytes;
     };
-    std::ranges::stable_sort(partitions, [&](const Partition& a, const Partition& b) {
-      return order.descending ? value_of(b) < value_of(a) : value_of(a) < value_of(b);
+    std::vector<std::pair<std::string, std::size_t>> places;
+    places.reserve(partitions.size());
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+      places.emplace_back(value_of(partitions[i]), i);
+    }
+    std::ranges::sort(places, [&](const auto& a, const auto& b) {
+      if (a.first == b.first) return a.second < b.second;
+      return order.descending ? b.first < a.first : a.first < b.first;
     });
+    std::vector<Partition> sorted_partitions;
+    sorted_partitions.reserve(partitions.size());
+    for (const auto& [value, place] : places) {
+      sorted_partitions.push_back(std::move(partitions[place]));
+    }
+    partitions = std::move(sorted_partitions);
   }
   return {};
 }
@@ -364,6 +376,7 @@ Result<RangePlan> plan_select(const Table& table, partiql::Plan statement,
   }
   STATOR_CHECK_OK(plan_order(plan, statement, partitions));
   std::vector<RangePlan::Part> parts;
+  parts.reserve(partitions.size());
   for (Partition& partition : partitions) {
     parts.push_back({.range = hull(partition), .hash = std::move(partition.hash)});
   }

@@ -23,7 +23,7 @@ std::optional<int64_t> expiry_seconds(const ExpiryQueue& queue, ItemView item) {
   if (!value || value->type() != AttributeType::kN) return std::nullopt;
   constexpr double kSecondsMax = 9e15;  // a double holds each integer below
   const double seconds = value->number().to_double();
-  if (!(seconds >= 0 && seconds < kSecondsMax)) return std::nullopt;
+  if (seconds < 0 || seconds >= kSecondsMax) return std::nullopt;
   return static_cast<int64_t>(seconds);
 }
 

@@ -202,6 +202,7 @@ Result<void> check_update_literal(const Operand& operand, const char* section,
 std::vector<Path> in_order(std::vector<const UpdateAction*> actions) {
   std::ranges::sort(actions, {}, &UpdateAction::position);
   std::vector<Path> paths;
+  paths.reserve(actions.size());
   for (const UpdateAction* action : actions) paths.push_back(action->path);
   return paths;
 }

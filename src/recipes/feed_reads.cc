@@ -5,6 +5,7 @@
 // partitions that a feed is merged from goes on from there by itself: whichever they are by then,
 // nothing is skipped or repeated.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "recipes/cursor.h"
@@ -98,12 +99,14 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
     // One more tells whether anything follows.
     STATOR_TRY(std::vector<Item> part, query_items(state.client, options.retry, state.time,
                                                    std::move(request), wanted + 1));
-    std::ranges::move(part, std::back_inserter(found));
-  }
-  if (positions.size() > 1) {
-    std::ranges::stable_sort(found, [&](const Item& a, const Item& b) {
+    std::vector<Item> merged;
+    merged.reserve(found.size() + part.size());
+    std::ranges::merge(found, part, std::back_inserter(merged), [&](const Item& a, const Item& b) {
       return state.is_newer(range_key_of(options, a), range_key_of(options, b));
     });
+    found = std::move(merged);
+  }
+  if (positions.size() > 1) {
     const auto rest = std::ranges::unique(found, [&](const Item& a, const Item& b) {
       return range_key_of(options, a) == range_key_of(options, b);
     });

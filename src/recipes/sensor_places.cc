@@ -5,6 +5,7 @@
 #include "recipes/sensor_places.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "recipes/cursor.h"
@@ -119,14 +120,18 @@ Result<Page<SensorId>> SensorPlaces::at(const Location& place, const PageOptions
     if (!start.empty()) request.exclusive_start_key = start_key(options_, place, shard, start);
     STATOR_TRY(const std::vector<Item> entries,
                query_items(client_, options_.retry, time_, std::move(request), wanted));
-    const auto middle = static_cast<std::ptrdiff_t>(found.size());
+    std::vector<Position> part;
+    part.reserve(entries.size());
     for (const Item& entry : entries) {
       auto position = position_of(options_, entry);
       if (!position) return foreign_item();
-      found.push_back(*std::move(position));
+      part.push_back(*std::move(position));
     }
     // One shard is in the order that its pages go by, whatever else is in it.
-    if (shard > 0) std::inplace_merge(found.begin(), found.begin() + middle, found.end());
+    std::vector<Position> merged;
+    merged.reserve(found.size() + part.size());
+    std::ranges::merge(found, part, std::back_inserter(merged));
+    found = shard == 0 ? std::move(part) : std::move(merged);
     if (found.size() > wanted) found.resize(wanted);
   }
   Page<SensorId> answer;
