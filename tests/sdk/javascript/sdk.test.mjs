@@ -116,10 +116,15 @@ describe('AWS SDK for JavaScript v3', () => {
     assert.deepEqual(Responses.map((response) => response.Item?.n), [1, 2, undefined]);
   });
 
+  it('switches time to live on', async () => {
+    const TimeToLiveSpecification = { AttributeName: 't', Enabled: true };
+    const answer = await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+    assert.deepEqual(answer.TimeToLiveSpecification, TimeToLiveSpecification);
+  });
+
   it('names errors as the service does', async () => {
     await assert.rejects(client.send(new GetItemCommand({ TableName: 'Nowhere', Key: { pk: { S: 'x' } } })), ResourceNotFoundException);
-    await assert.rejects(
-      client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification: { AttributeName: 't', Enabled: true } })),
-      (error) => error.name === 'UnknownOperationException');
+    await assert.rejects(client.send(new UpdateTimeToLiveCommand({
+      TableName: 'Nowhere', TimeToLiveSpecification: { AttributeName: 't', Enabled: true } })), ResourceNotFoundException);
   });
 });
