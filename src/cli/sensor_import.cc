@@ -102,12 +102,10 @@ class Checkpoint {
 // The threads and what is under way.
 class Lanes {
  public:
-  Lanes(const SensorRegistry& sensors, const ImportOptions& options, Reached start)
-      : sensors_(sensors), check_(options.check), done_(std::move(start)) {
+  Lanes(const SensorRegistry& sensors, const ImportOptions& options, const Reached& start)
+      : sensors_(sensors), check_(options.check), done_(start) {
     lanes_.resize(options.threads);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      threads_.emplace_back([this, i] { work(lanes_[i]); });
-    }
+    for (auto& lane : lanes_) threads_.emplace_back([this, &lane] { work(lane); });
   }
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
@@ -231,8 +229,11 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
   Result<void> read = {};
   while (!stop.stop_requested()) {
     auto readings = reader.read(options.chunk);
-    if (!readings) read = failure_of(std::move(readings));
-    if (!readings || readings->empty()) break;
+    if (!readings) {
+      read = failure_of(std::move(readings));
+      break;
+    }
+    if (readings->empty()) break;
     if (!lanes.take(*std::move(readings), reader.position())) break;
     const Reached done = lanes.done();
     advanced(done.position.bytes);
