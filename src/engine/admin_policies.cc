@@ -7,7 +7,7 @@
 namespace stator::admin {
 namespace {
 
-constexpr std::size_t kPolicyBytesMax = 20 * 1024;
+constexpr std::size_t kPolicyBytesMax = 20UL * 1024;
 constexpr std::string_view kNoPolicy = "NO_POLICY";
 
 struct Resource {
