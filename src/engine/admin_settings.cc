@@ -85,7 +85,8 @@ Result<Item> list_contributor_insights(Engine::Impl& engine, const Item& request
     if (request.contains("TableName") && name != text_of(request, "TableName")) continue;
     STATOR_TRY(const Item settings, settings_of(engine, *table));
     for (const auto& [key, kept] : map_of(settings, "Insights")) {
-      const std::string place = name + "/" + key;
+      std::string place = name;
+      place.append("/").append(key);
       if (place <= after) continue;
       if (summaries.size() == most) {
         return Item{{"ContributorInsightsSummaries", std::move(summaries)}, {"NextToken", last}};

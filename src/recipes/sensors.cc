@@ -105,9 +105,9 @@ std::optional<double> RollUp::mean() const {
 }
 
 SensorRegistry::SensorRegistry(Client& client, SensorOptions options) {
-  TimeSource& time = options.time != nullptr ? *options.time : system_time();
+  TimeSource* const time = options.time != nullptr ? options.time : &system_time();
   Result<void> valid = check_options(options);
-  state_ = std::make_shared<const State>(client, std::move(options), time, std::move(valid));
+  state_ = std::make_shared<const State>(client, std::move(options), *time, std::move(valid));
 }
 
 Result<Sensor> SensorRegistry::add(const Sensor& sensor) const {
