@@ -44,9 +44,22 @@ rocksdb::Status check_whole(const rocksdb::Options& options, const std::string& 
   return status;
 }
 
+// Until its end a compaction leaves the files that it replaces.
+class LastingFiles {
+ public:
+  explicit LastingFiles(rocksdb::DB& db) : db_(db) { db_.DisableFileDeletions(); }
+  ~LastingFiles() { db_.EnableFileDeletions(/*force=*/false); }
+  LastingFiles(const LastingFiles&) = delete;
+  LastingFiles& operator=(const LastingFiles&) = delete;
+
+ private:
+  rocksdb::DB& db_;
+};
+
 }  // namespace
 
 void verify_table_files(rocksdb::DB& db, DamageVisitor damaged, BytesVisitor progress) {
+  const LastingFiles lasting(db);
   std::vector<rocksdb::LiveFileMetaData> files;
   db.GetLiveFilesMetaData(&files);
   uint64_t total_bytes = 0;

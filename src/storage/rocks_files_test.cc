@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "storage/stores.h"
 #include "support/matchers.h"
@@ -25,6 +26,18 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
+std::string random_bytes(std::mt19937_64& random, std::size_t size) {
+  std::string bytes(size, ' ');
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  return bytes;
+}
+
+void put(Store& store, int key, const std::string& value) {
+  auto transaction = *store.begin();
+  transaction->put("key " + std::to_string(key), value);
+  EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+}
+
 class RocksFiles : public testing::Test {
  protected:
   RocksFiles() {
@@ -32,13 +45,7 @@ class RocksFiles : public testing::Test {
     auto store = open_rocks_store({.path = alive});
     EXPECT_THAT(store, IsOk());
     std::mt19937_64 random(1);
-    for (int i = 0; i < 40; ++i) {
-      auto transaction = *(*store)->begin();
-      std::string value(1000, ' ');
-      for (char& byte : value) byte = static_cast<char>(random());
-      transaction->put("key " + std::to_string(i), value);
-      EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
-    }
+    for (int i = 0; i < 40; ++i) put(**store, i, random_bytes(random, 1000));
     std::filesystem::copy(alive, path_, std::filesystem::copy_options::recursive);
   }
   // A start writes what the log holds into a table file.
@@ -71,6 +78,26 @@ TEST_F(RocksFiles, ThatAreAsWrittenHaveNothingWrong) {
   EXPECT_EQ(look().value(), std::vector<std::string>());
   reopen();
   EXPECT_EQ(look().value(), std::vector<std::string>());
+}
+
+TEST_F(RocksFiles, AreCheckedInTheMiddleOfCompactions) {
+  auto store = open_rocks_store(
+      {.path = path_, .durability = Durability::kOs, .write_buffer_bytes = 64UL << 10});
+  ASSERT_THAT(store, IsOk());
+  std::mt19937_64 random(2);
+  // More than may wait uncompacted.
+  const auto write = [&] {
+    for (int i = 0; i < 300; ++i) put(**store, i % 40, random_bytes(random, 16UL << 10));
+  };
+  write();
+  std::vector<std::string> found;
+  bool written_meanwhile = false;
+  (*store)->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
+                         [&](uint64_t, uint64_t) {
+                           if (!std::exchange(written_meanwhile, true)) write();
+                         });
+  EXPECT_TRUE(written_meanwhile);
+  EXPECT_EQ(found, std::vector<std::string>());
 }
 
 TEST_F(RocksFiles, StayAsTheyAreWhenLookedAt) {
