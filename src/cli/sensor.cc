@@ -2,15 +2,15 @@
 // stator sensor: sensors by place, their readings by time.
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <csignal>
 #include <filesystem>
 #include <map>
-#include <thread>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/recipe_command.h"
 #include "cli/sensor_import.h"
+#include "cli/stop_signals.h"
 #include "stator/recipes/sensors.h"
 
 namespace stator::cli {
@@ -260,28 +260,17 @@ int import(const Flags& flags) {
   if (flags.unchecked) options.check = Check::kNone;
   options.restart = flags.restart;
   // Standard input cannot be read again: there the signals do what they always do.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  std::stop_source stop;
-  if (options.file.path != "-") pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::optional<StopSignals> signals;
+  if (options.file.path != "-") signals.emplace();
+  const std::stop_token stop = signals ? signals->token() : std::stop_token();
   return with_tables(
       flags, {SensorRegistry::table_definition(options.sensors)}, [&](Client& client) {
-        if (options.file.path != "-") {
-          // Ends with the process where the import ends by itself.
-          std::thread([signals, stop]() mutable {
-            int received = 0;
-            sigwait(&signals, &received);
-            stop.request_stop();
-          }).detach();
-        }
         std::error_code unknown;
         const auto size = std::filesystem::file_size(options.file.path, unknown);
         Progress progress("importing " + options.file.path,
                           unknown ? 0 : static_cast<int64_t>(size));
         const auto imported = import_readings(
-            client, options, [&](int64_t bytes) { progress.advance_to(bytes); }, stop.get_token());
+            client, options, [&](int64_t bytes) { progress.advance_to(bytes); }, stop);
         if (!imported) return report(imported.error());
         answer_recorded(flags, imported->recorded, imported->resumed_after);
         return kSuccess;

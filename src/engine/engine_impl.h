@@ -10,7 +10,6 @@
 
 #include "engine/catalogue.h"
 #include "engine/engine.h"
-#include "engine/sweeper.h"
 #include "engine/ticker.h"
 #include "engine/worker.h"
 
@@ -32,8 +31,8 @@ struct Engine::Impl {
   Gate writes;                             // those under way
   std::unique_ptr<Catalogue> catalogue;
   std::atomic<int64_t> next_token_sweep_ms{0};
-  Sweeper sweeper;  // deletes what has expired
-  Ticker ticker;    // what time asks for
+  Ticker sweeper;  // deletes what has expired
+  Ticker ticker;   // what time asks for
 
   int64_t now_ms() const { return options.clock->unix_ms(); }
 };

@@ -80,25 +80,6 @@ Result<std::vector<Item>> partitions_of(const KeyShape& shape, const Conjuncts& 
 
 // ---- Sort keys
 
-std::optional<KeyCondition::Operator> operator_of(Comparator comparator, bool reversed) {
-  using Operator = KeyCondition::Operator;
-  switch (comparator) {
-    case Comparator::kEqual:
-      return Operator::kEqual;
-    case Comparator::kNotEqual:
-      return std::nullopt;
-    case Comparator::kLess:
-      return reversed ? Operator::kGreater : Operator::kLess;
-    case Comparator::kLessOrEqual:
-      return reversed ? Operator::kGreaterOrEqual : Operator::kLessOrEqual;
-    case Comparator::kGreater:
-      return reversed ? Operator::kLess : Operator::kGreater;
-    case Comparator::kGreaterOrEqual:
-      return reversed ? Operator::kLessOrEqual : Operator::kGreaterOrEqual;
-  }
-  return std::nullopt;
-}
-
 // What a condition says of a sort key attribute as a range; absent where it is no range.
 std::optional<KeyRangeCondition> range_condition(const ConditionNode& node,
                                                  std::string_view attribute) {
@@ -117,7 +98,7 @@ std::optional<KeyRangeCondition> range_condition(const ConditionNode& node,
   KeyRangeCondition range;
   range.operand = node.operands[reversed ? 0 : 1].value;
   if (compares) {
-    const auto op = operator_of(node.comparator, reversed);
+    const auto op = KeyCondition::operator_of(node.comparator, reversed);
     if (!op) return std::nullopt;
     range.op = *op;
   } else if (node.kind == ConditionKind::kBetween) {

@@ -17,7 +17,8 @@ class Ticker {
   Ticker(const Ticker&) = delete;
   Ticker& operator=(const Ticker&) = delete;
 
-  // First after one interval. To be called once.
+  // First after one interval, where that is more than 0. Only the first call has an effect; none
+  // after stop().
   void start(std::chrono::milliseconds interval, std::move_only_function<void()> tick);
   // Waits for a call under way; there are none afterwards.
   void stop();

@@ -26,6 +26,7 @@ namespace expression {
 struct ConditionNode;
 struct UpdateTree;
 struct ProjectionColumn;
+enum class Comparator;
 }  // namespace expression
 
 // ExpressionAttributeNames and ExpressionAttributeValues of one request, and which were used.
@@ -155,6 +156,8 @@ struct KeyCondition {
   // What parse() finds wrong whatever the schema.
   static Result<void> check(std::string_view text, Placeholders& placeholders,
                             ExpressionLimits limits = ExpressionLimits::kEnforced);
+  // Of a comparison, `reversed` where the key stands on its right; absent for <>.
+  static std::optional<Operator> operator_of(expression::Comparator comparator, bool reversed);
 };
 
 }  // namespace stator

@@ -35,24 +35,6 @@ Failure complaint(const char* text, const Arguments&... arguments) {
   return fail(Code::kValidation, fmt::format(fmt::runtime(text), arguments...));
 }
 
-std::optional<Operator> operator_of(Comparator comparator, bool reversed) {
-  switch (comparator) {
-    case Comparator::kEqual:
-      return Operator::kEqual;
-    case Comparator::kNotEqual:
-      return std::nullopt;
-    case Comparator::kLess:
-      return reversed ? Operator::kGreater : Operator::kLess;
-    case Comparator::kLessOrEqual:
-      return reversed ? Operator::kGreaterOrEqual : Operator::kLessOrEqual;
-    case Comparator::kGreater:
-      return reversed ? Operator::kLess : Operator::kGreater;
-    case Comparator::kGreaterOrEqual:
-      return reversed ? Operator::kLessOrEqual : Operator::kGreaterOrEqual;
-  }
-  return std::nullopt;
-}
-
 Result<void> add_part(Parts& parts, const Operand& path, Part part) {
   if (path.path.size() != 1) return complaint(message::kKeyNested);
   if (!parts.emplace(expression::top_level_name(path.path), std::move(part)).second) {
@@ -68,7 +50,7 @@ Result<void> add_comparison(Parts& parts, const ConditionNode& node) {
   if (path.kind != OperandKind::kPath || value.kind != OperandKind::kValue) {
     return complaint(message::kKeyUnsupported);
   }
-  const auto op = operator_of(node.comparator, reversed);
+  const auto op = KeyCondition::operator_of(node.comparator, reversed);
   if (!op) {
     return complaint(message::kKeyOperator, expression::comparator_text(node.comparator));
   }
@@ -187,6 +169,24 @@ Result<Parts> parts_of(std::string_view text, Placeholders& placeholders, Expres
 }
 
 }  // namespace
+
+std::optional<Operator> KeyCondition::operator_of(Comparator comparator, bool reversed) {
+  switch (comparator) {
+    case Comparator::kEqual:
+      return Operator::kEqual;
+    case Comparator::kNotEqual:
+      return std::nullopt;
+    case Comparator::kLess:
+      return reversed ? Operator::kGreater : Operator::kLess;
+    case Comparator::kLessOrEqual:
+      return reversed ? Operator::kGreaterOrEqual : Operator::kLessOrEqual;
+    case Comparator::kGreater:
+      return reversed ? Operator::kLess : Operator::kGreater;
+    case Comparator::kGreaterOrEqual:
+      return reversed ? Operator::kLessOrEqual : Operator::kGreaterOrEqual;
+  }
+  return std::nullopt;
+}
 
 Result<void> KeyCondition::check(std::string_view text, Placeholders& placeholders,
                                  ExpressionLimits limits) {
