@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator apply: creates the tables of a template that are missing. Everything is checked before
-// anything is created, so that a refusal leaves all as it was.
+// stator apply: makes the tables what a template says, creating those that are missing. What cannot
+// be is found before anything is changed, so that a refusal leaves all as it was.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <functional>
+#include <thread>
 
 #include "api/validate.h"
 #include "api/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
+#include "cli/table_plan.h"
 #include "cli/template.h"
+#include "fmt/format.h"
 #include "stator/recipes/common.h"
 
 namespace stator::cli {
@@ -62,109 +65,96 @@ Result<TemplateParameters> read_parameters(const Flags& flags) {
   return parameters;
 }
 
-template <class T, class Less>
-bool same_in_any_order(std::vector<T> a, std::vector<T> b, Less less) {
-  std::ranges::sort(a, less);
-  std::ranges::sort(b, less);
-  return a == b;
+bool is_active(const TableDescription& table) {
+  return table.status == TableStatus::kActive &&
+         std::ranges::all_of(table.global_indexes, [](const IndexDescription& index) {
+           return index.status == TableStatus::kActive;
+         });
 }
 
-bool same_attributes(const CreateTableRequest& wanted, const TableDescription& found) {
-  return same_in_any_order(
-      wanted.attributes, found.attributes,
-      [](const AttributeDefinition& a, const AttributeDefinition& b) { return a.name < b.name; });
+// However long it takes: an index is as long in the making as its table is large.
+Result<void> wait_until_active(Client& client, const std::string& table) {
+  constexpr std::chrono::milliseconds kPoll{100};
+  for (;;) {
+    STATOR_TRY(const DescribeTableResult found, client.describe_table({.table = table}));
+    if (is_active(found.table)) return {};
+    std::this_thread::sleep_for(kPoll);
+  }
 }
 
-// Which part of an index differs; empty: none. Capacity counts only where the template gives one.
-std::string difference(const IndexDefinition& wanted, const IndexDefinition& found) {
-  if (wanted.key_schema != found.key_schema) return "key schema";
-  if (wanted.projection.type != found.projection.type ||
-      !same_in_any_order(wanted.projection.non_key_attributes, found.projection.non_key_attributes,
-                         std::less<>())) {
-    return "projection";
-  }
-  if (wanted.throughput && wanted.throughput != found.throughput) return "throughput";
-  if (wanted.on_demand_throughput && wanted.on_demand_throughput != found.on_demand_throughput) {
-    return "on-demand throughput";
-  }
-  return "";
-}
-
-std::string difference(const std::optional<std::vector<IndexDefinition>>& wanted,
-                       const std::vector<IndexDescription>& found) {
-  const std::vector<IndexDefinition> all = wanted.value_or(std::vector<IndexDefinition>());
-  for (const IndexDefinition& index : all) {
-    const auto there = std::ranges::find_if(
-        found, [&](const IndexDescription& other) { return other.definition.name == index.name; });
-    if (there == found.end()) return "it has no index " + index.name;
-    const std::string part = difference(index, there->definition);
-    if (!part.empty()) return "the index " + index.name + " has another " + part;
-  }
-  for (const IndexDescription& index : found) {
-    const bool is_wanted = std::ranges::any_of(
-        all, [&](const IndexDefinition& other) { return other.name == index.definition.name; });
-    if (!is_wanted) return "it has the index " + index.definition.name + ", the template does not";
-  }
-  return "";
-}
-
-// Why the table is not what the template says; empty: it is.
-std::string difference(const CreateTableRequest& wanted, const TableDescription& found) {
-  if (wanted.key_schema != found.key_schema) return "it has another key schema";
-  for (const std::string& part : {difference(wanted.global_indexes, found.global_indexes),
-                                  difference(wanted.local_indexes, found.local_indexes)}) {
-    if (!part.empty()) return part;
-  }
-  if (!same_attributes(wanted, found)) return "it has other attribute definitions";
-  if (wanted.billing_mode.value_or(BillingMode::kProvisioned) != found.billing_mode) {
-    return "it has another billing mode";
-  }
-  if (wanted.throughput && *wanted.throughput != found.throughput) {
-    return "it has another provisioned throughput";
-  }
-  if (wanted.on_demand_throughput && wanted.on_demand_throughput != found.on_demand_throughput) {
-    return "it has another on-demand throughput";
-  }
-  if (wanted.table_class.value_or(TableClass::kStandard) !=
-      found.table_class.value_or(TableClass::kStandard)) {
-    return "it has another table class";
-  }
-  if (wanted.deletion_protection.value_or(false) != found.deletion_protection) {
-    return found.deletion_protection ? "it is protected from deletion"
-                                     : "it is not protected from deletion";
-  }
-  return "";
-}
-
-enum class Plan { kCreate, kLeave };
-
-Result<Plan> plan_for(Client& client, const TemplateTable& table) {
-  auto found = client.describe_table({.table = table.request.table});
+// Absent where the table is missing.
+Result<std::optional<std::vector<TableStep>>> plan_for(Client& client, const TemplateTable& table) {
+  const auto found = read_state(client, table);
   if (!found) {
-    if (found.error().code == Code::kResourceNotFound) return Plan::kCreate;
-    return failure_of(std::move(found));
+    if (found.error().code == Code::kResourceNotFound) {
+      return std::optional<std::vector<TableStep>>();
+    }
+    return Failure(found.error());
   }
-  const std::string reason = difference(table.request, found->table);
-  if (reason.empty()) return Plan::kLeave;
-  return fail(Code::kConflict, "the table " + table.request.table +
-                                   " is there and differs from the template: " + reason);
+  STATOR_TRY(std::vector<TableStep> steps, steps_to(table, *found));
+  return std::optional(std::move(steps));
 }
 
-void tell(const Flags& flags, const TemplateTable& table, const std::string& outcome) {
-  std::string line = table.request.table + "\t" + outcome;
+Result<void> carry_out(Client& client, const std::string& table,
+                       const std::vector<TableStep>& steps) {
+  for (const TableStep& step : steps) {
+    STATOR_CHECK_OK(wait_until_active(client, table));
+    auto done = client.call(step.operation, step.request);
+    if (!done) return fail(done.error().code, step.what + ": " + done.error().message);
+  }
+  return wait_until_active(client, table);
+}
+
+// What CreateTable cannot do is done afterwards.
+Result<std::vector<TableStep>> create(Client& client, const TemplateTable& table) {
+  STATOR_CHECK_OK(create_table_if_missing(client, table.request));
+  STATOR_TRY(const TableState state, read_state(client, table));
+  STATOR_TRY(std::vector<TableStep> steps, steps_to(table, state));
+  STATOR_CHECK_OK(carry_out(client, table.request.table, steps));
+  return steps;
+}
+
+void tell(const Flags& flags, const TemplateTable& table, std::string_view outcome,
+          const std::vector<TableStep>& steps) {
+  List changes;
+  std::string line = fmt::format("{}\t{}", table.request.table, outcome);
+  for (const TableStep& step : steps) {
+    line += (changes.empty() ? "\t" : "; ") + step.what;
+    changes.emplace_back(step.what);
+  }
   if (flags.json) {
     List ignored(table.ignored.begin(), table.ignored.end());
     line = wire::item_to_plain_json({{"resource", table.resource},
                                      {"table", table.request.table},
                                      {"outcome", outcome},
+                                     {"changes", std::move(changes)},
                                      {"not_applied", std::move(ignored)}});
   }
   std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
   if (flags.json) return;
   for (const std::string& property : table.ignored) {
     std::fprintf(stderr, "stator: note: %s: %s is not applied\n", table.resource.c_str(),
                  property.c_str());
   }
+}
+
+// Absent steps: the table is to be created.
+Result<void> apply_table(const Flags& flags, Client& client, const TemplateTable& table,
+                         const std::optional<std::vector<TableStep>>& steps) {
+  if (flags.dry_run) {
+    const std::string_view outcome = !steps ? "missing" : steps->empty() ? "unchanged" : "differs";
+    tell(flags, table, outcome, steps.value_or(std::vector<TableStep>()));
+    return {};
+  }
+  if (!steps) {
+    STATOR_TRY(const std::vector<TableStep> further, create(client, table));
+    tell(flags, table, "created", further);
+    return {};
+  }
+  STATOR_CHECK_OK(carry_out(client, table.request.table, *steps));
+  tell(flags, table, steps->empty() ? "unchanged" : "updated", *steps);
+  return {};
 }
 
 int apply_tables(const Flags& flags, const std::vector<TemplateTable>& tables) {
@@ -179,24 +169,16 @@ int apply_tables(const Flags& flags, const std::vector<TemplateTable>& tables) {
   }
   auto client = open_client(flags.where);
   if (!client) return report(client.error());
-  std::vector<Plan> plans;
+  std::vector<std::optional<std::vector<TableStep>>> plans;
   for (const TemplateTable& table : tables) {
     auto plan = plan_for(**client, table);
     if (!plan) return refuse(table, std::move(plan).error());
-    plans.push_back(*plan);
+    plans.push_back(*std::move(plan));
   }
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    if (plans[i] == Plan::kLeave) {
-      tell(flags, tables[i], "unchanged");
-      continue;
+    if (auto done = apply_table(flags, **client, tables[i], plans[i]); !done) {
+      return refuse(tables[i], std::move(done).error());
     }
-    if (flags.dry_run) {
-      tell(flags, tables[i], "missing");
-      continue;
-    }
-    auto created = create_table_if_missing(**client, tables[i].request);
-    if (!created) return refuse(tables[i], std::move(created).error());
-    tell(flags, tables[i], "created");
   }
   return kSuccess;
 }
@@ -219,8 +201,8 @@ int apply(const Flags& flags) {
 
 void add_apply(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "apply", "Create the tables of a CloudFormation or SAM template that are missing");
+  CLI::App* command =
+      app.add_subcommand("apply", "Make the tables what a CloudFormation or SAM template says");
   command
       ->add_option("template", flags->path,
                    "The template, YAML or JSON; - for standard input. A table without a TableName "
@@ -232,7 +214,7 @@ void add_apply(CLI::App& app, Invocation& invocation) {
                    "A parameter's value, instead of its default; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--dry-run", flags->dry_run, "Say what is missing, create nothing");
+  command->add_flag("--dry-run", flags->dry_run, "Say what is missing or differs, change nothing");
   command->add_flag("--json", flags->json, "One JSON object a line, for scripts");
   command->callback([&invocation, flags] { invocation.run = [flags] { return apply(*flags); }; });
 }

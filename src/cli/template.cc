@@ -11,14 +11,9 @@ namespace stator::cli {
 namespace {
 
 // Accepted, since they change nothing that a request to the table sees, or not yet here.
-constexpr std::array<std::string_view, 8> kIgnored = {"ContributorInsightsSpecification",
-                                                      "ImportSourceSpecification",
-                                                      "KinesisStreamSpecification",
-                                                      "PointInTimeRecoverySpecification",
-                                                      "ResourcePolicy",
-                                                      "SSESpecification",
-                                                      "StreamSpecification",
-                                                      "TimeToLiveSpecification"};
+constexpr std::array<std::string_view, 4> kIgnored = {
+    "ContributorInsightsSpecification", "ImportSourceSpecification", "KinesisStreamSpecification",
+    "ResourcePolicy"};
 
 Result<std::vector<AttributeDefinition>> read_attributes(const TemplateValues& values,
                                                          const Properties& table) {
@@ -136,6 +131,62 @@ Result<std::vector<Tag>> read_tags(const TemplateValues& values, const Propertie
   return tags;
 }
 
+Result<std::optional<StreamSpecification>> read_stream(const TemplateValues& values,
+                                                       const Properties& table) {
+  STATOR_TRY(const std::optional<YamlNode> node, table.node("StreamSpecification"));
+  if (!node) return std::optional<StreamSpecification>();
+  STATOR_TRY(const Properties given,
+             Properties::of(values, *node, {"StreamViewType", "ResourcePolicy"}));
+  STATOR_TRY(const auto view,
+             given.choice<StreamViewType>("StreamViewType",
+                                          {{"NEW_IMAGE", StreamViewType::kNewImage},
+                                           {"OLD_IMAGE", StreamViewType::kOldImage},
+                                           {"NEW_AND_OLD_IMAGES", StreamViewType::kNewAndOldImages},
+                                           {"KEYS_ONLY", StreamViewType::kKeysOnly}}));
+  if (!view) return given.wrong("StreamViewType", "is missing");
+  return std::optional(StreamSpecification{.enabled = true, .view = view});
+}
+
+Result<std::optional<EncryptionSpecification>> read_encryption(const TemplateValues& values,
+                                                               const Properties& table) {
+  STATOR_TRY(const std::optional<YamlNode> node, table.node("SSESpecification"));
+  if (!node) return std::optional<EncryptionSpecification>();
+  STATOR_TRY(const Properties given,
+             Properties::of(values, *node, {"SSEEnabled", "SSEType", "KMSMasterKeyId"}));
+  EncryptionSpecification encryption;
+  STATOR_TRY(encryption.enabled, given.boolean("SSEEnabled"));
+  STATOR_TRY(encryption.type,
+             given.choice<EncryptionType>(
+                 "SSEType", {{"AES256", EncryptionType::kAes256}, {"KMS", EncryptionType::kKms}}));
+  STATOR_TRY(encryption.key_id, given.text("KMSMasterKeyId"));
+  return std::optional(std::move(encryption));
+}
+
+// The attribute; empty where items do not expire.
+Result<std::string> read_time_to_live(const TemplateValues& values, const Properties& table) {
+  STATOR_TRY(const std::optional<YamlNode> node, table.node("TimeToLiveSpecification"));
+  if (!node) return std::string();
+  STATOR_TRY(const Properties given, Properties::of(values, *node, {"AttributeName", "Enabled"}));
+  STATOR_TRY(const std::optional<bool> enabled, given.boolean("Enabled"));
+  if (!enabled) return given.wrong("Enabled", "is missing");
+  STATOR_TRY(const std::optional<std::string> attribute, given.text("AttributeName"));
+  if (!*enabled) return std::string();
+  if (!attribute || attribute->empty()) return given.wrong("AttributeName", "is missing");
+  return *attribute;
+}
+
+Result<Recovery> read_recovery(const TemplateValues& values, const Properties& table) {
+  STATOR_TRY(const std::optional<YamlNode> node, table.node("PointInTimeRecoverySpecification"));
+  if (!node) return Recovery();
+  STATOR_TRY(const Properties given,
+             Properties::of(values, *node, {"PointInTimeRecoveryEnabled", "RecoveryPeriodInDays"}));
+  Recovery recovery;
+  STATOR_TRY(const std::optional<bool> enabled, given.boolean("PointInTimeRecoveryEnabled"));
+  recovery.enabled = enabled.value_or(false);
+  STATOR_TRY(recovery.days, given.integer("RecoveryPeriodInDays"));
+  return recovery;
+}
+
 Result<std::vector<std::string>> ignored_in(const Properties& properties) {
   std::vector<std::string> ignored;
   for (const std::string_view name : kIgnored) {
@@ -160,14 +211,14 @@ Result<TemplateTable> read_table(const TemplateValues& values, const std::string
                                                      "TableClass",
                                                      "DeletionProtectionEnabled",
                                                      "Tags",
+                                                     "StreamSpecification",
+                                                     "SSESpecification",
+                                                     "TimeToLiveSpecification",
+                                                     "PointInTimeRecoverySpecification",
                                                      kIgnored[0],
                                                      kIgnored[1],
                                                      kIgnored[2],
-                                                     kIgnored[3],
-                                                     kIgnored[4],
-                                                     kIgnored[5],
-                                                     kIgnored[6],
-                                                     kIgnored[7]}));
+                                                     kIgnored[3]}));
   TemplateTable table{.resource = resource};
   CreateTableRequest& request = table.request;
   STATOR_TRY(const std::optional<std::string> name, given.text("TableName"));
@@ -187,6 +238,10 @@ Result<TemplateTable> read_table(const TemplateValues& values, const std::string
                                                       TableClass::kStandardInfrequentAccess}}));
   STATOR_TRY(request.deletion_protection, given.boolean("DeletionProtectionEnabled"));
   STATOR_TRY(request.tags, read_tags(values, given));
+  STATOR_TRY(request.stream, read_stream(values, given));
+  STATOR_TRY(request.encryption, read_encryption(values, given));
+  STATOR_TRY(table.time_to_live, read_time_to_live(values, given));
+  STATOR_TRY(table.recovery, read_recovery(values, given));
   STATOR_TRY(table.ignored, ignored_in(given));
   return table;
 }
@@ -226,7 +281,8 @@ Result<TemplateTable> read_simple_table(const TemplateValues& values, const std:
     STATOR_TRY(const std::optional<YamlNode> resolved, values.resolve(value));
     if (resolved) request.tags.push_back({.key = tag, .value = resolved->scalar});
   }
-  STATOR_TRY(table.ignored, ignored_in(given));
+  STATOR_TRY(request.encryption, read_encryption(values, given));
+  STATOR_TRY(table.recovery, read_recovery(values, given));
   return table;
 }
 

@@ -5,6 +5,8 @@
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-dynamodb-table.html
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +15,16 @@
 
 namespace stator::cli {
 
+struct Recovery {  // to a point in time
+  bool enabled = false;
+  std::optional<int64_t> days = {};
+};
+
 struct TemplateTable {
   std::string resource;  // its logical id, the table's name where it gives none
   CreateTableRequest request;
+  std::string time_to_live = {};  // the attribute; empty: items do not expire
+  Recovery recovery = {};
   std::vector<std::string> ignored;  // properties given that tables here do not have
 };
 

@@ -62,6 +62,10 @@ Resources:
       TableClass: STANDARD_INFREQUENT_ACCESS
       DeletionProtectionEnabled: true
       TimeToLiveSpecification: {AttributeName: expires, Enabled: true}
+      StreamSpecification: {StreamViewType: OLD_IMAGE}
+      SSESpecification: {SSEEnabled: true, SSEType: KMS, KMSMasterKeyId: alias/a}
+      PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 7}
+      KinesisStreamSpecification: {StreamArn: !GetAtt Stream.Arn}
       Tags: [{Key: team, Value: !Ref Stage}]
 )";
 
@@ -90,7 +94,15 @@ TEST(Template, ReadsEveryPropertyOfATable) {
   EXPECT_EQ(request.table_class, TableClass::kStandardInfrequentAccess);
   EXPECT_EQ(request.deletion_protection, true);
   EXPECT_EQ(request.tags, (std::vector<Tag>{{"team", "dev"}}));
-  EXPECT_EQ(table.ignored, std::vector<std::string>{"TimeToLiveSpecification"});
+  EXPECT_EQ(table.time_to_live, "expires");
+  EXPECT_EQ(request.stream,
+            (StreamSpecification{.enabled = true, .view = StreamViewType::kOldImage}));
+  EXPECT_EQ(request.encryption,
+            (EncryptionSpecification{
+                .enabled = true, .type = EncryptionType::kKms, .key_id = "alias/a"}));
+  EXPECT_TRUE(table.recovery.enabled);
+  EXPECT_EQ(table.recovery.days, 7);
+  EXPECT_EQ(table.ignored, std::vector<std::string>{"KinesisStreamSpecification"});
 }
 
 TEST(Template, ReadsJsonToo) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator apply: the tables of a template, made where they are missing.
+// stator apply: the tables of a template, made where they are missing and changed where they
+// differ.
 #include <filesystem>
 #include <fstream>
 
@@ -28,7 +29,7 @@ Resources:
         - IndexName: ByYear
           KeySchema: [{AttributeName: year, KeyType: HASH}]
           Projection: {ProjectionType: ALL}
-      PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}
+      KinesisStreamSpecification: {StreamArn: arn}
   Simple: {Type: AWS::Serverless::SimpleTable}
   Bucket: {Type: AWS::S3::Bucket}
 )";
@@ -58,14 +59,131 @@ TEST_P(ApplyCommand, CreatesWhatIsMissingAndRepeatsHarmlessly) {
   ran = stator({"apply", path});
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "dev-music\tcreated\nSimple\tcreated\n");
-  EXPECT_EQ(ran.err, "stator: note: Music: PointInTimeRecoverySpecification is not applied\n");
+  EXPECT_EQ(ran.err, "stator: note: Music: KinesisStreamSpecification is not applied\n");
   EXPECT_THAT(stator({"apply", path, "--json"}),
-              Prints("{\"not_applied\":[\"PointInTimeRecoverySpecification\"],\"outcome\":"
-                     "\"unchanged\",\"resource\":\"Music\",\"table\":\"dev-music\"}\n"
-                     "{\"not_applied\":[],\"outcome\":\"unchanged\",\"resource\":\"Simple\","
-                     "\"table\":\"Simple\"}\n"));
+              Prints("{\"changes\":[],\"not_applied\":[\"KinesisStreamSpecification\"],"
+                     "\"outcome\":\"unchanged\",\"resource\":\"Music\",\"table\":\"dev-music\"}\n"
+                     "{\"changes\":[],\"not_applied\":[],\"outcome\":\"unchanged\","
+                     "\"resource\":\"Simple\",\"table\":\"Simple\"}\n"));
   EXPECT_EQ(stator({"apply", path, "--parameter", "Stage=prod"}).out,
             "prod-music\tcreated\nSimple\tunchanged\n");
+}
+
+constexpr const char* kBefore = R"(Resources:
+  Orders:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions:
+        - {AttributeName: id, AttributeType: S}
+        - {AttributeName: day, AttributeType: S}
+        - {AttributeName: sum, AttributeType: N}
+      KeySchema: [{AttributeName: id, KeyType: HASH}]
+      GlobalSecondaryIndexes:
+        - IndexName: ByDay
+          KeySchema: [{AttributeName: day, KeyType: HASH}]
+          Projection: {ProjectionType: ALL}
+        - IndexName: BySum
+          KeySchema: [{AttributeName: sum, KeyType: HASH}]
+          Projection: {ProjectionType: INCLUDE, NonKeyAttributes: [b, a]}
+      StreamSpecification: {StreamViewType: KEYS_ONLY}
+      TimeToLiveSpecification: {AttributeName: expires, Enabled: true}
+      SSESpecification: {SSEEnabled: true}
+      DeletionProtectionEnabled: true
+      Tags: [{Key: team, Value: a}, {Key: cost, Value: b}]
+)";
+
+constexpr const char* kAfter = R"(Resources:
+  Orders:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      BillingMode: PROVISIONED
+      ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 6}
+      TableClass: STANDARD_INFREQUENT_ACCESS
+      AttributeDefinitions:
+        - {AttributeName: id, AttributeType: S}
+        - {AttributeName: day, AttributeType: N}
+        - {AttributeName: sum, AttributeType: N}
+        - {AttributeName: city, AttributeType: S}
+      KeySchema: [{AttributeName: id, KeyType: HASH}]
+      GlobalSecondaryIndexes:
+        - IndexName: BySum
+          KeySchema: [{AttributeName: sum, KeyType: HASH}]
+          Projection: {ProjectionType: INCLUDE, NonKeyAttributes: [a, b]}
+          ProvisionedThroughput: {ReadCapacityUnits: 1, WriteCapacityUnits: 2}
+        - IndexName: ByCity
+          KeySchema: [{AttributeName: city, KeyType: HASH}, {AttributeName: sum, KeyType: RANGE}]
+          Projection: {ProjectionType: KEYS_ONLY}
+          ProvisionedThroughput: {ReadCapacityUnits: 3, WriteCapacityUnits: 4}
+        - IndexName: ByDayNumber
+          KeySchema: [{AttributeName: day, KeyType: HASH}]
+          Projection: {ProjectionType: ALL}
+          ProvisionedThroughput: {ReadCapacityUnits: 3, WriteCapacityUnits: 4}
+      StreamSpecification: {StreamViewType: NEW_IMAGE}
+      TimeToLiveSpecification: {AttributeName: ends, Enabled: true}
+      SSESpecification: {SSEEnabled: false}
+      Tags: [{Key: team, Value: c}, {Key: owner, Value: b}]
+)";
+
+constexpr const char* kChanges =
+    "remove index ByDay; billing mode PROVISIONED, throughput, capacity of index BySum; "
+    "add index ByCity; add index ByDayNumber; table class STANDARD_INFREQUENT_ACCESS; "
+    "no deletion protection; encryption; no stream; stream NEW_IMAGE; no time to live; "
+    "time to live on ends; no tags cost; tags team, owner\n";
+
+TEST_P(ApplyCommand, ChangesATableToWhatTheTemplateSays) {
+  const std::string before = write("before.yml", kBefore);
+  const std::string after = write("after.yml", kAfter);
+  EXPECT_THAT(stator({"apply", before}), Prints("Orders\tcreated\ttime to live on expires\n"));
+  EXPECT_THAT(stator({"apply", before}), Prints("Orders\tunchanged\n"));
+  EXPECT_THAT(stator({"apply", after, "--dry-run"}),
+              Prints(std::string("Orders\tdiffers\t") + kChanges));
+  EXPECT_THAT(stator({"apply", before, "--dry-run"}), Prints("Orders\tunchanged\n"));
+  EXPECT_THAT(stator({"apply", after}), Prints(std::string("Orders\tupdated\t") + kChanges));
+  EXPECT_THAT(stator({"apply", after}), Prints("Orders\tunchanged\n"));
+}
+
+TEST_P(ApplyCommand, TakesAwayWhatTheTemplateNoLongerSays) {
+  ASSERT_EQ(stator({"apply", write("before.yml", kBefore)}).status, 0);
+  std::string bare(kBefore);
+  bare.resize(bare.find("      GlobalSecondaryIndexes"));
+  bare = replaced(bare, "        - {AttributeName: day, AttributeType: S}\n", "");
+  bare = replaced(bare, "        - {AttributeName: sum, AttributeType: N}\n", "");
+  const std::string path = write("bare.yml", bare);
+  EXPECT_THAT(stator({"apply", path}),
+              Prints("Orders\tupdated\tremove index ByDay; remove index BySum; "
+                     "no deletion protection; no stream; no time to live\n"));
+  EXPECT_THAT(stator({"apply", path}), Prints("Orders\tunchanged\n"));
+}
+
+TEST_P(ApplyCommand, RefusesWhatNoTableCanBecome) {
+  const std::string before = write("before.yml", kBefore);
+  ASSERT_EQ(stator({"apply", before}).status, 0);
+  const auto refuses = [&](const std::string& from, const std::string& to,
+                           const std::string& reason) {
+    expect_failure(
+        {"apply", write("other.yml", replaced(kBefore, from, to))}, 1,
+        "Orders: the table Orders is there and cannot become what the template says: " + reason);
+  };
+  refuses("id, KeyType: HASH}", "id, KeyType: HASH}, {AttributeName: day, KeyType: RANGE}",
+          "it has another key schema");
+  refuses("{AttributeName: id, AttributeType: S}", "{AttributeName: id, AttributeType: B}",
+          "its attribute id has another type");
+  refuses("day, KeyType: HASH}", "day, KeyType: HASH}, {AttributeName: sum, KeyType: RANGE}",
+          "its index ByDay has another key schema; give the index another name");
+  refuses("NonKeyAttributes: [b, a]", "NonKeyAttributes: [b, c]",
+          "its index BySum has another projection; give the index another name");
+  EXPECT_THAT(stator({"apply", before}), Prints("Orders\tunchanged\n"));
+}
+
+TEST_P(ApplyCommand, SaysWhichChangeFailed) {
+  const std::string before = write("before.yml", kBefore);
+  ASSERT_EQ(stator({"apply", before}).status, 0);
+  expect_failure({"apply", write("long.yml", replaced(kBefore, "AttributeName: expires",
+                                                      "AttributeName: " + std::string(256, 'a')))},
+                 1, "Orders: time to live on aaa");
+  expect_failure({"apply", write("tag.yml", replaced(kBefore, "Key: cost", "Key: 'aws:cost'"))}, 1,
+                 "Orders: tags aws:cost: ");
 }
 
 TEST_P(ApplyCommand, CreatesNothingWhereOneTableIsWrongOrDiffers) {
@@ -81,7 +199,7 @@ TEST_P(ApplyCommand, CreatesNothingWhereOneTableIsWrongOrDiffers) {
   ASSERT_EQ(stator({"apply", path}).status, 0);
   expect_failure({"apply", write("other.yml", replaced(kTemplate, "year, AttributeType: N",
                                                        "year, AttributeType: S"))},
-                 1, "the table dev-music is there and differs from the template");
+                 1, "its attribute year has another type");
 }
 
 TEST_P(ApplyCommand, SaysWhatIsWrongWithATemplate) {

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// The service changes one thing at a time: indexes that go, then capacity, then indexes that come
+// (one a request), then the rest.
+#include "cli/table_plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "api/document.h"
+#include "api/enums.h"
+#include "api/wire.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace stator::cli {
+namespace {
+
+const std::vector<IndexDefinition>& indexes_of(
+    const std::optional<std::vector<IndexDefinition>>& indexes) {
+  static const std::vector<IndexDefinition> none;
+  return indexes ? *indexes : none;
+}
+
+const IndexDescription* named(const std::vector<IndexDescription>& indexes,
+                              const std::string& name) {
+  const auto found = std::ranges::find_if(
+      indexes, [&](const IndexDescription& index) { return index.definition.name == name; });
+  return found == indexes.end() ? nullptr : &*found;
+}
+
+bool same_projection(const Projection& a, const Projection& b) {
+  return a.type == b.type &&
+         std::ranges::is_permutation(a.non_key_attributes, b.non_key_attributes);
+}
+
+template <class T>
+bool wants_other(const std::optional<T>& wanted, const std::optional<T>& found) {
+  return wanted && wanted != found;
+}
+
+bool wants_warmer(const std::optional<Throughput>& wanted, const std::optional<Throughput>& found) {
+  const Throughput now = found.value_or(Throughput());
+  return wanted && (wanted->read > now.read || wanted->write > now.write);
+}
+
+class TablePlan {
+ public:
+  TablePlan(const TemplateTable& wanted, const TableState& found)
+      : wanted_(wanted), request_(wanted.request), found_(found), table_(found.table) {}
+
+  Result<std::vector<TableStep>> steps() {
+    STATOR_CHECK_OK(check_what_stays());
+    remove_indexes();
+    change_capacity();
+    add_indexes();
+    change_settings();
+    change_stream();
+    change_time_to_live();
+    change_recovery();
+    change_tags();
+    return std::move(steps_);
+  }
+
+ private:
+  Failure conflict(const std::string& reason) const {
+    return fail(Code::kConflict,
+                fmt::format("the table {} is there and cannot become what the template says: {}",
+                            request_.table, reason));
+  }
+
+  void add(std::string what, std::string operation, std::string request) {
+    steps_.push_back({std::move(what), std::move(operation), std::move(request)});
+  }
+  void update(std::string what, UpdateTableRequest request) {
+    request.table = request_.table;
+    add(std::move(what), "UpdateTable", wire::to_json(request));
+  }
+
+  Result<void> check_what_stays() const {
+    if (request_.key_schema != table_.key_schema) return conflict("it has another key schema");
+    std::set<std::string> names;
+    add_names(request_.key_schema, names);
+    for (const IndexDefinition& index : indexes_of(request_.local_indexes)) {
+      const IndexDescription* there = named(table_.local_indexes, index.name);
+      if (there == nullptr) return conflict("it has no local index " + index.name);
+      STATOR_CHECK_OK(check_same(index, there->definition));
+      add_names(index.key_schema, names);
+    }
+    if (table_.local_indexes.size() != indexes_of(request_.local_indexes).size()) {
+      return conflict("it has a local index that the template does not have");
+    }
+    for (const IndexDefinition& index : indexes_of(request_.global_indexes)) {
+      const IndexDescription* there = named(table_.global_indexes, index.name);
+      if (there == nullptr) continue;
+      STATOR_CHECK_OK(check_same(index, there->definition));
+      add_names(index.key_schema, names);
+    }
+    return check_types(names);
+  }
+
+  static void add_names(const KeySchema& schema, std::set<std::string>& names) {
+    for (const KeySchemaElement& element : schema) names.insert(element.name);
+  }
+
+  Result<void> check_same(const IndexDefinition& wanted, const IndexDefinition& found) const {
+    const bool same_keys = wanted.key_schema == found.key_schema;
+    if (same_keys && same_projection(wanted.projection, found.projection)) return {};
+    return conflict(fmt::format("its index {} has another {}; give the index another name",
+                                wanted.name, same_keys ? "projection" : "key schema"));
+  }
+
+  Result<void> check_types(const std::set<std::string>& names) const {
+    for (const AttributeDefinition& attribute : request_.attributes) {
+      const auto there =
+          std::ranges::find(table_.attributes, attribute.name, &AttributeDefinition::name);
+      if (names.contains(attribute.name) && there != table_.attributes.end() &&
+          there->type != attribute.type) {
+        return conflict("its attribute " + attribute.name + " has another type");
+      }
+    }
+    return {};
+  }
+
+  void remove_indexes() {
+    for (const IndexDescription& index : table_.global_indexes) {
+      const std::string& name = index.definition.name;
+      const auto& wanted = indexes_of(request_.global_indexes);
+      if (std::ranges::find(wanted, name, &IndexDefinition::name) != wanted.end()) continue;
+      update("remove index " + name, {.global_indexes = {{{.remove = name}}}});
+    }
+  }
+
+  // In one request: a table that becomes provisioned needs the throughput of its indexes with it.
+  void change_capacity() {
+    const BillingMode mode = request_.billing_mode.value_or(BillingMode::kProvisioned);
+    const bool switches = mode != table_.billing_mode;
+    UpdateTableRequest change;
+    std::vector<std::string> parts;
+    if (switches) {
+      change.billing_mode = mode;
+      parts.push_back(fmt::format("billing mode {}", wire::enum_name(mode)));
+    }
+    if (request_.throughput && (switches || *request_.throughput != table_.throughput)) {
+      change.throughput = request_.throughput;
+      parts.emplace_back("throughput");
+    }
+    if (wants_other(request_.on_demand_throughput, table_.on_demand_throughput)) {
+      change.on_demand_throughput = request_.on_demand_throughput;
+      parts.emplace_back("on-demand throughput");
+    }
+    if (wants_warmer(request_.warm_throughput, table_.warm_throughput)) {
+      change.warm_throughput = request_.warm_throughput;
+      parts.emplace_back("warm throughput");
+    }
+    std::vector<GlobalIndexChange> indexes;
+    for (const IndexDefinition& index : indexes_of(request_.global_indexes)) {
+      if (change_index_capacity(index, switches, indexes)) {
+        parts.push_back("capacity of index " + index.name);
+      }
+    }
+    if (parts.empty()) return;
+    if (!indexes.empty()) change.global_indexes = std::move(indexes);
+    update(fmt::format("{}", fmt::join(parts, ", ")), std::move(change));
+  }
+
+  bool change_index_capacity(const IndexDefinition& wanted, bool switches,
+                             std::vector<GlobalIndexChange>& changes) const {
+    const IndexDescription* there = named(table_.global_indexes, wanted.name);
+    if (there == nullptr) return false;
+    const IndexDefinition& found = there->definition;
+    GlobalIndexUpdate update{.name = wanted.name};
+    if (wanted.throughput && (switches || wanted.throughput != found.throughput)) {
+      update.throughput = wanted.throughput;
+    }
+    if (wants_other(wanted.on_demand_throughput, found.on_demand_throughput)) {
+      update.on_demand_throughput = wanted.on_demand_throughput;
+    }
+    if (wants_warmer(wanted.warm_throughput, found.warm_throughput)) {
+      update.warm_throughput = wanted.warm_throughput;
+    }
+    if (!update.throughput && !update.on_demand_throughput && !update.warm_throughput) return false;
+    changes.push_back({.update = std::move(update)});
+    return true;
+  }
+
+  void add_indexes() {
+    for (const IndexDefinition& index : indexes_of(request_.global_indexes)) {
+      if (named(table_.global_indexes, index.name) != nullptr) continue;
+      std::set<std::string> names;
+      add_names(index.key_schema, names);
+      std::vector<AttributeDefinition> attributes;
+      std::ranges::copy_if(
+          request_.attributes, std::back_inserter(attributes),
+          [&](const AttributeDefinition& attribute) { return names.contains(attribute.name); });
+      update("add index " + index.name,
+             {.attributes = std::move(attributes), .global_indexes = {{{.create = index}}}});
+    }
+  }
+
+  void change_settings() {
+    const TableClass table_class = request_.table_class.value_or(TableClass::kStandard);
+    if (table_class != table_.table_class.value_or(TableClass::kStandard)) {
+      update(fmt::format("table class {}", wire::enum_name(table_class)),
+             {.table_class = table_class});
+    }
+    const bool is_protected = request_.deletion_protection.value_or(false);
+    if (is_protected != table_.deletion_protection) {
+      update(is_protected ? "deletion protection" : "no deletion protection",
+             {.deletion_protection = is_protected});
+    }
+    if (request_.encryption && is_encrypted_otherwise(*request_.encryption)) {
+      update("encryption", {.encryption = request_.encryption});
+    }
+  }
+
+  // A key that the template names by its id is described by its ARN.
+  bool is_encrypted_otherwise(const EncryptionSpecification& wanted) const {
+    if (wanted.enabled.value_or(false) != table_.encryption.has_value()) return true;
+    return table_.encryption && wanted.key_id &&
+           !table_.encryption->key_id.value_or("").ends_with(*wanted.key_id);
+  }
+
+  void change_stream() {
+    if (request_.stream == table_.stream) return;
+    if (table_.stream) update("no stream", {.stream = StreamSpecification{}});
+    if (request_.stream) {
+      const auto view = request_.stream->view.value_or(StreamViewType::kNewAndOldImages);
+      update(fmt::format("stream {}", wire::enum_name(view)), {.stream = request_.stream});
+    }
+  }
+
+  void set_time_to_live(std::string what, TimeToLiveSpecification specification) {
+    add(std::move(what), "UpdateTimeToLive",
+        wire::to_json(UpdateTimeToLiveRequest{request_.table, std::move(specification)}));
+  }
+  void change_time_to_live() {
+    const DescribeTimeToLiveResult& found = found_.time_to_live;
+    const bool is_on =
+        found.status == TimeToLiveStatus::kEnabled || found.status == TimeToLiveStatus::kEnabling;
+    const std::string now = is_on ? found.attribute : "";
+    if (now == wanted_.time_to_live) return;
+    if (is_on) set_time_to_live("no time to live", {.enabled = false, .attribute = now});
+    if (wanted_.time_to_live.empty()) return;
+    set_time_to_live("time to live on " + wanted_.time_to_live,
+                     {.enabled = true, .attribute = wanted_.time_to_live});
+  }
+
+  void change_recovery() {
+    const Recovery& wanted = wanted_.recovery;
+    const bool is_same = wanted.enabled == found_.recovery.enabled &&
+                         !(wanted.enabled && wants_other(wanted.days, found_.recovery.days));
+    if (is_same) return;
+    Item specification{{"PointInTimeRecoveryEnabled", wanted.enabled}};
+    if (wanted.days) specification["RecoveryPeriodInDays"] = *wanted.days;
+    add(wanted.enabled ? "point-in-time recovery" : "no point-in-time recovery",
+        "UpdateContinuousBackups",
+        wire::document_to_json({{"TableName", request_.table},
+                                {"PointInTimeRecoverySpecification", std::move(specification)}}));
+  }
+
+  void change_tags() {
+    if (request_.tags.empty()) return;
+    List set;
+    List removed;
+    std::vector<std::string> set_names;
+    std::vector<std::string> removed_names;
+    for (const Tag& tag : request_.tags) {
+      if (std::ranges::find(found_.tags, tag) != found_.tags.end()) continue;
+      set.emplace_back(Item{{"Key", tag.key}, {"Value", tag.value}});
+      set_names.push_back(tag.key);
+    }
+    for (const Tag& tag : found_.tags) {
+      const bool stays =
+          tag.key.starts_with("aws:") ||
+          std::ranges::find(request_.tags, tag.key, &Tag::key) != request_.tags.end();
+      if (stays) continue;
+      removed.emplace_back(tag.key);
+      removed_names.push_back(tag.key);
+    }
+    if (!removed.empty()) {
+      add(fmt::format("no tags {}", fmt::join(removed_names, ", ")), "UntagResource",
+          wire::document_to_json({{"ResourceArn", table_.arn}, {"TagKeys", std::move(removed)}}));
+    }
+    if (!set.empty()) {
+      add(fmt::format("tags {}", fmt::join(set_names, ", ")), "TagResource",
+          wire::document_to_json({{"ResourceArn", table_.arn}, {"Tags", std::move(set)}}));
+    }
+  }
+
+  const TemplateTable& wanted_;
+  const CreateTableRequest& request_;
+  const TableState& found_;
+  const TableDescription& table_;
+  std::vector<TableStep> steps_;
+};
+
+Result<Item> ask(Client& client, const std::string& operation, const Item& request) {
+  STATOR_TRY(const std::string answer, client.call(operation, wire::document_to_json(request)));
+  return wire::item_from_plain_json(answer);
+}
+
+Result<std::vector<Tag>> read_tags(Client& client, const std::string& arn) {
+  std::vector<Tag> tags;
+  Item request{{"ResourceArn", arn}};
+  for (;;) {
+    STATOR_TRY(const Item page, ask(client, "ListTagsOfResource", request));
+    for (const AttributeValue& tag : list_of(page, "Tags")) {
+      tags.push_back({.key = text_of(as_map(tag), "Key"), .value = text_of(as_map(tag), "Value")});
+    }
+    if (!page.contains("NextToken")) return tags;
+    request["NextToken"] = page.at("NextToken");
+  }
+}
+
+// A server that does not know of continuous backups has none.
+Result<Recovery> read_recovery(Client& client, const std::string& table) {
+  const auto answer = ask(client, "DescribeContinuousBackups", {{"TableName", table}});
+  if (!answer) {
+    if (answer.error().code == Code::kUnknownOperation) return Recovery();
+    return Failure(answer.error());
+  }
+  const Item& found =
+      map_of(map_of(*answer, "ContinuousBackupsDescription"), "PointInTimeRecoveryDescription");
+  Recovery recovery{.enabled = text_of(found, "PointInTimeRecoveryStatus") == "ENABLED"};
+  if (found.contains("RecoveryPeriodInDays")) {
+    recovery.days = integer_of(found, "RecoveryPeriodInDays");
+  }
+  return recovery;
+}
+
+}  // namespace
+
+Result<TableState> read_state(Client& client, const TemplateTable& wanted) {
+  const std::string& name = wanted.request.table;
+  TableState state;
+  STATOR_TRY(DescribeTableResult described, client.describe_table({.table = name}));
+  state.table = std::move(described.table);
+  STATOR_TRY(state.time_to_live, client.describe_time_to_live({.table = name}));
+  STATOR_TRY(state.recovery, read_recovery(client, name));
+  if (!wanted.request.tags.empty()) {
+    STATOR_TRY(state.tags, read_tags(client, state.table.arn));
+  }
+  return state;
+}
+
+Result<std::vector<TableStep>> steps_to(const TemplateTable& wanted, const TableState& found) {
+  return TablePlan(wanted, found).steps();
+}
+
+}  // namespace stator::cli
