@@ -163,13 +163,15 @@ void RecipeCosts::feed() {
       Goal{"up to 1 MB read", 1, 1});
   const PostId id = feed.read({"ann"}, 1)->items[0].id;
   ASSERT_OK(feed.deliver_pending());
-  measure("feed", "edit, with its place in the outbox", [&] { ASSERT_OK(feed.edit({"ann"}, id, "hello!")); });
+  measure("feed", "edit, with its place in the outbox",
+          [&] { ASSERT_OK(feed.edit({"ann"}, id, "hello!")); });
   measure("feed", "follow", [&] { ASSERT_OK(feed.follow({"early"}, {"ann"})); });
   measure("feed", "follow, with 20 posts of backfill",
           [&] { ASSERT_OK(feed.follow({"late"}, {"ann"}, 20)); });
   measure("feed", "trim of 15 posts", [&] { EXPECT_EQ(feed.trim({"late"}, 5).value(), 15); });
   ASSERT_OK(feed.deliver_pending());
-  measure("feed", "retract, with its place in the outbox", [&] { ASSERT_OK(feed.retract({"ann"}, id)); });
+  measure("feed", "retract, with its place in the outbox",
+          [&] { ASSERT_OK(feed.retract({"ann"}, id)); });
 }
 
 void RecipeCosts::merged_feed() {

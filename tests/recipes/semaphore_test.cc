@@ -203,6 +203,11 @@ TEST_P(SemaphoreTest, TheDestructorOfARobbedLeaseLeavesTheLockToItsHolder) {
     ASSERT_OK(next);
     taken.emplace(std::move(*next));
   }
+  const auto state = other().state("lock");
+  ASSERT_OK(state);
+  ASSERT_EQ(state->holders.size(), 1U);
+  EXPECT_EQ(state->holders[0].fence, taken->fence());
+  EXPECT_FAILS(Code::kHeld, other().acquire("lock"));
   EXPECT_OK(taken->renew());
 }
 
