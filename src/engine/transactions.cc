@@ -243,8 +243,9 @@ void run(std::unique_ptr<TransactWrite> write) {
     commit(std::move(write), **transaction, {}, Failure(std::move(error)));
     return;
   }
+  const int64_t time_ms = write->engine.now_ms();
   for (std::size_t i = 0; i < count; ++i) {
-    apply_effect(write->actions[i], (*effects)[i], *write->engine.options.clock, **transaction);
+    apply_effect(write->actions[i], (*effects)[i], time_ms, **transaction);
   }
   if (write->token_key) {
     std::map<std::string, std::optional<std::string>> token_rows;

@@ -62,7 +62,8 @@ void run(std::unique_ptr<SingleWrite> write) {
   }
   Result<WriteEffect> effect = evaluate_write(write->action, std::move(before->front()));
   if (effect) {
-    apply_effect(write->action, *effect, *write->engine.options.clock, **transaction);
+    const int64_t time_ms = write->action.table->log_space() != 0 ? write->engine.now_ms() : 0;
+    apply_effect(write->action, *effect, time_ms, **transaction);
   }
   (*transaction)
       ->commit([write = std::move(write), effect = std::move(effect)](CommitResult result) mutable {
@@ -199,7 +200,7 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   return effect;
 }
 
-void apply_effect(const WriteAction& action, const WriteEffect& effect, const Clock& clock,
+void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
                   Transaction& transaction) {
   if (effect.before == effect.after) return;
   if (effect.after) {
@@ -213,7 +214,7 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, const Cl
   }
   if (const SpaceId log = action.table->log_space(); log != 0) {
     put_change(transaction, log, action.row_key,
-               {.time_ms = clock.unix_ms(),
+               {.time_ms = time_ms,
                 .before = view_of(effect.before),
                 .after = view_of(effect.after),
                 .by_service = action.by_service});

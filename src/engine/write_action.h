@@ -68,8 +68,9 @@ Result<void> check_write(WriteAction& action, const Item& item);
 // kDuplicateItem; kConditionalCheckFailed with the item in its detail where asked for; kValidation
 // for an update that does not fit the item.
 Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before);
-// Puts the item's rows, the index entries', and the record of the change where the table has a log.
-void apply_effect(const WriteAction& action, const WriteEffect& effect, const Clock& clock,
+// Puts the item's rows, the index entries', and the record of the change where the table has a log:
+// of `time_ms`, which all changes of one transaction share.
+void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
                   Transaction& transaction);
 
 // After the commit: what the table holds now, and what it cost.
