@@ -11,11 +11,6 @@
 #include "engine/sweep.h"
 
 namespace stator {
-namespace {
-
-constexpr std::chrono::seconds kTickInterval{60};
-
-}  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
@@ -26,9 +21,8 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   for (const auto& [name, table] : impl->catalogue->snapshot()->tables) {
     if (table->expiry() != nullptr) start_sweeping(*impl);
   }
-  return std::unique_ptr<Engine>(new Engine(std::move(impl)));
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
-  engine->impl_->ticker.start(kTickInterval, [impl = engine->impl_.get()] {
+  engine->impl_->ticker.start(options.tend_interval, [impl = engine->impl_.get()] {
     impl->housekeeping.post([impl] { impl->catalogue->tend_logs(impl->now_ms()); });
   });
   return engine;

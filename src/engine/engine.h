@@ -35,6 +35,8 @@ struct EngineOptions {
   std::string account = "000000000000";
   // How often expired items are looked for, by the machine's time; zero: when told only.
   std::chrono::milliseconds sweep_interval{1000};
+  // How often Engine::tend() is done without being told, by the machine's time; zero: never.
+  std::chrono::milliseconds tend_interval{60'000};
 };
 
 class Engine {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "engine/streams_harness.h"
+#include "support/must.h"
 
 namespace stator::test {
 namespace {
@@ -207,6 +208,16 @@ TEST_F(Streams, OpenNewShardsEveryFourHoursAndCloseTheOldOnes) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(parents.contains(found[i].id));
   EngineStreams source{*engine_};
   EXPECT_EQ(all_shards(source, stream, 3), found) << "in pages";
+}
+
+TEST_F(Streams, OpenNewShardsWithoutBeingToldTo) {
+  engine_ = must(Engine::open(make_memory_store(),
+                              {.clock = &clock_, .tend_interval = std::chrono::milliseconds(1)}));
+  create(with_stream(hash_table()));
+  const std::string stream = stream_of("Things");
+  ASSERT_EQ(shards(stream).size(), 4U);
+  clock_.advance(kGeneration);
+  EXPECT_TRUE(comes_true([&] { return shards(stream).size() == 8; }));
 }
 
 TEST_F(Streams, KeepTheOrderOfAnItemsChangesAcrossShards) {
