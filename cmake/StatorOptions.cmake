@@ -2,6 +2,7 @@
 
 option(STATOR_TESTS "Build the tests and examples" ON)
 option(STATOR_BENCH "Build the benchmarks" OFF)
+option(STATOR_STATIC_ROCKSDB "Link RocksDB into the programs, which start sooner and stay smaller" OFF)
 option(STATOR_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 set(STATOR_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 

@@ -1,7 +1,6 @@
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 find_dependency(OpenSSL)
-find_dependency(CURL)
 find_dependency(fmt)
 find_dependency(RocksDB)
 find_dependency(simdjson)

@@ -39,7 +39,8 @@ struct HttpClientOptions {
 
 class HttpClient final : public Client {
  public:
-  // kInvalidArgument for an endpoint that is no http or https URL, or options out of range.
+  // kInvalidArgument for an endpoint that is no http or https URL, or options out of range; kIo
+  // where libcurl.so.4, which is loaded now, cannot be.
   static Result<HttpClient> open(const HttpClientOptions& options);
 
   HttpClient(HttpClient&&) noexcept;

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/curl_transport.h"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "client/curl_library.h"
 
 namespace stator {
 namespace {
 
 constexpr std::size_t kIdleHandlesMax = 64;
 constexpr std::size_t kAnswerBytesMax = 64UL << 20;  // four times the service's largest answer
-
-// libcurl must be initialized once, before threads use it.
-void initialize_curl() {
-  static const CURLcode done = curl_global_init(CURL_GLOBAL_ALL);
-  (void)done;
-}
 
 std::size_t collect(char* bytes, std::size_t size, std::size_t count, void* target) {
   auto& body = *static_cast<std::string*>(target);
@@ -49,7 +44,7 @@ int begin_request(void* count, char* /*to*/, char* /*from*/, int /*to_port*/, in
 }
 
 struct UrlCleanup {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+  void operator()(CURLU* url) const { curl().url_cleanup(url); }
 };
 
 class HeaderList {
@@ -57,8 +52,8 @@ class HeaderList {
   HeaderList() = default;
   HeaderList(const HeaderList&) = delete;
   HeaderList& operator=(const HeaderList&) = delete;
-  ~HeaderList() { curl_slist_free_all(list_); }
-  void add(const std::string& line) { list_ = curl_slist_append(list_, line.c_str()); }
+  ~HeaderList() { curl().slist_free_all(list_); }
+  void add(const std::string& line) { list_ = curl().slist_append(list_, line.c_str()); }
   curl_slist* get() const { return list_; }
 
  private:
@@ -69,7 +64,7 @@ class HeaderList {
 
 class CurlTransport::Handle {
  public:
-  explicit Handle(const HttpClientOptions& options) : options_(options), curl_(curl_easy_init()) {
+  explicit Handle(const HttpClientOptions& options) : options_(options), curl_(curl().easy_init()) {
     set(CURLOPT_URL, options.endpoint.c_str());
     set(CURLOPT_NOSIGNAL, 1L);
     // Large bodies are announced by libcurl; an answer to that is not waited for. Leaving the
@@ -91,7 +86,7 @@ class CurlTransport::Handle {
   }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  ~Handle() { curl_easy_cleanup(curl_); }
+  ~Handle() { curl().easy_cleanup(curl_); }
 
   std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body) {
     HeaderList headers;
@@ -108,12 +103,12 @@ class CurlTransport::Handle {
     set(CURLOPT_WRITEDATA, &answer.body);
     set(CURLOPT_HEADERDATA, &answer.crc32);
     begun_ = 0;
-    const CURLcode code = curl_easy_perform(curl_);
+    const CURLcode code = curl().easy_perform(curl_);
     set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
     set(CURLOPT_POSTFIELDS, static_cast<const char*>(nullptr));
     if (code != CURLE_OK) return std::unexpected(error_of(code));
     long status = 0;
-    curl_easy_getinfo(curl_, CURLINFO_RESPONSE_CODE, &status);
+    curl().easy_getinfo(curl_, CURLINFO_RESPONSE_CODE, &status);
     answer.status = static_cast<int>(status);
     return answer;
   }
@@ -121,16 +116,16 @@ class CurlTransport::Handle {
  private:
   template <class T>
   void set(CURLoption option, T value) {
-    curl_easy_setopt(curl_, option, value);
+    curl().easy_setopt(curl_, option, value);
   }
 
   TransportError error_of(CURLcode code) const {
     const bool again = begun_ > 1;
     const std::string message =
         fmt::format("no answer from {}: {}", options_.endpoint,
-                    again ? "the connection ended" : curl_easy_strerror(code));
+                    again ? "the connection ended" : curl().easy_strerror(code));
     long sent_bytes = 0;  // of the last request on the wire; its head goes first
-    curl_easy_getinfo(curl_, CURLINFO_REQUEST_SIZE, &sent_bytes);
+    curl().easy_getinfo(curl_, CURLINFO_REQUEST_SIZE, &sent_bytes);
     const bool sent = sent_bytes > 0 || again;
     switch (code) {
       case CURLE_COULDNT_CONNECT:
@@ -154,21 +149,20 @@ class CurlTransport::Handle {
 };
 
 Result<void> check_endpoint(const std::string& endpoint) {
-  const std::unique_ptr<CURLU, UrlCleanup> url(curl_url());
+  STATOR_CHECK_OK(load_curl());
+  const std::unique_ptr<CURLU, UrlCleanup> url(curl().url());
   char* scheme = nullptr;
   const bool parsed = url != nullptr &&
-                      curl_url_set(url.get(), CURLUPART_URL, endpoint.c_str(), 0) == CURLUE_OK &&
-                      curl_url_get(url.get(), CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK;
+                      curl().url_set(url.get(), CURLUPART_URL, endpoint.c_str(), 0) == CURLUE_OK &&
+                      curl().url_get(url.get(), CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK;
   const std::string name = scheme == nullptr ? "" : scheme;
-  curl_free(scheme);
+  curl().free(scheme);
   if (parsed && (name == "http" || name == "https")) return {};
   return fail(Code::kInvalidArgument,
               fmt::format("endpoint: '{}' is no http or https URL", endpoint));
 }
 
-CurlTransport::CurlTransport(const HttpClientOptions& options) : options_(options) {
-  initialize_curl();
-}
+CurlTransport::CurlTransport(const HttpClientOptions& options) : options_(options) {}
 
 CurlTransport::~CurlTransport() = default;
 

@@ -34,7 +34,8 @@ struct TransportError {
   std::string message;
 };
 
-// kInvalidArgument for an endpoint that is no http or https URL with a host.
+// kInvalidArgument for an endpoint that is no http or https URL with a host, kIo where
+// libcurl cannot be loaded. Comes before the first transport.
 Result<void> check_endpoint(const std::string& endpoint);
 
 class CurlTransport {
