@@ -57,6 +57,19 @@ Result<Item> item_from_json(std::string_view json) {
   return item;
 }
 
+Result<Item> exported_item_from_json(std::string_view json) {
+  const auto document = Document::parse(json);
+  if (!document) return fail(Code::kCorruption, "it is no JSON");
+  simdjson::dom::element wrapped;
+  if (document->root()["Item"].get(wrapped) != simdjson::SUCCESS) {
+    return fail(Code::kSerialization, "There is no Item");
+  }
+  Reader reader;
+  Item item = reader.item(wrapped);
+  STATOR_CHECK_OK(reader.result());
+  return item;
+}
+
 std::string item_to_plain_json(const Item& item) {
   JsonWriter json;
   write_plain(json, item);

@@ -10,6 +10,8 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_lock(app, invocation);
   add_feed(app, invocation);
   add_sensor(app, invocation);
+  add_export(app, invocation);
+  add_import(app, invocation);
   add_backup(app, invocation);
   add_restore(app, invocation);
   add_verify(app, invocation);

@@ -12,6 +12,8 @@ void add_toggle(CLI::App& app, Invocation& invocation);
 void add_lock(CLI::App& app, Invocation& invocation);
 void add_feed(CLI::App& app, Invocation& invocation);
 void add_sensor(CLI::App& app, Invocation& invocation);
+void add_export(CLI::App& app, Invocation& invocation);
+void add_import(CLI::App& app, Invocation& invocation);
 void add_backup(CLI::App& app, Invocation& invocation);
 void add_restore(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);

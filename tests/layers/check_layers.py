@@ -14,15 +14,16 @@ ALLOWED = {
     "storage": {"base"},
     "expression": {"value", "base"},
     "api": {"expression", "value", "base"},
+    "transfer": {"api", "value", "base"},
     "partiql": {"api", "expression", "value", "base"},
-    "engine": {"partiql", "api", "expression", "storage", "value", "base"},
+    "engine": {"partiql", "transfer", "api", "expression", "storage", "value", "base"},
     "protocol": {"engine", "api", "storage", "value", "base"},
     "client": {"protocol", "engine", "api", "storage", "value", "base"},
     "recipes": {"base"},
     "nats": {"base"},
     "mariadb": {"base"},
     "server": {"protocol", "engine", "api", "storage", "value", "http", "base"},
-    "cli": {"server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "api", "storage", "value", "http", "base"},
+    "cli": {"server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "http", "base"},
 }
 # A library's headers, and where they may be included.
 LIBRARIES = {
@@ -34,7 +35,8 @@ LIBRARIES = {
     r"mysql.h": r"src/mariadb/.*",
     r"yaml-cpp/": r"src/cli/.*",
     r"CLI/": r"src/cli/.*",
-    r"openssl/": r"(src/(client|server|recipes|base)|bench)/.*",
+    r"openssl/": r"(src/(client|server|recipes|transfer|base)|bench)/.*",
+    r"zlib.h|zstd.h": r"src/transfer/.*",
     r"libdeflate": r"src/(server|client|http|api|base)/.*",
 }
 LINES_MAX = 800

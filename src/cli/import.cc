@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator import: items from the files of the service's exports, or others of their formats, into a
+// table.
+//
+// Items go in batches, in the order of the files. What is in a file twice, or was stored by an
+// earlier run, is put once more: the same command may always be given again.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "api/document.h"
+#include "api/wire.h"
+#include "cli/commands.h"
+#include "cli/endpoint.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
+#include "stator/recipes/common.h"
+#include "transfer/bucket.h"
+#include "transfer/item_reader.h"
+
+namespace stator::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBatchItems = 25;
+constexpr int64_t kCheckpointItems = 1'000;
+constexpr int64_t kErrorsTold = 20;
+
+struct Flags {
+  EndpointFlags where;
+  std::string table;
+  std::string source;
+  std::string format;
+  std::string compression;
+  std::string delimiter = ",";
+  std::vector<std::string> header;
+  std::vector<std::string> keys;  // NAME:TYPE
+  std::string checkpoint;
+  bool json = false;
+};
+
+struct Imported {
+  int64_t items = 0;
+  int64_t errors = 0;
+};
+
+// How far it has come: all before `position` of `file`, and all files before it, is stored.
+struct Reached {
+  std::string file;
+  uint64_t position = 0;
+  Imported imported;
+};
+
+class Checkpoint {
+ public:
+  Checkpoint(std::string path, std::string table)
+      : path_(std::move(path)), table_(std::move(table)) {}
+
+  Result<Reached> load() const {
+    Reached reached;
+    std::error_code error;
+    if (path_.empty() || !fs::exists(path_, error)) return reached;
+    std::stringstream text;
+    text << std::ifstream(path_).rdbuf();
+    const auto kept = wire::item_from_plain_json(text.str());
+    if (!kept || text_of(*kept, "table") != table_) {
+      return fail(Code::kInvalidArgument, "'" + path_ + "' is no checkpoint of this import; give " +
+                                              "another file, or remove it");
+    }
+    return Reached{
+        .file = text_of(*kept, "file"),
+        .position = static_cast<uint64_t>(integer_of(*kept, "position")),
+        .imported = {.items = integer_of(*kept, "items"), .errors = integer_of(*kept, "errors")}};
+  }
+
+  Result<void> save(const Reached& reached) const {
+    if (path_.empty()) return {};
+    const std::string part = path_ + ".part";
+    {
+      std::ofstream out(part, std::ios::trunc);
+      out << wire::item_to_plain_json({{"table", table_},
+                                       {"file", reached.file},
+                                       {"position", reached.position},
+                                       {"items", reached.imported.items},
+                                       {"errors", reached.imported.errors}})
+          << "\n";
+      if (!out.flush()) return fail(Code::kIo, "cannot write '" + part + "'");
+    }
+    return transfer::put_in_place(part, fs::absolute(path_));
+  }
+
+ private:
+  std::string path_;
+  std::string table_;
+};
+
+class Import {
+ public:
+  Import(Client& client, const Flags& flags, const TableDescription& table)
+      : client_(client), flags_(flags), table_(table), checkpoint_(flags.checkpoint, table.id) {
+    csv_.delimiter = flags.delimiter[0];
+    csv_.header = flags.header;
+    for (const AttributeDefinition& attribute : table.attributes) {
+      csv_.key_types.emplace(attribute.name, attribute.type);
+    }
+  }
+
+  Result<Imported> run(const transfer::Bucket& bucket, const std::vector<std::string>& files,
+                       const std::stop_token& stop) {
+    STATOR_TRY(reached_, checkpoint_.load());
+    Progress progress("import", 0);
+    for (const std::string& file : files) {
+      if (file < reached_.file) continue;
+      if (file != reached_.file) reached_.position = 0;
+      reached_.file = file;
+      auto source = bucket.read(file);
+      if (!source) return failure_of(std::move(source));
+      STATOR_CHECK_OK(import_file(std::move(*source), progress, stop));
+    }
+    return reached_.imported;
+  }
+
+ private:
+  Result<void> import_file(std::unique_ptr<transfer::ByteSource> source, Progress& progress,
+                           const std::stop_token& stop) {
+    const transfer::FileKind kind = transfer::kind_of_file(reached_.file);
+    const auto format = transfer::format_named(flags_.format);
+    const auto compression = transfer::compression_named(flags_.compression);
+    STATOR_TRY(const auto reader,
+               transfer::read_items(
+                   std::move(source),
+                   format ? *format : kind.format.value_or(transfer::DataFormat::kDynamoDbJson),
+                   compression.value_or(kind.compression), csv_, reached_.position));
+    int64_t saved = reached_.imported.items;
+    for (transfer::Found found = {}; found != transfer::Found::kEnd;) {
+      found = reader->next();
+      if (found == transfer::Found::kItem) batch_.push_back(std::move(reader->item()));
+      if (found == transfer::Found::kNoItem || found == transfer::Found::kDamaged) {
+        if (reader->error().code == Code::kIo) return Failure(reader->error());
+        tell(reader->error().message);
+      }
+      if (batch_.size() < kBatchItems && found != transfer::Found::kEnd) continue;
+      STATOR_CHECK_OK(flush());
+      reached_.position = reader->position();
+      progress.advance_to(reached_.imported.items);
+      const bool stopped = stop.stop_requested();
+      if (stopped || found == transfer::Found::kEnd ||
+          reached_.imported.items - saved >= kCheckpointItems) {
+        STATOR_CHECK_OK(checkpoint_.save(reached_));
+        saved = reached_.imported.items;
+      }
+      if (stopped) {
+        return fail(Code::kCancelled, flags_.checkpoint.empty()
+                                          ? "stopped; the same command begins again"
+                                          : "stopped; the same command goes on from there");
+      }
+    }
+    return {};
+  }
+
+  void tell(const std::string& message) {
+    ++reached_.imported.errors;
+    if (++told_ > kErrorsTold) return;
+    std::fprintf(stderr, "%s\n",
+                 one_line(told_ == kErrorsTold ? "further errors are counted only"
+                                               : reached_.file + ": " + message)
+                     .c_str());
+  }
+
+  Item key_of(const Item& item) const {
+    Item key;
+    for (const KeySchemaElement& element : table_.key_schema) {
+      if (const auto found = item.find(element.name); found != item.end()) key.insert(*found);
+    }
+    return key;
+  }
+
+  // A batch has no key twice: the last of them stays, as it would one by one.
+  Result<void> flush() {
+    std::vector<WriteRequest> writes;
+    std::vector<Item> keys;
+    for (auto item = batch_.rbegin(); item != batch_.rend(); ++item) {
+      Item key = key_of(*item);
+      if (std::ranges::find(keys, key) != keys.end() && key.size() == table_.key_schema.size()) {
+        ++reached_.imported.items;
+        continue;
+      }
+      keys.push_back(std::move(key));
+      writes.push_back({.put = std::move(*item)});
+    }
+    batch_.clear();
+    return write(std::move(writes));
+  }
+
+  Result<void> write(std::vector<WriteRequest> writes) {
+    for (auto pause = kFirstPause; !writes.empty(); pause = std::min(pause * 2, kLastPause)) {
+      const auto count = static_cast<int64_t>(writes.size());
+      auto written = client_.batch_write_item({.items = {{table_.table, writes}}});
+      if (!written && written.error().code == Code::kValidation) {
+        return write_one_by_one(std::move(writes));
+      }
+      if (!written) return failure_of(std::move(written));
+      writes.clear();
+      if (const auto left = written->unprocessed.find(table_.table);
+          left != written->unprocessed.end()) {
+        writes = std::move(left->second);
+      }
+      reached_.imported.items += count - static_cast<int64_t>(writes.size());
+      if (!writes.empty()) std::this_thread::sleep_for(pause);
+    }
+    return {};
+  }
+
+  // Some of a batch is no item for this table: which?
+  Result<void> write_one_by_one(std::vector<WriteRequest> writes) {
+    for (WriteRequest& write : writes) {
+      auto put = client_.put_item({.table = table_.table, .item = std::move(*write.put)});
+      if (put) {
+        ++reached_.imported.items;
+      } else if (put.error().code == Code::kValidation) {
+        tell(put.error().message);
+      } else {
+        return failure_of(std::move(put));
+      }
+    }
+    return {};
+  }
+
+  static constexpr std::chrono::milliseconds kFirstPause{20};
+  static constexpr std::chrono::milliseconds kLastPause{2'000};
+
+  Client& client_;
+  const Flags& flags_;
+  const TableDescription& table_;
+  transfer::CsvOptions csv_;
+  Checkpoint checkpoint_;
+  Reached reached_;
+  std::vector<Item> batch_;
+  int64_t told_ = 0;
+};
+
+// Those of a directory that hold items, by their names; not what an export has beside them.
+bool holds_items(const std::string& key, bool any_format) {
+  const std::string name = key.substr(key.rfind('/') + 1);
+  for (const char* ending : {".md5", ".checksum", ".part"}) {
+    if (name.ends_with(ending)) return false;
+  }
+  return !name.starts_with("_") && !name.starts_with("manifest-") && !name.starts_with(".") &&
+         (any_format || transfer::kind_of_file(name).format);
+}
+
+Result<TableDescription> find_table(Client& client, const Flags& flags) {
+  if (!flags.keys.empty()) {
+    CreateTableRequest request{.table = flags.table, .billing_mode = BillingMode::kPayPerRequest};
+    for (const std::string& key : flags.keys) {
+      const std::size_t colon = key.rfind(':');
+      const std::string type = colon == std::string::npos ? "" : key.substr(colon + 1);
+      if (colon == 0 || (type != "S" && type != "N" && type != "B")) {
+        return fail(Code::kInvalidArgument, "--key takes NAME:S, NAME:N or NAME:B, not " + key);
+      }
+      const std::string name = key.substr(0, colon);
+      request.attributes.push_back({name, type == "S"   ? ScalarType::kS
+                                          : type == "N" ? ScalarType::kN
+                                                        : ScalarType::kB});
+      request.key_schema.push_back(
+          {name, request.key_schema.empty() ? KeyType::kHash : KeyType::kRange});
+    }
+    STATOR_CHECK_OK(create_table_if_missing(client, request));
+  }
+  auto described = client.describe_table({.table = flags.table});
+  if (described) return std::move(described->table);
+  if (described.error().code != Code::kResourceNotFound) return failure_of(std::move(described));
+  return fail(Code::kResourceNotFound, "there is no table '" + flags.table +
+                                           "'; make it first, or name its key: --key pk:S");
+}
+
+Result<Imported> import_files(const Flags& flags, const std::stop_token& stop) {
+  std::error_code error;
+  const bool is_directory = fs::is_directory(flags.source, error);
+  const fs::path source = fs::canonical(flags.source, error);
+  if (error) return fail(Code::kIo, "there is no '" + flags.source + "'");
+  STATOR_TRY(const auto bucket,
+             transfer::Bucket::open(is_directory ? source : source.parent_path()));
+  std::vector<std::string> files = {source.filename().string()};
+  if (is_directory) {
+    STATOR_TRY(files, bucket.keys(""));
+    std::erase_if(files,
+                  [&](const std::string& key) { return !holds_items(key, !flags.format.empty()); });
+  }
+  if (files.empty()) {
+    return fail(Code::kInvalidArgument, "there are no files of items in '" + flags.source +
+                                            "': .json, .ion or .csv, .gz, .zst or neither");
+  }
+  STATOR_TRY(const auto client, open_client(flags.where));
+  STATOR_TRY(const TableDescription table, find_table(*client, flags));
+  return Import(*client, flags, table).run(bucket, files, stop);
+}
+
+int run(const Flags& flags) {
+  const StopSignals stop;
+  const auto imported = import_files(flags, stop.token());
+  if (!imported) return report(imported.error());
+  const std::string line =
+      flags.json
+          ? wire::item_to_plain_json({{"items", imported->items}, {"errors", imported->errors}})
+          : fmt::format("imported {} items, {} errors", imported->items, imported->errors);
+  std::printf("%s\n", line.c_str());
+  return imported->errors == 0 ? kSuccess : kFailure;
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "import", "Put the items of an export's files, or of CSV files, into a table");
+  command->add_option("table", flags->table, "The table")->type_name("TABLE")->required();
+  command
+      ->add_option("source", flags->source,
+                   "A file, or a directory with all below it. Names tell what files hold: .json "
+                   "(DynamoDB JSON), .ion (text) or .csv, then .gz, .zst or neither")
+      ->type_name("PATH")
+      ->required();
+  add_endpoint_flags(*command, flags->where);
+  command->add_option("--format", flags->format, "What all files hold, whatever their names")
+      ->type_name("DYNAMODB_JSON|ION|CSV")
+      ->check(CLI::IsMember({"DYNAMODB_JSON", "ION", "CSV"}).description(""));
+  command->add_option("--compression", flags->compression, "Of all files, whatever their names")
+      ->type_name("NONE|GZIP|ZSTD")
+      ->check(CLI::IsMember({"NONE", "GZIP", "ZSTD"}).description(""));
+  command->add_option("--delimiter", flags->delimiter, "Between the fields of CSV")
+      ->type_name("CHARACTER")
+      ->check(CLI::IsMember({",", ";", ":", "|", "\t", " "}).description(""))
+      ->capture_default_str();
+  command
+      ->add_option("--header", flags->header,
+                   "The columns of CSV, where the first line does not name them")
+      ->type_name("NAME,…")
+      ->delimiter(',');
+  command
+      ->add_option("--key", flags->keys,
+                   "The partition key, then the sort key: makes the table where it is missing")
+      ->type_name("NAME:S|N|B")
+      ->expected(1, 2);
+  command
+      ->add_option("--checkpoint", flags->checkpoint,
+                   "Keeps how far it has come: the same command goes on from there")
+      ->type_name("FILE");
+  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  command->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+}
+
+}  // namespace stator::cli

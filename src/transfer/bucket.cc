@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/bucket.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace stator::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kObjectsMax = 50'000;
+constexpr std::size_t kNameBytesMax = 255;
+constexpr int kDirectoryDepthMax = 100;
+
+Failure refused(std::string_view key) {
+  return fail(Code::kAccessDenied, "no access to '" + std::string(key) + "'");
+}
+
+// The parts of a key; absent where a file cannot have it.
+std::optional<std::vector<std::string>> parts_of(std::string_view key) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = std::min(key.find('/'), key.size());
+    const std::string_view part = key.substr(0, end);
+    if (part.empty() || part == "." || part == ".." || part.size() > kNameBytesMax ||
+        part.find('\0') != std::string_view::npos) {
+      return std::nullopt;
+    }
+    parts.emplace_back(part);
+    if (end == key.size()) return parts;
+    key.remove_prefix(end + 1);
+  }
+}
+
+bool is_real_directory(const fs::path& path) {
+  std::error_code error;
+  return fs::symlink_status(path, error).type() == fs::file_type::directory;
+}
+
+Result<void> sync_directory(const fs::path& directory) {
+  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+  if (descriptor >= 0) close(descriptor);
+  if (!synced) return fail(Code::kIo, "cannot sync '" + directory.string() + "'");
+  return {};
+}
+
+Result<void> write_all(const fs::path& path, std::string_view bytes) {
+  const int descriptor =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (descriptor < 0) return refused(path.string());
+  bool written = true;
+  while (written && !bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    written = count > 0 || errno == EINTR;
+  }
+  written = written && fsync(descriptor) == 0;
+  close(descriptor);
+  if (!written) return fail(Code::kIo, "cannot write '" + path.string() + "'");
+  return {};
+}
+
+}  // namespace
+
+Result<Bucket> Bucket::open(const fs::path& buckets, const std::string& name) {
+  const auto parts = parts_of(name);
+  if (buckets.empty() || !parts || parts->size() != 1 || !is_real_directory(buckets / name)) {
+    return fail(Code::kNotFound, "there is no bucket '" + name + "'");
+  }
+  return Bucket(buckets / name);
+}
+
+Result<Bucket> Bucket::open(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) {
+    return fail(Code::kNotFound, "there is no directory '" + directory.string() + "'");
+  }
+  return Bucket(directory);
+}
+
+Result<std::vector<std::string>> Bucket::keys(std::string_view prefix) const {
+  std::vector<std::string> keys;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(directory_, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (entry.depth() > kDirectoryDepthMax) entry.disable_recursion_pending();
+    const std::string key = entry->path().lexically_relative(directory_).generic_string();
+    std::error_code ignored;
+    if (entry->symlink_status(ignored).type() != fs::file_type::regular) continue;
+    if (!key.starts_with(prefix)) continue;
+    if (keys.size() == kObjectsMax) return fail(Code::kLimitExceeded, "there are too many objects");
+    keys.push_back(key);
+  }
+  if (error == std::errc::permission_denied) return refused(directory_.string());
+  if (error) return fail(Code::kIo, "cannot list '" + directory_.string() + "'");
+  std::ranges::sort(keys);
+  return keys;
+}
+
+Result<std::unique_ptr<ByteSource>> Bucket::read(const std::string& key) const {
+  const auto parts = parts_of(key);
+  if (!parts) return refused(key);
+  fs::path path = directory_;
+  for (const std::string& part : *parts) {
+    if (path != directory_ && !is_real_directory(path)) return refused(key);
+    path /= part;
+  }
+  return open_file(path);
+}
+
+Result<fs::path> Bucket::place_for(const std::string& key) const {
+  const auto parts = parts_of(key);
+  if (!parts) return refused(key);
+  fs::path path = directory_;
+  for (std::size_t i = 0; i + 1 < parts->size(); ++i) {
+    const fs::path parent = path;
+    path /= (*parts)[i];
+    if (mkdir(path.c_str(), 0777) == 0) {
+      STATOR_CHECK_OK(sync_directory(parent));
+    } else if (errno != EEXIST || !is_real_directory(path)) {
+      return refused(key);
+    }
+  }
+  return path / parts->back();
+}
+
+Result<void> Bucket::write(const std::string& key, std::string_view bytes) const {
+  STATOR_TRY(const fs::path place, place_for(key));
+  const fs::path written = place.string() + ".part";
+  STATOR_CHECK_OK(write_all(written, bytes));
+  return put_in_place(written, place);
+}
+
+bool Bucket::has(const std::string& key) const {
+  return parts_of(key) && read(key).has_value();
+}
+
+void Bucket::remove(const std::string& key) const {
+  std::error_code ignored;
+  if (parts_of(key)) fs::remove(directory_ / key, ignored);
+}
+
+std::string trimmed_prefix(std::string_view prefix) {
+  while (prefix.starts_with('/')) prefix.remove_prefix(1);
+  while (prefix.ends_with('/')) prefix.remove_suffix(1);
+  return std::string(prefix);
+}
+
+Result<void> put_in_place(const fs::path& written, const fs::path& place) {
+  std::error_code error;
+  fs::rename(written, place, error);
+  if (error) return fail(Code::kIo, "cannot write '" + place.string() + "'");
+  return sync_directory(place.parent_path());
+}
+
+}  // namespace stator::transfer

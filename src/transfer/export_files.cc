@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/export_files.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+#include "api/base64.h"
+#include "api/json_writer.h"
+#include "transfer/ion_text.h"
+
+namespace stator::transfer {
+namespace {
+
+class Md5 {
+ public:
+  Md5() { EVP_DigestInit_ex(context_.get(), EVP_md5(), nullptr); }
+  void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
+  std::string finish() {
+    std::string digest(EVP_MAX_MD_SIZE, '\0');
+    unsigned int size = 0;
+    EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(digest.data()), &size);
+    digest.resize(size);
+    return digest;
+  }
+  static std::string of(std::string_view bytes) {
+    Md5 md5;
+    md5.add(bytes);
+    return md5.finish();
+  }
+
+ private:
+  struct Free {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  };
+  std::unique_ptr<EVP_MD_CTX, Free> context_{EVP_MD_CTX_new()};
+};
+
+std::string hexadecimal(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    (text += kDigits[byte >> 4]) += kDigits[byte & 15];
+  }
+  return text;
+}
+
+class GzipWriter final : public DataFileWriter {
+ public:
+  GzipWriter(int descriptor, std::filesystem::path place, std::string key)
+      : descriptor_(descriptor), place_(std::move(place)), key_(std::move(key)) {}
+  GzipWriter(const GzipWriter&) = delete;
+  GzipWriter& operator=(const GzipWriter&) = delete;
+  ~GzipWriter() override {
+    deflateEnd(&stream_);
+    if (descriptor_ < 0) return;
+    close(descriptor_);
+    std::error_code ignored;
+    std::filesystem::remove(part_of(place_), ignored);
+  }
+
+  static std::filesystem::path part_of(const std::filesystem::path& place) {
+    return place.string() + ".part";
+  }
+  bool begin() {
+    constexpr int kGzip = MAX_WBITS + 16;
+    constexpr int kMemory = 8;
+    return deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, kMemory,
+                        Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+
+  Result<void> add(std::string_view line) override {
+    ++items_;
+    line_bytes_ += static_cast<int64_t>(line.size());
+    return fold(line, Z_NO_FLUSH);
+  }
+
+  Result<DataFile> finish() override {
+    STATOR_CHECK_OK(fold({}, Z_FINISH));
+    const bool synced = fsync(descriptor_) == 0;
+    if (!synced) return fail(Code::kIo, "cannot write '" + place_.string() + "'");
+    STATOR_CHECK_OK(put_in_place(part_of(place_), place_));
+    close(std::exchange(descriptor_, -1));
+    const std::string md5 = md5_.finish();
+    return DataFile{.key = key_,
+                    .items = items_,
+                    .md5 = wire::to_base64(md5),
+                    .etag = hexadecimal(Md5::of(md5)) + "-1"};
+  }
+
+  int64_t line_bytes() const override { return line_bytes_; }
+
+ private:
+  Result<void> fold(std::string_view bytes, int flush) {
+    // zlib's interface has no const here; it does not write.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    do {
+      std::array<char, 64UL << 10> out;
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+      stream_.avail_out = static_cast<uInt>(out.size());
+      deflate(&stream_, flush);
+      STATOR_CHECK_OK(write({out.data(), out.size() - stream_.avail_out}));
+    } while (stream_.avail_out == 0);
+    return {};
+  }
+
+  Result<void> write(std::string_view bytes) {
+    md5_.add(bytes);
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+      if (count <= 0 && errno != EINTR) {
+        return fail(Code::kIo, "cannot write '" + place_.string() + "'");
+      }
+      if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return {};
+  }
+
+  int descriptor_;
+  std::filesystem::path place_;
+  std::string key_;
+  z_stream stream_{};
+  Md5 md5_;
+  int64_t items_ = 0;
+  int64_t line_bytes_ = 0;
+};
+
+// "2020-11-04T07:28:34.028Z"
+std::string time_text(int64_t unix_ms) {
+  const std::time_t seconds = unix_ms / 1000;
+  std::tm broken{};
+  gmtime_r(&seconds, &broken);
+  std::array<char, 80> text;
+  const std::size_t size = std::strftime(text.data(), text.size(), "%FT%T", &broken);
+  std::string time(text.data(), size);
+  std::snprintf(text.data(), text.size(), ".%03dZ", static_cast<int>(unix_ms % 1000));
+  return time + text.data();
+}
+
+std::string with_prefix(const ExportSummary& summary, std::string_view rest) {
+  const std::string prefix = trimmed_prefix(summary.prefix);
+  return (prefix.empty() ? std::string() : prefix + "/").append("AWSDynamoDB/").append(rest);
+}
+
+void add_text(wire::JsonWriter& json, std::string_view name, std::string_view text) {
+  json.key(name);
+  json.text(text);
+}
+void add_optional(wire::JsonWriter& json, std::string_view name,
+                  const std::optional<std::string>& text) {
+  json.key(name);
+  text ? json.text(*text) : json.null();
+}
+void add_number(wire::JsonWriter& json, std::string_view name, int64_t number) {
+  json.key(name);
+  json.integer(number);
+}
+
+std::string summary_json(const ExportSummary& summary) {
+  wire::JsonWriter json;
+  json.begin_object();
+  add_text(json, "version", summary.increment ? "2023-08-01" : "2020-06-30");
+  add_text(json, "exportArn", summary.arn);
+  add_text(json, "startTime", time_text(summary.started_ms));
+  add_text(json, "endTime", time_text(summary.ended_ms));
+  add_text(json, "tableArn", summary.table_arn);
+  add_text(json, "tableId", summary.table_id);
+  if (summary.increment) {
+    add_text(json, "exportFromTime", time_text(summary.increment->from_ms));
+    add_text(json, "exportToTime", time_text(summary.increment->to_ms));
+  } else {
+    add_text(json, "exportTime", time_text(summary.time_ms));
+  }
+  add_text(json, "s3Bucket", summary.bucket);
+  add_optional(json, "s3Prefix",
+               summary.has_prefix ? std::optional(summary.prefix) : std::optional<std::string>());
+  add_text(json, "s3SseAlgorithm", summary.encryption);
+  add_optional(json, "s3SseKmsKeyId", summary.key_id);
+  add_text(json, "manifestFilesS3Key", export_directory(summary) + "/manifest-files.json");
+  add_number(json, "billedSizeBytes", summary.billed_bytes);
+  add_number(json, "itemCount", summary.items);
+  add_text(json, "outputFormat", name_of(summary.format));
+  if (summary.increment) {
+    add_text(json, "outputView", summary.increment->view);
+    add_text(json, "exportType", "INCREMENTAL_EXPORT");
+  }
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string files_json(const std::vector<DataFile>& files) {
+  std::string lines;
+  for (const DataFile& file : files) {
+    wire::JsonWriter json;
+    json.begin_object();
+    add_number(json, "itemCount", file.items);
+    add_text(json, "md5Checksum", file.md5);
+    add_text(json, "etag", file.etag);
+    add_text(json, "dataFileS3Key", file.key);
+    json.end_object();
+    (lines += std::move(json).finish()) += '\n';
+  }
+  return lines;
+}
+
+Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::string_view json) {
+  STATOR_CHECK_OK(bucket.write(key + ".md5", wire::to_base64(Md5::of(json))));
+  return bucket.write(key + ".json", json);
+}
+
+}  // namespace
+
+std::string line_of(DataFormat format, const Item& item) {
+  if (format == DataFormat::kIon) {
+    std::string line = "$ion_1_0 {Item:";
+    append_ion(line, item);
+    return line += "}\n";
+  }
+  wire::JsonWriter json;
+  json.begin_object();
+  json.key("Item");
+  json.item(item);
+  json.end_object();
+  return std::move(json).finish() += '\n';
+}
+
+std::string line_of(DataFormat format, const ItemChange& change) {
+  if (format == DataFormat::kIon) {
+    Map record{{"Keys", change.keys},
+               {"Metadata", Map{{"WriteTimestampMicros", change.written_us}}}};
+    if (change.old_image) record.emplace("OldImage", *change.old_image);
+    if (change.new_image) record.emplace("NewImage", *change.new_image);
+    std::string line = "$ion_1_0 {Record:";
+    append_ion(line, record);
+    return line += "}\n";
+  }
+  wire::JsonWriter json;
+  const auto add = [&](std::string_view name, const Item& item) {
+    json.key(name);
+    json.item(item);
+  };
+  json.begin_object();
+  add("Metadata", Item{{"WriteTimestampMicros", change.written_us}});
+  add("Keys", change.keys);
+  if (change.old_image) add("OldImage", *change.old_image);
+  if (change.new_image) add("NewImage", *change.new_image);
+  json.end_object();
+  return std::move(json).finish() += '\n';
+}
+
+Result<std::unique_ptr<DataFileWriter>> DataFileWriter::create(const Bucket& bucket,
+                                                               std::string key) {
+  STATOR_TRY(const std::filesystem::path place, bucket.place_for(key));
+  const int descriptor = open(GzipWriter::part_of(place).c_str(),
+                              O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (descriptor < 0) return fail(Code::kAccessDenied, "cannot write '" + place.string() + "'");
+  auto writer = std::make_unique<GzipWriter>(descriptor, place, std::move(key));
+  if (!writer->begin()) return fail(Code::kIo, "there is no memory to fold it");
+  return std::unique_ptr<DataFileWriter>(std::move(writer));
+}
+
+std::string export_directory(const ExportSummary& summary) {
+  return with_prefix(summary, summary.id);
+}
+
+std::string data_directory(const ExportSummary& summary) {
+  return summary.increment ? with_prefix(summary, "data") : export_directory(summary) + "/data";
+}
+
+std::string manifest_key(const ExportSummary& summary) {
+  return export_directory(summary) + "/manifest-summary.json";
+}
+
+std::string data_key(const ExportSummary& summary, int64_t part) {
+  // 26 letters and digits, as the service names them.
+  constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
+  std::string name;
+  for (const char c : Md5::of(summary.arn + "/" + std::to_string(part)) + Md5::of(summary.arn)) {
+    name += kAlphabet[static_cast<unsigned char>(c) % kAlphabet.size()];
+  }
+  constexpr std::size_t kLength = 26;
+  return data_directory(summary) + "/" + name.substr(0, kLength) +
+         (summary.format == DataFormat::kIon ? ".ion.gz" : ".json.gz");
+}
+
+Result<void> write_manifests(const Bucket& bucket, const ExportSummary& summary,
+                             const std::vector<DataFile>& files) {
+  const std::string directory = export_directory(summary);
+  STATOR_CHECK_OK(write_manifest(bucket, directory + "/manifest-files", files_json(files)));
+  return write_manifest(bucket, directory + "/manifest-summary", summary_json(summary));
+}
+
+}  // namespace stator::transfer

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of an export: lines of items or of changes in gzip, and the manifests over them.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
+//
+//   PREFIX/AWSDynamoDB/ID/_started, manifest-summary.json, manifest-files.json, and .md5 of both
+//   PREFIX/AWSDynamoDB/ID/data/….json.gz    of a full export
+//   PREFIX/AWSDynamoDB/data/….json.gz       of incremental ones
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transfer/bucket.h"
+#include "transfer/formats.h"
+
+namespace stator::transfer {
+
+// What happened to an item between two times.
+struct ItemChange {
+  Item keys;
+  int64_t written_us = 0;              // Unix microseconds
+  std::optional<Item> old_image = {};  // absent: there was none, or it is not asked for
+  std::optional<Item> new_image = {};  // absent: there is none any more
+};
+
+// With the line break. kDynamoDbJson and kIon alone.
+std::string line_of(DataFormat format, const Item& item);
+std::string line_of(DataFormat format, const ItemChange& change);
+
+struct DataFile {
+  std::string key;
+  int64_t items = 0;
+  std::string md5;   // in base64
+  std::string etag;  // as S3 makes it of an upload in one part
+};
+
+class DataFileWriter {
+ public:
+  static Result<std::unique_ptr<DataFileWriter>> create(const Bucket& bucket, std::string key);
+  virtual ~DataFileWriter() = default;
+  virtual Result<void> add(std::string_view line) = 0;
+  // Durable, under its name, once this returns; gone where it is destroyed without.
+  virtual Result<DataFile> finish() = 0;
+  virtual int64_t line_bytes() const = 0;  // unfolded, so far
+};
+
+struct ExportSummary {
+  std::string arn;
+  std::string id;
+  std::string table_arn;
+  std::string table_id;
+  std::string bucket;
+  std::string prefix;  // as it was given
+  bool has_prefix = false;
+  std::string encryption = "AES256";
+  std::optional<std::string> key_id = {};
+  DataFormat format = DataFormat::kDynamoDbJson;
+  int64_t started_ms = 0;
+  int64_t ended_ms = 0;
+  int64_t time_ms = 0;  // of a full export
+  struct Increment {
+    int64_t from_ms = 0;
+    int64_t to_ms = 0;
+    std::string view;  // "NEW_IMAGE", "NEW_AND_OLD_IMAGES"
+  };
+  std::optional<Increment> increment = {};
+  int64_t billed_bytes = 0;
+  int64_t items = 0;
+};
+
+// Keys of an export's files; `name` is of the file alone.
+std::string export_directory(const ExportSummary& summary);  // "PREFIX/AWSDynamoDB/ID"
+std::string data_directory(const ExportSummary& summary);
+std::string manifest_key(const ExportSummary& summary);  // of manifest-summary.json
+// The same for the same part of the same export, so that what is written again replaces it.
+std::string data_key(const ExportSummary& summary, int64_t part);
+
+// The manifests and their checksums; the export is whole once this returns.
+Result<void> write_manifests(const Bucket& bucket, const ExportSummary& summary,
+                             const std::vector<DataFile>& files);
+
+}  // namespace stator::transfer

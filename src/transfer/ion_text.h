@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Amazon Ion's text form, as far as the service's exports have it: structs, lists, strings,
+// decimals, booleans, null, blobs, and sets as annotated lists. One item a line:
+// $ion_1_0 {Item:{Id:103.,Tags:$dynamodb_SS::["a","b"]}}
+// https://amazon-ion.github.io/ion-docs/docs/spec.html
+#pragma once
+
+#include <string>
+
+#include "transfer/item_reader.h"
+
+namespace stator::transfer {
+
+class IonLines final : public RecordParser {
+ public:
+  Outcome parse(std::string_view text, Item& item, Error& error, std::size_t& used) override;
+};
+
+void append_ion(std::string& out, const AttributeValue& value);
+
+}  // namespace stator::transfer

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator export and import: what one table holds comes to another, also when a run is killed.
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "cli/stator_program.h"
+
+namespace stator::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class TransferCommand : public CommandTest {
+ protected:
+  std::string write(const std::string& name, const std::string& text) {
+    std::ofstream(where_.path(name)) << text;
+    return where_.path(name);
+  }
+  std::string items(int count, const std::string& beginning) {
+    std::string lines;
+    for (int i = 0; i < count; ++i) {
+      lines += R"({"Item":{"pk":{"S":")" + beginning + std::to_string(i) +
+               R"("},"list":{"L":[{"N":"1.5"},{"NULL":true}]},"set":{"SS":["a"]}}})" + "\n";
+    }
+    return lines;
+  }
+};
+STATOR_ON_DATA_AND_ENDPOINT(TransferCommand);
+
+TEST_P(TransferCommand, AnExportIsWhatAnImportTakes) {
+  const std::string source = write("items.json", items(60, "k"));
+  EXPECT_THAT(stator({"import", "One", source, "--key", "pk:S"}),
+              Prints("imported 60 items, 0 errors\n"));
+  for (const std::string format : {"json", "ion"}) {
+    const std::string directory = where_.path(format);
+    const Ran exported = stator({"export", "One", directory, "--format", format});
+    EXPECT_EQ(exported.status, 0) << exported.err;
+    EXPECT_THAT(exported.out,
+                MatchesRegex("exported 60 items in 1 files: AWSDynamoDB/[0-9]*-[0-9a-f]*/"
+                             "manifest-summary.json\n"));
+    EXPECT_THAT(stator({"import", "Copy-" + format, directory, "--key", "pk:S", "--json"}),
+                Prints("{\"errors\":0,\"items\":60}\n"));
+    const Ran again = stator({"export", "Copy-" + format, where_.path("again"), "--json"});
+    EXPECT_THAT(again.out, AllOf(HasSubstr("\"items\":60"), HasSubstr("\"files\":1")));
+  }
+}
+
+TEST_P(TransferCommand, RowsOfCsvHaveTheKeysOfTheTable) {
+  const std::string source = write("rows.csv", "pk;n\na;1\nb;x\nc;3\n");
+  const Ran ran =
+      stator({"import", "Rows", source, "--key", "pk:S", "--key", "n:N", "--delimiter", ";"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.out, "imported 2 items, 1 errors\n");
+  EXPECT_THAT(ran.err, MatchesRegex("rows.csv: [^\n]*numeric[^\n]*\n"));
+}
+
+TEST_P(TransferCommand, WhatTheTableDoesNotTakeIsToldAndTheRestGoesOn) {
+  const std::string source = write(
+      "items.json", items(30, "k") + "{\"Item\":{\"other\":{\"S\":\"x\"}}}\n" + items(3, "l"));
+  const Ran ran = stator({"import", "Some", source, "--key", "pk:S"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.out, "imported 33 items, 1 errors\n");
+  EXPECT_THAT(ran.err, HasSubstr("items.json: "));
+}
+
+TEST_P(TransferCommand, AKilledImportGoesOnFromItsCheckpoint) {
+  const std::string source = write("items.json", items(20'000, "k"));
+  const std::string checkpoint = where_.path("checkpoint");
+  ASSERT_EQ(stator({"import", "Many", write("none.json", ""), "--key", "pk:S"}).status, 0);
+  std::vector<std::string> command = {"import", "Many", source, "--checkpoint", checkpoint};
+  const std::vector<std::string> where = where_.flags();
+  command.insert(command.end(), where.begin(), where.end());
+  {
+    Process killed(stator_command(command));
+    while (!fs::exists(checkpoint) && killed.is_running()) std::this_thread::yield();
+    killed.send_signal(SIGKILL);
+    EXPECT_EQ(killed.wait(), -1);
+  }
+  EXPECT_THAT(run_stator(command), Prints("imported 20000 items, 0 errors\n"));
+  const Ran exported = stator({"export", "Many", where_.path("out"), "--json"});
+  EXPECT_THAT(exported.out, HasSubstr("\"items\":20000"));
+}
+
+TEST_P(TransferCommand, AnExportThatWasKilledGoesOn) {
+  ASSERT_EQ(
+      stator({"import", "Tab", write("items.json", items(9'000, "k")), "--key", "pk:S"}).status, 0);
+  const fs::path root = where_.path("out/AWSDynamoDB");
+  const std::vector<std::string> where = where_.flags();
+  std::vector<std::string> command = {"export", "Tab", where_.path("out")};
+  command.insert(command.end(), where.begin(), where.end());
+  {
+    Process killed(stator_command(command));
+    const auto has_begun = [&] {
+      return fs::exists(root) && fs::directory_iterator(root) != fs::directory_iterator() &&
+             fs::exists(fs::directory_iterator(root)->path() / "_progress");
+    };
+    while (!has_begun() && killed.is_running()) std::this_thread::yield();
+    killed.send_signal(SIGKILL);
+    ASSERT_EQ(killed.wait(), -1);
+  }
+  const Ran ran = stator({"export", "Tab", where_.path("out"), "--json"});
+  EXPECT_THAT(ran.out, HasSubstr("\"items\":9000"));
+  // The same export, whole, with nothing of the run that was killed.
+  ASSERT_EQ(std::distance(fs::directory_iterator(root), fs::directory_iterator()), 1);
+  const fs::path directory = fs::directory_iterator(root)->path();
+  EXPECT_TRUE(fs::exists(directory / "manifest-summary.json"));
+  EXPECT_FALSE(fs::exists(directory / "_progress"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory / "data"), fs::directory_iterator()), 1);
+}
+
+TEST_P(TransferCommand, TellsWhatIsMissing) {
+  const auto refused = [&](std::vector<std::string> words, int status, const std::string& reason) {
+    const Ran ran = stator(std::move(words));
+    EXPECT_EQ(ran.status, status) << reason;
+    EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
+  };
+  refused({"import", "Tab", write("a.json", "")}, 1, "no table 'Tab'; make it first");
+  refused({"import", "Tab", where_.path("nowhere")}, 1, "there is no '");
+  refused({"import", "Tab", write("a.json", ""), "--key", "pk:X"}, 2, "NAME:S, NAME:N or NAME:B");
+  fs::create_directory(where_.path("empty"));
+  refused({"import", "Tab", where_.path("empty")}, 2, "no files of items");
+  refused({"export", "Tab", where_.path("out")}, 1, "not found");
+  ASSERT_EQ(stator({"import", "Tab", write("a.json", ""), "--key", "pk:S"}).status, 0);
+  refused({"import", "Tab", where_.path("a.json"), "--checkpoint", write("other", "{}")}, 2,
+          "no checkpoint of this import");
+}
+
+}  // namespace
+}  // namespace stator::test
