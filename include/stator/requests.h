@@ -111,6 +111,7 @@ struct CreateTableRequest {
   std::vector<Tag> tags = {};
   std::optional<EncryptionSpecification> encryption = {};
   std::optional<StreamSpecification> stream = {};
+  std::optional<std::string> resource_policy = {};  // JSON
 };
 
 struct GlobalIndexUpdate {  // settings of an index that is there
@@ -138,6 +139,7 @@ struct UpdateTableRequest {
   std::optional<std::vector<GlobalIndexChange>> global_indexes = {};  // GlobalSecondaryIndexUpdates
   std::optional<EncryptionSpecification> encryption = {};
   std::optional<StreamSpecification> stream = {};
+  std::vector<std::string> replica_regions = {};  // of ReplicaUpdates, each of which is refused
 };
 
 struct TimeToLiveSpecification {

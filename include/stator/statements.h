@@ -30,6 +30,8 @@ struct BatchStatement {
   bool consistent_read = false;
   ReturnValuesOnConditionCheckFailure on_condition_failure =
       ReturnValuesOnConditionCheckFailure::kNone;
+  // Why parameters that were read as JSON are no values; the statement alone fails.
+  std::string parameters_fault = {};
 };
 
 struct BatchExecuteStatementRequest {  // 1 to 25, all reads or all writes

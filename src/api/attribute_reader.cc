@@ -4,6 +4,7 @@
 #include "api/base64.h"
 #include "api/json_reader.h"
 #include "api/messages.h"
+#include "expression/messages.h"
 #include "fmt/format.h"
 
 namespace stator::wire {
@@ -30,6 +31,23 @@ Item Reader::item_at(Json json, int depth) {
     }
   }
   return item;
+}
+
+Names Reader::names(Json json) {
+  Names names;
+  simdjson::dom::object object;
+  if (!map(json, object)) return names;
+  for (const auto [placeholder, name] : object) {
+    if (name.is_null()) {
+      const At at(*this, Stage::kExpressions);
+      fail(Code::kValidation,
+           fmt::format(expression::message::kNullName, std::string_view(placeholder)));
+      continue;
+    }
+    names.insert_or_assign(std::string(placeholder), text(name));
+    if (failed()) break;
+  }
+  return names;
 }
 
 Values Reader::values(Json json) {

@@ -109,8 +109,19 @@ class Reader {
   AttributeValue member_value(Json json);
   Item item(Json json) { return item_at(json, 0); }
   std::vector<Item> items(Json json);
+  Names names(Json json);  // ExpressionAttributeNames
   // ExpressionAttributeValues: an invalid value's message names its key.
   Values values(Json json);
+  // Reads, and takes what is found invalid from the request: its message, or nothing.
+  template <class Read>
+  std::string fault_of(Read read) {
+    std::optional<Error> outer = std::exchange(invalid_, std::nullopt);
+    const Stage outer_stage = invalid_stage_;
+    read();
+    const std::optional<Error> found = std::exchange(invalid_, std::move(outer));
+    invalid_stage_ = outer_stage;
+    return found ? found->message : "";
+  }
   // ExclusiveStartKey: an invalid value's message says that it is the key's.
   Item start_key(Json json);
 

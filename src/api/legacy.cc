@@ -268,7 +268,8 @@ std::string LegacyTranslator::expectation(std::string_view attribute, Comparison
 std::string_view LegacyTranslator::joint(std::size_t count, const std::optional<Json>& combine) {
   if (!combine) return " AND ";
   if (count < 2) {
-    reader_.fail(Code::kValidation, messages::kOperatorOfOne);
+    reader_.fail(Code::kValidation,
+                 count == 0 ? messages::kOperatorAlone : messages::kOperatorOfOne);
   }
   return reader_.enumeration<ConditionalOperator>("ConditionalOperator", *combine) ==
                  ConditionalOperator::kOr

@@ -150,18 +150,19 @@ inline constexpr const char* kFirstKeyNotHash =
     "Invalid KeySchema: The first KeySchemaElement is not a HASH key type";
 inline constexpr const char* kSecondKeyNotRange =
     "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type";
-inline constexpr const char* kHashAfterRange =
-    "Invalid KeySchema: HASH elements must come before RANGE elements";
-inline constexpr const char* kTooManyKeys =
-    "Invalid KeySchema: At most {} HASH and {} RANGE elements are allowed";
 inline constexpr const char* kKeyTwice =
     "Both the Hash Key and the Range Key element in the KeySchema have the same name";
-inline constexpr const char* kElementTwice = "Invalid KeySchema: Two elements have the same name";
 inline constexpr const char* kKeySchemaElement = "KeySchemaElement(attributeName={}, keyType={})";
 inline constexpr const char* kUndefinedKeys =
     "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], "
     "AttributeDefinitions: [{}]";
 // These follow kInvalid.
+inline constexpr const char* kHashAfterRange =
+    "All HASH key attributes must precede RANGE key attributes in the KeySchema";
+inline constexpr const char* kTooManyKeys =
+    "The KeySchema exceeds the maximum allowed number of {} key attributes";
+inline constexpr const char* kElementTwice =
+    "The KeySchema contains multiple key attributes with the same name";
 inline constexpr const char* kOnDemandOutOfRange =
     "Requested {} for OnDemandThroughput for {} is outside of valid range";
 inline constexpr const char* kWarmDecreased =
@@ -173,8 +174,9 @@ inline constexpr const char* kNoIndexAction =
     "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
     "GlobalSecondaryIndexUpdate.Delete must not be null";
 inline constexpr const char* kManyIndexActions =
-    "Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
-    "GlobalSecondaryIndexUpdate.Delete may be specified";
+    "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object";
+inline constexpr const char* kNoIndexUpdates = "List of GlobalSecondaryIndexUpdates is empty";
+inline constexpr const char* kNoDefinitions = "AttributeDefinitions is not specified for index: {}";
 inline constexpr const char* kIndexChangedTwice =
     "Only one global secondary index update per index is allowed simultaneously. Index: {}";
 inline constexpr const char* kOtherType =
@@ -182,7 +184,11 @@ inline constexpr const char* kOtherType =
 
 inline constexpr const char* kNothingToUpdate =
     "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-    "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required";
+    "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, "
+    "ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, "
+    "OnDemandThroughput, WarmThroughput or TableClass is required";
+inline constexpr const char* kTooManyIndexesToUpdate =
+    "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of {}";
 inline constexpr const char* kIndexExists = "Attempting to create an index which already exists";
 inline constexpr const char* kOneIndexChange =
     "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per "
@@ -190,8 +196,8 @@ inline constexpr const char* kOneIndexChange =
 inline constexpr const char* kNoSuchIndex = "Requested resource not found";
 inline constexpr const char* kSameThroughput =
     "The provisioned throughput for the {0} will not change. The requested value equals the "
-    "current value. Current ReadCapacityUnits provisioned for the {1}: {2}. Requested "
-    "ReadCapacityUnits: {2}. Current WriteCapacityUnits provisioned for the {1}: {3}. Requested "
+    "current value. Current ReadCapacityUnits provisioned for {1}: {2}. Requested "
+    "ReadCapacityUnits: {2}. Current WriteCapacityUnits provisioned for {1}: {3}. Requested "
     "WriteCapacityUnits: {3}. Refer to the Amazon DynamoDB Developer Guide for current limits and "
     "how to request higher limits.";
 inline constexpr const char* kOutOfBounds = "Given value {} for {} is out of bounds";
@@ -204,12 +210,12 @@ inline constexpr const char* kThroughputMissing =
     "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is "
     "PROVISIONED";
 inline constexpr const char* kOnDemandProvisioned =
-    "OnDemandThroughput cannot be specified when BillingMode is PROVISIONED";
+    "{} for OnDemandThroughput{} cannot be specified when table BillingMode is PROVISIONED.";
 inline constexpr const char* kIncludesNothing =
     "ProjectionType is INCLUDE, but NonKeyAttributes is not specified";
 inline constexpr const char* kIncludesMore =
     "ProjectionType is {}, but NonKeyAttributes is specified";
-inline constexpr const char* kIncludedTwice = "Duplicate attribute in NonKeyAttributes: {}";
+inline constexpr const char* kIncludedTwice = "Duplicate element in NonKeyAttributes: {}";
 inline constexpr const char* kNoRangeKey =
     "Index KeySchema does not have a range key for index: {}";
 inline constexpr const char* kOtherHashKey =
@@ -220,6 +226,8 @@ inline constexpr const char* kIndexPaidPerRequest =
     "PAY_PER_REQUEST";
 inline constexpr const char* kIndexThroughputMissing =
     "ProvisionedThroughput must be specified for index: {}";
+inline constexpr const char* kIndexThroughputNotGiven =
+    "ProvisionedThroughput is not specified for index: {}";
 inline constexpr const char* kNoLocalIndexes = "List of LocalSecondaryIndexes is empty";
 inline constexpr const char* kNoTableRangeKey =
     "Table KeySchema does not have a range key, which is required when specifying a "
@@ -238,7 +246,7 @@ inline constexpr const char* kAttributesUnused =
     "AttributeDefinitions";
 inline constexpr const char* kDefinitionsUnused =
     "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: [{}]";
-inline constexpr const char* kDefinedTwice = "Duplicate AttributeName in AttributeDefinitions";
+inline constexpr const char* kDefinedTwice = "Attribute Name is duplicated: {}";
 inline constexpr const char* kUpdateOfOtherAction =
     "UpdateExpression can only be specified for an Update action";
 

@@ -14,11 +14,7 @@ namespace stator::wire {
 // {"#n": "name"}
 template <auto member, class T>
 void set_names(Reader& reader, Json json, T& out) {
-  Names names;
-  reader.entries(json, [&](std::string_view placeholder, Json name) {
-    names.insert_or_assign(std::string(placeholder), reader.text(name));
-  });
-  out.*member = std::move(names);
+  out.*member = reader.names(json);
 }
 
 // Reads T by `table`, which describes T or a draft derived from it, then lets `complete` turn what

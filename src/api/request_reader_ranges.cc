@@ -2,6 +2,7 @@
 #include "api/legacy.h"
 #include "api/messages.h"
 #include "api/request_reader.h"
+#include "expression/messages.h"
 
 namespace stator::wire {
 namespace {
@@ -63,6 +64,17 @@ void translate_range(Reader& reader, Request& request, const LegacyParameters& l
   }
 }
 
+// What legacy parameters become has placeholders too, so that this would be overlooked later.
+void refuse_empty_placeholders(Reader& reader, const QueryRequest& request) {
+  const Reader::At at(reader, Stage::kExpressions);
+  if (request.names && request.names->empty()) {
+    reader.fail(Code::kValidation, expression::message::kNamesEmpty);
+  }
+  if (request.values && request.values->empty()) {
+    reader.fail(Code::kValidation, expression::message::kValuesEmpty);
+  }
+}
+
 void translate_query(Reader& reader, QueryDraft& draft) {
   QueryRequest& request = draft;
   const LegacyParameters& legacy = draft;
@@ -79,6 +91,7 @@ void translate_query(Reader& reader, QueryDraft& draft) {
     return;
   }
   request.legacy = !has_expression;
+  if (has_expression) refuse_empty_placeholders(reader, request);
   LegacyTranslator translator(reader, request.names, &request.values);
   if (legacy.key_conditions) {
     request.key_condition = translator.key_condition(*legacy.key_conditions);

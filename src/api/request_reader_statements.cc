@@ -11,6 +11,11 @@ void set_parameters(Reader& reader, Json json, T& out) {
   out.*member = std::move(parameters);
 }
 
+void set_batch_parameters(Reader& reader, Json json, BatchStatement& out) {
+  out.parameters_fault =
+      reader.fault_of([&] { set_parameters<&BatchStatement::parameters>(reader, json, out); });
+}
+
 constexpr Member<ExecuteStatementRequest> kExecuteStatement[] = {
     {"Statement", set_text<&ExecuteStatementRequest::statement>, true},
     {"Parameters", set_parameters<&ExecuteStatementRequest::parameters>},
@@ -24,7 +29,7 @@ constexpr Member<ExecuteStatementRequest> kExecuteStatement[] = {
 
 constexpr Member<BatchStatement> kBatchStatement[] = {
     {"Statement", set_text<&BatchStatement::statement>, true},
-    {"Parameters", set_parameters<&BatchStatement::parameters>},
+    {"Parameters", set_batch_parameters},
     {"ConsistentRead", set_boolean<&BatchStatement::consistent_read>},
     {"ReturnValuesOnConditionCheckFailure", set_enum<&BatchStatement::on_condition_failure>},
 };

@@ -12,8 +12,8 @@ void refuse(Reader& reader, std::string_view parameter) {
   reader.fail(Code::kValidation, fmt::format(messages::kNotSupported, parameter));
 }
 
-void refuse_policy(Reader& reader, Json, CreateTableRequest&) {
-  refuse(reader, "ResourcePolicy");
+void refuse_source(Reader& reader, Json, CreateTableRequest&) {
+  refuse(reader, "GlobalTableSourceArn");
 }
 
 constexpr Member<IndexDefinition> kIndex[] = {
@@ -52,7 +52,8 @@ constexpr Member<Create> kCreateTable[] = {
     {"Tags", set_list<&Create::tags, kTag>},
     {"StreamSpecification", set_structure<&Create::stream, kStream>},
     {"SSESpecification", set_structure<&Create::encryption, kEncryption>},
-    {"ResourcePolicy", refuse_policy},
+    {"ResourcePolicy", set_text<&Create::resource_policy>},
+    {"GlobalTableSourceArn", refuse_source},
 };
 
 constexpr Member<DescribeTableRequest> kDescribeTable[] = {
@@ -65,8 +66,32 @@ constexpr Member<DeleteTableRequest> kDeleteTable[] = {
 
 // ---- UpdateTable
 
-void refuse_replicas(Reader& reader, Json, UpdateTableRequest&) {
-  refuse(reader, "ReplicaUpdates");
+void refuse_consistency(Reader& reader, Json, UpdateTableRequest&) {
+  refuse(reader, "MultiRegionConsistency");
+}
+
+void refuse_witnesses(Reader& reader, Json, UpdateTableRequest&) {
+  refuse(reader, "GlobalTableWitnessUpdates");
+}
+
+struct Replica {
+  std::string region;
+};
+constexpr Member<Replica> kReplica[] = {{"RegionName", set_text<&Replica::region>, true}};
+
+void set_replica(Reader& reader, Json json, Replica& out) {
+  reader.members(json, kReplica, out);
+}
+
+constexpr Member<Replica> kReplicaUpdate[] = {
+    {"Create", set_replica}, {"Update", set_replica}, {"Delete", set_replica}};
+
+void set_replicas(Reader& reader, Json json, UpdateTableRequest& out) {
+  reader.elements(json, [&](Json element) {
+    Replica replica;
+    reader.members(element, kReplicaUpdate, replica);
+    out.replica_regions.push_back(std::move(replica.region));
+  });
 }
 
 constexpr Member<GlobalIndexUpdate> kIndexUpdate[] = {
@@ -106,7 +131,9 @@ constexpr Member<Change> kUpdateTable[] = {
     {"GlobalSecondaryIndexUpdates", set_list<&Change::global_indexes, kIndexChange>},
     {"StreamSpecification", set_structure<&Change::stream, kStream>},
     {"SSESpecification", set_structure<&Change::encryption, kEncryption>},
-    {"ReplicaUpdates", refuse_replicas},
+    {"ReplicaUpdates", set_replicas},
+    {"MultiRegionConsistency", refuse_consistency},
+    {"GlobalTableWitnessUpdates", refuse_witnesses},
 };
 
 using SetTimeToLive = UpdateTimeToLiveRequest;

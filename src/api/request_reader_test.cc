@@ -233,7 +233,11 @@ TEST(Reader, RefusesFeaturesThatWouldOtherwiseBeLost) {
             .append(more)
             .append("}"));
   };
-  EXPECT_THAT(create(R"("ResourcePolicy":"{}")"), FailsWith(Code::kValidation, "ResourcePolicy"));
+  EXPECT_THAT(create(R"("GlobalTableSourceArn":"arn")"),
+              FailsWith(Code::kValidation, "GlobalTableSourceArn"));
+  EXPECT_THAT(read_request<UpdateTableRequest>(
+                  R"({"TableName":"Tab","MultiRegionConsistency":"STRONG"})"),
+              FailsWith(Code::kValidation, "MultiRegionConsistency"));
   EXPECT_THAT(
       create(
           R"("StreamSpecification":{"StreamEnabled":false},"SSESpecification":{"Enabled":false})"),

@@ -106,6 +106,21 @@ void write_tags(JsonWriter& json, const std::vector<Tag>& tags) {
   json.end_array();
 }
 
+void write_replica_updates(JsonWriter& json, const std::vector<std::string>& regions) {
+  if (regions.empty()) return;
+  json.key("ReplicaUpdates");
+  json.begin_array();
+  for (const std::string& region : regions) {
+    json.begin_object();
+    json.key("Create");
+    json.begin_object();
+    write_text(json, "RegionName", region);
+    json.end_object();
+    json.end_object();
+  }
+  json.end_array();
+}
+
 // A name that was not given is left out, as SDKs do.
 void write_table(JsonWriter& json, const std::string& table) {
   if (!table.empty()) write_text(json, "TableName", table);
@@ -203,6 +218,7 @@ std::string to_json(const CreateTableRequest& request) {
   write_indexes(json, "GlobalSecondaryIndexes", request.global_indexes);
   write_table_settings(json, request);
   write_tags(json, request.tags);
+  write_text(json, "ResourcePolicy", request.resource_policy);
   json.end_object();
   return std::move(json).finish();
 }
@@ -229,6 +245,7 @@ std::string to_json(const UpdateTableRequest& request) {
     }
     json.end_array();
   }
+  write_replica_updates(json, request.replica_regions);
   json.end_object();
   return std::move(json).finish();
 }

@@ -53,8 +53,8 @@ void write_record(JsonWriter& json, const StreamRecordResponse& record) {
   if (record.identity) {
     json.key("userIdentity");
     json.begin_object();
-    write_text(json, "principalId", record.identity->principal);
-    write_text(json, "type", record.identity->type);
+    write_text(json, "PrincipalId", record.identity->principal);
+    write_text(json, "Type", record.identity->type);
     json.end_object();
   }
   json.end_object();
@@ -112,8 +112,8 @@ constexpr Member<GetShardIteratorResult> kGetShardIteratorResult[] = {
 };
 
 constexpr Member<UserIdentity> kIdentity[] = {
-    {"principalId", set_text<&UserIdentity::principal>},
-    {"type", set_text<&UserIdentity::type>},
+    {"PrincipalId", set_text<&UserIdentity::principal>},
+    {"Type", set_text<&UserIdentity::type>},
 };
 constexpr Member<StreamRecord> kChange[] = {
     {"ApproximateCreationDateTime", set_seconds<&StreamRecord::created_ms>},

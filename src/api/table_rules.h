@@ -20,19 +20,21 @@ void add_index(const IndexDefinition& index, const std::string& path, std::size_
                Constraints& constraints);
 void add_attributes(const std::vector<AttributeDefinition>& attributes, Constraints& constraints);
 
+inline constexpr std::size_t kGlobalIndexesMax = 20;
 inline constexpr std::size_t kGlobalIndexKeysMax = 8;  // four HASH, four RANGE
 
 Result<void> check_bounds(const Throughput& throughput);
 // `of` says whose they are: "table", "index : NAME".
 Result<void> check_on_demand(const std::optional<OnDemandThroughput>& throughput,
                              std::string_view of);
+// Of a provisioned table; `of` is "" or " for index: NAME".
+Result<void> refuse_on_demand(const std::optional<OnDemandThroughput>& throughput,
+                              std::string_view of);
 // All indexes of a table, whose attributes are `defined`.
 Result<void> check_indexes(const CreateTableRequest& settings,
                            const std::set<std::string>& defined);
 // The attributes that keys name.
 std::set<std::string> used_attributes(const CreateTableRequest& settings);
-Failure some_attributes_unused(const std::set<std::string>& defined,
-                               const std::set<std::string>& used);
 Result<void> check_texts(const CreateTableRequest& settings);
 
 }  // namespace stator

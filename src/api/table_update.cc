@@ -47,12 +47,11 @@ class Update {
         settings_.on_demand_throughput = request_.on_demand_throughput;
       }
     } else {
-      if (request_.on_demand_throughput) {
-        return invalid(messages::kOnDemandProvisioned);
-      }
+      STATOR_CHECK_OK(refuse_on_demand(request_.on_demand_throughput, ""));
       settings_.on_demand_throughput.reset();
       if (request_.throughput) {
-        STATOR_CHECK_OK(check_changes(current_.throughput, *request_.throughput, "table", "table"));
+        STATOR_CHECK_OK(
+            check_changes(current_.throughput, *request_.throughput, "table", "the table"));
         settings_.throughput = request_.throughput;
       }
     }
@@ -65,13 +64,12 @@ class Update {
     return {};
   }
 
-  // `what` is named in full where the text has "table" or "index" alone later.
   static Result<void> check_changes(const std::optional<Throughput>& current,
                                     const Throughput& wanted, const std::string& what,
-                                    std::string_view kind) {
+                                    const std::string& provisioned_for) {
     if (current != wanted) return {};
-    return fail(Code::kValidation,
-                fmt::format(messages::kSameThroughput, what, kind, wanted.read, wanted.write));
+    return fail(Code::kValidation, fmt::format(messages::kSameThroughput, what, provisioned_for,
+                                               wanted.read, wanted.write));
   }
 
   // Members that are not given are 0.
@@ -91,9 +89,16 @@ class Update {
     return {};
   }
 
+  // Those of the keys of new indexes; the service looks at no others.
   Result<void> add_attributes() {
-    if (!request_.attributes) return {};
+    if (!request_.attributes || !request_.global_indexes) return {};
+    std::set<std::string_view> wanted;
+    for (const GlobalIndexChange& change : *request_.global_indexes) {
+      if (!change.create) continue;
+      for (const KeySchemaElement& element : change.create->key_schema) wanted.insert(element.name);
+    }
     for (const AttributeDefinition& attribute : *request_.attributes) {
+      if (!wanted.contains(attribute.name)) continue;
       const auto known =
           std::ranges::find(settings_.attributes, attribute.name, &AttributeDefinition::name);
       if (known == settings_.attributes.end()) {
@@ -144,13 +149,13 @@ class Update {
       if (is_paid_per_request(settings_)) {
         return invalid(messages::kPaidPerRequest);
       }
-      STATOR_CHECK_OK(
-          check_changes(index.throughput, *update.throughput, "index " + index.name, "index"));
+      STATOR_CHECK_OK(check_changes(index.throughput, *update.throughput, "index " + index.name,
+                                    "index " + index.name));
       index.throughput = update.throughput;
     }
     if (update.on_demand_throughput) {
       if (!is_paid_per_request(settings_)) {
-        return invalid(messages::kOnDemandProvisioned);
+        return refuse_on_demand(update.on_demand_throughput, " for index: " + index.name);
       }
       STATOR_CHECK_OK(check_on_demand(update.on_demand_throughput, of));
       index.on_demand_throughput = update.on_demand_throughput;
@@ -166,6 +171,10 @@ class Update {
       return fail(Code::kValidation, messages::kIndexExists);
     }
     if (!settings_.global_indexes) settings_.global_indexes.emplace();
+    if (settings_.global_indexes->size() >= kGlobalIndexesMax) {
+      return fail(Code::kLimitExceeded,
+                  fmt::format(messages::kTooManyIndexesToUpdate, kGlobalIndexesMax));
+    }
     settings_.global_indexes->push_back(index);
     return {};
   }
@@ -188,18 +197,10 @@ class Update {
     return invalid(fmt::format(messages::kIndexThroughputMissing, fmt::join(lacking, ",")));
   }
 
-  // Definitions that no key needs any more go; those that the request gave must be needed.
+  // Definitions that no key needs any more go.
   Result<void> finish_attributes() {
     STATOR_CHECK_OK(check_indexes(settings_, attribute_names(settings_.attributes)));
     const std::set<std::string> used = used_attributes(settings_);
-    if (request_.attributes) {
-      const std::set<std::string> given = attribute_names(*request_.attributes);
-      const std::set<std::string> known = attribute_names(current_.attributes);
-      const auto needless = [&](const std::string& name) {
-        return !used.contains(name) && !known.contains(name);
-      };
-      if (std::ranges::any_of(given, needless)) return some_attributes_unused(given, used);
-    }
     std::erase_if(settings_.attributes, [&](const AttributeDefinition& attribute) {
       return !used.contains(attribute.name);
     });

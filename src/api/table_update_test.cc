@@ -72,7 +72,9 @@ TEST(TableUpdate, RefusesTheThroughputThatIsThere) {
           provisioned(),
           with({{.update = GlobalIndexUpdate{.name = "byColor",
                                              .throughput = Throughput{.read = 7, .write = 8}}}})),
-      FailsWith(Code::kValidation, "for the index byColor will not change"));
+      FailsWith(Code::kValidation,
+                "for the index byColor will not change. The requested value equals the current "
+                "value. Current ReadCapacityUnits provisioned for index byColor: 7. "));
 }
 
 TEST(TableUpdate, KeepsBillingModeAndThroughputInStep) {
@@ -88,7 +90,9 @@ TEST(TableUpdate, KeepsBillingModeAndThroughputInStep) {
       update(on_demand(), {.billing_mode = BillingMode::kProvisioned, .throughput = kOne}),
       FailsWith(Code::kValidation, "ProvisionedThroughput must be specified for index: byColor"));
   EXPECT_THAT(update(provisioned(), {.on_demand_throughput = OnDemandThroughput{5, 5}}),
-              FailsWith(Code::kValidation, "OnDemandThroughput cannot be specified"));
+              FailsWith(Code::kValidation,
+                        "MaxReadRequestUnits for OnDemandThroughput cannot be specified when table "
+                        "BillingMode is PROVISIONED."));
   EXPECT_THAT(update(on_demand(), {.on_demand_throughput = OnDemandThroughput{0, 5}}),
               FailsWith(Code::kValidation, "MaxReadRequestUnits"));
 }
@@ -116,8 +120,15 @@ TEST(TableUpdate, TakesOneIndexChangeAtATime) {
                         "simultaneously per table"));
   EXPECT_THAT(update(on_demand(), with({{}})),
               FailsWith(Code::kValidation, "GlobalSecondaryIndexUpdate.Delete must not be null"));
+  EXPECT_THAT(update(on_demand(), with({{.create = index_on("one", "a"), .remove = "byColor"}})),
+              FailsWith(Code::kValidation,
+                        "Only one global secondary index action is allowed per "
+                        "GlobalSecondaryIndexUpdate object"));
+  EXPECT_THAT(update(on_demand(), {.deletion_protection = true, .global_indexes = {{}}}),
+              FailsWith(Code::kValidation, "List of GlobalSecondaryIndexUpdates is empty"));
   EXPECT_THAT(
-      update(on_demand(), with({{.create = index_on("byColor", "a")}, {.remove = "byColor"}})),
+      update(on_demand(), with({{.create = index_on("byColor", "a")}, {.remove = "byColor"}},
+                               {{{"a", ScalarType::kS}}})),
       FailsWith(Code::kValidation,
                 "Only one global secondary index update per index is allowed "
                 "simultaneously. Index: byColor"));
@@ -131,8 +142,22 @@ TEST(TableUpdate, NamesIndexesThatAreNotThereOrThereAlready) {
           on_demand(),
           with({{.update = GlobalIndexUpdate{.name = "nope", .on_demand_throughput = {{5, 5}}}}})),
       FailsWith(Code::kResourceNotFound, "Requested resource not found"));
-  EXPECT_THAT(update(on_demand(), with({{.create = index_on("byColor", "color")}})),
+  EXPECT_THAT(update(on_demand(), with({{.create = index_on("byColor", "color")}},
+                                       {{{"color", ScalarType::kS}}})),
               FailsWith(Code::kValidation, "Attempting to create an index which already exists"));
+}
+
+TEST(TableUpdate, HasUpToTwentyIndexes) {
+  CreateTableRequest settings = on_demand();
+  while (settings.global_indexes->size() < 20) {
+    settings.global_indexes->push_back(
+        index_on("by" + std::to_string(settings.global_indexes->size()), "color"));
+  }
+  EXPECT_THAT(update(settings,
+                     with({{.create = index_on("more", "color")}}, {{{"color", ScalarType::kS}}})),
+              FailsWith(Code::kLimitExceeded,
+                        "Subscriber limit exceeded: Number of global secondary indexes exceeds "
+                        "per-table limit of 20"));
 }
 
 TEST(TableUpdate, AttributeDefinitionsAreADelta) {
@@ -140,18 +165,25 @@ TEST(TableUpdate, AttributeDefinitionsAreADelta) {
       on_demand(), with({{.create = index_on("bySize", "size")}}, {{{"size", ScalarType::kN}}}));
   ASSERT_THAT(more, IsOk());
   EXPECT_EQ(more->attributes.size(), 3U);
-  const auto known = update(on_demand(), with({{.create = index_on("again", "color")}}));
+  const auto known =
+      update(on_demand(), with({{.create = index_on("again", "color")}},
+                               {{{"color", ScalarType::kS}, {"unused", ScalarType::kN}}}));
   ASSERT_THAT(known, IsOk());
   EXPECT_EQ(known->attributes.size(), 2U);
   const auto fewer = update(*more, with({{.remove = "byColor"}}));
   ASSERT_THAT(fewer, IsOk());
   EXPECT_EQ(fewer->attributes,
             (std::vector<AttributeDefinition>{{"pk", ScalarType::kS}, {"size", ScalarType::kN}}));
-  EXPECT_THAT(update(on_demand(), with({{.create = index_on("bySize", "size")}})),
-              FailsWith(Code::kValidation, "not defined in AttributeDefinitions"));
-  EXPECT_THAT(update(on_demand(), with({{.create = index_on("again", "color")}},
+  const auto ignored =
+      update(*more, {.attributes = {{{"pk", ScalarType::kN}}}, .deletion_protection = true});
+  ASSERT_THAT(ignored, IsOk());
+  EXPECT_EQ(ignored->attributes, more->attributes);
+  EXPECT_THAT(
+      update(on_demand(), with({{.create = index_on("bySize", "size")}})),
+      FailsWith(Code::kValidation, "AttributeDefinitions is not specified for index: bySize"));
+  EXPECT_THAT(update(on_demand(), with({{.create = index_on("bySize", "size")}},
                                        {{{"unused", ScalarType::kN}}})),
-              FailsWith(Code::kValidation, "Some AttributeDefinitions are not used"));
+              FailsWith(Code::kValidation, "not defined in AttributeDefinitions"));
   EXPECT_THAT(update(on_demand(),
                      with({{.create = index_on("again", "color")}}, {{{"color", ScalarType::kN}}})),
               FailsWith(Code::kValidation, "already defined with another type"));

@@ -16,7 +16,8 @@ bool changes_nothing(const UpdateTableRequest& request) {
   const bool changes_indexes = request.global_indexes && !request.global_indexes->empty();
   return !changes_indexes && !request.billing_mode && !request.throughput &&
          !request.on_demand_throughput && !request.warm_throughput && !request.table_class &&
-         !request.deletion_protection && !request.encryption && !request.stream;
+         !request.deletion_protection && !request.encryption && !request.stream &&
+         request.replica_regions.empty();
 }
 
 Result<void> check_billing(const UpdateTableRequest& request) {
@@ -37,6 +38,7 @@ const std::string& index_name(const GlobalIndexChange& change) {
 
 Result<void> check_index_changes(const UpdateTableRequest& request) {
   if (!request.global_indexes) return {};
+  if (request.global_indexes->empty()) return invalid(messages::kNoIndexUpdates);
   std::set<std::string_view> names;
   for (const GlobalIndexChange& change : *request.global_indexes) {
     const int given = (change.update ? 1 : 0) + (change.create ? 1 : 0) + (change.remove ? 1 : 0);
@@ -52,8 +54,10 @@ Result<void> check_index_changes(const UpdateTableRequest& request) {
     if (change.update && change.update->throughput) {
       STATOR_CHECK_OK(check_bounds(*change.update->throughput));
     }
-    if (change.create && change.create->key_schema.empty()) {
-      return invalid(messages::kNoIndexKeys);
+    if (!change.create) continue;
+    if (change.create->key_schema.empty()) return invalid(messages::kNoIndexKeys);
+    if (!request.attributes) {
+      return invalid(fmt::format(messages::kNoDefinitions, change.create->name));
     }
   }
   return {};

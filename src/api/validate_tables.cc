@@ -16,7 +16,7 @@ namespace stator {
 namespace {
 
 constexpr std::size_t kLocalIndexesMax = 5;
-constexpr std::size_t kGlobalIndexesMax = 20;
+constexpr std::size_t kIncludedMax = 20;           // in one index
 constexpr std::size_t kNonKeyAttributesMax = 100;  // of all indexes together
 constexpr std::size_t kKeyAttributesMax = 4;       // of one type, of a global index
 constexpr std::size_t kNameBytesMax = 255;
@@ -69,9 +69,7 @@ Result<void> check_billing(const CreateTableRequest& request) {
   if (!request.throughput) {
     return invalid(messages::kThroughputMissing);
   }
-  if (request.on_demand_throughput) {
-    return invalid(messages::kOnDemandProvisioned);
-  }
+  STATOR_CHECK_OK(refuse_on_demand(request.on_demand_throughput, ""));
   return check_bounds(*request.throughput);
 }
 
@@ -91,8 +89,8 @@ Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
   std::set<std::string_view> names;
   for (const KeySchemaElement& element : schema) names.insert(element.name);
   if (names.size() != schema.size()) {
-    return fail(Code::kValidation,
-                schema.size() == 2 ? messages::kKeyTwice : messages::kElementTwice);
+    if (schema.size() != 2) return invalid(messages::kElementTwice);
+    return fail(Code::kValidation, messages::kKeyTwice);
   }
   if (schema.front().type != KeyType::kHash) {
     return fail(Code::kValidation, messages::kFirstKeyNotHash);
@@ -102,10 +100,12 @@ Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
   }
   const auto type_of = [](const KeySchemaElement& element) { return element.type; };
   if (!std::ranges::is_sorted(schema, {}, type_of)) {
-    return fail(Code::kValidation, messages::kHashAfterRange);
+    return invalid(messages::kHashAfterRange);
   }
-  if (count_of(schema, KeyType::kHash) > most || count_of(schema, KeyType::kRange) > most) {
-    return fail(Code::kValidation, fmt::format(messages::kTooManyKeys, most, most));
+  for (const KeyType type : {KeyType::kHash, KeyType::kRange}) {
+    if (count_of(schema, type) > most) {
+      return invalid(fmt::format(messages::kTooManyKeys, wire::enum_name(type)));
+    }
   }
   return {};
 }
@@ -144,9 +144,12 @@ Result<void> check_global_index(const CreateTableRequest& table, const IndexDefi
     return invalid(fmt::format(messages::kIndexPaidPerRequest, index.name));
   }
   if (!is_paid_per_request(table) && !index.throughput) {
-    return invalid(fmt::format(messages::kIndexThroughputMissing, index.name));
+    return invalid(fmt::format(messages::kIndexThroughputNotGiven, index.name));
   }
   if (index.throughput) STATOR_CHECK_OK(check_bounds(*index.throughput));
+  if (!is_paid_per_request(table)) {
+    return refuse_on_demand(index.on_demand_throughput, " for index: " + index.name);
+  }
   return check_on_demand(index.on_demand_throughput, "index : " + index.name);
 }
 
@@ -177,7 +180,8 @@ Result<void> check_all_used(const CreateTableRequest& request,
   }
   const std::set<std::string> used = used_attributes(request);
   if (used == defined) return {};
-  return some_attributes_unused(defined, used);
+  return invalid(
+      fmt::format(messages::kDefinitionsUnused, fmt::join(defined, ", "), fmt::join(used, ", ")));
 }
 
 }  // namespace
@@ -205,6 +209,11 @@ void add_index(const IndexDefinition& index, const std::string& path, std::size_
   constraints.resource_name(index.name, path + ".indexName");
   add_key_schema(index.key_schema, path + ".keySchema", key_attributes, constraints);
   add_throughput(index.throughput, path + ".provisionedThroughput", constraints);
+  const std::vector<std::string>& included = index.projection.non_key_attributes;
+  if (included.size() > kIncludedMax) {
+    constraints.count(included.size(), path + ".projection.nonKeyAttributes", 1, kIncludedMax,
+                      fmt::format("[{}]", fmt::join(included, ", ")));
+  }
   for (const std::string& name : index.projection.non_key_attributes) {
     constraints.length(name, path + ".projection.nonKeyAttributes", 1, kNameBytesMax);
   }
@@ -281,10 +290,11 @@ std::set<std::string> used_attributes(const CreateTableRequest& settings) {
   return used;
 }
 
-Failure some_attributes_unused(const std::set<std::string>& defined,
-                               const std::set<std::string>& used) {
-  return invalid(
-      fmt::format(messages::kDefinitionsUnused, fmt::join(defined, ", "), fmt::join(used, ", ")));
+Result<void> refuse_on_demand(const std::optional<OnDemandThroughput>& throughput,
+                              std::string_view of) {
+  if (!throughput) return {};
+  const char* member = throughput->max_read != -1 ? "MaxReadRequestUnits" : "MaxWriteRequestUnits";
+  return invalid(fmt::format(messages::kOnDemandProvisioned, member, of));
 }
 
 // Key attributes are among those that are defined.
@@ -344,7 +354,11 @@ Result<void> validate(const CreateTableRequest& request) {
   if (request.stream) STATOR_CHECK_OK(check_stream(*request.stream));
   const std::set<std::string> defined = attribute_names(request.attributes);
   if (defined.size() != request.attributes.size()) {
-    return invalid(messages::kDefinedTwice);
+    std::set<std::string_view> seen;
+    const auto again = std::ranges::find_if(
+        request.attributes,
+        [&](const AttributeDefinition& attribute) { return !seen.insert(attribute.name).second; });
+    return invalid(fmt::format(messages::kDefinedTwice, again->name));
   }
   if (request.key_schema.size() > defined.size()) {
     return fail(Code::kValidation, messages::kKeysUndefined);

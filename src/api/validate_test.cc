@@ -262,6 +262,7 @@ TEST(Validate, RefusesTransactions) {
 CreateTableRequest valid_table() {
   CreateTableRequest request = test::full_create();
   request.on_demand_throughput.reset();
+  request.global_indexes->front().on_demand_throughput.reset();
   return request;
 }
 
@@ -289,7 +290,7 @@ TEST(Validate, RefusesTables) {
         "Some AttributeDefinitions are not used. AttributeDefinitions: [at, pk, sk, x], keys used: "
         "[at, pk, sk]"},
        {[](auto& request) { request.attributes.push_back({"pk"}); },
-        "Duplicate AttributeName in AttributeDefinitions"},
+        "Attribute Name is duplicated: pk"},
        {[](auto& request) {
           request.local_indexes.reset();
           request.global_indexes.reset();
@@ -314,7 +315,7 @@ TEST(Validate, RefusesBillingModes) {
        {[](auto& request) { request.throughput->write = 1'000'000'000'001; },
         "Given value 1000000000001 for WriteCapacityUnits is out of bounds"},
        {[](auto& request) { request.global_indexes->front().throughput.reset(); },
-        "ProvisionedThroughput must be specified for index: Global"},
+        "ProvisionedThroughput is not specified for index: Global"},
        {[](auto& request) {
           request.billing_mode = BillingMode::kPayPerRequest;
           request.throughput.reset();
@@ -349,8 +350,20 @@ TEST(Validate, RefusesIndexes) {
        {[](auto& request) { request.global_indexes->front().projection.non_key_attributes = {}; },
         "ProjectionType is INCLUDE, but NonKeyAttributes is not specified"},
        {[](auto& request) {
-          auto& names = request.global_indexes->front().projection.non_key_attributes;
-          for (int i = 0; i < 100; ++i) names.push_back("n" + std::to_string(i));
+          request.global_indexes->front().projection.non_key_attributes.resize(21, "n");
+        },
+        "at 'globalSecondaryIndexes.1.member.projection.nonKeyAttributes' failed to satisfy "
+        "constraint: Member must have length less than or equal to 20"},
+       {[](auto& request) {
+          IndexDefinition index = request.global_indexes->front();
+          index.projection.non_key_attributes.clear();
+          for (int i = 0; i < 20; ++i) {
+            index.projection.non_key_attributes.push_back("n" + std::to_string(i));
+          }
+          for (int i = 0; i < 6; ++i) {
+            index.name = "Global" + std::to_string(i);
+            request.global_indexes->push_back(index);
+          }
         },
         "The total number of NonKeyAttributes exceeds the per-table limit of 100"},
        {[](auto& request) {
@@ -370,11 +383,24 @@ TEST(Validate, GlobalIndexesHaveUpToFourAttributesOfEitherType) {
   }
   EXPECT_THAT(validate(request), IsOk());
   index.key_schema[4].type = KeyType::kHash;
-  EXPECT_THAT(validate(request), FailsWith(Code::kValidation, "At most 4 HASH and 4 RANGE"));
-  index.key_schema[0].type = KeyType::kHash;
-  index.key_schema[1].type = KeyType::kRange;
   EXPECT_THAT(validate(request),
-              FailsWith(Code::kValidation, "HASH elements must come before RANGE elements"));
+              FailsWith(Code::kValidation,
+                        "The KeySchema exceeds the maximum allowed number of HASH key attributes"));
+  index.key_schema[3].type = KeyType::kRange;
+  index.key_schema[4].type = KeyType::kRange;
+  EXPECT_THAT(
+      validate(request),
+      FailsWith(Code::kValidation,
+                "The KeySchema exceeds the maximum allowed number of RANGE key attributes"));
+  index.key_schema.back() = index.key_schema[1];
+  EXPECT_THAT(validate(request),
+              FailsWith(Code::kValidation,
+                        "The KeySchema contains multiple key attributes with the same name"));
+  index.key_schema.back() = {.name = "k7", .type = KeyType::kHash};
+  EXPECT_THAT(validate(request),
+              FailsWith(Code::kValidation,
+                        "All HASH key attributes must precede RANGE key attributes in the "
+                        "KeySchema"));
 }
 
 TEST(Validate, BoundsListTables) {

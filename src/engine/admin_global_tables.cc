@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Global tables of version 2017.11.29. There is one region, so a global table has one replica, in
 // the member "GlobalTable" of its table's settings; no table is to be found in any other region.
+#include <algorithm>
+#include <map>
+
 #include "engine/admin_messages.h"
 #include "engine/admin_support.h"
 
@@ -142,17 +145,118 @@ Result<Item> describe_global_table_settings(Engine::Impl& engine, const Item& re
   return replica_settings(engine, *global.table);
 }
 
-// Capacity is UpdateTable's to change, here as in the later version of global tables.
+// Nothing here scales by itself.
+bool asks_auto_scaling(const Item& document) {
+  const auto in_list = [](const List& list) {
+    return std::ranges::any_of(
+        list, [](const AttributeValue& element) { return asks_auto_scaling(as_map(element)); });
+  };
+  return std::ranges::any_of(document, [&](const auto& member) {
+    const List* list = member.second.template get_if<List>();
+    return member.first.find("AutoScaling") != std::string::npos ||
+           (list != nullptr && in_list(*list));
+  });
+}
+
+// What is asked for, as the one replica's table is to be changed.
+class SettingsUpdate {
+ public:
+  explicit SettingsUpdate(const Table& table)
+      : settings_(table.definition().settings),
+        throughput_(settings_.throughput.value_or(Throughput())) {
+    if (!settings_.global_indexes) return;
+    for (const IndexDefinition& index : *settings_.global_indexes) {
+      indexes_[index.name] = index.throughput.value_or(Throughput());
+    }
+  }
+
+  Result<UpdateTableRequest> read(const Item& request) {
+    if (request.contains("GlobalTableBillingMode")) {
+      mode_ = text_of(request, "GlobalTableBillingMode") == "PROVISIONED"
+                  ? BillingMode::kProvisioned
+                  : BillingMode::kPayPerRequest;
+    }
+    set(throughput_.write, request, "GlobalTableProvisionedWriteCapacityUnits", sets_throughput_);
+    STATOR_CHECK_OK(read_indexes(request, "GlobalTableGlobalSecondaryIndexSettingsUpdate",
+                                 "ProvisionedWriteCapacityUnits", &Throughput::write));
+    for (const AttributeValue& element : list_of(request, "ReplicaSettingsUpdate")) {
+      const Item& replica = as_map(element);
+      set(throughput_.read, replica, "ReplicaProvisionedReadCapacityUnits", sets_throughput_);
+      STATOR_CHECK_OK(read_indexes(replica, "ReplicaGlobalSecondaryIndexSettingsUpdate",
+                                   "ProvisionedReadCapacityUnits", &Throughput::read));
+      if (replica.contains("ReplicaTableClass")) {
+        table_class_ = text_of(replica, "ReplicaTableClass") == "STANDARD"
+                           ? TableClass::kStandard
+                           : TableClass::kStandardInfrequentAccess;
+      }
+    }
+    return changes();
+  }
+
+ private:
+  static void set(int64_t& units, const Item& from, std::string_view member, bool& is_set) {
+    if (!from.contains(member)) return;
+    units = integer_of(from, member);
+    is_set = true;
+  }
+
+  Result<void> read_indexes(const Item& from, std::string_view member, std::string_view units,
+                            int64_t Throughput::* which) {
+    for (const AttributeValue& element : list_of(from, member)) {
+      const std::string name = text_of(as_map(element), "IndexName");
+      const auto index = indexes_.find(name);
+      if (index == indexes_.end())
+        return fail(Code::kIndexNotFound, messages::index_not_found(name));
+      set(index->second.*which, as_map(element), units, sets_indexes_);
+    }
+    return {};
+  }
+
+  UpdateTableRequest changes() const {
+    UpdateTableRequest update{.table = settings_.table, .billing_mode = mode_};
+    const bool switches =
+        mode_ && *mode_ != settings_.billing_mode.value_or(BillingMode::kProvisioned);
+    const bool provisions = switches && mode_ == BillingMode::kProvisioned;
+    if (!switches) update.billing_mode.reset();
+    if (provisions || (sets_throughput_ && throughput_ != settings_.throughput)) {
+      update.throughput = throughput_;
+    }
+    if (table_class_ && table_class_ != settings_.table_class) update.table_class = table_class_;
+    if (!settings_.global_indexes || !(provisions || sets_indexes_)) return update;
+    std::vector<GlobalIndexChange> changes;
+    for (const IndexDefinition& index : *settings_.global_indexes) {
+      const Throughput wanted = indexes_.at(index.name);
+      if (index.throughput == wanted) continue;
+      changes.push_back({.update = GlobalIndexUpdate{.name = index.name, .throughput = wanted}});
+    }
+    if (!changes.empty()) update.global_indexes = std::move(changes);
+    return update;
+  }
+
+  const CreateTableRequest& settings_;
+  Throughput throughput_;
+  std::map<std::string, Throughput> indexes_;
+  std::optional<BillingMode> mode_;
+  std::optional<TableClass> table_class_;
+  bool sets_throughput_ = false;
+  bool sets_indexes_ = false;
+};
+
 Result<Item> update_global_table_settings(Engine::Impl& engine, const Item& request) {
   const std::string name = text_of(request, "GlobalTableName");
-  STATOR_TRY(const GlobalTable global, find_global(engine, name));
+  STATOR_TRY(GlobalTable global, find_global(engine, name));
   for (const AttributeValue& replica : list_of(request, "ReplicaSettingsUpdate")) {
     const std::string region = text_of(as_map(replica), "RegionName");
     if (region != engine.options.region) {
       return fail(Code::kReplicaNotFound, messages::replica_not_found(name, region));
     }
   }
-  if (request.size() > 1) return fail(Code::kValidation, messages::kNoGlobalSettings);
+  if (asks_auto_scaling(request)) return fail(Code::kValidation, messages::kNoAutoScaling);
+  STATOR_TRY(const UpdateTableRequest update, SettingsUpdate(*global.table).read(request));
+  if (update.billing_mode || update.throughput || update.table_class || update.global_indexes) {
+    STATOR_TRY(const TableVersions versions, change_table(engine, update));
+    global.table = versions.after;
+  }
   return replica_settings(engine, *global.table);
 }
 

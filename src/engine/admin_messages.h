@@ -79,9 +79,6 @@ inline std::string no_index_to_restore(std::string_view index) {
 // ---- Global tables
 inline constexpr const char* kNoReplicas =
     "One or more parameter values were invalid: ReplicationGroup must have at least one replica";
-inline constexpr const char* kNoGlobalSettings =
-    "One or more parameter values were invalid: Settings of this global table are changed by "
-    "UpdateTable";
 inline std::string global_table_not_found(std::string_view table) {
   return "Global table not found: Global Table with name: '" + std::string(table) +
          "' does not exist.";

@@ -7,7 +7,6 @@
 namespace stator::admin {
 namespace {
 
-constexpr std::size_t kPolicyBytesMax = 20UL * 1024;
 constexpr std::string_view kNoPolicy = "NO_POLICY";
 
 struct Resource {
@@ -26,6 +25,16 @@ Result<Resource> resource_of(const Engine::Impl& engine, const std::string& arn)
   return Resource{.table = *table, .member = "Policy" + parts.rest};
 }
 
+// That which the table was created with is in its definition, until the settings know better: an
+// empty one there is one that was deleted.
+Item policy_of(const Resource& resource, const Item& settings) {
+  if (settings.contains(resource.member)) return map_of(settings, resource.member);
+  const TableDefinition& definition = resource.table->definition();
+  if (resource.member != "Policy" || !definition.settings.resource_policy) return {};
+  return {{"Document", *definition.settings.resource_policy},
+          {"Revision", std::to_string(definition.created_ms)}};
+}
+
 Result<void> check_revision(const Item& request, const Item& policy, const std::string& arn) {
   if (!request.contains("ExpectedRevisionId")) return {};
   const std::string expected = text_of(request, "ExpectedRevisionId");
@@ -37,11 +46,10 @@ Result<Item> put_resource_policy(Engine::Impl& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   const std::string policy = text_of(request, "Policy");
   STATOR_TRY(const Resource resource, resource_of(engine, arn));
-  if (policy.size() > kPolicyBytesMax) return fail(Code::kValidation, messages::kPolicyTooLarge);
-  if (!wire::is_json(policy)) return fail(Code::kValidation, messages::kPolicyMalformed);
+  STATOR_CHECK_OK(check_policy(policy));
   std::string revision;
   const auto put = [&](Item& settings) -> Result<void> {
-    const Item& before = map_of(settings, resource.member);
+    const Item before = policy_of(resource, settings);
     STATOR_CHECK_OK(check_revision(request, before, arn));
     revision = text_of(before, "Revision");
     if (!before.empty() && text_of(before, "Document") == policy) return {};
@@ -59,7 +67,7 @@ Result<Item> get_resource_policy(Engine::Impl& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   STATOR_TRY(const Resource resource, resource_of(engine, arn));
   STATOR_TRY(const Item settings, settings_of(engine, *resource.table));
-  const Item& policy = map_of(settings, resource.member);
+  const Item policy = policy_of(resource, settings);
   if (policy.empty()) return fail(Code::kPolicyNotFound, messages::policy_not_found(arn));
   return Item{{"Policy", text_of(policy, "Document")}, {"RevisionId", text_of(policy, "Revision")}};
 }
@@ -70,10 +78,10 @@ Result<Item> delete_resource_policy(Engine::Impl& engine, const Item& request) {
   Item answer;
   const auto erase = [&](Item& settings) -> Result<void> {
     answer.clear();
-    const Item& policy = map_of(settings, resource.member);
+    const Item policy = policy_of(resource, settings);
     STATOR_CHECK_OK(check_revision(request, policy, arn));
     if (!policy.empty()) answer["RevisionId"] = text_of(policy, "Revision");
-    settings.erase(resource.member);
+    settings[resource.member] = Item();
     return {};
   };
   STATOR_CHECK_OK(change_settings(engine, *resource.table, erase));
@@ -81,6 +89,13 @@ Result<Item> delete_resource_policy(Engine::Impl& engine, const Item& request) {
 }
 
 }  // namespace
+
+Result<void> check_policy(const std::string& policy) {
+  constexpr std::size_t kPolicyBytesMax = 20UL * 1024;
+  if (policy.size() > kPolicyBytesMax) return fail(Code::kValidation, messages::kPolicyTooLarge);
+  if (!wire::is_json(policy)) return fail(Code::kValidation, messages::kPolicyMalformed);
+  return {};
+}
 
 const Operation kPutResourcePolicy{shapes::kPutResourcePolicy, put_resource_policy};
 const Operation kGetResourcePolicy{shapes::kGetResourcePolicy, get_resource_policy};

@@ -23,6 +23,9 @@ struct ArnParts {
 };
 Result<ArnParts> parse_table_arn(const Engine::Impl& engine, const std::string& arn);
 
+// A resource policy's text, of any table.
+Result<void> check_policy(const std::string& policy);
+
 Result<Item> settings_of(const Engine::Impl& engine, const Table& table);
 Result<void> change_settings(const Engine::Impl& engine, const Table& table,
                              Records::Change change);

@@ -138,6 +138,10 @@ Plans plan_all(const BatchExecuteStatementRequest& request) {
   static const std::vector<AttributeValue> none;
   Plans plans;
   for (const BatchStatement& statement : request.statements) {
+    if (!statement.parameters_fault.empty()) {
+      plans.push_back(fail(Code::kValidation, statement.parameters_fault));
+      continue;
+    }
     plans.push_back(
         partiql::plan(statement.statement, statement.parameters ? *statement.parameters : none));
   }

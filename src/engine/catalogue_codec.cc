@@ -328,6 +328,7 @@ std::string encode_table(const TableDefinition& definition) {
     tags.emplace_back(Map{{"Key", tag.key}, {"Value", tag.value}});
   item["Tags"] = std::move(tags);
   put(item, "Encryption", settings.encryption);
+  if (settings.resource_policy) item["ResourcePolicy"] = *settings.resource_policy;
   put_changes(item, definition);
   if (settings.stream) {
     Map stream{{"Enabled", settings.stream->enabled}};
@@ -385,6 +386,9 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
   if (item.contains("Encryption")) {
     STATOR_TRY(const Map* entry, member<Map>(item, "Encryption"));
     STATOR_TRY(settings.encryption, encryption(*entry));
+  }
+  if (item.contains("ResourcePolicy")) {
+    STATOR_TRY(settings.resource_policy, text(item, "ResourcePolicy"));
   }
   STATOR_CHECK_OK(read_changes(item, definition));
   STATOR_CHECK_OK(read_log_settings(item, definition));

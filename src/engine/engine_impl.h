@@ -40,6 +40,9 @@ struct Engine::Impl {
 // The table that an operation on data names; kResourceNotFound.
 Result<TablePtr> find_table(const CatalogueSnapshot& snapshot, std::string_view name);
 
+// UpdateTable.
+Result<TableVersions> change_table(Engine::Impl& engine, const UpdateTableRequest& request);
+
 std::string table_arn(const Engine::Impl& engine, std::string_view table);
 // Of a stream by its creation: "2015-05-11T21:21:33.291".
 std::string stream_label(int64_t created_ms);

@@ -12,6 +12,9 @@ inline constexpr const char* kResourceNotFound = "Requested resource not found";
 inline constexpr const char* kDeletionProtected =
     "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
     "protection first.";
+inline constexpr const char* kLocalReplica =
+    "Cannot add, delete, or update the local region through ReplicaUpdates. Use CreateTable, "
+    "DeleteTable, or UpdateTable as required.";
 inline constexpr const char* kKeyDoesNotMatch =
     "The provided key element does not match the schema";
 inline constexpr const char* kHashKeyTooLong =

@@ -130,6 +130,7 @@ Result<TableDefinition> restored_definition(const Engine::Impl& engine,
   CreateTableRequest& settings = target.settings;
   settings.table = text_of(request, "TargetTableName");
   settings.tags.clear();
+  settings.resource_policy.reset();
   settings.stream.reset();
   settings.deletion_protection.reset();
   STATOR_CHECK_OK(choose_indexes(request, "LocalSecondaryIndexOverride", "LocalSecondaryIndexes",

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "api/constraints.h"
 #include "api/messages.h"
 #include "api/table_update.h"
 #include "api/validate.h"
 #include "engine/backfill.h"
 #include "engine/messages.h"
 #include "engine/table_description.h"
+#include "fmt/format.h"
 
 namespace stator {
 namespace {
@@ -116,6 +118,20 @@ Result<void> change(const UpdateTableRequest& request, int64_t now_ms,
   return {};
 }
 
+// There is one region, and the table is in it.
+Result<void> check_replicas(const Engine::Impl& engine, const std::vector<std::string>& regions) {
+  if (regions.empty()) return {};
+  if (std::ranges::find(regions, engine.options.region) != regions.end()) {
+    return fail(Code::kValidation, messages::kLocalReplica);
+  }
+  Constraints constraints;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    constraints.violated(regions[i], fmt::format("replicaUpdates.{}.member.regionName", i + 1),
+                         "Member must satisfy enum value set: [" + engine.options.region + "]");
+  }
+  return constraints.result();
+}
+
 // What the service answers: the change has begun, and capacity is still what it was.
 TableDescription describe_begun(const Engine::Impl& engine, const TableVersions& versions) {
   TableDescription description = describe(engine, *versions.after);
@@ -135,16 +151,20 @@ TableDescription describe_begun(const Engine::Impl& engine, const TableVersions&
 
 }  // namespace
 
-Result<UpdateTableResult> Engine::update_table(const UpdateTableRequest& request) {
+Result<TableVersions> change_table(Engine::Impl& engine, const UpdateTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  auto versions = impl_->catalogue->update(
-      request.table, impl_->now_ms(),
-      [&](TableDefinition& definition) { return change(request, impl_->now_ms(), definition); },
-      [&engine = *impl_](const std::string& table, SpaceId space) {
-        start_backfill(engine, table, space);
-      });
+  STATOR_CHECK_OK(check_replicas(engine, request.replica_regions));
+  auto versions = engine.catalogue->update(
+      request.table, engine.now_ms(),
+      [&](TableDefinition& definition) { return change(request, engine.now_ms(), definition); },
+      [&engine](const std::string& table, SpaceId space) { start_backfill(engine, table, space); });
   if (!versions) return Failure(service_error(std::move(versions).error()));
-  return UpdateTableResult{describe_begun(*impl_, *versions)};
+  return versions;
+}
+
+Result<UpdateTableResult> Engine::update_table(const UpdateTableRequest& request) {
+  STATOR_TRY(const TableVersions versions, change_table(*impl_, request));
+  return UpdateTableResult{describe_begun(*impl_, versions)};
 }
 
 }  // namespace stator

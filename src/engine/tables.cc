@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/validate.h"
+#include "engine/admin_support.h"
 #include "engine/counting.h"
 #include "engine/messages.h"
 #include "engine/table_description.h"
@@ -17,6 +18,7 @@ constexpr std::size_t kListedTablesMax = 100;
 
 Result<CreateTableResult> Engine::create_table(const CreateTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
+  if (request.resource_policy) STATOR_CHECK_OK(admin::check_policy(*request.resource_policy));
   auto table = impl_->catalogue->create(request, impl_->now_ms());
   if (!table) return Failure(service_error(std::move(table).error()));
   return CreateTableResult{describe(*impl_, **table, TableStatus::kCreating)};

@@ -90,6 +90,8 @@ inline constexpr const char* kKeyEmptyValue =
     "contain an empty {} value. Key: {}";
 
 // Of the placeholders.
+inline constexpr const char* kNullName =
+    "ExpressionAttributeNames contains invalid value: null for key {}";
 inline constexpr const char* kNamesEmpty = "ExpressionAttributeNames must not be empty";
 inline constexpr const char* kValuesEmpty = "ExpressionAttributeValues must not be empty";
 inline constexpr const char* kInvalidKey = "{} contains invalid key: Syntax error; key: \"{}\"";

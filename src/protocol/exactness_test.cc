@@ -408,5 +408,20 @@ TEST_F(Exactness, SchemasOfTablesAreJudgedInOrder) {
   });
 }
 
+TEST_F(Exactness, PlaceholdersAreThereAndNamed) {
+  expect_refusals({
+      {"Query", R"({"TableName":"Tab","FilterExpression":":v = :v","ExpressionAttributeNames":{},
+        "KeyConditions":{"p":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"a"}]}},
+        "ExpressionAttributeValues":{":v":{"S":"a"}}})",
+       "ExpressionAttributeNames must not be empty"},
+      {"Query", R"({"TableName":"Tab","FilterExpression":"a = b","ExpressionAttributeValues":{},
+        "KeyConditions":{"p":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"a"}]}}})",
+       "ExpressionAttributeValues must not be empty"},
+      {"Scan", R"({"TableName":"Tab","FilterExpression":"#n = #n",
+        "ExpressionAttributeNames":{"#n":null}})",
+       "ExpressionAttributeNames contains invalid value: null for key #n"},
+  });
+}
+
 }  // namespace
 }  // namespace stator::protocol

@@ -145,6 +145,21 @@ TEST_P(AdministrationTest, PoliciesHaveRevisions) {
   EXPECT_THAT(policy_of("GetResourcePolicy"), FailsWith(Code::kPolicyNotFound, ""));
 }
 
+TEST_P(AdministrationTest, ATableIsCreatedWithAPolicy) {
+  const std::string arn =
+      R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Policed"})";
+  CreateTableRequest request = hash_table("Policed");
+  request.resource_policy = "nothing";
+  EXPECT_THAT(client_.create_table(request), FailsWith(Code::kValidation, "JSON"));
+  request.resource_policy = R"({"Id": 1})";
+  create(request);
+  const std::string kept = answer("GetResourcePolicy", arn);
+  EXPECT_TRUE(kept.starts_with(R"({"Policy":"{\"Id\": 1}","RevisionId":")")) << kept;
+  const std::string revision = answer("DeleteResourcePolicy", arn);
+  EXPECT_TRUE(kept.ends_with(revision.substr(1))) << revision;
+  EXPECT_THAT(client_.call("GetResourcePolicy", arn), FailsWith(Code::kPolicyNotFound, ""));
+}
+
 TEST_P(AdministrationTest, ATableOfAnOldNameHasNoOldSettings) {
   answer("TagResource", with_arn(R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "1"}]})"));
   answer("PutResourcePolicy", with_arn(R"({"ResourceArn": "$", "Policy": "{}"})"));
@@ -221,6 +236,54 @@ TEST_P(AdministrationTest, AGlobalTableHasTheReplicaOfThisRegion) {
       "UpdateGlobalTable",
       R"({"GlobalTableName": "Tab", "ReplicaUpdates": [{"Delete": {"RegionName": "us-east-1"}}]})");
   EXPECT_EQ(answer("ListGlobalTables", "{}"), R"({"GlobalTables":[]})");
+}
+
+TEST_P(AdministrationTest, SettingsOfAGlobalTableAreThoseOfItsTable) {
+  create(indexed_table("Indexed"));
+  answer("CreateGlobalTable",
+         R"({"GlobalTableName": "Indexed", "ReplicationGroup": [{"RegionName": "us-east-1"}]})");
+  const std::string before =
+      answer("DescribeGlobalTableSettings", R"({"GlobalTableName": "Indexed"})");
+  EXPECT_EQ(answer("UpdateGlobalTableSettings", R"({"GlobalTableName": "Indexed"})"), before);
+  const std::string after = answer("UpdateGlobalTableSettings", R"({"GlobalTableName": "Indexed",
+      "GlobalTableBillingMode": "PROVISIONED", "GlobalTableProvisionedWriteCapacityUnits": 4,
+      "GlobalTableGlobalSecondaryIndexSettingsUpdate":
+        [{"IndexName": "GlobalByPlace", "ProvisionedWriteCapacityUnits": 6}],
+      "ReplicaSettingsUpdate": [{"RegionName": "us-east-1",
+        "ReplicaProvisionedReadCapacityUnits": 3, "ReplicaGlobalSecondaryIndexSettingsUpdate":
+          [{"IndexName": "GlobalByPlace", "ProvisionedReadCapacityUnits": 5}]}]})");
+  EXPECT_EQ(answer("DescribeGlobalTableSettings", R"({"GlobalTableName": "Indexed"})"), after);
+  const auto described = client_.describe_table({.table = "Indexed"});
+  ASSERT_THAT(described, IsOk());
+  EXPECT_EQ(described->table.billing_mode, BillingMode::kProvisioned);
+  EXPECT_EQ(described->table.throughput, (Throughput{.read = 3, .write = 4}));
+  EXPECT_EQ(described->table.global_indexes[0].definition.throughput,
+            (Throughput{.read = 5, .write = 6}));
+  EXPECT_THAT(client_.call("UpdateGlobalTableSettings",
+                           R"({"GlobalTableName": "Indexed", "ReplicaSettingsUpdate":
+                               [{"RegionName": "eu-west-1"}]})"),
+              FailsWith(Code::kReplicaNotFound, "eu-west-1"));
+  EXPECT_THAT(client_.call("UpdateGlobalTableSettings",
+                           R"({"GlobalTableName": "Indexed",
+                               "GlobalTableGlobalSecondaryIndexSettingsUpdate":
+                               [{"IndexName": "None", "ProvisionedWriteCapacityUnits": 6}]})"),
+              FailsWith(Code::kIndexNotFound, "None"));
+  EXPECT_THAT(client_.call("UpdateGlobalTableSettings",
+                           R"({"GlobalTableName": "Indexed", "ReplicaSettingsUpdate":
+                               [{"RegionName": "us-east-1",
+                                 "ReplicaProvisionedReadCapacityAutoScalingSettingsUpdate": {}}]})"),
+              FailsWith(Code::kValidation, "Auto scaling"));
+}
+
+TEST_P(AdministrationTest, ReplicasInOtherRegionsAreRefused) {
+  EXPECT_THAT(client_.update_table({.table = "Tab", .replica_regions = {"us-east-1"}}),
+              FailsWith(Code::kValidation,
+                        "Cannot add, delete, or update the local region through ReplicaUpdates."));
+  EXPECT_THAT(client_.update_table({.table = "Tab", .replica_regions = {"eu-west-1"}}),
+              FailsWith(Code::kValidation,
+                        "1 validation error detected: Value 'eu-west-1' at "
+                        "'replicaUpdates.1.member.regionName' failed to satisfy constraint: Member "
+                        "must satisfy enum value set: [us-east-1]"));
 }
 
 TEST_P(AdministrationTest, WhatOneMachineLacksIsRefusedOrEmpty) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Query on a table, a local and a global index.
 #include <algorithm>
+#include <set>
 
 #include "client/client_test.h"
 
@@ -202,6 +203,51 @@ TEST_P(Queries, OfAnIndexOnSeveralAttributesTakeAPrefixOfItsSortKey) {
                              .key_condition = "h1 = :h",
                              .values = {{{":h", "h"}}}}),
               FailsWith(Code::kValidation, ""));
+}
+
+TEST_P(Queries, OfAnIndexOnSeveralAttributesPageOverTiesInBothDirections) {
+  CreateTableRequest request = hash_table("Tied");
+  for (const char* name : {"h1", "h2", "r1", "r2"}) {
+    request.attributes.push_back({name, ScalarType::kN});
+  }
+  request.global_indexes = {{index_on("Wide", {{"h1", KeyType::kHash},
+                                               {"h2", KeyType::kHash},
+                                               {"r1", KeyType::kRange},
+                                               {"r2", KeyType::kRange}})}};
+  create(request);
+  for (int i = 0; i < 18; ++i) {
+    put("Tied",
+        {{"pk", std::to_string(i)}, {"h1", 1}, {"h2", i % 2}, {"r1", i % 3}, {"r2", i / 9}});
+  }
+  QueryRequest query{.table = "Tied",
+                     .index = "Wide",
+                     .key_condition = "h1 = :one AND h2 = :zero",
+                     .values = {{{":one", 1}, {":zero", 0}}},
+                     .limit = 2};
+  const auto first = client_.query(query);
+  ASSERT_THAT(first, IsOk());
+  const Item& last = first->items.back();
+  EXPECT_EQ(first->last_evaluated_key, last) << "all of this item is in the keys";
+  EXPECT_EQ(last.size(), 5U);
+  std::vector<Item> forward = all_items(query);
+  EXPECT_EQ(forward.size(), 9U);
+  const auto range = [](const Item& item) { return std::pair(item.at("r1"), item.at("r2")); };
+  std::set<std::string> keys;
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    keys.insert(*forward[i].at("pk").get_if<std::string>());
+    if (i == 0) continue;
+    const auto [a1, a2] = range(forward[i - 1]);
+    const auto [b1, b2] = range(forward[i]);
+    EXPECT_TRUE(a1 == b1 ? a2 == b2 || a2 == 0 : a1 == 0 || b1 == 2);
+  }
+  EXPECT_EQ(keys.size(), 9U);
+  query.forward = false;
+  std::vector<Item> backward = all_items(query);
+  std::ranges::reverse(backward);
+  EXPECT_EQ(backward, forward);
+  query.key_condition = "h1 = :one AND h2 = :zero AND r2 = :zero";
+  EXPECT_THAT(client_.query(query),
+              FailsWith(Code::kValidation, "Query key condition not supported"));
 }
 
 TEST_P(Queries, CostWhatTheirPageReads) {

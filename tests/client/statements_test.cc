@@ -191,6 +191,35 @@ TEST_P(Statements, AbatchAnswersEachStatementByItself) {
                         "Read and write requests together in the same batch is not supported."));
 }
 
+TEST_P(Statements, AParameterThatIsNoValueFailsItsOwnStatementOfABatch) {
+  const auto answer = client_.call("BatchExecuteStatement", R"({"Statements": [
+      {"Statement": "INSERT INTO Things VALUE {'pk': 'x', 'n': ?}", "Parameters": [{"N": "abc"}]},
+      {"Statement": "INSERT INTO Things VALUE {'pk': 'y', 'n': ?}", "Parameters": [{"N": "1"}]}]})");
+  ASSERT_THAT(answer, IsOk());
+  EXPECT_EQ(*answer, R"({"Responses":[{"Error":{"Code":"ValidationError","Message":)"
+                     R"("The parameter cannot be converted to a numeric value: abc"}},)"
+                     R"({"TableName":"Things"}]})");
+  EXPECT_EQ(get("Things", {{"pk", "y"}}), (Item{{"pk", "y"}, {"n", 1}}));
+  EXPECT_EQ(get("Things", {{"pk", "x"}}), std::nullopt);
+  EXPECT_THAT(client_.call("BatchExecuteStatement", R"({"Statements": [
+      {"Statement": "INSERT INTO Things VALUE {'pk': 'x', 'n': ?}", "Parameters": [{"N": 1}]}]})"),
+              FailsWith(Code::kSerialization, "NUMBER_VALUE cannot be converted to String"));
+}
+
+TEST_P(Statements, ItemsHaveAtMost400Kilobytes) {
+  // "pk", "k" and "t" are four bytes.
+  const std::string text(400UL * 1024 - 4, 'x');
+  const std::vector<AttributeValue> most = {text};
+  const std::vector<AttributeValue> more = {text + "x"};
+  EXPECT_THAT(run("INSERT INTO Things VALUE {'pk': 'k', 't': ?}", more),
+              FailsWith(Code::kValidation, "Item size"));
+  EXPECT_THAT(run("INSERT INTO Things VALUE {'pk': 'k', 't': ?}", most), IsOk());
+  EXPECT_THAT(run("UPDATE Things SET t = ? WHERE pk = 'k'",
+                  std::vector<AttributeValue>{text + std::string(1024, 'x')}),
+              FailsWith(Code::kValidation, "Item size to update has exceeded"));
+  EXPECT_EQ(get("Things", {{"pk", "k"}}), (Item{{"pk", "k"}, {"t", text}}));
+}
+
 TEST_P(Statements, ATransactionHappensWholeOrNotAtAll) {
   put("Things", {{"pk", "a"}, {"n", 1}});
   const auto cancelled = client_.execute_transaction(
