@@ -109,7 +109,7 @@ def normal_body(operation, request, body):
             table: by_canonical(items) for table, items in body.get("Responses", {}).items()
         }
     if isinstance(body.get("ConsumedCapacity"), list):
-        body["ConsumedCapacity"] = by_canonical(body["ConsumedCapacity"])
+        body["ConsumedCapacity"].sort(key=lambda capacity: capacity.get("TableName", ""))
     for metrics in (body.get("ItemCollectionMetrics") or {}).values():
         if isinstance(metrics, list):
             metrics.sort(key=canonical)

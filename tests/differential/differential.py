@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sends the same random requests to two endpoints and fails on each unexplained difference.
 
-Usage: differential.py OURS THEIRS [--requests N] [--seed N] [--histories N] [--exact]
+Usage: differential.py OURS THEIRS [--requests N] [--seed N] [--histories N] [--kinds] [--exact]
 A seed is that of the first history; the next have the next numbers.
 """
 
@@ -29,6 +29,7 @@ class Run:
         self.requests = collections.Counter()
         self.refused = 0
         self.known = collections.Counter()
+        self.known_kinds = collections.defaultdict(collections.Counter)
         self.unexplained = collections.Counter()
         self.samples = (
             {}
@@ -46,6 +47,7 @@ class Run:
                 known = self.explain(difference)
                 if known:
                     self.known[known] += 1
+                    self.known_kinds[known][difference.kind] += 1
                 else:
                     self.unexplained[difference.kind] += 1
                     self.samples.setdefault(difference.kind, (seed, list(steps), difference))
@@ -85,6 +87,7 @@ def main():
     parser.add_argument("--histories", type=int, help="end after so many histories")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
     parser.add_argument("--no-shrink", action="store_true", help="print the last request only")
+    parser.add_argument("--kinds", action="store_true", help="print what each rule explained")
     parser.add_argument("--exact", action="store_true", help="explain nothing: both are Stator")
     arguments = parser.parse_args()
     print("differential: seed %d" % arguments.seed)
@@ -112,6 +115,9 @@ def main():
     print("explained: %d" % sum(run.known.values()))
     for name, count in run.known.most_common():
         print("  %6d  %s" % (count, name))
+        if arguments.kinds:
+            for kind, of_kind in run.known_kinds[name].most_common():
+                print("          %6d  %s\n                  ours    %s\n                  theirs  %s" % (of_kind, *kind))
     print("unexplained: %d of %d kinds" % (sum(run.unexplained.values()), len(run.unexplained)))
     return 1 if run.unexplained else 0
 
