@@ -75,6 +75,16 @@ struct IndexDescription {
   ThroughputChanges throughput_changes = {};
 };
 
+// Of a table that was restored, or is being.
+struct RestoreSummary {
+  std::optional<std::string> source_backup_arn = {};
+  std::optional<std::string> source_table_arn = {};
+  int64_t time_ms = 0;  // of which its items are
+  bool in_progress = false;
+
+  bool operator==(const RestoreSummary&) const = default;
+};
+
 struct TableDescription {
   std::string table;
   std::string id;  // a UUID, never reused
@@ -100,6 +110,7 @@ struct TableDescription {
   std::optional<StreamSpecification> stream = {};          // absent: none is enabled
   std::optional<std::string> latest_stream_arn = {};
   std::optional<std::string> latest_stream_label = {};
+  std::optional<RestoreSummary> restore = {};
 };
 
 struct CreateTableResult {

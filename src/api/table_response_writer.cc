@@ -92,6 +92,18 @@ void write_encryption(JsonWriter& json, const TableDescription& table) {
   json.end_object();
 }
 
+void write_restore(JsonWriter& json, const std::optional<RestoreSummary>& restore) {
+  if (!restore) return;
+  json.key("RestoreSummary");
+  json.begin_object();
+  write_text(json, "SourceBackupArn", restore->source_backup_arn);
+  write_text(json, "SourceTableArn", restore->source_table_arn);
+  json.key("RestoreDateTime");
+  json.seconds(restore->time_ms);
+  write_boolean(json, "RestoreInProgress", restore->in_progress);
+  json.end_object();
+}
+
 void write_table(JsonWriter& json, const TableDescription& table) {
   json.begin_object();
   write_attribute_definitions(json, table.attributes);
@@ -113,6 +125,7 @@ void write_table(JsonWriter& json, const TableDescription& table) {
   write_stream(json, table.stream);
   write_text(json, "LatestStreamLabel", table.latest_stream_label);
   write_text(json, "LatestStreamArn", table.latest_stream_arn);
+  write_restore(json, table.restore);
   write_boolean(json, "DeletionProtectionEnabled", table.deletion_protection);
   write_on_demand(json, table.on_demand_throughput);
   write_warm_throughput(json, table.warm_throughput, table.status);

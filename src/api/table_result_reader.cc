@@ -109,6 +109,13 @@ constexpr Member<IndexDescription> kIndex[] = {
     {"IndexArn", set_text<&IndexDescription::arn>},
 };
 
+constexpr Member<RestoreSummary> kRestore[] = {
+    {"SourceBackupArn", set_text<&RestoreSummary::source_backup_arn>},
+    {"SourceTableArn", set_text<&RestoreSummary::source_table_arn>},
+    {"RestoreDateTime", set_time<&RestoreSummary::time_ms>},
+    {"RestoreInProgress", set_boolean<&RestoreSummary::in_progress>},
+};
+
 using Table = TableDescription;
 constexpr Member<Table> kTable[] = {
     {"TableName", set_text<&Table::table>},
@@ -132,6 +139,7 @@ constexpr Member<Table> kTable[] = {
     {"StreamSpecification", set_structure<&Table::stream, kStream>},
     {"LatestStreamArn", set_text<&Table::latest_stream_arn>},
     {"LatestStreamLabel", set_text<&Table::latest_stream_label>},
+    {"RestoreSummary", set_structure<&Table::restore, kRestore>},
 };
 
 constexpr Member<CreateTableResult> kCreateTableResult[] = {

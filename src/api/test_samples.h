@@ -244,6 +244,10 @@ inline TableDescription sample_description() {
       .enabled = true, .type = EncryptionType::kKms, .key_id = "arn:aws:kms:key"};
   table.stream = request.stream;
   table.latest_stream_label = "2024-01-01T00:00:00.000";
+  table.restore = RestoreSummary{.source_backup_arn = table.arn + "/backup/01704067200000-a1b2c3d4",
+                                 .source_table_arn = table.arn,
+                                 .time_ms = 1'704'067'200'125,
+                                 .in_progress = true};
   table.latest_stream_arn = table.arn + "/stream/2024-01-01T00:00:00.000";
   return table;
 }

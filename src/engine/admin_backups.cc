@@ -28,8 +28,10 @@ Result<TableDefinition> definition_of(const Item& record) {
 // Copies what `view` sees; what fails is copied again at the next start.
 void take_backup(Engine::Impl& engine, const std::string& key, SpaceId from, SpaceId to,
                  ReadView& view) {
-  const auto copied =
-      copy_rows(engine, view, {.from = from, .to = to}, [](Transaction&, const std::string&) {});
+  TableHistory source;
+  source.key.space = from;
+  const auto copied = copy_rows(engine, view, {.from = std::move(source), .to = to},
+                                [](Transaction&, const std::string&) {});
   if (!copied) return;
   static_cast<void>(Records(*engine.store).change(key, [&](Item& record) -> Result<void> {
     if (record.empty()) return {};
@@ -247,12 +249,13 @@ Result<Item> restore_table_from_backup(Engine::Impl& engine, const Item& request
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   }
   STATOR_TRY(const TableDefinition source, definition_of(backup.record));
-  STATOR_TRY(TableDefinition target, restored_definition(engine, source, request));
+  RestoreSummary summary{.source_backup_arn = arn,
+                         .source_table_arn = table_arn(engine, text_of(backup.record, "Table")),
+                         .time_ms = integer_of(backup.record, "CreatedMs")};
+  STATOR_TRY(TableDefinition target,
+             restored_definition(engine, source, request, std::move(summary)));
   return begin_restore(engine, std::move(target),
-                       Item{{"Backup", arn},
-                            {"From", integer_of(backup.record, "Space")},
-                            {"SourceTable", table_arn(engine, text_of(backup.record, "Table"))},
-                            {"StartedMs", engine.now_ms()}});
+                       Item{{"Backup", arn}, {"From", integer_of(backup.record, "Space")}});
 }
 
 }  // namespace

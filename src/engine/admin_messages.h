@@ -65,6 +65,21 @@ inline constexpr const char* kNoAutoScaling =
     "One or more parameter values were invalid: Auto scaling is not available for this table";
 
 // ---- Backups
+inline constexpr const char* kNoRestoreSource =
+    "One or more parameter values were invalid: Either SourceTableArn or SourceTableName is "
+    "required";
+inline constexpr const char* kNoRestoreTime =
+    "One or more parameter values were invalid: Either RestoreDateTime or UseLatestRestorableTime "
+    "is required, and not both";
+inline constexpr const char* kInvalidRestoreTime =
+    "An invalid restore time was specified. RestoreDateTime must be between "
+    "EarliestRestorableDateTime and LatestRestorableDateTime.";
+inline std::string no_recovery(std::string_view table) {
+  return "Point in time recovery is not enabled for table '" + std::string(table) + "'";
+}
+inline std::string backups_being_enabled(std::string_view table) {
+  return "Backups are being enabled for the table: " + std::string(table) + ". Please retry later";
+}
 inline std::string backup_not_found(std::string_view arn) {
   return "Backup not found: " + std::string(arn);
 }

@@ -27,6 +27,9 @@ extern const Operation kDescribeBackup;
 extern const Operation kListBackups;
 extern const Operation kDeleteBackup;
 extern const Operation kRestoreTableFromBackup;
+extern const Operation kDescribeContinuousBackups;
+extern const Operation kUpdateContinuousBackups;
+extern const Operation kRestoreTableToPointInTime;
 
 extern const Operation kDescribeLimits;
 extern const Operation kDescribeEndpoints;

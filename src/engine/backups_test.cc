@@ -45,12 +45,6 @@ class Backups : public EngineTest {
   void wait_for_backup(const std::string& arn) {
     ASSERT_TRUE(comes_true([&] { return status(arn) != "CREATING"; }));
   }
-  void wait_for_table(const std::string& table) {
-    ASSERT_TRUE(comes_true([&] {
-      const auto described = engine_->describe_table({.table = table});
-      return described && described->table.status == TableStatus::kActive;
-    }));
-  }
   int64_t count(const std::string& table, std::optional<std::string> index = {}) {
     const auto page =
         engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount});

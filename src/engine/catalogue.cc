@@ -113,8 +113,8 @@ Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
     STATOR_TRY(TableDefinition definition, decode_table(value));
     STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
     loaded.tables.emplace(table->name(), std::move(table));
-  } else if (rest.starts_with(record_key(RecordKind::kRestore, {}).substr(kPartitionBytes))) {
-    return load_restoring(value, loaded);
+  } else if (rest.starts_with(static_cast<char>(CatalogueRow::kRecord))) {
+    return load_record(rest, value, loaded);
   } else if (rest.starts_with(static_cast<char>(CatalogueRow::kLog))) {
     STATOR_TRY(LogDefinition log, decode_log(value));
     const SpaceId space = log.space;
@@ -324,7 +324,7 @@ Result<LogPtr> Catalogue::erase(const Table& table, int64_t now_ms) {
 
 // A failure leaves the dropped row, and the next start tries again.
 void Catalogue::erase_rows(SpaceId space) const {
-  if (!store_.drop_range(space_range(space))) return;
+  if (is_held(space) || !store_.drop_range(space_range(space))) return;
   auto transaction = store_.begin();
   if (!transaction) return;
   (*transaction)->erase(catalogue_row_key(CatalogueRow::kDropped, space));

@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "base/function_ref.h"
@@ -25,7 +27,7 @@ struct CatalogueSnapshot {
   std::map<std::string, TablePtr, std::less<>> tables;  // in the order of ListTables
   std::map<SpaceId, LogPtr> logs;  // those of tables that are gone too, while a stream is readable
 
-  // Those that are being restored from a backup: nobody reads or writes there yet.
+  // Those that are being restored: nobody reads or writes there yet.
   std::map<std::string, TablePtr, std::less<>> restoring;
 
   // Null where there is none. `name` is a table name or a table ARN.
@@ -38,6 +40,17 @@ struct TableVersions {
   TablePtr before;
   TablePtr after;
 };
+
+// What a job reads: the rows of a space, and a log from a stamp on.
+struct HeldHistory {
+  SpaceId space = 0;
+  SpaceId log = 0;
+  uint64_t stamp = 0;
+
+  auto operator<=>(const HeldHistory&) const = default;
+};
+// Absent where a record names none, in its members From, Log and Stamp.
+std::optional<HeldHistory> history_of(const Item& record);
 
 // Gives out a space that was never used.
 using NewSpace = FunctionRef<SpaceId()>;
@@ -69,13 +82,19 @@ class Catalogue {
   // What fails is tried again with the next call.
   void tend_logs(int64_t now_ms);
 
+  // What is held stays until it is released as often: the rows of the space though their table is
+  // dropped, the log from the stamp on, and who records there goes on to. A start holds what
+  // records name, before anything is erased.
+  void hold(const HeldHistory& history);
+  void release(const HeldHistory& history);
+
   // catalogue_records.cc: changes that go with a record, see records.h.
   // Gives out a space, and writes the record that names it.
   Result<SpaceId> take_space(const std::string& record_key, FunctionRef<Item(SpaceId)> record);
   // Erases a record, and the rows of its space.
   Result<void> release_space(const std::string& record_key, SpaceId space);
   // Gives spaces to a table that is to be restored, and keeps it in the record.
-  // kTableAlreadyExists where the name is taken.
+  // kTableAlreadyExists where the name is taken, kTableInUse where it is so by another restoration.
   Result<TablePtr> begin_restore(TableDefinition definition, Item record);
   // From now on the table is there for everybody.
   Result<void> finish_restore(const std::string& name);
@@ -90,7 +109,8 @@ class Catalogue {
   Result<void> load();
   Result<void> load_row(std::string_view rest, std::string_view value, CatalogueSnapshot& loaded,
                         std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
-  Result<void> load_restoring(std::string_view record, CatalogueSnapshot& loaded) const;
+  Result<void> load_record(std::string_view rest, std::string_view value,
+                           CatalogueSnapshot& loaded);
   Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
   void erase_later(const std::vector<SpaceId>& spaces);
   struct Written {
@@ -100,7 +120,7 @@ class Catalogue {
   Result<Written> replace(const Table& table, int64_t now_ms, Change change);
   Result<Written> insert(const CreateTableRequest& settings, int64_t now_ms);
   Result<LogPtr> erase(const Table& table, int64_t now_ms);
-  void erase_rows(SpaceId space) const;
+  void erase_rows(SpaceId space) const;  // unless it is held
   void publish(CatalogueSnapshot next);
   void note_recording(const TablePtr& table);
 
@@ -112,6 +132,9 @@ class Catalogue {
                           int64_t now_ms, Transaction& transaction) const;
   LogPtr end_log(const Table& table, int64_t now_ms, Transaction& transaction) const;
   int64_t stream_time(std::string_view table, int64_t now_ms) const;
+  bool is_held(SpaceId space_or_log) const;
+  uint64_t held_from(SpaceId log) const;  // UINT64_MAX where it is not held
+  Result<void> stop_unwanted_recording(SpaceId space, int64_t now_ms);
   Result<void> tend_log(SpaceId space, int64_t now_ms);
   Result<void> begin_generation(const LogDefinition& log, int64_t now_ms);
   Result<void> forget_streams(const LogDefinition& log, int64_t now_ms);
@@ -123,6 +146,8 @@ class Catalogue {
   Hash128 secret_ = {};
   std::mutex changes_;  // held by whatever changes the catalogue
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
+  mutable std::mutex held_mutex_;
+  std::multiset<HeldHistory> held_;
   Published<CatalogueSnapshot> snapshot_;
 };
 

@@ -93,6 +93,14 @@ void put(Map& map, const char* name, const std::optional<std::vector<IndexDefini
   map[name] = std::move(list);
 }
 
+void put(Map& map, const std::optional<RestoreSummary>& restored) {
+  if (!restored) return;
+  Map entry{{"TimeMs", restored->time_ms}};
+  if (restored->source_backup_arn) entry["Backup"] = *restored->source_backup_arn;
+  if (restored->source_table_arn) entry["Table"] = *restored->source_table_arn;
+  map["Restored"] = std::move(entry);
+}
+
 // What a definition has beside its settings.
 void put_changes(Map& map, const TableDefinition& definition) {
   if (definition.expiry) {
@@ -104,6 +112,7 @@ void put_changes(Map& map, const TableDefinition& definition) {
     for (const SpaceId space : definition.unfinished) spaces.emplace_back(Map{{"Space", space}});
     map["Unfinished"] = std::move(spaces);
   }
+  put(map, definition.restored);
   put(map, "OnDemandSinceMs", definition.on_demand_since_ms);
   put(map, "TableClassChangedMs", definition.table_class_changed_ms);
   put(map, "ThroughputChanges", definition.throughput_changes);
@@ -215,6 +224,20 @@ Result<EncryptionSpecification> encryption(const Map& map) {
   return encryption;
 }
 
+Result<std::optional<RestoreSummary>> restored(const Map& map) {
+  if (!map.contains("Restored")) return std::optional<RestoreSummary>();
+  STATOR_TRY(const Map* entry, member<Map>(map, "Restored"));
+  RestoreSummary summary;
+  STATOR_TRY(summary.time_ms, integer(*entry, "TimeMs", INT64_MIN, INT64_MAX));
+  if (entry->contains("Backup")) {
+    STATOR_TRY(summary.source_backup_arn, text(*entry, "Backup"));
+  }
+  if (entry->contains("Table")) {
+    STATOR_TRY(summary.source_table_arn, text(*entry, "Table"));
+  }
+  return std::optional(std::move(summary));
+}
+
 // What a definition has beside its settings.
 Result<void> read_changes(const Map& map, TableDefinition& definition) {
   if (map.contains("Expiry")) {
@@ -233,6 +256,7 @@ Result<void> read_changes(const Map& map, TableDefinition& definition) {
       definition.unfinished.push_back(id);
     }
   }
+  STATOR_TRY(definition.restored, restored(map));
   STATOR_TRY(definition.on_demand_since_ms, optional_integer(map, "OnDemandSinceMs"));
   STATOR_TRY(definition.table_class_changed_ms, optional_integer(map, "TableClassChangedMs"));
   STATOR_TRY(definition.throughput_changes, throughput_changes(map, "ThroughputChanges"));
@@ -299,6 +323,7 @@ Result<void> read_log_settings(const Map& map, TableDefinition& definition) {
   }
   if (map.contains("RecoveryMs")) {
     STATOR_TRY(definition.recovery_ms, integer(map, "RecoveryMs", 0, INT64_MAX));
+    STATOR_TRY(definition.recovery_since_ms, integer(map, "RecoverySinceMs", INT64_MIN, INT64_MAX));
   }
   return {};
 }
@@ -337,7 +362,10 @@ std::string encode_table(const TableDefinition& definition) {
   }
   if (definition.log_space != 0) item["Log"] = definition.log_space;
   if (definition.latest_stream_ms) item["LatestStreamMs"] = *definition.latest_stream_ms;
-  if (definition.recovery_ms != 0) item["RecoveryMs"] = definition.recovery_ms;
+  if (definition.recovery_ms != 0) {
+    item["RecoveryMs"] = definition.recovery_ms;
+    item["RecoverySinceMs"] = definition.recovery_since_ms;
+  }
   return encode_item(item);
 }
 

@@ -67,7 +67,11 @@ Result<LogPtr> Catalogue::plan_log(const TableDefinition* before, TableDefinitio
   if (has && wants && before->settings.stream->view != after.settings.stream->view) {
     return fail(Code::kValidation, messages::kStreamEnabled);
   }
-  if (has == wants && after.recovery_ms == recovery_before_ms) return LogPtr();
+  const bool was_recording = before != nullptr && before->log_space != 0;
+  const bool records = wants || after.recovery_ms > 0 || (current && is_held(current->space));
+  if (has == wants && after.recovery_ms == recovery_before_ms && was_recording == records) {
+    return LogPtr();
+  }
 
   LogDefinition log = current ? *current
                               : LogDefinition{.space = new_space(),
@@ -87,7 +91,7 @@ Result<LogPtr> Catalogue::plan_log(const TableDefinition* before, TableDefinitio
          .view = after.settings.stream->view.value_or(StreamViewType::kKeysOnly)});
   }
   log.recovery_ms = after.recovery_ms;
-  after.log_space = log.is_recording() ? log.space : 0;
+  after.log_space = records ? log.space : 0;
   keep(log, transaction);
   put_mark(transaction, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
   return std::make_shared<const LogDefinition>(std::move(log));
@@ -112,7 +116,20 @@ void Catalogue::tend_logs(int64_t now_ms) {
   }
 }
 
+// Where a table went on to record for a job that has ended since.
+Result<void> Catalogue::stop_unwanted_recording(SpaceId space, int64_t now_ms) {
+  const auto current = snapshot();
+  const auto log = current->logs.find(space);
+  if (log == current->logs.end() || log->second->is_recording() || is_held(space)) return {};
+  for (const auto& [name, table] : current->tables) {
+    if (table->log_space() != space) continue;
+    STATOR_CHECK_OK(update(name, now_ms, [](TableDefinition&) { return Result<void>(); }));
+  }
+  return {};
+}
+
 Result<void> Catalogue::tend_log(SpaceId space, int64_t now_ms) {
+  STATOR_CHECK_OK(stop_unwanted_recording(space, now_ms));
   LogPtr log;
   std::vector<LogMark> marks;
   {
@@ -142,7 +159,8 @@ Result<void> Catalogue::forget_streams(const LogDefinition& log, int64_t now_ms)
   LogDefinition left = log;
   drop_unreadable(left, now_ms);
   const bool ends = left.streams.empty() && !left.is_recording();
-  if (ends && !recording_[log.space].expired()) return {};  // somebody may still write there
+  // Somebody may still write there, or read.
+  if (ends && (!recording_[log.space].expired() || is_held(log.space))) return {};
   if (!ends && left.streams.size() == log.streams.size()) return {};
   STATOR_TRY(const auto transaction, store_.begin());
   CatalogueSnapshot next = *snapshot();
@@ -166,8 +184,9 @@ Result<void> Catalogue::forget_streams(const LogDefinition& log, int64_t now_ms)
 Result<void> Catalogue::trim(const LogDefinition& log, const std::vector<LogMark>& marks,
                              int64_t now_ms) const {
   const int64_t oldest_ms = now_ms - log.retention_ms();
-  const auto first_wanted =
-      std::ranges::find_if(marks, [&](const LogMark& mark) { return mark.time_ms > oldest_ms; });
+  const uint64_t held = held_from(log.space);
+  const auto first_wanted = std::ranges::find_if(
+      marks, [&](const LogMark& mark) { return mark.time_ms > oldest_ms || mark.stamp > held; });
   // The mark before it begins the generation that it ends.
   const auto index = std::max<std::ptrdiff_t>(1, first_wanted - marks.begin()) - 1;
   if (index == 0) return {};

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes of the catalogue that go with a record: spaces of backups, tables that are being
 // restored.
+#include <algorithm>
 #include <array>
+
+#include "api/document.h"
 
 #include "engine/catalogue.h"
 #include "engine/catalogue_codec.h"
@@ -39,6 +42,47 @@ class Spaces {
 
 }  // namespace
 
+std::optional<HeldHistory> history_of(const Item& record) {
+  if (!record.contains("Log")) return std::nullopt;
+  return HeldHistory{.space = static_cast<SpaceId>(integer_of(record, "From")),
+                     .log = static_cast<SpaceId>(integer_of(record, "Log")),
+                     .stamp = static_cast<uint64_t>(integer_of(record, "Stamp"))};
+}
+
+void Catalogue::hold(const HeldHistory& history) {
+  const std::lock_guard lock(held_mutex_);
+  held_.insert(history);
+}
+
+void Catalogue::release(const HeldHistory& history) {
+  {
+    const std::lock_guard lock(held_mutex_);
+    if (const auto found = held_.find(history); found != held_.end()) held_.erase(found);
+  }
+  // The table may have gone meanwhile.
+  worker_.post([this, space = history.space] {
+    const auto dropped =
+        store_.get(catalogue_row_key(CatalogueRow::kDropped, space), [](std::string_view) {});
+    if (dropped && *dropped) erase_rows(space);
+  });
+}
+
+bool Catalogue::is_held(SpaceId space_or_log) const {
+  const std::lock_guard lock(held_mutex_);
+  return std::ranges::any_of(held_, [&](const HeldHistory& history) {
+    return history.space == space_or_log || history.log == space_or_log;
+  });
+}
+
+uint64_t Catalogue::held_from(SpaceId log) const {
+  const std::lock_guard lock(held_mutex_);
+  uint64_t from = UINT64_MAX;
+  for (const HeldHistory& history : held_) {
+    if (history.log == log) from = std::min(from, history.stamp);
+  }
+  return from;
+}
+
 Result<SpaceId> Catalogue::take_space(const std::string& record_key,
                                       FunctionRef<Item(SpaceId)> record) {
   const std::lock_guard lock(changes_);
@@ -70,8 +114,11 @@ Result<TablePtr> Catalogue::begin_restore(TableDefinition definition, Item recor
   const std::lock_guard lock(changes_);
   const std::string name = definition.settings.table;
   CatalogueSnapshot next = *snapshot();
-  if (next.tables.contains(name) || next.restoring.contains(name)) {
+  if (next.tables.contains(name)) {
     return fail(Code::kTableAlreadyExists, messages::table_exists(name));
+  }
+  if (next.restoring.contains(name)) {
+    return fail(Code::kTableInUse, messages::table_being_created(name));
   }
   const auto write = [&]() -> Result<TablePtr> {
     STATOR_TRY(const auto transaction, store_.begin());
@@ -96,9 +143,16 @@ Result<TablePtr> Catalogue::begin_restore(TableDefinition definition, Item recor
   return table;
 }
 
-Result<void> Catalogue::load_restoring(std::string_view record, CatalogueSnapshot& loaded) const {
-  STATOR_CHECK_OK(validate_item(record));
-  const Item kept = decode_item(ItemView(record));
+Result<void> Catalogue::load_record(std::string_view rest, std::string_view value,
+                                    CatalogueSnapshot& loaded) {
+  const auto is_of = [&](RecordKind kind) {
+    return rest.starts_with(record_key(kind, {}).substr(kPartitionBytes));
+  };
+  if (is_of(RecordKind::kSettings)) return {};
+  STATOR_CHECK_OK(validate_item(value));
+  const Item kept = decode_item(ItemView(value));
+  if (const auto history = history_of(kept)) hold(*history);
+  if (!is_of(RecordKind::kRestore)) return {};
   const auto definition = kept.find("Definition");
   const Binary* bytes = definition == kept.end() ? nullptr : definition->second.get_if<Binary>();
   if (bytes == nullptr) return fail(Code::kCorruption, "A table's restoration has no definition");
@@ -114,6 +168,7 @@ Result<void> Catalogue::finish_restore(const std::string& name) {
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
   const TablePtr table = found->second;
+  STATOR_TRY(const Item record, Records(store_).get(record_key(RecordKind::kRestore, name)));
   STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
     STATOR_TRY(const auto transaction, store_.begin());
     transaction->put(catalogue_row_key(CatalogueRow::kTable, name),
@@ -121,6 +176,7 @@ Result<void> Catalogue::finish_restore(const std::string& name) {
     transaction->erase(record_key(RecordKind::kRestore, name));
     return commit_or_fail(*transaction);
   }));
+  if (const auto history = history_of(record)) release(*history);
   table->needs_count() = true;
   next.restoring.erase(found);
   next.tables.emplace(name, table);

@@ -16,14 +16,16 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(store), options);
   STATOR_TRY(impl->catalogue, Catalogue::open(*impl->store, impl->housekeeping));
-  resume_backfills(*impl);
-  STATOR_CHECK_OK(resume_copies(*impl));
-  for (const auto& [name, table] : impl->catalogue->snapshot()->tables) {
-    if (table->expiry() != nullptr) start_sweeping(*impl);
-  }
+  // From here on it ends as an engine does, its workers first.
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
-  engine->impl_->ticker.start(options.tend_interval, [impl = engine->impl_.get()] {
-    impl->housekeeping.post([impl] { impl->catalogue->tend_logs(impl->now_ms()); });
+  Impl& parts = *engine->impl_;
+  resume_backfills(parts);
+  STATOR_CHECK_OK(resume_copies(parts));
+  for (const auto& [name, table] : parts.catalogue->snapshot()->tables) {
+    if (table->expiry() != nullptr) start_sweeping(parts);
+  }
+  parts.ticker.start(options.tend_interval, [&parts] {
+    parts.housekeeping.post([&parts] { parts.catalogue->tend_logs(parts.now_ms()); });
   });
   return engine;
 }

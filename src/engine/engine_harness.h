@@ -139,6 +139,13 @@ class EngineTest : public ::testing::Test {
     return true;
   }
 
+  void wait_for_table(const std::string& table) {
+    ASSERT_TRUE(comes_true([&] {
+      const auto described = engine_->describe_table({.table = table});
+      return described && described->table.status == TableStatus::kActive;
+    }));
+  }
+
   FakeClock clock_;
   TempDir directory_;
   std::unique_ptr<Engine> engine_;

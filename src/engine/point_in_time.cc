@@ -74,6 +74,7 @@ Result<bool> ChangedRows::load(const std::string& begin) {
 Result<void> ChangedRows::collect(unsigned bucket, const std::string& begin) {
   rows_.clear();
   bytes_ = 0;
+  if (history_.log == 0) return {};
   return scan_changes(view_, history_.log, bucket, from_, to_, [&](const Change& change) {
     const ItemView image = change.before ? *change.before : *change.after;
     std::string key = item_row_key(history_.secret, history_.key, image);

@@ -23,8 +23,8 @@ namespace stator {
 
 // Where a table's items and changes are: what a reader needs to know, be the table there or not.
 struct TableHistory {
-  KeyShape key;  // its space has the items
-  SpaceId log = 0;
+  KeyShape key;     // its space has the items
+  SpaceId log = 0;  // 0: nothing has changed
   Hash128 secret = {};
 };
 

@@ -62,16 +62,18 @@ void drop_unused_attributes(CreateTableRequest& settings) {
   });
 }
 
-Result<void> choose_billing(const Item& request, CreateTableRequest& settings) {
+Result<void> choose_settings(const Item& request, CreateTableRequest& settings) {
   Item given;
   for (const auto& [name, member] :
        {std::pair("BillingModeOverride", "BillingMode"),
+        std::pair("SSESpecificationOverride", "SSESpecification"),
         std::pair("ProvisionedThroughputOverride", "ProvisionedThroughput"),
         std::pair("OnDemandThroughputOverride", "OnDemandThroughput")}) {
     const auto found = request.find(name);
     if (found != request.end()) given.emplace(member, found->second);
   }
   STATOR_TRY(CreateTableRequest chosen, parsed(std::move(given)));
+  if (chosen.encryption) settings.encryption = chosen.encryption;
   if (chosen.billing_mode) settings.billing_mode = chosen.billing_mode;
   if (chosen.throughput) settings.throughput = chosen.throughput;
   if (chosen.on_demand_throughput) settings.on_demand_throughput = chosen.on_demand_throughput;
@@ -88,7 +90,7 @@ Result<void> choose_billing(const Item& request, CreateTableRequest& settings) {
   return {};
 }
 
-// The copy of a table's items and entries from a space where nothing changes any more.
+// The copy of a table's items and entries from a backup, or as another table's were.
 class Restore {
  public:
   Restore(Engine::Impl& engine, std::string table) : engine_(engine), name_(std::move(table)) {}
@@ -100,10 +102,17 @@ class Restore {
     const Table& table = *found->second;
     STATOR_TRY(Item record, Records(*engine_.store).get(key_));
     STATOR_TRY(const auto view, engine_.store->read_view());
-    CopyPlan plan{.from = static_cast<SpaceId>(integer_of(record, "From")),
+    CopyPlan plan{.from = {.key = table.key(), .secret = table.secret()},
                   .to = table.definition().space,
                   .indexed = &table};
-    if (plan.from < kFirstTableSpace) return fail(Code::kCorruption, "There is no source");
+    plan.from.key.space = static_cast<SpaceId>(integer_of(record, "From"));
+    if (const auto history = history_of(record)) {
+      plan.from.log = history->log;
+      plan.stamp = history->stamp;
+    }
+    if (plan.from.key.space < kFirstTableSpace) {
+      return fail(Code::kCorruption, "There is no source");
+    }
     if (const auto position = record.find("Position"); position != record.end()) {
       if (const Binary* bytes = position->second.get_if<Binary>()) plan.after = bytes->bytes;
     }
@@ -124,9 +133,11 @@ class Restore {
 }  // namespace
 
 Result<TableDefinition> restored_definition(const Engine::Impl& engine,
-                                            const TableDefinition& source, const Item& request) {
+                                            const TableDefinition& source, const Item& request,
+                                            RestoreSummary summary) {
   TableDefinition target{
       .settings = source.settings, .id = random_uuid(), .created_ms = engine.now_ms()};
+  target.restored = std::move(summary);
   CreateTableRequest& settings = target.settings;
   settings.table = text_of(request, "TargetTableName");
   settings.tags.clear();
@@ -137,7 +148,7 @@ Result<TableDefinition> restored_definition(const Engine::Impl& engine,
                                  &CreateTableRequest::local_indexes, settings));
   STATOR_CHECK_OK(choose_indexes(request, "GlobalSecondaryIndexOverride", "GlobalSecondaryIndexes",
                                  &CreateTableRequest::global_indexes, settings));
-  STATOR_CHECK_OK(choose_billing(request, settings));
+  STATOR_CHECK_OK(choose_settings(request, settings));
   drop_unused_attributes(settings);
   STATOR_CHECK_OK(validate(settings));
   return target;
@@ -145,15 +156,10 @@ Result<TableDefinition> restored_definition(const Engine::Impl& engine,
 
 Result<Item> begin_restore(Engine::Impl& engine, TableDefinition target, Item record) {
   const std::string name = target.settings.table;
-  Item summary{{"SourceTableArn", text_of(record, "SourceTable")},
-               {"RestoreDateTime", seconds(integer_of(record, "StartedMs"))},
-               {"RestoreInProgress", true}};
-  if (record.contains("Backup")) summary["SourceBackupArn"] = text_of(record, "Backup");
   STATOR_TRY(const TablePtr table,
              engine.catalogue->begin_restore(std::move(target), std::move(record)));
   start_restore(engine, name);
   STATOR_TRY(Item described, description_of(engine, *table, TableStatus::kCreating));
-  described["RestoreSummary"] = std::move(summary);
   return Item{{"TableDescription", std::move(described)}};
 }
 

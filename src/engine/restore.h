@@ -11,7 +11,8 @@ namespace stator {
 // The definition of a table restored from one of `source`, with the overrides of the request.
 // kValidation for indexes that the source does not have.
 Result<TableDefinition> restored_definition(const Engine::Impl& engine,
-                                            const TableDefinition& source, const Item& request);
+                                            const TableDefinition& source, const Item& request,
+                                            RestoreSummary summary);
 
 // Keeps the record, starts the copy, and answers with the new table's description.
 Result<Item> begin_restore(Engine::Impl& engine, TableDefinition target, Item record);

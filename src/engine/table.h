@@ -41,10 +41,12 @@ struct TableDefinition {
   std::optional<int64_t> table_class_changed_ms = {};
   ThroughputChanges throughput_changes = {};
   std::map<std::string, ThroughputChanges> index_throughput_changes = {};  // by index
+  std::optional<RestoreSummary> restored = {};  // `in_progress` is told by who has the definition
 
   bool is_unfinished(SpaceId which) const { return std::ranges::count(unfinished, which) > 0; }
   // How long changes are kept for point-in-time recovery; 0: not at all.
   int64_t recovery_ms = 0;
+  int64_t recovery_since_ms = 0;  // the earliest time that changes are kept from, where they are
   // Set by the catalogue, from settings.stream and recovery_ms.
   SpaceId log_space = 0;                         // where changes are recorded, or 0
   std::optional<int64_t> latest_stream_ms = {};  // LoggedStream::created_ms, enabled or not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying a table's items from one space to another: backups and what is restored from them.
+// Copying a table's items from one space to another: backups and what is restored.
 //
 // Row keys differ in their space alone, so rows move as they are.
 #pragma once
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/engine_impl.h"
+#include "engine/point_in_time.h"
 
 namespace stator {
 
@@ -19,13 +20,14 @@ struct CopiedRows {
 using CopyProgress = FunctionRef<void(Transaction& transaction, const std::string& last)>;
 
 struct CopyPlan {
-  SpaceId from = 0;
+  TableHistory from;   // without a log: the items as the view sees them
+  uint64_t stamp = 0;  // otherwise as they were before it
   SpaceId to = 0;
   const Table* indexed = nullptr;  // whose index entries are written too; null: none
   std::string after = {};          // the source's key that an earlier copy reached
 };
 
-// Copies what `view` sees. kCancelled where the worker of the engine's jobs stops.
+// kCancelled where the worker of the engine's jobs stops.
 Result<CopiedRows> copy_rows(Engine::Impl& engine, ReadView& view, const CopyPlan& plan,
                              CopyProgress progress);
 

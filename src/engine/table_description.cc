@@ -85,6 +85,7 @@ TableDescription describe(const Engine::Impl& engine, const Table& table) {
     description.latest_stream_arn =
         stream_arn(engine, settings.table, *definition.latest_stream_ms);
   }
+  description.restore = definition.restored;
   for (std::size_t i = 0; i < table.indexes().size(); ++i) {
     IndexDescription index = describe(engine, table, i, description.arn);
     if (index.status != TableStatus::kActive) description.status = TableStatus::kUpdating;
@@ -97,6 +98,7 @@ TableDescription describe(const Engine::Impl& engine, const Table& table) {
 TableDescription describe(const Engine::Impl& engine, const Table& table, TableStatus status) {
   TableDescription description = describe(engine, table);
   description.status = status;
+  if (description.restore) description.restore->in_progress = status == TableStatus::kCreating;
   for (IndexDescription& index : description.global_indexes) index.status = status;
   return description;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/document.h"
+#include "engine/catalogue.h"
 #include "engine/catalogue_codec.h"
 #include "engine/catalogue_rows.h"
 #include "engine/records.h"
@@ -28,6 +29,7 @@ class CatalogueCheck {
       check_recorded(*table);
     }
     for (const auto& [space, log] : contents_.logs) check_log(log);
+    for (const auto& [name, history] : restored_from_) check_history(name, history);
     for (const SpaceId space : contents_.dropped) check_given_out(space);
     for (const SpaceId space : contents_.restoring) check_given_out(space);
     for (const auto& [space, counters] : contents_.counters) check_counted(space);
@@ -125,6 +127,18 @@ class CatalogueCheck {
       return;
     }
     for (const SpaceId space : (*table)->all_spaces()) contents_.restoring.insert(space);
+    if (const auto history = history_of(record)) restored_from_[(*table)->name()] = *history;
+  }
+
+  // What a table is restored from is there, though the other table may be gone.
+  void check_history(const std::string& name, const HeldHistory& history) {
+    if (!contents_.complete) return;
+    const bool has_rows =
+        live_.contains(history.space) || contents_.dropped.contains(history.space);
+    if (has_rows && contents_.logs.contains(history.log)) return;
+    verification_.add(kKind, "table '" + name + "' is being restored from space " +
+                                 std::to_string(history.space) + " and log " +
+                                 std::to_string(history.log) + ", which are not there");
   }
 
   void check_table(std::string_view name, std::string_view value) {
@@ -169,7 +183,7 @@ class CatalogueCheck {
   void check_recorded(const Table& table) {
     if (table.log_space() == 0 || !contents_.complete) return;
     const auto log = contents_.logs.find(table.log_space());
-    if (log != contents_.logs.end() && log->second.is_recording()) return;
+    if (log != contents_.logs.end() && log->second.table_id == table.definition().id) return;
     verification_.add(kKind, "table '" + table.name() + "': its change log is not there");
   }
 
@@ -213,6 +227,7 @@ class CatalogueCheck {
   ReadView& view_;
   CatalogueContents contents_;
   std::set<SpaceId> settings_;
+  std::map<std::string, HeldHistory> restored_from_;  // by the table that is being restored
   SpaceId next_space_ = kFirstTableSpace;
   std::set<SpaceId> live_;
   std::set<SpaceId> backfills_;

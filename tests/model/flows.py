@@ -150,3 +150,11 @@ def backups(walk):
     while walk.call("DescribeTable", {"TableName": "Restored"})["Table"]["TableStatus"] == "CREATING":
         pass
     walk.call("DeleteBackup", arn)
+    table = {"TableName": "Walked"}
+    walk.call("UpdateContinuousBackups",
+              {**table, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}})
+    walk.call("DescribeContinuousBackups", table)
+    walk.call("RestoreTableToPointInTime", {"SourceTableName": "Walked", "TargetTableName": "Past",
+                                            "UseLatestRestorableTime": True})
+    while walk.call("DescribeTable", {"TableName": "Past"})["Table"]["TableStatus"] == "CREATING":
+        pass

@@ -152,9 +152,8 @@ def main():
 
 # Operations that this version lacks.
 ABSENT = {
-    "DescribeContinuousBackups", "DescribeExport", "DescribeImport", "ExportTableToPointInTime",
-    "ImportTable", "ListExports", "ListImports", "RestoreTableToPointInTime",
-    "UpdateContinuousBackups",
+    "DescribeExport", "DescribeImport", "ExportTableToPointInTime", "ImportTable", "ListExports",
+    "ListImports",
 }
 # Operations that one machine cannot carry out; what they answer is an error of their own.
 REFUSED = {"EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination",

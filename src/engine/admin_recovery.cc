@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// UpdateContinuousBackups, DescribeContinuousBackups, RestoreTableToPointInTime.
+#include <algorithm>
+
+#include "engine/admin_messages.h"
+#include "engine/admin_support.h"
+#include "engine/point_in_time.h"
+#include "engine/restore.h"
+
+namespace stator::admin {
+namespace {
+
+constexpr int64_t kSecondMs = 1000;
+constexpr int64_t kDayMs = 24LL * 3600 * kSecondMs;
+constexpr int64_t kDefaultDays = 35;
+
+int64_t earliest_ms(const TableDefinition& definition, int64_t now_ms) {
+  return std::max(definition.recovery_since_ms, now_ms - definition.recovery_ms);
+}
+
+// kTableNotFound; kContinuousBackupsUnavailable for a table that is being restored.
+Result<TablePtr> find_backed_up(const Engine::Impl& engine, std::string_view name) {
+  if (engine.catalogue->snapshot()->restoring.contains(name)) {
+    return fail(Code::kContinuousBackupsUnavailable, messages::backups_being_enabled(name));
+  }
+  return find_table_named(engine, name);
+}
+
+// Times are in whole seconds, as those that clients send back are.
+Item continuous_backups_of(const TableDefinition& definition, int64_t now_ms) {
+  Item recovery{{"PointInTimeRecoveryStatus", "DISABLED"}};
+  if (definition.recovery_ms > 0) {
+    const int64_t earliest_second =
+        (earliest_ms(definition, now_ms) + kSecondMs - 1) / kSecondMs * kSecondMs;
+    recovery = Item{{"PointInTimeRecoveryStatus", "ENABLED"},
+                    {"RecoveryPeriodInDays", definition.recovery_ms / kDayMs},
+                    {"EarliestRestorableDateTime", seconds(earliest_second)},
+                    {"LatestRestorableDateTime", seconds(now_ms / kSecondMs * kSecondMs)}};
+  }
+  return Item{{"ContinuousBackupsDescription",
+               Item{{"ContinuousBackupsStatus", "ENABLED"},
+                    {"PointInTimeRecoveryDescription", std::move(recovery)}}}};
+}
+
+Result<Item> describe_continuous_backups(Engine::Impl& engine, const Item& request) {
+  STATOR_TRY(const TablePtr table, find_backed_up(engine, text_of(request, "TableName")));
+  return continuous_backups_of(table->definition(), engine.now_ms());
+}
+
+Result<Item> update_continuous_backups(Engine::Impl& engine, const Item& request) {
+  const std::string name = text_of(request, "TableName");
+  const Item& wanted = map_of(request, "PointInTimeRecoverySpecification");
+  const bool enabled = boolean_of(wanted, "PointInTimeRecoveryEnabled");
+  const int64_t days = integer_of(wanted, "RecoveryPeriodInDays", kDefaultDays);
+  const int64_t now_ms = engine.now_ms();
+  STATOR_CHECK_OK(find_backed_up(engine, name));
+  auto versions =
+      engine.catalogue->update(name, now_ms, [&](TableDefinition& definition) -> Result<void> {
+        const bool was_enabled = definition.recovery_ms > 0;
+        // What a shorter period has let go does not come back with a longer one.
+        definition.recovery_since_ms = was_enabled ? earliest_ms(definition, now_ms) : now_ms;
+        definition.recovery_ms = enabled ? days * kDayMs : 0;
+        return {};
+      });
+  if (versions) return continuous_backups_of(versions->after->definition(), now_ms);
+  if (versions.error().code != Code::kResourceNotFound) return failure_of(std::move(versions));
+  return fail(Code::kTableNotFound, messages::no_such_table(name));
+}
+
+// The source's name. kValidation, kAccessDenied.
+Result<std::string> source_of(const Item& request) {
+  const bool has_arn = request.contains("SourceTableArn");
+  if (has_arn == request.contains("SourceTableName")) {
+    return fail(Code::kValidation, messages::kNoRestoreSource);
+  }
+  return text_of(request, has_arn ? "SourceTableArn" : "SourceTableName");
+}
+
+// kValidation, kInvalidRestoreTime.
+Result<int64_t> time_of(const Item& request, const TableDefinition& source, int64_t now_ms) {
+  const bool latest = boolean_of(request, "UseLatestRestorableTime");
+  if (latest == request.contains("RestoreDateTime")) {
+    return fail(Code::kValidation, messages::kNoRestoreTime);
+  }
+  const int64_t time_ms = latest ? now_ms : integer_of(request, "RestoreDateTime");
+  if (time_ms < earliest_ms(source, now_ms) || time_ms > now_ms) {
+    return fail(Code::kInvalidRestoreTime, messages::kInvalidRestoreTime);
+  }
+  return time_ms;
+}
+
+// Holds for as long as it lives, for what is not yet in a record.
+class Hold {
+ public:
+  Hold(Catalogue& catalogue, const HeldHistory& history)
+      : catalogue_(catalogue), history_(history) {
+    catalogue_.hold(history_);
+  }
+  ~Hold() { catalogue_.release(history_); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  Catalogue& catalogue_;
+  HeldHistory history_;
+};
+
+Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& request) {
+  STATOR_TRY(const std::string name, source_of(request));
+  STATOR_TRY(const TablePtr source, find_table_named(engine, name));
+  const TableDefinition& definition = source->definition();
+  if (definition.recovery_ms == 0) {
+    return fail(Code::kPointInTimeRecoveryUnavailable, messages::no_recovery(name));
+  }
+  const int64_t now_ms = engine.now_ms();
+  STATOR_TRY(const int64_t time_ms, time_of(request, definition, now_ms));
+  RestoreSummary summary{.source_table_arn = table_arn(engine, name), .time_ms = time_ms};
+  STATOR_TRY(TableDefinition target,
+             restored_definition(engine, definition, request, std::move(summary)));
+  HeldHistory history{.space = definition.space, .log = definition.log_space};
+  const Hold all(*engine.catalogue, history);
+  STATOR_TRY(const auto view, engine.store->read_view());
+  const bool latest = boolean_of(request, "UseLatestRestorableTime");
+  STATOR_TRY(history.stamp, stamp_at(*view, history.log, latest ? INT64_MAX : time_ms));
+  engine.catalogue->hold(history);
+  auto begun = begin_restore(engine, std::move(target),
+                             Item{{"From", definition.space},
+                                  {"Log", definition.log_space},
+                                  {"Stamp", static_cast<int64_t>(history.stamp)}});
+  if (!begun) engine.catalogue->release(history);
+  return begun;
+}
+
+}  // namespace
+
+const Operation kDescribeContinuousBackups{shapes::kTableName, describe_continuous_backups};
+const Operation kUpdateContinuousBackups{shapes::kUpdateContinuousBackups,
+                                         update_continuous_backups};
+const Operation kRestoreTableToPointInTime{shapes::kRestoreTableToPointInTime,
+                                           restore_table_to_point_in_time};
+
+}  // namespace stator::admin
