@@ -37,7 +37,8 @@ struct EntryKind {
   const char* map;     // prefixes of the attributes' names
   const char* number;  // of a holder its fence, of a waiter its place
   const char* count;   // the attribute that counts them
-  bool operator==(const EntryKind&) const = default;
+  // By what the names say: equal literals may have several addresses.
+  bool operator==(const EntryKind& other) const { return std::string_view(map) == other.map; }
 };
 inline constexpr EntryKind kHolder{"holder:", "fence:", "held"};
 inline constexpr EntryKind kWaiter{"waiter:", "place:", "waiting"};
