@@ -234,7 +234,7 @@ std::string to_json(const DeleteTableRequest& request) {
 std::string to_json(const UpdateTableRequest& request) {
   JsonWriter json(1024);
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   if (request.attributes) write_attribute_definitions(json, *request.attributes);
   write_table_settings(json, request);
   if (request.global_indexes) {
@@ -253,7 +253,7 @@ std::string to_json(const UpdateTableRequest& request) {
 std::string to_json(const UpdateTimeToLiveRequest& request) {
   JsonWriter json;
   json.begin_object();
-  write_text(json, "TableName", request.table);
+  write_table(json, request.table);
   write_time_to_live(json, request.specification);
   json.end_object();
   return std::move(json).finish();

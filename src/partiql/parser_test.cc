@@ -30,6 +30,8 @@ TEST(Parser, PrintsWhatItReadAndReadsWhatItPrinted) {
        R"(SELECT * FROM "T" WHERE (("a" IS NOT MISSING) and ("b" IS DOUBLE PRECISION)))"},
       {"SELECT * FROM T WHERE a NOT BETWEEN 1 AND 2 AND b IN ('x')",
        R"(SELECT * FROM "T" WHERE (("a" NOT BETWEEN 1 AND 2) and ("b" IN ['x'])))"},
+      {"SELECT * FROM T WHERE a IN b - -? * 2 - 1",
+       R"(SELECT * FROM "T" WHERE ("a" IN "b" - ((- ?) * 2) - 1))"},
       {"SELECT * FROM T /* c */ WHERE p = ? -- d\n ORDER BY s DESC, p",
        R"(SELECT * FROM "T" WHERE ("p" = ?) ORDER BY "s" DESC, "p")"},
       {"INSERT INTO T VALUE {'a': <<1, -2>>, 'b': [true, null, {}]}",

@@ -51,6 +51,13 @@ std::string print_operator(const Term& term) {
   return "(" + join(term.parts, " " + term.text + " ") + ")";
 }
 
+// Behind IN a parenthesis begins a list.
+std::string print_sequence(const Term& term) {
+  if (term.kind != TermKind::kOperator) return print(term);
+  const std::string sign = term.text + " " + print(term.parts.back());
+  return term.parts.size() == 1 ? sign : print_sequence(term.parts[0]) + " " + sign;
+}
+
 std::string_view type_word(std::string_view type) {
   if (type == "DOUBLE_PRECISION") return "DOUBLE PRECISION";
   if (type == "CHARACTER_VARYING") return "CHARACTER VARYING";
@@ -123,7 +130,7 @@ std::string print(const Term& term) {
       return fmt::format("({} {}BETWEEN {} AND {})", print(term.parts[0]), no, print(term.parts[1]),
                          print(term.parts[2]));
     case TermKind::kIn:
-      return fmt::format("({} {}IN {})", print(term.parts[0]), no, print(term.parts[1]));
+      return fmt::format("({} {}IN {})", print(term.parts[0]), no, print_sequence(term.parts[1]));
     default:
       return term.text;
   }
