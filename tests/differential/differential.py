@@ -15,7 +15,7 @@ import time
 from compare import step
 from endpoint import Endpoint
 from generate import Generator
-from known import explanation
+from known import explanation, parts_ways
 from shrink import Shrinker
 
 HISTORY = 80
@@ -23,9 +23,10 @@ KINDS_MAX = 200
 
 
 class Run:
-    def __init__(self, endpoints, explain):
+    def __init__(self, endpoints, explain, ends):
         self.endpoints = endpoints
         self.explain = explain
+        self.ends = ends  # whether a history ends with this operation and request
         self.requests = collections.Counter()
         self.refused = 0
         self.known = collections.Counter()
@@ -51,6 +52,8 @@ class Run:
                 else:
                     self.unexplained[difference.kind] += 1
                     self.samples.setdefault(difference.kind, (seed, list(steps), difference))
+            if self.ends(operation, request):
+                return
             # What follows would only repeat an unexplained difference of what is stored.
             if any(
                 d.diverges or d.ours.startswith("body") and not self.explain(d) for d in differences
@@ -94,6 +97,7 @@ def main():
     run = Run(
         [Endpoint(arguments.ours), Endpoint(arguments.theirs)],
         (lambda difference: None) if arguments.exact else explanation,
+        (lambda operation, request: False) if arguments.exact else parts_ways,
     )
     began = time.monotonic()
     seed = arguments.seed
