@@ -25,6 +25,7 @@ struct Flags {
   std::string credentials;
   double idle_seconds = 120;
   double request_seconds = 30;
+  double expire_seconds = 1;
 };
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
@@ -53,7 +54,8 @@ int serve(const Flags& flags) {
   server::ServerOptions options{.listen = std::move(*listen),
                                 .threads = flags.threads,
                                 .idle_timeout = milliseconds_of(flags.idle_seconds),
-                                .request_timeout = milliseconds_of(flags.request_seconds)};
+                                .request_timeout = milliseconds_of(flags.request_seconds),
+                                .sweep_interval = milliseconds_of(flags.expire_seconds)};
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   options.cache_bytes = flags.cache_mb << 20;
   if (!flags.memory) options.data = flags.data;
@@ -123,6 +125,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
               "Connections without a request are closed after this");
   add_seconds("--request-timeout", flags->request_seconds,
               "For a request to arrive whole, and for an answer to be taken further");
+  add_seconds("--expire-every", flags->expire_seconds, "How often expired items are deleted");
   command
       ->add_option("--credentials", flags->credentials,
                    "Accept the signatures of this file's access keys alone (AWS's credentials file "

@@ -27,6 +27,7 @@ struct ServerOptions {
   int threads = 0;                                    // event loops; 0: one a core
   std::chrono::milliseconds idle_timeout{120'000};    // of a connection between requests
   std::chrono::milliseconds request_timeout{30'000};  // see http::ServerOptions
+  std::chrono::milliseconds sweep_interval{1000};     // see EngineOptions
   // Whose signatures are accepted. Absent: anybody's, on loopback only.
   std::optional<Credentials> credentials = {};
 };

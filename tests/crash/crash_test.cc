@@ -3,7 +3,8 @@
 //
 // Each round writes from several clients at once, kills the server at a random moment, has `stator
 // verify` read what is left, starts the server again there and checks what the clients know
-// (support/ledger.h), with the last transactions sent once more under their tokens.
+// (support/ledger.h), with the last transactions sent once more under their tokens, and what became
+// of the jobs that were under way (upkeep.h).
 // STATOR_CRASH_ROUNDS sets how many rounds (10 unless set), STATOR_SEED what they write.
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "cli/process.h"
+#include "crash/upkeep.h"
 #include "stator/http_client.h"
 #include "support/from_environment.h"
 #include "support/ledger.h"
@@ -32,15 +34,16 @@ HttpClient connect(const std::string& url) {
   return HttpClient::open({.endpoint = url, .max_attempts = 1}).value();
 }
 
-void write_until_killed(Client& client, Ledger& ledger, ServerProcess& server,
+void write_until_killed(Client& client, Ledger& ledger, Upkeep& upkeep, ServerProcess& server,
                         std::mt19937_64& random) {
   std::vector<std::thread> threads;
-  std::vector<Result<void>> ends(kWriters);
+  std::vector<Result<void>> ends(kWriters + 1);
   const std::atomic<bool> never = false;
-  threads.reserve(kWriters);
+  threads.reserve(kWriters + 1);
   for (std::size_t writer = 0; writer < kWriters; ++writer) {
     threads.emplace_back([&, writer] { ends[writer] = ledger.write(client, writer, never); });
   }
+  threads.emplace_back([&] { ends[kWriters] = upkeep.run(client); });
   // The moment of the crash is the one thing here that is left to chance.
   std::this_thread::sleep_for(std::chrono::milliseconds(5 + random() % 150));
   server.kill_now();
@@ -64,8 +67,9 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   std::mt19937_64 random(seed);
   const TempDir directory;
   const std::string data = (directory.path() / "data").string();
-  const std::vector<std::string> arguments = {"--data", data};
+  const std::vector<std::string> arguments = {"--data", data, "--expire-every", "0.1"};
   Ledger ledger(kWriters, random());
+  Upkeep upkeep(random());
   for (uint64_t round = 0; round <= rounds && !HasFailure(); ++round) {
     SCOPED_TRACE("after " + std::to_string(round) + " kills");
     ServerProcess server(STATOR_BINARY, arguments);
@@ -74,19 +78,23 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
     if (round == 0) {
       const auto created = Ledger::create(client);
       ASSERT_TRUE(created) << created.error().message;
+      const auto filled = upkeep.create(client);
+      ASSERT_TRUE(filled) << filled.error().message;
     }
     ledger.settle(client, Kept::kAcknowledged);
     ledger.repeat_transactions(client);
+    upkeep.settle(client);
     if (round < rounds) {
-      write_until_killed(client, ledger, server, random);
+      write_until_killed(client, ledger, upkeep, server, random);
       expect_sound(data);
     } else {
       EXPECT_EQ(server.terminate(), 0);
     }
   }
   EXPECT_GT(ledger.acknowledged(), 0U) << "no round wrote anything";
-  std::cout << rounds << " kills, " << ledger.acknowledged() << " writes, STATOR_SEED=" << seed
-            << '\n';
+  EXPECT_TRUE(rounds < 10 || upkeep.restored() > 0) << "nothing was restored";
+  std::cout << rounds << " kills, " << ledger.acknowledged() << " writes, " << upkeep.restored()
+            << " tables restored, STATOR_SEED=" << seed << '\n';
 }
 
 }  // namespace
