@@ -32,7 +32,7 @@ Result<void> create_tables(Client& client, const FeedOptions& options) {
       .key_schema = {{"partition_key", KeyType::kHash}, {"range_key", KeyType::kRange}},
       .billing_mode = BillingMode::kPayPerRequest};
   STATOR_CHECK_OK(create_table_if_missing(client, article));
-  for (const CreateTableRequest& table : Feed::table_definitions(options)) {
+  for (const RecipeTable& table : Feed::table_definitions(options)) {
     STATOR_CHECK_OK(create_table_if_missing(client, table));
   }
   return {};

@@ -16,6 +16,7 @@
 
 namespace stator {
 
+class Engine;
 class Store;
 
 enum class Durability {
@@ -96,6 +97,7 @@ class Database final : public Client {
 
  private:
   friend Result<Database> open_database_on(std::unique_ptr<Store> store);
+  friend Database database_on(std::unique_ptr<Engine> engine);
   struct Impl;
   explicit Database(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -22,6 +22,7 @@ struct Flags : RecipeFlags {
   int keep = 0;
   int backfill = 0;
   int merge_over = 0;
+  bool stream = false;
   double claim_seconds = 30;
   double sweep_seconds = 30;
   FeedSources sources;
@@ -36,7 +37,8 @@ int run(const Flags& flags, const std::function<int(const Feed&)>& action) {
                       .followers_table = flags.followers_table,
                       .sweep = milliseconds(flags.sweep_seconds),
                       .claim = milliseconds(flags.claim_seconds),
-                      .merge_over = flags.merge_over};
+                      .merge_over = flags.merge_over,
+                      .outbox = flags.stream ? Outbox::kStream : Outbox::kIndex};
   const auto opened = open_sources(flags.sources, options);
   if (!opened) return report(opened.error());
   return with_tables(flags, Feed::table_definitions(options),
@@ -172,6 +174,8 @@ void add_feed(CLI::App& app, Invocation& invocation) {
                      "Merge the posts of authors with more followers when feeds are read")
         ->type_name("FOLLOWERS")
         ->capture_default_str();
+    leaf->add_flag("--stream-outbox", flags->stream,
+                   "Posts to deliver are found in the table's stream instead of an index");
     return leaf;
   };
   const auto add_user = [&](CLI::App* leaf) { leaf->add_option("user", flags->user)->required(); };

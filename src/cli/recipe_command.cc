@@ -32,11 +32,11 @@ void add_recipe_flags(CLI::App& command, RecipeFlags& flags, const std::string& 
   command.add_flag("--json", flags.json, "One JSON object a line, for scripts");
 }
 
-int with_tables(const RecipeFlags& flags, const std::vector<CreateTableRequest>& tables,
+int with_tables(const RecipeFlags& flags, const std::vector<RecipeTable>& tables,
                 const std::function<int(Client&)>& action) {
   auto client = open_client(flags.where);
   if (!client) return report(client.error());
-  for (const CreateTableRequest& table : tables) {
+  for (const RecipeTable& table : tables) {
     const auto there = flags.create_table ? create_table_if_missing(**client, table)
                                           : find_table(**client, table.table);
     if (!there) return report(there.error());

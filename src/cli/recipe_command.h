@@ -9,7 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/endpoint.h"
-#include "stator/client.h"
+#include "stator/recipes/common.h"
 
 namespace stator::cli {
 
@@ -25,7 +25,7 @@ void add_recipe_flags(CLI::App& command, RecipeFlags& flags, const std::string& 
 
 // Opens the client, makes the tables where they are missing and may be, and runs `action`, whose
 // result is the exit status.
-int with_tables(const RecipeFlags& flags, const std::vector<CreateTableRequest>& tables,
+int with_tables(const RecipeFlags& flags, const std::vector<RecipeTable>& tables,
                 const std::function<int(Client&)>& action);
 
 // One line on standard output: `item` as plain JSON with --json, otherwise `text`.

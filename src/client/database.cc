@@ -87,6 +87,10 @@ Database::~Database() = default;
 
 Result<Database> open_database_on(std::unique_ptr<Store> store) {
   STATOR_TRY(std::unique_ptr<Engine> engine, Engine::open(std::move(store)));
+  return database_on(std::move(engine));
+}
+
+Database database_on(std::unique_ptr<Engine> engine) {
   return Database(std::make_unique<Database::Impl>(Database::Impl{std::move(engine)}));
 }
 

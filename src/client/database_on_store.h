@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a Database on a store that is open already, such as one on files that a test lets fail.
+// Opening a Database on a store that is open already, such as one on files that a test lets fail,
+// or on an engine, such as one with another clock.
 #pragma once
 
 #include <memory>
 
+#include "engine/engine.h"
 #include "stator/database.h"
 #include "storage/store.h"
 
@@ -11,5 +13,6 @@ namespace stator {
 
 // kCorruption where the store holds no Stator catalogue that this version can read.
 Result<Database> open_database_on(std::unique_ptr<Store> store);
+Database database_on(std::unique_ptr<Engine> engine);
 
 }  // namespace stator

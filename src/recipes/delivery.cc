@@ -87,14 +87,9 @@ Result<Delivery::Outcome> Delivery::deliver_claimed(Job job) {
   return Outcome::kBusy;
 }
 
-int64_t Delivery::now_ms() const {
-  const Time now = state_.time.now();
-  return now.unix_seconds() * 1000 + now.subsecond_ns() / 1'000'000;
-}
-
 // The post as it is, and this worker's for a while if it is in the outbox and nobody else's.
 Result<Delivery::Look> Delivery::claim(const Item& key) {
-  const int64_t now = now_ms();
+  const int64_t now = state_.now_ms();
   const UpdateItemRequest take{
       .table = options_.table,
       .key = key,
@@ -216,7 +211,7 @@ Result<bool> Delivery::note(const Job& job, const std::string& attribute,
                         .condition = still(job),
                         .values = values_of(job)};
   set.values->emplace(":value", value);
-  set.values->emplace(":until", now_ms() + options_.claim.count());
+  set.values->emplace(":until", state_.now_ms() + options_.claim.count());
   auto written = with_retries(options_.retry, state_.time, stop_,
                               [&] { return state_.client.update_item(set); });
   if (!written && written.error().code != Code::kConditionalCheckFailed) {

@@ -69,7 +69,6 @@ class Delivery {
 
   std::string still(const Job& job) const;
   Values values_of(const Job& job) const;
-  int64_t now_ms() const;
 
   const FeedState& state_;
   const FeedOptions& options_;

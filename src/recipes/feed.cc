@@ -8,8 +8,6 @@
 #include <array>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "recipes/feed_state.h"
 #include "recipes/keys.h"
 #include "recipes/post_keys.h"
@@ -28,9 +26,9 @@ constexpr int kMaxShards = 64;
 constexpr int kMaxMergeOver = 100'000;
 constexpr std::size_t kMaxKeyNameBytes = 255;
 constexpr std::size_t kMaxPrefixBytes = 512;
-constexpr std::array<std::string_view, 10> kAttributes = {
-    "author", "content",     "edits",  "outbox",  "outbox_cursor",
-    "claim",  "claim_until", "spread", "authors", "retracted"};
+constexpr std::array<std::string_view, 13> kAttributes = {
+    "author", "content", "edits",     "outbox",  "outbox_cursor", "claim",     "claim_until",
+    "spread", "authors", "retracted", "read_to", "ended",         "expires_at"};
 
 Result<void> check_key_name(std::string_view argument, std::string_view name) {
   STATOR_CHECK_OK(check_text(argument, name, kMaxKeyNameBytes));
@@ -49,8 +47,12 @@ Result<void> check_prefix(std::string_view argument, std::string_view prefix) {
 
 namespace recipes {
 
+std::string FeedState::outbox_prefix() const {
+  return options.user_prefix + "PENDING#";
+}
+
 std::string FeedState::outbox(int shard) const {
-  return fmt::format("{}PENDING#{}", options.user_prefix, shard);
+  return outbox_prefix() + std::to_string(shard);
 }
 
 std::string FeedState::outbox_of(const PostId& id) const {
@@ -67,6 +69,7 @@ Result<void> FeedState::check_options() const {
   STATOR_CHECK_OK(check_text("outbox_index", options.outbox_index, kMaxKeyNameBytes));
   STATOR_CHECK_OK(check_prefix("user_prefix", options.user_prefix));
   STATOR_CHECK_OK(check_text("merged_prefix", options.merged_prefix, kMaxPrefixBytes));
+  STATOR_CHECK_OK(check_text("stream_prefix", options.stream_prefix, kMaxPrefixBytes));
   if (options.outbox_shards < 1 || options.outbox_shards > kMaxShards) {
     return invalid("outbox_shards", "must be 1 to 64");
   }
@@ -83,6 +86,9 @@ Result<void> FeedState::check_user(std::string_view argument, const UserId& user
   if (options.merge_over > 0 && user.text.starts_with(options.merged_prefix)) {
     return invalid(argument, "begins with merged_prefix, whose partitions are not users'");
   }
+  if (options.outbox == Outbox::kStream && user.text.starts_with(options.stream_prefix)) {
+    return invalid(argument, "begins with stream_prefix, whose partitions are not users'");
+  }
   return {};
 }
 
@@ -97,6 +103,17 @@ Item FeedState::merged_key_of(const UserId& author, const AttributeValue& range_
 Item FeedState::merged_authors_key() const {
   const bool numbers = options.layout == FeedLayout::kNewestFirst;
   return key_of({options.merged_prefix}, numbers ? AttributeValue(0) : AttributeValue("AUTHORS"));
+}
+
+Item FeedState::shard_key(std::string_view shard) const {
+  const bool numbers = options.layout == FeedLayout::kNewestFirst;
+  return key_of({options.stream_prefix + std::string(shard)},
+                numbers ? AttributeValue(0) : AttributeValue("SHARD"));
+}
+
+int64_t FeedState::now_ms() const {
+  const Time now = time.now();
+  return now.unix_seconds() * 1000 + now.subsecond_ns() / 1'000'000;
 }
 
 Item FeedState::copy_of(const Item& post, const UserId& author, const UserId& follower) const {
@@ -271,7 +288,7 @@ Result<void> Feed::retract(const UserId& author, const PostId& id) const {
   return {};
 }
 
-std::vector<CreateTableRequest> Feed::table_definitions(const FeedOptions& options) {
+std::vector<RecipeTable> Feed::table_definitions(const FeedOptions& options) {
   const ScalarType range =
       options.layout == FeedLayout::kNewestFirst ? ScalarType::kN : ScalarType::kS;
   const IndexDefinition outbox{
@@ -281,15 +298,20 @@ std::vector<CreateTableRequest> Feed::table_definitions(const FeedOptions& optio
       .throughput = {},
       .on_demand_throughput = {},
       .warm_throughput = {}};
-  std::vector<CreateTableRequest> tables;
-  tables.push_back({.table = options.table,
-                    .attributes = {{options.partition_key, ScalarType::kS},
-                                   {options.range_key, range},
-                                   {"outbox", ScalarType::kS}},
-                    .key_schema = {{options.partition_key, KeyType::kHash},
-                                   {options.range_key, KeyType::kRange}},
-                    .global_indexes = std::vector{outbox},
-                    .billing_mode = BillingMode::kPayPerRequest});
+  CreateTableRequest posts{
+      .table = options.table,
+      .attributes = {{options.partition_key, ScalarType::kS}, {options.range_key, range}},
+      .key_schema = {{options.partition_key, KeyType::kHash}, {options.range_key, KeyType::kRange}},
+      .billing_mode = BillingMode::kPayPerRequest};
+  const bool stream = options.outbox == Outbox::kStream;
+  if (stream) {
+    posts.stream = {.enabled = true, .view = StreamViewType::kNewAndOldImages};
+  } else {
+    posts.attributes.push_back({"outbox", ScalarType::kS});
+    posts.global_indexes = std::vector{outbox};
+  }
+  std::vector<RecipeTable> tables;
+  tables.emplace_back(std::move(posts), stream ? "expires_at" : "");
   if (options.followers == nullptr && !options.followers_table.empty()) {
     tables.push_back(
         TableFollowers::table_definition(options.followers_table, options.merge_over > 0));

@@ -35,17 +35,22 @@ struct FeedState {
   Item merged_key_of(const UserId& author, const AttributeValue& range_key) const;
   // The item whose set `authors` names all who ever had posts merged.
   Item merged_authors_key() const;
+  // What workers keep of a shard of the stream.
+  Item shard_key(std::string_view shard) const;
   // The item of a post in a follower's feed, of the author's own item.
   Item copy_of(const Item& post, const UserId& author, const UserId& follower) const;
   // Newest first; values as the layout orders them.
   bool is_newer(const AttributeValue& range_key, const AttributeValue& other) const;
 
   // The value of the attribute `outbox`, by which the index finds what is undelivered.
+  std::string outbox_prefix() const;
   std::string outbox(int shard) const;
   std::string outbox_of(const PostId& id) const;
   // The item on which a write's condition failed. Not every endpoint sends it; then it is read.
   Result<std::optional<Item>> refused_by(const Error& error, const Item& key) const;
   void announce(const UserId& author, const PostId& id) const;
+
+  int64_t now_ms() const;
 
   Result<Post> post_of(const Item& item) const;
 };

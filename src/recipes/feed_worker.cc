@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "recipes/delivery.h"
+#include "recipes/feed_stream.h"
 #include "recipes/keys.h"
 #include "recipes/post_keys.h"
 #include "recipes/requests.h"
@@ -27,10 +28,32 @@ void add(Delivered& total, const Delivered& more) {
   total.batches += more.batches;
 }
 
+// What waits for delivery, wherever the options say that it is found.
+class Waiting {
+ public:
+  Waiting(const FeedState& state, const std::stop_token& stop)
+      : state_(state), stream_(state, stop) {}
+
+  // Delivers what is found by one look; whether another would find more.
+  Result<bool> deliver(Delivery& delivery) {
+    if (state_.followers == nullptr) return false;
+    if (state_.options.outbox == Outbox::kStream) return stream_.look(delivery);
+    const int64_t before = delivery.done().posts;
+    for (int shard = 0; shard < state_.options.outbox_shards; ++shard) {
+      STATOR_CHECK_OK(delivery.drain(state_.outbox(shard)));
+    }
+    return delivery.done().posts > before;
+  }
+
+ private:
+  const FeedState& state_;
+  FeedStream stream_;
+};
+
 class Worker {
  public:
   Worker(const FeedState& state, std::stop_token stop, std::chrono::milliseconds idle)
-      : state_(state), stop_(std::move(stop)), idle_(idle) {}
+      : state_(state), stop_(std::move(stop)), idle_(idle), waiting_(state, stop_) {}
 
   Result<Delivered> run() {
     while (!stop_.stop_requested()) {
@@ -53,14 +76,15 @@ class Worker {
     // Not all workers at the same time.
     next_look_ = state_.time.since_boot() + sweep / 2 + jittered(sweep, sweep, 0);
     Delivery delivery(state_, stop_);
-    Result<void> drained;
-    for (int shard = 0;
-         state_.followers != nullptr && drained && shard < state_.options.outbox_shards; ++shard) {
-      drained = delivery.drain(state_.outbox(shard));
-    }
+    auto more = waiting_.deliver(delivery);
     add(total_, delivery.done());
-    if (drained && !state_.options.bus && delivery.done().posts == 0) rest(idle_);
-    return drained;
+    if (!more) return failure_of(std::move(more));
+    if (*more) {
+      next_look_ = {};
+    } else if (!state_.options.bus) {
+      rest(idle_);
+    }
+    return {};
   }
 
   Result<void> wait_for_announcements() {
@@ -101,6 +125,7 @@ class Worker {
   const FeedState& state_;
   std::stop_token stop_;
   std::chrono::milliseconds idle_;
+  Waiting waiting_;
   std::chrono::nanoseconds next_look_{};
   int failures_ = 0;
   Delivered total_;
@@ -111,10 +136,12 @@ class Worker {
 Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
   const FeedState& state = *state_;
   STATOR_CHECK_OK(state.check_options());
-  if (state.followers == nullptr) return Delivered();
   Delivery delivery(state, stop);
-  for (int shard = 0; shard < state.options.outbox_shards; ++shard) {
-    STATOR_CHECK_OK(delivery.drain(state.outbox(shard)));
+  Waiting waiting(state, stop);
+  bool more = true;
+  while (more) {
+    STATOR_TRY(more, waiting.deliver(delivery));
+    more = more && state.options.outbox == Outbox::kStream;
   }
   return delivery.done();
 }

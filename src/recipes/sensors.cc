@@ -266,14 +266,16 @@ Result<Page<SensorId>> SensorRegistry::at(const Location& place, const PageOptio
   return SensorPlaces(state.client, state.options, state.time).at(place, page);
 }
 
-CreateTableRequest SensorRegistry::table_definition(const SensorOptions& options) {
+RecipeTable SensorRegistry::table_definition(const SensorOptions& options) {
   const SensorNames& names = options.names;
   CreateTableRequest table{
       .table = options.table,
       .attributes = {{names.partition_key, ScalarType::kS}, {names.sort_key, ScalarType::kS}},
       .key_schema = {{names.partition_key, KeyType::kHash}, {names.sort_key, KeyType::kRange}},
       .billing_mode = BillingMode::kPayPerRequest};
-  if (options.layout == SensorLayout::kLocationItems) return table;
+  const bool expires = options.retention || options.roll_up_retention;
+  const std::string expiry = expires ? names.expiry : "";
+  if (options.layout == SensorLayout::kLocationItems) return {std::move(table), expiry};
   KeySchema keys{{names.index_partition_key, KeyType::kHash},
                  {names.index_sort_key, KeyType::kRange}};
   if (is_multi_attribute(options)) {
@@ -293,7 +295,7 @@ CreateTableRequest SensorRegistry::table_definition(const SensorOptions& options
        .throughput = {},
        .on_demand_throughput = {},
        .warm_throughput = {}}};
-  return table;
+  return {std::move(table), expiry};
 }
 
 }  // namespace stator

@@ -18,6 +18,9 @@ Result<void> check_same(const TableDescription& found, const CreateTableRequest&
   if (found.key_schema != wanted.key_schema) {
     return fail(Code::kConflict, "the table " + wanted.table + " has another key schema");
   }
+  if (wanted.stream && wanted.stream->enabled && found.stream != wanted.stream) {
+    return fail(Code::kConflict, "the table " + wanted.table + " lacks the stream, or its view");
+  }
   if (!wanted.global_indexes) return {};
   for (const IndexDefinition& index : *wanted.global_indexes) {
     const bool there = std::ranges::any_of(found.global_indexes, [&](const auto& candidate) {
@@ -39,9 +42,29 @@ bool is_active(const TableDescription& table) {
          });
 }
 
-}  // namespace
+// Several processes may do this at once, and the service refuses what is done already.
+Result<void> expire_by(Client& client, const std::string& table, const std::string& attribute) {
+  const RetryPolicy policy;
+  const auto described = recipes::with_retries(
+      policy, system_time(), [&] { return client.describe_time_to_live({.table = table}); });
+  if (!described && described.error().code == Code::kUnknownOperation) return {};
+  if (!described) return Failure(described.error());
+  if (described->status == TimeToLiveStatus::kDisabled) {
+    const auto updated = recipes::with_retries(policy, system_time(), [&] {
+      return client.update_time_to_live(
+          {.table = table, .specification = {.enabled = true, .attribute = attribute}});
+    });
+    if (updated) return {};
+    const auto again = client.describe_time_to_live({.table = table});
+    if (again && again->attribute == attribute) return {};
+    return Failure(updated.error());
+  }
+  if (described->attribute == attribute) return {};
+  return fail(Code::kConflict, "the items of the table " + table + " expire by the attribute " +
+                                   described->attribute + ", not by " + attribute);
+}
 
-Result<TableDescription> create_table_if_missing(Client& client, const CreateTableRequest& table) {
+Result<TableDescription> make_active(Client& client, const CreateTableRequest& table) {
   const RetryPolicy policy;
   auto created =
       recipes::with_retries(policy, system_time(), [&] { return client.create_table(table); });
@@ -64,6 +87,14 @@ Result<TableDescription> create_table_if_missing(Client& client, const CreateTab
     }
     system_time().sleep(recipes::jittered(kPoll, kPoll, 0), {});
   }
+}
+
+}  // namespace
+
+Result<TableDescription> create_table_if_missing(Client& client, const RecipeTable& table) {
+  STATOR_TRY(TableDescription made, make_active(client, table));
+  if (!table.expiry.empty()) STATOR_CHECK_OK(expire_by(client, table.table, table.expiry));
+  return made;
 }
 
 }  // namespace stator

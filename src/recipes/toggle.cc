@@ -354,12 +354,13 @@ Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, cons
   return answer;
 }
 
-CreateTableRequest AnyToggle::table_definition(const ToggleOptions& options) {
-  return {
+RecipeTable AnyToggle::table_definition(const ToggleOptions& options) {
+  CreateTableRequest table{
       .table = options.table,
       .attributes = {{options.partition_key, ScalarType::kS}, {options.sort_key, ScalarType::kS}},
       .key_schema = {{options.partition_key, KeyType::kHash}, {options.sort_key, KeyType::kRange}},
       .billing_mode = BillingMode::kPayPerRequest};
+  return {std::move(table), options.retention ? "expires_at" : ""};
 }
 
 }  // namespace stator

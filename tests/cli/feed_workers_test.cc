@@ -73,24 +73,25 @@ class FeedWorkers : public testing::Test {
     }
   }
 
-  static FeedOptions options() { return {.table = "Feeds", .followers_table = "Followers"}; }
+  virtual FeedOptions options() const { return {.table = "Feeds", .followers_table = "Followers"}; }
+  // All 77 post while any of three workers is killed at any time.
+  void post_while_workers_die(const FeedOptions& posting, const std::vector<std::string>& command);
+
   std::vector<std::string> worker_command(const std::vector<std::string>& more) const {
     std::vector<std::string> command = {"feed",    "worker", "--endpoint", server_.url(),
                                         "--claim", "1",      "--sweep",    "2"};
     command.insert(command.end(), more.begin(), more.end());
     return stator_command(command);
   }
-  bool outbox_is_empty() {
-    const auto waiting = client_->query({.table = "Feeds",
-                                         .index = "Outbox",
-                                         .key_condition = "outbox = :outbox",
-                                         .values = Values{{":outbox", "PENDING#0"}}});
-    return waiting && waiting->items.empty();
+  bool nothing_waits() {
+    const auto waiting =
+        client_->scan({.table = options().table, .filter = "attribute_exists(outbox)"});
+    return waiting && waiting->items.empty() && !waiting->last_evaluated_key;
   }
   // Each item of a user's feed as it is stored: author, content.
   std::multiset<std::string> stored_for(const std::string& user) {
     std::multiset<std::string> found;
-    QueryRequest request{.table = "Feeds",
+    QueryRequest request{.table = options().table,
                          .key_condition = "partition_key = :user",
                          .values = Values{{":user", user}},
                          .consistent_read = true};
@@ -141,34 +142,29 @@ std::multiset<std::string> expected_for(const Graph& graph, const std::string& u
   return texts;
 }
 
-TEST_F(FeedWorkers, DeliverToEachFollowerOnceWhicheverOfThemIsKilled) {
-  const NatsServer nats;
-  ASSERT_FALSE(nats.url().empty()) << "nats-server did not start";
+void FeedWorkers::post_while_workers_die(const FeedOptions& posting,
+                                         const std::vector<std::string>& command) {
   const Graph graph = read_graph();
   ASSERT_EQ(graph.names.size(), 77U);
-  FeedOptions announcing = options();
-  announcing.bus = nats::open_feed_bus({.url = nats.url()}).value();
-  const Feed feed(*client_, announcing);
+  const Feed feed(*client_, posting);
   for (const auto& [user, authors] : graph.follows) {
     for (const std::string& author : authors) ASSERT_TRUE(feed.follow({user}, {author}));
   }
 
-  const std::vector<std::string> command =
-      worker_command({"--nats", nats.url(), "--ack-wait", "1"});
   std::mt19937_64 random(seed_);
   std::vector<std::unique_ptr<Process>> workers;
   for (int i = 0; i < 3; ++i) workers.push_back(std::make_unique<Process>(command));
-  std::atomic<std::size_t> posting = kPosters;
+  std::atomic<std::size_t> posters_left = kPosters;
   std::vector<std::jthread> posters;
   for (std::size_t poster = 0; poster < kPosters; ++poster) {
     posters.emplace_back([&, poster] {
       for (std::size_t i = poster; i < graph.names.size(); i += kPosters) {
         post_for(feed, graph.names[i]);
       }
-      --posting;
+      --posters_left;
     });
   }
-  for (int kills = 0; posting > 0 || kills < kMinKills; ++kills) {
+  for (int kills = 0; posters_left > 0 || kills < kMinKills; ++kills) {
     // The moment of the crash is the one thing here that is left to chance.
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
     std::unique_ptr<Process>& victim = workers[random() % workers.size()];
@@ -177,7 +173,7 @@ TEST_F(FeedWorkers, DeliverToEachFollowerOnceWhicheverOfThemIsKilled) {
   }
   posters.clear();
 
-  EXPECT_TRUE(wait_until([&] { return outbox_is_empty(); }));
+  EXPECT_TRUE(wait_until([&] { return nothing_waits(); }));
   for (const auto& worker : workers) {
     worker->send_signal(SIGTERM);
     EXPECT_EQ(worker->wait(), 0) << worker->err();
@@ -185,6 +181,28 @@ TEST_F(FeedWorkers, DeliverToEachFollowerOnceWhicheverOfThemIsKilled) {
   for (const std::string& user : graph.names) {
     EXPECT_EQ(stored_for(user), expected_for(graph, user)) << user;
   }
+}
+
+TEST_F(FeedWorkers, DeliverToEachFollowerOnceWhicheverOfThemIsKilled) {
+  const NatsServer nats;
+  ASSERT_FALSE(nats.url().empty()) << "nats-server did not start";
+  FeedOptions announcing = options();
+  announcing.bus = nats::open_feed_bus({.url = nats.url()}).value();
+  post_while_workers_die(announcing, worker_command({"--nats", nats.url(), "--ack-wait", "1"}));
+}
+
+class StreamFedWorkers : public FeedWorkers {
+ protected:
+  FeedOptions options() const override {
+    FeedOptions streamed = FeedWorkers::options();
+    streamed.table = "Streamed";
+    streamed.outbox = Outbox::kStream;
+    return streamed;
+  }
+};
+
+TEST_F(StreamFedWorkers, DeliverToEachFollowerOnceWhicheverOfThemIsKilled) {
+  post_while_workers_die(options(), worker_command({"--table", "Streamed", "--stream-outbox"}));
 }
 
 TEST_F(FeedWorkers, TakeFollowersFromMariaDb) {
@@ -199,7 +217,7 @@ TEST_F(FeedWorkers, TakeFollowersFromMariaDb) {
   Process worker(worker_command({"--mysql", mariadb.socket(), "--mysql-database", "social",
                                  "--mysql-table", "links", "--mysql-author-column", "whom",
                                  "--mysql-follower-column", "who", "--json"}));
-  EXPECT_TRUE(wait_until([&] { return outbox_is_empty(); }));
+  EXPECT_TRUE(wait_until([&] { return nothing_waits(); }));
   worker.send_signal(SIGTERM);
   EXPECT_EQ(worker.wait(), 0) << worker.err();
   EXPECT_THAT(worker.out(), ::testing::HasSubstr("\"copies\":3"));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of Feed share: the recipe in each home and both layouts.
+// What the suites of Feed share: the recipe in each home, with both layouts and both outboxes.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "recipes/recipe_test.h"
@@ -13,7 +12,31 @@
 
 namespace stator::test {
 
-class FeedTest : public testing::TestWithParam<std::tuple<std::string, FeedLayout>> {
+struct FeedHome {
+  std::string kind;
+  FeedLayout layout = FeedLayout::kOrdered;
+  Outbox outbox = Outbox::kIndex;
+};
+
+// Everything but what would be the same again.
+inline std::vector<FeedHome> feed_homes() {
+  std::vector<FeedHome> homes;
+  for (const std::string& kind : home_kinds()) {
+    homes.push_back({kind});
+    homes.push_back({kind, FeedLayout::kNewestFirst});
+    if (kind != "rocks") homes.push_back({kind, FeedLayout::kOrdered, Outbox::kStream});
+    if (kind == "rocks") homes.push_back({kind, FeedLayout::kNewestFirst, Outbox::kStream});
+  }
+  return homes;
+}
+
+inline std::string name_of(const testing::TestParamInfo<FeedHome>& test) {
+  const bool ordered = test.param.layout == FeedLayout::kOrdered;
+  return test.param.kind + (ordered ? "Ordered" : "NewestFirst") +
+         (test.param.outbox == Outbox::kStream ? "Stream" : "");
+}
+
+class FeedTest : public testing::TestWithParam<FeedHome> {
  protected:
   void SetUp() override {
     for (const auto& table : Feed::table_definitions(options())) bench.create(table);
@@ -21,10 +44,12 @@ class FeedTest : public testing::TestWithParam<std::tuple<std::string, FeedLayou
 
   virtual FeedOptions options() {
     return {.table = "Feeds",
-            .layout = std::get<FeedLayout>(GetParam()),
+            .layout = GetParam().layout,
             .followers_table = "Followers",
+            .outbox = GetParam().outbox,
             .time = &bench.time};
   }
+  static bool is_streamed() { return GetParam().outbox == Outbox::kStream; }
   Feed feed() { return Feed(bench.client, options()); }
 
   // A post of its own millisecond.
@@ -56,17 +81,10 @@ class FeedTest : public testing::TestWithParam<std::tuple<std::string, FeedLayou
     for (int i = 0; i < count; ++i) ASSERT_OK(feed().follow({"f" + std::to_string(i)}, author));
   }
 
-  Bench bench{std::get<std::string>(GetParam())};
+  Bench bench{GetParam().kind};
 };
 
-#define STATOR_IN_HOMES_AND_LAYOUTS(suite)                                                   \
-  INSTANTIATE_TEST_SUITE_P(                                                                  \
-      Homes, suite,                                                                          \
-      ::testing::Combine(::testing::ValuesIn(home_kinds()),                                  \
-                         ::testing::Values(FeedLayout::kOrdered, FeedLayout::kNewestFirst)), \
-      [](const auto& test) {                                                                 \
-        const bool ordered = std::get<1>(test.param) == FeedLayout::kOrdered;                \
-        return std::get<0>(test.param) + (ordered ? "Ordered" : "NewestFirst");              \
-      })
+#define STATOR_IN_HOMES_AND_LAYOUTS(suite) \
+  INSTANTIATE_TEST_SUITE_P(Homes, suite, ::testing::ValuesIn(feed_homes()), name_of)
 
 }  // namespace stator::test

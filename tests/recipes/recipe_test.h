@@ -48,7 +48,7 @@ struct Bench {
     for (const std::string& table : tables) (void)home.client->delete_table({.table = table});
   }
 
-  void create(const CreateTableRequest& table) {
+  void create(const RecipeTable& table) {
     // A home that is not the test's own may have a table of this name with something in it.
     if (lasting) {
       ASSERT_OK(home.client->create_table(table));

@@ -390,6 +390,14 @@ TEST_P(SensorsTest, AsksForRegistrationOnceAndThenRemembersIt) {
   EXPECT_FAILS(Code::kNotFound, sensors.record(reading(now(), 5), Check::kCached));
 }
 
+TEST_P(SensorsTest, ItsTableExpiresReadingsWhereThereIsARetention) {
+  SensorOptions kept = options();
+  kept.table = "Kept";
+  kept.retention = 1h;
+  bench.create(SensorRegistry::table_definition(kept));
+  EXPECT_EQ(bench.client.describe_time_to_live({.table = "Kept"}).value().attribute, "expires_at");
+}
+
 TEST_P(SensorsTest, NeitherStoresNorAnswersWhatHasExpired) {
   SensorOptions kept = options();
   kept.retention = 1h;

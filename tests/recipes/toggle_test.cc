@@ -419,6 +419,27 @@ TEST_P(ToggleTest, HoldsOtherTypesAndTellsWhenTheyDisagree) {
   EXPECT_EQ(any.latest({"any"}).value().state, scene);
 }
 
+TEST_P(ToggleTest, ItsTableExpiresWhatIsSupersededWhereThereIsARetention) {
+  const auto expiry_of = [&](const ToggleOptions& of) {
+    EXPECT_OK(create_table_if_missing(bench.client, AnyToggle::table_definition(of)));
+    return bench.client.describe_time_to_live({.table = of.table}).value().attribute;
+  };
+  EXPECT_EQ(expiry_of(options()), "");
+  ToggleOptions kept = options();
+  kept.retention = std::chrono::hours(1);
+  // By many at once, and again.
+  std::vector<std::jthread> others;
+  for (int i = 0; i < 4; ++i)
+    others.emplace_back([&] { EXPECT_EQ(expiry_of(kept), "expires_at"); });
+  others.clear();
+  EXPECT_EQ(expiry_of(kept), "expires_at");
+  RecipeTable other = AnyToggle::table_definition(kept);
+  other.expiry = "gone_at";
+  EXPECT_FAILS(Code::kConflict, create_table_if_missing(bench.client, other));
+  bench.client.first("DescribeTimeToLive", 1, refuse(Code::kUnknownOperation));
+  EXPECT_OK(create_table_if_missing(bench.client, other));
+}
+
 TEST_P(ToggleTest, CostsWhatItSays) {
   ToggleOptions plain = options();
   plain.answer = Answer::kStored;

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stator/client.h"
@@ -42,9 +43,18 @@ struct RetryPolicy {
   std::chrono::milliseconds backoff_max{1'000};
 };
 
-// Creates the table, or finds it, and waits until it is ACTIVE. Safe to call from many processes
-// at once. kConflict when there is a table of that name with another key schema or without one of
-// the indexes.
-Result<TableDescription> create_table_if_missing(Client& client, const CreateTableRequest& table);
+// A table that a recipe needs.
+struct RecipeTable : CreateTableRequest {
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  RecipeTable(CreateTableRequest request, std::string expiry_attribute = {})
+      : CreateTableRequest(std::move(request)), expiry(std::move(expiry_attribute)) {}
+  std::string expiry;  // the attribute that its items expire by; empty: they do not
+};
+
+// Creates the table, or finds it, waits until it is ACTIVE, and turns time to live on where its
+// items expire (not on endpoints that have none: there they stay). Safe to call from many processes
+// at once. kConflict when there is a table of that name with another key schema, without one of the
+// indexes or the stream, or whose items expire by another attribute.
+Result<TableDescription> create_table_if_missing(Client& client, const RecipeTable& table);
 
 }  // namespace stator

@@ -77,6 +77,14 @@ enum class FeedLayout {
   kNewestFirst,  // range_key N: 2^63 - 1 - time, for tables that already have such keys
 };
 
+// Where workers find the posts that are to be delivered.
+enum class Outbox {
+  kIndex,   // a sparse index: 1 WCU more a publish, edit or retraction, and 1 more a delivery
+  kStream,  // the table's stream, of new and old images: no index, and nothing more to write. Every
+            // copy passes through it too, and a worker must run each day: one that finds that
+            // records are gone scans the table for what they told
+};
+
 // Who follows an author. Implement it where followers live elsewhere.
 // Thread safety: from any thread at once.
 class Followers {
@@ -112,7 +120,8 @@ struct FeedOptions {
   std::string followers_table = {};                // the embedded default: a table of this name
   std::shared_ptr<Followers> followers = nullptr;  // instead of that table
   std::shared_ptr<FeedBus> bus = nullptr;          // wakes workers; without it they look
-  // How often a worker with a bus looks all the same, for announcements that were lost.
+  // How often a worker with a bus looks all the same, for announcements that were lost, and one
+  // with Outbox::kStream for new shards.
   std::chrono::milliseconds sweep{30'000};
   // For how long a post is left to the worker that has begun with it.
   std::chrono::milliseconds claim{30'000};
@@ -122,6 +131,7 @@ struct FeedOptions {
   int merge_over = 0;
   bool consistent_reads = true;  // false: half the RCUs, and one's own post may show late
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
+  Outbox outbox = Outbox::kIndex;
   int outbox_shards = 1;  // 1 to 64 index partitions of undelivered posts; may grow, never shrink
   std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
   // Of the table's keys and index, where it is not the feed's own; and what stands before a user's
@@ -131,6 +141,7 @@ struct FeedOptions {
   std::string outbox_index = "Outbox";
   std::string user_prefix = {};           // up to 512 bytes
   std::string merged_prefix = "MERGED#";  // of partitions of posts to merge; 1 to 512 bytes
+  std::string stream_prefix = "STREAM#";  // of what Outbox::kStream keeps of shards; 1 to 512 bytes
   RetryPolicy retry = {};
   TimeSource* time = nullptr;  // null: system_time()
 };
@@ -150,10 +161,10 @@ class Feed {
  public:
   Feed(Client& client, FeedOptions options);
 
-  // One conditional put (1 WCU, and 1 of the outbox's index). Without an id each call is a new
-  // post; to retry safely, make the id first and pass it each time. kConflict when that id was
-  // published with other content, kInFuture when its time is beyond max_skew. Content: up to
-  // 350,000 bytes of UTF-8.
+  // One conditional put (1 WCU, and 1 of the outbox's index if there is one). Without an id each
+  // call is a new post; to retry safely, make the id first and pass it each time. kConflict when
+  // that id was published with other content, kInFuture when its time is beyond max_skew. Content:
+  // up to 350,000 bytes of UTF-8.
   Result<Published> publish(const UserId& author, std::string_view content,
                             std::optional<PostId> id = {}) const;
 
@@ -194,9 +205,9 @@ class Feed {
       std::chrono::milliseconds idle = std::chrono::milliseconds(200)) const;
 
   // The tables that the options need, on demand. The first is the feed's: its keys and the sparse
-  // index of the outbox; the second, where wanted, the followers', with the index `Following` where
-  // there is merging.
-  static std::vector<CreateTableRequest> table_definitions(const FeedOptions& options);
+  // index of the outbox, or the stream; the second, where wanted, the followers', with the index
+  // `Following` where there is merging.
+  static std::vector<RecipeTable> table_definitions(const FeedOptions& options);
 
  private:
   std::shared_ptr<const recipes::FeedState> state_;

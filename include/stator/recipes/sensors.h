@@ -207,7 +207,7 @@ class SensorRegistry {
   Result<Page<SensorId>> at(const Location& place, const PageOptions& page = {}) const;
 
   // The table that the options need: on demand, with its two keys, in kIndexed with the index.
-  static CreateTableRequest table_definition(const SensorOptions& options);
+  static RecipeTable table_definition(const SensorOptions& options);
 
  private:
   struct State;

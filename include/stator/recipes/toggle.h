@@ -124,7 +124,7 @@ class AnyToggle {
                                                const PageOptions& page = {}) const;
 
   // The table that the options need: on demand, partition key `pk`, sort key `sk`.
-  static CreateTableRequest table_definition(const ToggleOptions& options);
+  static RecipeTable table_definition(const ToggleOptions& options);
 
  private:
   struct State;
@@ -160,7 +160,7 @@ class Toggle {
     return typed_page;
   }
 
-  static CreateTableRequest table_definition(const ToggleOptions& options) {
+  static RecipeTable table_definition(const ToggleOptions& options) {
     return AnyToggle::table_definition(options);
   }
 
