@@ -100,6 +100,18 @@ UPDATE_FAULT = validation(
 OVERLAP = validation(r"Invalid \w+Expression: Two document paths (overlap|conflict)")
 
 
+def parts_ways(operation, request):
+    """Whether Local stores something else, so that what follows in a history says nothing more.
+
+    API_UpdateItem: PUT is the default Action of AttributeUpdates. Local leaves some attributes
+    alone that have no Action.
+    """
+    updates = request.get("AttributeUpdates") if operation == "UpdateItem" else None
+    return isinstance(updates, dict) and any(
+        isinstance(update, dict) and update.get("Action") is None for update in updates.values()
+    )
+
+
 def holds_of_nothing(request):
     """Whether a filter may hold of an item because it lacks an attribute."""
     return re.search(
@@ -703,6 +715,15 @@ KNOWN = [
         "Query",
     ),
     Known(
+        "updates without an action",
+        STATOR,
+        "API_UpdateItem: PUT is the default Action. Local leaves some attributes alone.",
+        r"body\.Attributes.*: there",
+        r"body\.Attributes.*: absent",
+        "UpdateItem",
+        lambda difference: parts_ways("UpdateItem", difference.request),
+    ),
+    Known(
         "updated elements of lists",
         STATOR,
         "API_UpdateItem: UPDATED_OLD and UPDATED_NEW return the updated attributes only, of a list "
@@ -735,18 +756,6 @@ def has_null(node):
 def check_of(text):
     return next(
         (at for at, check in enumerate(CHECKS) if re.fullmatch(check, text, re.DOTALL)), len(CHECKS)
-    )
-
-
-def parts_ways(operation, request):
-    """Whether Local stores something else, so that what follows in a history says nothing more.
-
-    API_UpdateItem: PUT is the default Action of AttributeUpdates, and makes an item that is not
-    there. Local then makes it without the attribute.
-    """
-    updates = request.get("AttributeUpdates") if operation == "UpdateItem" else None
-    return isinstance(updates, dict) and any(
-        isinstance(update, dict) and update.get("Action") is None for update in updates.values()
     )
 
 
