@@ -31,6 +31,8 @@ struct DatabaseOptions {
   // Memory for parts of the directory that were read, filled as they are. 0: an eighth of what the
   // process may use, but 64 MB to 8 GB.
   std::size_t cache_bytes = 0;
+  // A directory whose directories stand for S3's buckets, for imports and exports; empty: none.
+  std::filesystem::path buckets = {};
 };
 
 class Database final : public Client {

@@ -23,6 +23,7 @@ struct Flags {
   int threads = 0;
   std::size_t cache_mb = 0;
   std::string credentials;
+  std::string buckets;
   double idle_seconds = 120;
   double request_seconds = 30;
   double expire_seconds = 1;
@@ -58,6 +59,7 @@ int serve(const Flags& flags) {
                                 .sweep_interval = milliseconds_of(flags.expire_seconds)};
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   options.cache_bytes = flags.cache_mb << 20;
+  options.buckets = flags.buckets;
   if (!flags.memory) options.data = flags.data;
   if (!flags.credentials.empty()) {
     auto credentials = server::read_credentials(flags.credentials);
@@ -131,6 +133,12 @@ void add_serve(CLI::App& app, Invocation& invocation) {
                    "Accept the signatures of this file's access keys alone (AWS's credentials file "
                    "form); without it anybody's, on loopback only")
       ->type_name("FILE");
+  command
+      ->add_option("--buckets", flags->buckets,
+                   "A directory whose directories stand for S3's buckets, for ImportTable and "
+                   "ExportTableToPointInTime; without it there are no buckets")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory.description(""));
   command->callback([&invocation, flags] { invocation.run = [flags] { return serve(*flags); }; });
 }
 

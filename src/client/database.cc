@@ -96,7 +96,9 @@ Database database_on(std::unique_ptr<Engine> engine) {
 
 Result<Database> Database::open(const DatabaseOptions& options) {
   STATOR_TRY(std::unique_ptr<Store> store, open_store(options));
-  return open_database_on(std::move(store));
+  STATOR_TRY(std::unique_ptr<Engine> engine,
+             Engine::open(std::move(store), {.buckets = options.buckets}));
+  return database_on(std::move(engine));
 }
 
 Result<void> Database::backup(const std::filesystem::path& directory) {

@@ -79,19 +79,6 @@ std::string backup_arn(const Engine::Impl& engine, const Item& record, std::stri
   return table_arn(engine, text_of(record, "Table")) + "/backup/" + std::string(id);
 }
 
-// In the order of their creation, those of one millisecond too.
-std::string new_backup_id(Engine::Impl& engine) {
-  int64_t last_ms = engine.last_backup_ms;
-  int64_t id_ms = 0;
-  do {
-    id_ms = std::max(engine.now_ms(), last_ms + 1);
-  } while (!engine.last_backup_ms.compare_exchange_weak(last_ms, id_ms));
-  std::string id = std::to_string(id_ms);
-  constexpr std::size_t kDigits = 14;
-  id.insert(0, kDigits - std::min(kDigits, id.size()), '0');
-  return id + "-" + random_uuid().substr(0, 8);
-}
-
 struct Backup {
   std::string id;
   Item record;
@@ -172,7 +159,7 @@ Result<Item> create_backup(Engine::Impl& engine, const Item& request) {
   STATOR_TRY(auto view, engine.store->read_view());
   const TableDefinition& definition = table->definition();
   const int64_t now_ms = engine.now_ms();
-  Backup backup{.id = new_backup_id(engine), .record = {}};
+  Backup backup{.id = new_job_id(engine), .record = {}};
   STATOR_TRY(const SpaceId space,
              engine.catalogue->take_space(backup.key(), [&](SpaceId taken) -> Item {
                return backup.record = Item{{"Name", text_of(request, "BackupName")},

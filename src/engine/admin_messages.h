@@ -91,6 +91,39 @@ inline std::string no_index_to_restore(std::string_view index) {
          std::string(index);
 }
 
+// ---- Imports and exports
+inline constexpr const char* kNoSuchBucket =
+    "The specified bucket does not exist (Service: Amazon S3; Status Code: 404; Error Code: "
+    "NoSuchBucket)";
+inline constexpr const char* kBucketAccessDenied =
+    "Access Denied (Service: Amazon S3; Status Code: 403; Error Code: AccessDenied)";
+inline constexpr const char* kTooManyObjects =
+    "The number of objects exceeds the maximum of 50000 of an import";
+inline constexpr const char* kItemsNotImported =
+    "Some of the items failed validation checks and were not imported. Please check CloudWatch "
+    "error logs for more details.";
+inline constexpr const char* kImportNotBegun = "The import could not be started";
+inline std::string invalid_job_arn(std::string_view kind) {
+  return "Invalid " + std::string(kind) + " ARN";
+}
+inline std::string job_of_other_region(std::string_view kind, std::string_view kind_lower) {
+  return std::string(kind) + " not found: Invalid " + std::string(kind_lower) + " arn";
+}
+inline std::string job_not_found(std::string_view kind, std::string_view arn) {
+  const std::string not_found = std::string(kind) + " not found: ";
+  return not_found + not_found + std::string(arn);
+}
+inline std::string invalid_page_token(std::string_view token) {
+  return "Invalid Request: Provided nextToken is invalid: " + std::string(token);
+}
+inline std::string token_conflict(std::string_view kind) {
+  return std::string(kind) + " conflict: Duplicate request detected with conflicting parameters";
+}
+inline std::string options_for_format(std::string_view format) {
+  return "Invalid Request: Unsupported InputFormatOptions for the given input format: " +
+         std::string(format) + ".";
+}
+
 // ---- Global tables
 inline constexpr const char* kNoReplicas =
     "One or more parameter values were invalid: ReplicationGroup must have at least one replica";

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/admin_support.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "base/random.h"
 #include "engine/admin_messages.h"
 #include "engine/messages.h"
 
@@ -59,6 +61,18 @@ Result<ArnParts> parse_table_arn(const Engine::Impl& engine, const std::string& 
   }
   return ArnParts{.table = std::string(resource.substr(0, name_end)),
                   .rest = std::string(resource.substr(name_end))};
+}
+
+std::string new_job_id(Engine::Impl& engine) {
+  int64_t last_ms = engine.last_job_ms;
+  int64_t id_ms = 0;
+  do {
+    id_ms = std::max(engine.now_ms(), last_ms + 1);
+  } while (!engine.last_job_ms.compare_exchange_weak(last_ms, id_ms));
+  std::string id = std::to_string(id_ms);
+  constexpr std::size_t kDigits = 14;
+  id.insert(0, kDigits - std::min(kDigits, id.size()), '0');
+  return id + "-" + random_uuid().substr(0, 8);
 }
 
 Result<Item> settings_of(const Engine::Impl& engine, const Table& table) {

@@ -25,6 +25,8 @@ Result<ArnParts> parse_table_arn(const Engine::Impl& engine, const std::string& 
 
 // A resource policy's text, of any table.
 Result<void> check_policy(const std::string& policy);
+// "01489602797149-73d8d5bc": in the order of their creation, those of one millisecond too.
+std::string new_job_id(Engine::Impl& engine);
 
 Result<Item> settings_of(const Engine::Impl& engine, const Table& table);
 Result<void> change_settings(const Engine::Impl& engine, const Table& table,

@@ -31,6 +31,10 @@ extern const Operation kDescribeContinuousBackups;
 extern const Operation kUpdateContinuousBackups;
 extern const Operation kRestoreTableToPointInTime;
 
+extern const Operation kImportTable;
+extern const Operation kDescribeImport;
+extern const Operation kListImports;
+
 extern const Operation kDescribeLimits;
 extern const Operation kDescribeEndpoints;
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,6 +34,8 @@ struct EngineOptions {
   const Clock* clock = &system_clock();  // must outlive the engine
   std::string region = "us-east-1";      // of ARNs
   std::string account = "000000000000";
+  // Its directories stand for S3's buckets; empty: there are none.
+  std::filesystem::path buckets = {};
   // How often expired items are looked for, by the machine's time; zero: when told only.
   std::chrono::milliseconds sweep_interval{1000};
   // How often Engine::tend() is done without being told, by the machine's time; zero: never.

@@ -25,8 +25,8 @@ struct Engine::Impl {
   Worker housekeeping;  // erases dropped tables, counts
   Worker retries;       // writes that met a conflict
   Worker backfills;
-  Worker jobs;                             // copies of backups and restored tables
-  std::atomic<int64_t> last_backup_ms{0};  // by which the last backup is named
+  Worker jobs;                          // copies of backups, restored tables, imports
+  std::atomic<int64_t> last_job_ms{0};  // by which the last backup, import or export is named
   std::mutex backups;                      // held while one is deleted, or begins to be restored
   Gate writes;                             // those under way
   std::unique_ptr<Catalogue> catalogue;

@@ -34,6 +34,8 @@ bool is_record(std::string_view rest, std::string_view value) {
       return rest.size() == 1 + sizeof(SpaceId);
     case RecordKind::kBackup:
     case RecordKind::kRestore:
+    case RecordKind::kImport:
+    case RecordKind::kExport:
       return rest.size() > 1;
   }
   return false;

@@ -24,6 +24,8 @@ enum class RecordKind : char {
   kSettings = 's',  // space id of a table: what was set beside its definition. Goes with the table.
   kBackup = 'b',    // id of a backup: what it is a copy of, and its space
   kRestore = 'r',   // name of a table that is being restored: its definition, and how far it is
+  kImport = 'i',    // id of an import: what was asked for, and how far it is
+  kExport = 'e',    // id of an export: the same
 };
 
 std::string record_key(RecordKind kind, std::string_view name);

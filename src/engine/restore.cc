@@ -101,6 +101,7 @@ class Restore {
     if (found == snapshot->restoring.end()) return {};
     const Table& table = *found->second;
     STATOR_TRY(Item record, Records(*engine_.store).get(key_));
+    if (record.contains("Import")) return {};  // imports.h
     STATOR_TRY(const auto view, engine_.store->read_view());
     CopyPlan plan{.from = {.key = table.key(), .secret = table.secret()},
                   .to = table.definition().space,

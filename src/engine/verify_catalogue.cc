@@ -105,6 +105,7 @@ class CatalogueCheck {
       settings_.insert(static_cast<SpaceId>(read_big_endian(key.substr(kPartitionBytes + 2))));
       return;
     }
+    if (kind == RecordKind::kImport || kind == RecordKind::kExport) return;
     const auto found = record.find("Definition");
     const Binary* bytes = found == record.end() ? nullptr : found->second.get_if<Binary>();
     auto definition = bytes == nullptr ? Result<TableDefinition>(fail(Code::kCorruption, ""))

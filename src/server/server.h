@@ -22,7 +22,8 @@ namespace stator::server {
 struct ServerOptions {
   std::optional<std::filesystem::path> data = {};  // absent: in memory
   Durability durability = Durability::kSync;
-  std::size_t cache_bytes = 0;  // see DatabaseOptions
+  std::size_t cache_bytes = 0;         // see DatabaseOptions
+  std::filesystem::path buckets = {};  // the same
   ListenAddress listen = {};
   int threads = 0;                                    // event loops; 0: one a core
   std::chrono::milliseconds idle_timeout{120'000};    // of a connection between requests

@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "cli/stator_program.h"
+#include "stator/http_client.h"
+#include "support/must.h"
 
 namespace stator::test {
 namespace {
@@ -110,6 +112,65 @@ TEST_P(TransferCommand, AnExportThatWasKilledGoesOn) {
   EXPECT_TRUE(fs::exists(directory / "manifest-summary.json"));
   EXPECT_FALSE(fs::exists(directory / "_progress"));
   EXPECT_EQ(std::distance(fs::directory_iterator(directory / "data"), fs::directory_iterator()), 1);
+}
+
+// A server, killed in the middle of an import, and started again.
+TEST(ImportTable, GoesOnAfterAKill) {
+  const TempDir directory;
+  const std::string buckets = directory.path() / "buckets";
+  fs::create_directories(buckets + "/mine");
+  constexpr int kItems = 30'000;
+  {
+    std::ofstream file(buckets + "/mine/items.csv");
+    file << "pk,place\n";
+    for (int i = 0; i < kItems; ++i) file << "k" << i % 20'000 << ",p" << i << "\n";
+  }
+  const std::vector<std::string> serve = {"--data", directory.path() / "data", "--buckets",
+                                          buckets};
+  const auto client_of = [](const Serving& serving) {
+    return must(HttpClient::open({.endpoint = "http://127.0.0.1:" + std::to_string(serving.port()),
+                                  .credentials = {"a", "b"}}));
+  };
+  const auto member = [](const std::string& json, const std::string& name) {
+    const std::size_t at = json.find("\"" + name + "\":") + name.size() + 3;
+    return json.substr(at, json.find_first_of(",}", at) - at);
+  };
+  std::string describe;
+  {
+    Serving serving(serve);
+    HttpClient client = client_of(serving);
+    const std::string begun = must(client.call("ImportTable", R"({
+      "S3BucketSource":{"S3Bucket":"mine"},"InputFormat":"CSV","TableCreationParameters":{
+        "TableName":"Tab","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},
+                                {"AttributeName":"place","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],
+        "GlobalSecondaryIndexes":[{"IndexName":"Place","Projection":{"ProjectionType":"KEYS_ONLY"},
+          "KeySchema":[{"AttributeName":"place","KeyType":"HASH"}]}]}})"));
+    describe = R"({"ImportArn":)" + member(begun, "ImportArn") + "}";
+    while (member(must(client.call("DescribeImport", describe)), "ProcessedItemCount") == "0") {
+      std::this_thread::yield();
+    }
+    serving.process().send_signal(SIGKILL);
+  }
+  const Serving serving(serve);
+  HttpClient client = client_of(serving);
+  std::string described;
+  do {
+    described = must(client.call("DescribeImport", describe));
+  } while (member(described, "ImportStatus") == "\"IN_PROGRESS\"");
+  EXPECT_EQ(member(described, "ImportStatus"), "\"COMPLETED\"") << described;
+  EXPECT_EQ(member(described, "ImportedItemCount"), std::to_string(kItems));
+  EXPECT_EQ(member(described, "ProcessedSizeBytes"),
+            std::to_string(fs::file_size(buckets + "/mine/items.csv")));
+  int64_t entries = 0;
+  ScanRequest scan{.table = "Tab", .index = "Place"};
+  do {
+    const PageResult page = must(client.scan(scan));
+    entries += page.count;
+    scan.exclusive_start_key = page.last_evaluated_key;
+  } while (scan.exclusive_start_key);
+  EXPECT_EQ(entries, 20'000);
 }
 
 TEST_P(TransferCommand, TellsWhatIsMissing) {

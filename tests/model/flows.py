@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that succeed, at least one for each operation of the models."""
 
+import os
+import pathlib
+
 
 ACCOUNT = "arn:aws:dynamodb:us-east-1:000000000000:"
 KEY = {"pk": {"S": "a"}, "sk": {"N": "1"}}
@@ -36,6 +39,7 @@ def run_flows(walk):
     streams(walk)
     settings(walk)
     backups(walk)
+    imports(walk)
     walk.call("DescribeTable", {"TableName": "Walked"})
     walk.call("DescribeTable", {"TableName": "Provisioned"})
     walk.call("ListTables", {"Limit": 1})
@@ -133,6 +137,27 @@ def settings(walk):
     walk.call("DescribeGlobalTableSettings", group)
     walk.call("UpdateGlobalTableSettings", group)
     walk.call("UpdateGlobalTable", {**group, "ReplicaUpdates": [{"Delete": {"RegionName": "us-east-1"}}]})
+
+
+def imports(walk):
+    bucket = pathlib.Path(os.environ["BUCKETS"]) / "walked"
+    bucket.mkdir()
+    (bucket / "items.json").write_text('{"Item":{"pk":{"S":"a"},"sk":{"N":"1"}}}\n')
+    parameters = {name: TABLE[name] for name in (
+        "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode")}
+    begun = walk.call("ImportTable", {
+        "ClientToken": "once", "S3BucketSource": {"S3Bucket": "walked", "S3KeyPrefix": "items"},
+        "InputFormat": "DYNAMODB_JSON",
+        "TableCreationParameters": {**parameters, "TableName": "Imported"}})
+    arn = {"ImportArn": begun["ImportTableDescription"]["ImportArn"]}
+    while True:
+        described = walk.call("DescribeImport", arn)["ImportTableDescription"]
+        if described["ImportStatus"] != "IN_PROGRESS":
+            break
+    if described["ImportedItemCount"] != 1:
+        walk.found.append(f"DescribeImport: {described}")
+    walk.call("ListImports", {"PageSize": 1})
+    walk.call("DeleteTable", {"TableName": "Imported"})
 
 
 def backups(walk):

@@ -152,8 +152,7 @@ def main():
 
 # Operations that this version lacks.
 ABSENT = {
-    "DescribeExport", "DescribeImport", "ExportTableToPointInTime", "ImportTable", "ListExports",
-    "ListImports",
+    "DescribeExport", "ExportTableToPointInTime", "ListExports",
 }
 # Operations that one machine cannot carry out; what they answer is an error of their own.
 REFUSED = {"EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination",

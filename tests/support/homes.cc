@@ -19,7 +19,7 @@ const char* endpoint() {
 }  // namespace
 
 struct Home::Parts {
-  std::unique_ptr<TempDir> directory;
+  TempDir directory;
   std::unique_ptr<server::Server> server;
 };
 
@@ -38,17 +38,17 @@ Home open_home(const std::string& kind) {
     home.client = std::make_unique<HttpClient>(must(HttpClient::open({.endpoint = endpoint()})));
     return home;
   }
+  home.buckets = home.parts->directory.path() / "buckets";
+  std::filesystem::create_directory(home.buckets);
   if (kind == "http") {
-    home.parts->server = must(server::Server::start({.listen = {.host = "127.0.0.1", .port = 0}}));
+    home.parts->server = must(server::Server::start(
+        {.buckets = home.buckets, .listen = {.host = "127.0.0.1", .port = 0}}));
     home.client = std::make_unique<HttpClient>(
         must(HttpClient::open({.endpoint = home.parts->server->url()})));
     return home;
   }
-  DatabaseOptions options{.durability = Durability::kOs};
-  if (kind == "rocks") {
-    home.parts->directory = std::make_unique<TempDir>();
-    options.path = home.parts->directory->path() / "data";
-  }
+  DatabaseOptions options{.durability = Durability::kOs, .buckets = home.buckets};
+  if (kind == "rocks") options.path = home.parts->directory.path() / "data";
   home.client = std::make_unique<Database>(must(Database::open(options)));
   return home;
 }

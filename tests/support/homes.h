@@ -3,6 +3,7 @@
 // STATOR_TEST_ENDPOINT set to a URL the only home is what serves there; tests remove their tables.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Home {
 
   std::unique_ptr<Parts> parts;  // outlives the client
   std::unique_ptr<Client> client;
+  std::filesystem::path buckets;  // of imports and exports; empty behind STATOR_TEST_ENDPOINT
 
  private:
   friend Home open_home(const std::string& kind);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/imports.h"
+
+#include <map>
+#include <vector>
+
+#include "api/document.h"
+#include "api/validate.h"
+#include "engine/admin_messages.h"
+#include "engine/index_maintenance.h"
+#include "engine/item_rules.h"
+#include "engine/records.h"
+#include "transfer/bucket.h"
+#include "transfer/item_reader.h"
+
+namespace stator {
+namespace {
+
+// Of one transaction, so that it does not fill the store's queue.
+constexpr std::size_t kBatchItems = 256;
+constexpr std::size_t kBatchBytes = 1UL << 20;
+
+// Where an import that cannot go on ends.
+struct Ending {
+  std::string code;
+  std::string message;
+};
+
+class Import {
+ public:
+  Import(Engine::Impl& engine, const std::string& id)
+      : engine_(engine), key_(record_key(RecordKind::kImport, id)) {}
+
+  // A store that fails is tried again by the next start.
+  Result<void> run() {
+    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    const std::string name = text_of(record_, "Table");
+    const auto snapshot = engine_.catalogue->snapshot();
+    const auto found = snapshot->restoring.find(name);
+    Ending ending;
+    if (found != snapshot->restoring.end() &&
+        found->second->definition().id == text_of(record_, "TableId")) {
+      table_ = found->second;
+      STATOR_TRY(ending, import_objects());
+      STATOR_CHECK_OK(engine_.catalogue->finish_restore(name));
+    } else if (!has_table(*snapshot, name)) {
+      ending = {"InternalServerError", messages::kImportNotBegun};
+    }
+    if (ending.code.empty() && integer_of(record_, "Errors") > 0) {
+      ending = {"ItemValidationError", messages::kItemsNotImported};
+    }
+    return end(ending);
+  }
+
+ private:
+  bool has_table(const CatalogueSnapshot& snapshot, const std::string& name) const {
+    const TablePtr* table = snapshot.find(name);
+    return table != nullptr && (*table)->definition().id == text_of(record_, "TableId");
+  }
+
+  Result<void> end(const Ending& ending) {
+    return Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+      if (record.empty()) return {};
+      record["Status"] = ending.code.empty() ? "COMPLETED" : "FAILED";
+      record["EndedMs"] = engine_.now_ms();
+      if (!ending.code.empty()) {
+        record["FailureCode"] = ending.code;
+        record["FailureMessage"] = ending.message;
+      }
+      return {};
+    });
+  }
+
+  transfer::CsvOptions csv_options() const {
+    transfer::CsvOptions csv;
+    const Item& given = map_of(map_of(map_of(record_, "Request"), "InputFormatOptions"), "Csv");
+    if (given.contains("Delimiter")) csv.delimiter = text_of(given, "Delimiter")[0];
+    for (const AttributeValue& name : list_of(given, "HeaderList")) {
+      csv.header.push_back(as_text(name));
+    }
+    for (const AttributeDefinition& attribute : table_->definition().settings.attributes) {
+      csv.key_types.emplace(attribute.name, attribute.type);
+    }
+    return csv;
+  }
+
+  Result<Ending> import_objects() {
+    const Item& source = map_of(map_of(record_, "Request"), "S3BucketSource");
+    const auto bucket =
+        transfer::Bucket::open(engine_.options.buckets, text_of(source, "S3Bucket"));
+    if (!bucket) return Ending{"S3NoSuchBucket", messages::kNoSuchBucket};
+    const auto keys = bucket->keys(text_of(source, "S3KeyPrefix"));
+    if (!keys && keys.error().code == Code::kLimitExceeded) {
+      return Ending{"S3TooManyObjects", messages::kTooManyObjects};
+    }
+    if (!keys) return Ending{"S3AccessDenied", messages::kBucketAccessDenied};
+    const std::string reached = text_of(record_, "File");
+    for (const std::string& key : *keys) {
+      if (key < reached) continue;
+      STATOR_CHECK_OK(import_object(*bucket, key, key == reached));
+    }
+    return Ending{};
+  }
+
+  Result<void> import_object(const transfer::Bucket& bucket, const std::string& key, bool goes_on) {
+    const Item& request = map_of(record_, "Request");
+    if (!goes_on) {
+      record_["File"] = key;
+      record_["Position"] = 0;
+    }
+    const auto position = static_cast<uint64_t>(integer_of(record_, "Position"));
+    const auto reader = [&]() -> Result<std::unique_ptr<transfer::ItemReader>> {
+      STATOR_TRY(auto bytes, bucket.read(key));
+      return transfer::read_items(
+          std::move(bytes), *transfer::format_named(text_of(request, "InputFormat")),
+          *transfer::compression_named(text_of(request, "InputCompressionType")), csv_options(),
+          position);
+    }();
+    if (!reader) {
+      count_error();
+      return flush(position);
+    }
+    while (true) {
+      if (engine_.jobs.stopping()) return fail(Code::kCancelled, "the engine stops");
+      const transfer::Found found = (*reader)->next();
+      const bool ended = found == transfer::Found::kEnd;
+      if (found == transfer::Found::kItem) {
+        take((*reader)->item());
+      } else if (!ended) {
+        count_error();
+      }
+      if (ended || batch_.size() >= kBatchItems || batch_bytes_ >= kBatchBytes) {
+        STATOR_CHECK_OK(flush((*reader)->position()));
+      }
+      if (ended) return {};
+    }
+  }
+
+  void add(std::string_view counter, int64_t more) {
+    record_[std::string(counter)] = integer_of(record_, counter) + more;
+  }
+  void count_error() {
+    add("Processed", 1);
+    add("Errors", 1);
+  }
+
+  // Of two items with one key, the later stays.
+  void take(const Item& item) {
+    const bool valid = validate(PutItemRequest{.table = table_->name(), .item = item}) &&
+                       check_item(*table_, item);
+    EncodedItem encoded = valid ? encode_item(item) : EncodedItem();
+    if (!valid || item_size_bytes(ItemView(encoded)) > kItemBytesMax) return count_error();
+    add("Processed", 1);
+    add("Imported", 1);
+    batch_bytes_ += encoded.size();
+    batch_.insert_or_assign(item_row_key(table_->secret(), table_->key(), item),
+                            std::move(encoded));
+  }
+
+  // Writes the batch, and how far it has come with it.
+  Result<void> flush(uint64_t position) {
+    add("Bytes", static_cast<int64_t>(position) - integer_of(record_, "Position"));
+    record_["Position"] = position;
+    std::vector<std::string> keys = {key_};
+    for (const auto& [key, item] : batch_) keys.push_back(key);
+    STATOR_TRY(const auto transaction, engine_.store->begin());
+    STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+    std::size_t at = 0;
+    for (const auto& [key, item] : batch_) {
+      const std::optional<std::string>& before = rows[++at];
+      transaction->put(key, item);
+      apply_index_changes(
+          index_changes(*table_, before ? std::optional(ItemView(*before)) : std::nullopt,
+                        ItemView(item)),
+          *transaction);
+    }
+    transaction->put(key_, encode_item(record_));
+    CommitResult result = commit_and_wait(*transaction);
+    if (result.outcome != CommitOutcome::kCommitted) return Failure(std::move(result.error));
+    batch_.clear();
+    batch_bytes_ = 0;
+    return {};
+  }
+
+  Engine::Impl& engine_;
+  std::string key_;
+  Item record_;
+  TablePtr table_;
+  std::map<std::string, EncodedItem> batch_;
+  std::size_t batch_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<void> resume_imports(Engine::Impl& engine) {
+  STATOR_TRY(const auto imports, Records(*engine.store).list(RecordKind::kImport));
+  for (const auto& [id, record] : imports) {
+    if (text_of(record, "Status") == "IN_PROGRESS") start_import(engine, id);
+  }
+  return {};
+}
+
+void start_import(Engine::Impl& engine, const std::string& id) {
+  engine.jobs.post([&engine, id] { static_cast<void>(Import(engine, id).run()); });
+}
+
+}  // namespace stator

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that are being imported: from the files of a bucket, into a table that is CREATING until
+// all of them are read.
+//
+// The import's record holds how far it has come, and moves on in the transaction that writes the
+// items; what a crash has interrupted goes on from there.
+#pragma once
+
+#include <string>
+
+#include "engine/engine_impl.h"
+
+namespace stator {
+
+// Goes on with the imports that an earlier process began.
+Result<void> resume_imports(Engine::Impl& engine);
+void start_import(Engine::Impl& engine, const std::string& id);
+
+}  // namespace stator
