@@ -302,7 +302,7 @@ constexpr MemberShape kIncrementMembers[] = {{"ExportFromTime", &kTimestamp},
                                              {"ExportToTime", &kTimestamp},
                                              {"ExportViewType", &kExportView}};
 constexpr Shape kIncrement = structure(kIncrementMembers);
-constexpr MemberShape kExportMembers[] = {{"TableArn", &kArn, true},
+constexpr MemberShape kExportMembers[] = {{"TableArn", &kResourceArn, true},
                                           {"ExportTime", &kTimestamp},
                                           {"ClientToken", &kToken},
                                           {"S3Bucket", &kBucket, true},
@@ -315,7 +315,7 @@ constexpr MemberShape kExportMembers[] = {{"TableArn", &kArn, true},
                                           {"IncrementalExportSpecification", &kIncrement}};
 constexpr MemberShape kExportArnMembers[] = {{"ExportArn", &kArn, true}};
 constexpr MemberShape kListExportsMembers[] = {
-    {"TableArn", &kArn}, {"MaxResults", &kTwentyFive}, {"NextToken", &kAnyText}};
+    {"TableArn", &kResourceArn}, {"MaxResults", &kTwentyFive}, {"NextToken", &kAnyText}};
 constexpr MemberShape kSourceMembers[] = {
     {"S3BucketOwner", &kAccount}, {"S3Bucket", &kBucket, true}, {"S3KeyPrefix", &kPrefix}};
 constexpr Shape kSource = structure(kSourceMembers);
@@ -350,7 +350,7 @@ constexpr MemberShape kImportMembers[] = {{"ClientToken", &kToken},
                                           {"TableCreationParameters", &kTableParameters, true}};
 constexpr MemberShape kImportArnMembers[] = {{"ImportArn", &kArn, true}};
 constexpr MemberShape kListImportsMembers[] = {
-    {"TableArn", &kArn}, {"PageSize", &kTwentyFive}, {"NextToken", &kAnyText}};
+    {"TableArn", &kResourceArn}, {"PageSize", &kTwentyFive}, {"NextToken", &kAnyText}};
 
 }  // namespace
 

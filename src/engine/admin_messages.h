@@ -124,6 +124,41 @@ inline std::string options_for_format(std::string_view format) {
          std::string(format) + ".";
 }
 
+inline constexpr const char* kIncrementNeedsType =
+    "Invalid Request: Export Type expected to be Incremental Export when incremental export "
+    "specification is provided";
+inline constexpr const char* kIncrementOfFull =
+    "Invalid Request: When Export Type is Full Export , Incremental Export Specification should "
+    "not be provided";
+inline constexpr const char* kNoIncrement =
+    "Invalid Request: Incremental Export Specification expected when export type is set as "
+    "Incremental Export";
+inline constexpr const char* kNoExportFromTime =
+    "Invalid Request: ExportFromTime must be provided in IncrementalExportSpecification";
+inline constexpr const char* kKeyWithoutKms =
+    "Invalid Request: KMS Key Id is not supported for this encryption type";
+inline constexpr const char* kTableArnIsNone =
+    "One or more parameter values were invalid: tableArn is not a valid ARN";
+inline constexpr const char* kInvalidTableArn = "Invalid Request: Table ARN is invalid.";
+inline constexpr const char* kInvalidExportTime = "Export Time is invalid";
+inline constexpr const char* kIncrementTooShort =
+    "Difference between export period from time and export period to time is less than 15 minutes";
+inline constexpr const char* kIncrementTooLong =
+    "Difference between export period from time and export period to time is greater than 24 hours";
+inline std::string increment_too_early(std::string_view time) {
+  return "Incremental export period from time cannot be less than the table creation time : " +
+         std::string(time);
+}
+inline std::string increment_too_late(std::string_view time) {
+  return "Incremental export period to time cannot be greater than the current time : " +
+         std::string(time);
+}
+inline std::string key_not_found(std::string_view key) {
+  return "Key '" + std::string(key) +
+         "' does not exist (Service: Amazon S3; Status Code: 400; Error Code: "
+         "KMS.NotFoundException)";
+}
+
 // ---- Global tables
 inline constexpr const char* kNoReplicas =
     "One or more parameter values were invalid: ReplicationGroup must have at least one replica";

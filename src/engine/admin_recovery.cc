@@ -4,6 +4,7 @@
 
 #include "engine/admin_messages.h"
 #include "engine/admin_support.h"
+#include "engine/history_hold.h"
 #include "engine/point_in_time.h"
 #include "engine/restore.h"
 
@@ -89,22 +90,6 @@ Result<int64_t> time_of(const Item& request, const TableDefinition& source, int6
   return time_ms;
 }
 
-// Holds for as long as it lives, for what is not yet in a record.
-class Hold {
- public:
-  Hold(Catalogue& catalogue, const HeldHistory& history)
-      : catalogue_(catalogue), history_(history) {
-    catalogue_.hold(history_);
-  }
-  ~Hold() { catalogue_.release(history_); }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-
- private:
-  Catalogue& catalogue_;
-  HeldHistory history_;
-};
-
 Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& request) {
   STATOR_TRY(const std::string name, source_of(request));
   STATOR_TRY(const TablePtr source, find_table_named(engine, name));
@@ -118,7 +103,7 @@ Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& re
   STATOR_TRY(TableDefinition target,
              restored_definition(engine, definition, request, std::move(summary)));
   HeldHistory history{.space = definition.space, .log = definition.log_space};
-  const Hold all(*engine.catalogue, history);
+  const HistoryHold all(*engine.catalogue, history);
   STATOR_TRY(const auto view, engine.store->read_view());
   const bool latest = boolean_of(request, "UseLatestRestorableTime");
   STATOR_TRY(history.stamp, stamp_at(*view, history.log, latest ? INT64_MAX : time_ms));

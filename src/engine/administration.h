@@ -35,6 +35,10 @@ extern const Operation kImportTable;
 extern const Operation kDescribeImport;
 extern const Operation kListImports;
 
+extern const Operation kExportTableToPointInTime;
+extern const Operation kDescribeExport;
+extern const Operation kListExports;
+
 extern const Operation kDescribeLimits;
 extern const Operation kDescribeEndpoints;
 

@@ -7,6 +7,7 @@
 #include "engine/backfill.h"
 #include "engine/backups.h"
 #include "engine/engine_impl.h"
+#include "engine/exports.h"
 #include "engine/imports.h"
 #include "engine/messages.h"
 #include "engine/sweep.h"
@@ -23,6 +24,7 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   resume_backfills(parts);
   STATOR_CHECK_OK(resume_copies(parts));
   STATOR_CHECK_OK(resume_imports(parts));
+  STATOR_CHECK_OK(resume_exports(parts));
   for (const auto& [name, table] : parts.catalogue->snapshot()->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
   }

@@ -40,6 +40,7 @@ def run_flows(walk):
     settings(walk)
     backups(walk)
     imports(walk)
+    exports(walk)
     walk.call("DescribeTable", {"TableName": "Walked"})
     walk.call("DescribeTable", {"TableName": "Provisioned"})
     walk.call("ListTables", {"Limit": 1})
@@ -158,6 +159,19 @@ def imports(walk):
         walk.found.append(f"DescribeImport: {described}")
     walk.call("ListImports", {"PageSize": 1})
     walk.call("DeleteTable", {"TableName": "Imported"})
+
+
+def exports(walk):
+    begun = walk.call("ExportTableToPointInTime", {
+        "TableArn": ACCOUNT + "table/Walked", "S3Bucket": "walked", "ClientToken": "once"})
+    arn = {"ExportArn": begun["ExportDescription"]["ExportArn"]}
+    while True:
+        described = walk.call("DescribeExport", arn)["ExportDescription"]
+        if described["ExportStatus"] != "IN_PROGRESS":
+            break
+    if described["ExportStatus"] != "COMPLETED":
+        walk.found.append(f"DescribeExport: {described}")
+    walk.call("ListExports", {"MaxResults": 1})
 
 
 def backups(walk):

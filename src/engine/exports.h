@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports of a table as it was, or of what changed between two times, into the files of a bucket.
+//
+// The record names the rows and the part of the log that are to stay until it is done (From, Log,
+// Stamp: see HeldHistory). What a crash has interrupted is written again: the same files, as what
+// they hold does not change.
+#pragma once
+
+#include <string>
+
+#include "engine/engine_impl.h"
+
+namespace stator {
+
+// Goes on with the exports that an earlier process began.
+Result<void> resume_exports(Engine::Impl& engine);
+void start_export(Engine::Impl& engine, const std::string& id);
+
+// Where an export's manifest is, from its record.
+std::string export_manifest(const Engine::Impl& engine, const std::string& id, const Item& record);
+
+}  // namespace stator
