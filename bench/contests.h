@@ -37,6 +37,8 @@ bool growth(const Settings& settings, Findings& findings);
 // A recipe beside the way of the article that it is drawn from.
 bool feed_recipe();
 bool semaphore_recipe();
+bool toggle_recipe();
+bool sensors_recipe();
 // The same load on endpoints that are there already.
 bool compare(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& urls,
              Findings& findings);

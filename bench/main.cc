@@ -97,7 +97,8 @@ int run(int argc, char** argv) {
            (!arguments.wants("http") || over_http(settings, findings)) &&
            (!arguments.wants("footprint") || footprint(settings, findings)) &&
            (!arguments.wants("growth") || growth(settings, findings)) &&
-           (!arguments.wants("recipes") || (semaphore_recipe() && feed_recipe()));
+           (!arguments.wants("recipes") ||
+            (toggle_recipe() && semaphore_recipe() && feed_recipe() && sensors_recipe()));
     print_budget(findings);
   }
   if (!arguments.json.empty()) good = write_json(arguments.json, settings, findings) && good;

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "bench/contests.h"
+#include "bench/recipe_cost.h"
 #include "stator/database.h"
 #include "stator/recipes/feed.h"
-#include "support/counting_client.h"
 
 namespace stator::bench {
 namespace {
@@ -62,20 +62,6 @@ Result<void> article_page(Client& client) {
   return {};
 }
 
-// Runs `step` so many times; the cost of each.
-template <class F>
-Result<void> measure(const char* what, examples::CountingClient& client, int times, F step) {
-  const examples::Cost before = client.cost();
-  const auto start = Clock::now();
-  for (int i = 0; i < times; ++i) STATOR_CHECK_OK(step(i));
-  const std::chrono::duration<double, std::milli> took = Clock::now() - start;
-  const examples::Cost cost = client.cost() - before;
-  std::printf("  %-34s %7.1f requests %7.1f WCU %6.1f RCU %9.3f ms\n", what,
-              static_cast<double>(cost.requests) / times, cost.write_units / times,
-              cost.read_units / times, took.count() / times);
-  return {};
-}
-
 Result<void> fill(Client& client, const Feed& feed) {
   for (int i = 0; i < kFollowers; ++i) {
     STATOR_CHECK_OK(feed.follow({"f" + std::to_string(i)}, {"ann"}));
@@ -109,14 +95,14 @@ Result<void> run() {
     return {};
   };
   std::printf("feed: a post to %d followers, in process, in memory\n", kFollowers);
-  STATOR_CHECK_OK(measure("the article, until the answer", client, kPosts,
-                          [&](int i) { return article_post(client, content_of(i)); }));
-  STATOR_CHECK_OK(measure("Feed, until the answer", client, kPosts, publish));
-  STATOR_CHECK_OK(measure("Feed, delivery of all 20 posts", client, 1, deliver));
+  STATOR_CHECK_OK(measure_steps("the article, until the answer", client, kPosts,
+                                [&](int i) { return article_post(client, content_of(i)); }));
+  STATOR_CHECK_OK(measure_steps("Feed, until the answer", client, kPosts, publish));
+  STATOR_CHECK_OK(measure_steps("Feed, delivery of all 20 posts", client, 1, deliver));
   std::printf("feed: a page of a feed with %d posts\n", kFeedPosts);
   STATOR_CHECK_OK(
-      measure("the article", client, kPages, [&](int) { return article_page(client); }));
-  return measure("Feed, 20 posts", client, kPages, read);
+      measure_steps("the article", client, kPages, [&](int) { return article_page(client); }));
+  return measure_steps("Feed, 20 posts", client, kPages, read);
 }
 
 }  // namespace

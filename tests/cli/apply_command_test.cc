@@ -217,6 +217,33 @@ TEST_P(ApplyCommand, SaysWhatIsWrongWithATemplate) {
                  "the template has no parameter 'Stge'");
 }
 
+// Each table is found, and refused by create_table_if_missing where anything of it is missing.
+TEST_P(ApplyCommand, TheRecipesTemplatesMakeTheTablesThatTheyNeed) {
+  const auto apply = [&](const std::string& name, std::vector<std::string> parameters = {}) {
+    std::vector<std::string> arguments{"apply", std::string(TEMPLATES) + "/" + name + ".yml"};
+    for (std::string& parameter : parameters) {
+      arguments.insert(arguments.end(), {"--parameter", std::move(parameter)});
+    }
+    const Ran ran = stator(arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+  };
+  for (const char* name : {"toggle", "semaphore", "feed", "sensors"}) apply(name);
+  apply("feed-stream", {"FeedTable=Streamed", "FollowersTable=StreamedFollowers"});
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"toggle", "save", "door", "on"},
+           {"lock", "run", "nightly", "--", "true"},
+           {"feed", "follow", "bob", "ann", "--merge-over", "5"},
+           {"feed", "follow", "bob", "ann", "--stream-outbox", "--table", "Streamed",
+            "--followers-table", "StreamedFollowers"},
+           {"sensor", "add", "s", "--city", "Poznan", "--building", "A", "--floor", "1", "--room",
+            "2", "--retention", "60"}}) {
+    const Ran ran = stator(command);
+    EXPECT_EQ(ran.status, 0) << command[0] << ": " << ran.err;
+  }
+  expect_failure({"feed", "follow", "bob", "ann", "--stream-outbox"}, 1, "lacks the stream");
+}
+
 TEST(ApplyCommandAlone, NeedsATemplateAndAPlace) {
   expect_refusal({"apply", "--data", "d"}, 2, "template is required (see stator apply --help)");
   expect_refusal({"apply", "template.yml"}, 2, "--data,--endpoint");

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step of a recipe, or of the article that it is drawn from, costs: a line for each.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+
+#include "support/counting_client.h"
+
+namespace stator::bench {
+
+// Runs `step` so many times, with the number of the time; prints the cost of each.
+template <class F>
+Result<void> measure_steps(const char* what, examples::CountingClient& client, int times, F step) {
+  using Clock = std::chrono::steady_clock;
+  const examples::Cost before = client.cost();
+  const auto start = Clock::now();
+  for (int i = 0; i < times; ++i) STATOR_CHECK_OK(step(i));
+  const std::chrono::duration<double, std::milli> took = Clock::now() - start;
+  const examples::Cost cost = client.cost() - before;
+  std::printf("  %-34s %7.1f requests %7.1f WCU %6.1f RCU %9.3f ms\n", what,
+              static_cast<double>(cost.requests) / times, cost.write_units / times,
+              cost.read_units / times, took.count() / times);
+  return {};
+}
+
+}  // namespace stator::bench

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The toggle beside the way of the article that it is drawn from: a transaction that updates the
+// latest switch and adds to the log, and where it is cancelled without an item, another for the
+// first switch. What a cancelled transaction costs no answer tells.
+#include <string>
+
+#include "bench/contests.h"
+#include "bench/recipe_cost.h"
+#include "stator/database.h"
+#include "stator/recipes/toggle.h"
+
+namespace stator::bench {
+namespace {
+
+constexpr int kTimes = 2'000;
+constexpr const char* kArticleTable = "ToggleStateTable";
+
+struct Event {
+  std::string id;
+  std::string created_at;
+  bool state = false;
+};
+
+Item article_item(const Event& event, const std::string& sk) {
+  return {{"pk", event.id}, {"sk", sk}, {"created_at", event.created_at}, {"state", event.state}};
+}
+
+TransactWriteItem article_put(Item item) {
+  return {.action = TransactAction::kPut, .table = kArticleTable, .item = std::move(item)};
+}
+
+Result<void> article_save(Client& client, const Event& event) {
+  const Item log = article_item(event, "SWITCH#" + event.created_at);
+  const TransactWriteItem update{
+      .action = TransactAction::kUpdate,
+      .table = kArticleTable,
+      .item = {{"pk", event.id}, {"sk", "LATEST_SWITCH"}},
+      .update = "SET created_at = :at, #state = :state",
+      .condition = "created_at < :at",
+      .names = Names{{"#state", "state"}},
+      .values = Values{{":at", event.created_at}, {":state", event.state}},
+      .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
+  const auto saved = client.transact_write_items({.items = {update, article_put(log)}});
+  if (saved) return {};
+  if (saved.error().code != Code::kTransactionCanceled) return Failure(saved.error());
+  if (saved.error().detail->reasons.at(0).item) return {};  // it is late
+  TransactWriteItem first = article_put(article_item(event, "LATEST_SWITCH"));
+  first.condition = "NOT (pk = :pk AND sk = :sk)";
+  first.values = Values{{":pk", event.id}, {":sk", "LATEST_SWITCH"}};
+  STATOR_CHECK_OK(client.transact_write_items({.items = {first, article_put(log)}}));
+  return {};
+}
+
+Result<void> article_latest(Client& client) {
+  STATOR_CHECK_OK(client.get_item(
+      {.table = kArticleTable, .key = {{"pk", "toggle0"}, {"sk", "LATEST_SWITCH"}}}));
+  return {};
+}
+
+std::string id_of(int i) {
+  return "toggle" + std::to_string(i);
+}
+
+Result<void> compare(examples::CountingClient& client, const char* name,
+                     const Toggle<bool>& toggle) {
+  const Time start = Time::now() - std::chrono::hours(24);
+  const auto save = [&](const std::string& id, std::chrono::seconds at) -> Result<void> {
+    STATOR_CHECK_OK(toggle.save({id}, true, start + at));
+    return {};
+  };
+  using std::chrono::seconds;
+  STATOR_CHECK_OK(measure_steps((std::string(name) + ", first save").c_str(), client, kTimes,
+                                [&](int i) { return save(id_of(i), seconds(0)); }));
+  STATOR_CHECK_OK(measure_steps((std::string(name) + ", later save").c_str(), client, kTimes,
+                                [&](int i) { return save("one", seconds(i)); }));
+  return measure_steps((std::string(name) + ", latest").c_str(), client, kTimes,
+                       [&](int) -> Result<void> {
+                         STATOR_CHECK_OK(toggle.latest({"one"}));
+                         return {};
+                       });
+}
+
+Result<void> run() {
+  STATOR_TRY(Database database, Database::open({}));
+  examples::CountingClient client(database);
+  ToggleOptions log{.table = "Toggles", .answer = Answer::kStored};
+  const ToggleOptions gated{.table = "Gated", .mode = ToggleMode::kGated};
+  RecipeTable article = AnyToggle::table_definition(log);
+  article.table = kArticleTable;
+  for (const RecipeTable& table :
+       {article, AnyToggle::table_definition(log), AnyToggle::table_definition(gated)}) {
+    STATOR_CHECK_OK(create_table_if_missing(database, table));
+  }
+  const auto event = [](const std::string& id, int second) {
+    const Time start = Time::now() - std::chrono::hours(24);
+    return Event{id, (start + std::chrono::seconds(second)).text(), true};
+  };
+  std::printf("toggle: saves and questions, in process, in memory\n");
+  STATOR_CHECK_OK(measure_steps("the article, first save", client, kTimes,
+                                [&](int i) { return article_save(client, event(id_of(i), 0)); }));
+  STATOR_CHECK_OK(measure_steps("the article, later save", client, kTimes,
+                                [&](int i) { return article_save(client, event("one", i)); }));
+  STATOR_CHECK_OK(measure_steps("the article, latest", client, kTimes,
+                                [&](int) { return article_latest(client); }));
+  STATOR_CHECK_OK(compare(client, "Toggle", Toggle<bool>(client, log)));
+  return compare(client, "Toggle, gated", Toggle<bool>(client, gated));
+}
+
+}  // namespace
+
+bool toggle_recipe() {
+  const Result<void> done = run();
+  if (!done) std::fprintf(stderr, "toggle: %s\n", done.error().message.c_str());
+  return done.has_value();
+}
+
+}  // namespace stator::bench
