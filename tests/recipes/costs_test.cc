@@ -56,6 +56,7 @@ class RecipeCosts : public testing::Test {
   void toggle();
   void semaphore();
   void feed();
+  void streamed_feed();
   void merged_feed();
   void sensors(SensorLayout layout);
   void roll_ups();
@@ -174,6 +175,21 @@ void RecipeCosts::feed() {
           [&] { ASSERT_OK(feed.retract({"ann"}, id)); });
 }
 
+void RecipeCosts::streamed_feed() {
+  const FeedOptions options{.table = "Streamed",
+                            .followers_table = "StreamedFollowers",
+                            .outbox = Outbox::kStream,
+                            .time = &bench_.time};
+  for (const auto& table : Feed::table_definitions(options)) bench_.create(table);
+  const Feed feed(bench_.client, options);
+  PostId id;
+  measure(
+      "feed", "publish, `Outbox::kStream`", [&] { id = feed.publish({"ann"}, "hello").value().id; },
+      Goal{"1,001 requests, one after the other", 1, 1});
+  measure("feed", "edit, `Outbox::kStream`", [&] { ASSERT_OK(feed.edit({"ann"}, id, "hello!")); });
+  measure("feed", "retract, `Outbox::kStream`", [&] { ASSERT_OK(feed.retract({"ann"}, id)); });
+}
+
 void RecipeCosts::merged_feed() {
   const FeedOptions options{.table = "Merged",
                             .followers_table = "MergedFollowers",
@@ -254,6 +270,7 @@ TEST_F(RecipeCosts, AreWhatThePagesSayAndNoMoreThanTheGoals) {
   toggle();
   semaphore();
   feed();
+  streamed_feed();
   merged_feed();
   sensors(SensorLayout::kIndexed);
   sensors(SensorLayout::kLocationItems);
