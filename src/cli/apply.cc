@@ -72,12 +72,25 @@ bool is_active(const TableDescription& table) {
          });
 }
 
+constexpr std::chrono::milliseconds kPoll{100};
+
 // However long it takes: an index is as long in the making as its table is large.
 Result<void> wait_until_active(Client& client, const std::string& table) {
-  constexpr std::chrono::milliseconds kPoll{100};
   for (;;) {
     STATOR_TRY(const DescribeTableResult found, client.describe_table({.table = table}));
     if (is_active(found.table)) return {};
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+// Until then another change of it is refused.
+Result<void> wait_until_expiry_is_settled(Client& client, const std::string& table) {
+  for (;;) {
+    STATOR_TRY(const DescribeTimeToLiveResult found,
+               client.describe_time_to_live({.table = table}));
+    if (found.status == TimeToLiveStatus::kEnabled || found.status == TimeToLiveStatus::kDisabled) {
+      return {};
+    }
     std::this_thread::sleep_for(kPoll);
   }
 }
@@ -99,6 +112,9 @@ Result<void> carry_out(Client& client, const std::string& table,
                        const std::vector<TableStep>& steps) {
   for (const TableStep& step : steps) {
     STATOR_CHECK_OK(wait_until_active(client, table));
+    if (step.operation == "UpdateTimeToLive") {
+      STATOR_CHECK_OK(wait_until_expiry_is_settled(client, table));
+    }
     auto done = client.call(step.operation, step.request);
     if (!done) return fail(done.error().code, step.what + ": " + done.error().message);
   }
