@@ -235,9 +235,9 @@ TEST(Reader, RefusesFeaturesThatWouldOtherwiseBeLost) {
   };
   EXPECT_THAT(create(R"("GlobalTableSourceArn":"arn")"),
               FailsWith(Code::kValidation, "GlobalTableSourceArn"));
-  EXPECT_THAT(read_request<UpdateTableRequest>(
-                  R"({"TableName":"Tab","MultiRegionConsistency":"STRONG"})"),
-              FailsWith(Code::kValidation, "MultiRegionConsistency"));
+  EXPECT_THAT(
+      read_request<UpdateTableRequest>(R"({"TableName":"Tab","MultiRegionConsistency":"STRONG"})"),
+      FailsWith(Code::kValidation, "MultiRegionConsistency"));
   EXPECT_THAT(
       create(
           R"("StreamSpecification":{"StreamEnabled":false},"SSESpecification":{"Enabled":false})"),

@@ -27,8 +27,8 @@ struct Engine::Impl {
   Worker backfills;
   Worker jobs;                          // copies of backups, restored tables, imports
   std::atomic<int64_t> last_job_ms{0};  // by which the last backup, import or export is named
-  std::mutex backups;                      // held while one is deleted, or begins to be restored
-  Gate writes;                             // those under way
+  std::mutex backups;                   // held while one is deleted, or begins to be restored
+  Gate writes;                          // those under way
   std::unique_ptr<Catalogue> catalogue;
   std::atomic<int64_t> next_token_sweep_ms{0};
   Ticker sweeper;  // deletes what has expired
