@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <ranges>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -189,14 +190,14 @@ class Import {
   Result<void> flush() {
     std::vector<WriteRequest> writes;
     std::vector<Item> keys;
-    for (auto item = batch_.rbegin(); item != batch_.rend(); ++item) {
-      Item key = key_of(*item);
+    for (Item& item : std::views::reverse(batch_)) {
+      Item key = key_of(item);
       if (std::ranges::find(keys, key) != keys.end() && key.size() == table_.key_schema.size()) {
         ++reached_.imported.items;
         continue;
       }
       keys.push_back(std::move(key));
-      writes.push_back({.put = std::move(*item)});
+      writes.push_back({.put = std::move(item)});
     }
     batch_.clear();
     return write(std::move(writes));

@@ -105,7 +105,7 @@ std::string time_text(int64_t unix_ms) {
 
 Result<void> check_times(const Item& request, const TableDefinition& table, int64_t now_ms) {
   constexpr int64_t kMinuteMs = 60'000;
-  constexpr int64_t kDayMs = 24 * 60 * kMinuteMs;
+  constexpr int64_t kDayMs = 24L * 60 * kMinuteMs;
   constexpr int64_t kLeastMs = 15 * kMinuteMs;
   const int64_t earliest_ms = std::max(table.recovery_since_ms, now_ms - table.recovery_ms);
   const auto invalid = [](std::string text) {

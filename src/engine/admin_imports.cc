@@ -109,7 +109,7 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
                          {"Request", request},
                          {"Status", "IN_PROGRESS"},
                          {"StartedMs", engine.now_ms()}}};
-  const Item begun = description_of(engine, job);
+  Item begun = description_of(engine, job);
   find_failure(engine, job.record);
   const Records records(*engine.store);
   const std::string key = record_key(RecordKind::kImport, job.id);

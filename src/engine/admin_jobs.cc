@@ -2,6 +2,7 @@
 #include "engine/admin_jobs.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "engine/admin_messages.h"
 
@@ -96,16 +97,16 @@ Result<Item> list_jobs(const Engine::Impl& engine, const JobKind& kind, const It
   List summaries;
   bool behind = after.empty();
   std::string last;
-  for (auto job = records.rbegin(); job != records.rend(); ++job) {
-    if (behind && wanted(job->second)) {
+  for (const auto& [id, record] : std::views::reverse(records)) {
+    if (behind && wanted(record)) {
       if (summaries.size() == most) {
         page["NextToken"] = page_token(kind, last);
         break;
       }
-      summaries.emplace_back(summary({.id = job->first, .record = job->second}));
-      last = job->first;
+      summaries.emplace_back(summary({.id = id, .record = record}));
+      last = id;
     }
-    behind = behind || page_token(kind, job->first) == after;
+    behind = behind || page_token(kind, id) == after;
   }
   page[std::string(member)] = std::move(summaries);
   return page;

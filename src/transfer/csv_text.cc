@@ -17,18 +17,8 @@ constexpr std::size_t kColumnsMax = 10'000;
 enum class Quoting { kOutside, kFieldBegin, kInside, kQuoteInside };
 
 Quoting behind(Quoting before, char c, char delimiter) {
-  switch (before) {
-    case Quoting::kInside:
-      return c == '"' ? Quoting::kQuoteInside : Quoting::kInside;
-    case Quoting::kQuoteInside:
-      if (c == '"') return Quoting::kInside;
-      break;
-    case Quoting::kFieldBegin:
-      if (c == '"') return Quoting::kInside;
-      break;
-    case Quoting::kOutside:
-      break;
-  }
+  if (before == Quoting::kInside) return c == '"' ? Quoting::kQuoteInside : Quoting::kInside;
+  if (before != Quoting::kOutside && c == '"') return Quoting::kInside;
   return c == delimiter ? Quoting::kFieldBegin : Quoting::kOutside;
 }
 

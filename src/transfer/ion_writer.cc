@@ -16,7 +16,7 @@ bool is_symbol_character(char c) {
 // Names that stand without quotes. $ begins Ion's own symbols.
 bool is_bare(std::string_view name) {
   constexpr std::array<std::string_view, 4> kKeywords = {"null", "true", "false", "nan"};
-  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
          std::ranges::all_of(name, is_symbol_character) &&
          std::ranges::find(kKeywords, name) == kKeywords.end();
 }
