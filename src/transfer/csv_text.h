@@ -16,7 +16,7 @@ class CsvRows final : public RecordParser {
 
   Outcome parse(std::string_view text, Item& item, Error& error, std::size_t& used) override;
   bool goes_on(std::string_view line, bool went_on) const override;
-  bool wants_first_line() const override { return !has_header_; }
+  bool wants_header() const override { return !has_header_; }
 
  private:
   Result<void> take_header(std::vector<std::string> fields);

@@ -275,7 +275,7 @@ TEST(Csv, IsReadByTheServicesRules) {
 }
 
 TEST(Csv, ReadingGoesOnBehindTheHeader) {
-  const std::string text = "pk,n\na,1\n\"b\nb\",2\nc,3\n";
+  const std::string text = "\n\r\npk,n\na,1\n\"b\nb\",2\nc,3\n";
   const Read all = read(text, DataFormat::kCsv);
   ASSERT_EQ(all.positions.size(), 3);
   for (std::size_t i = 0; i < 3; ++i) {

@@ -126,12 +126,12 @@ bool ItemReader::skip(uint64_t bytes) {
 // The header, then on to where the records are wanted.
 bool ItemReader::start() {
   started_ = true;
-  if (parser_->wants_first_line() && read_text()) {
+  while (parser_->wants_header() && read_text()) {
     std::size_t used = 0;
     if (parser_->parse(text(), item_, error_, used) == RecordParser::Outcome::kDamaged) {
       return false;
     }
-    position_ = next_line_ - begin_;
+    position_ += next_line_ - begin_;
     begin_ = next_line_;
     in_line_ = false;
   }

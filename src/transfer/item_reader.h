@@ -33,8 +33,8 @@ class RecordParser {
   virtual Outcome parse(std::string_view text, Item& item, Error& error, std::size_t& used) = 0;
   // Whether the record goes on in the line behind `line`, given whether it did in the one before.
   virtual bool goes_on(std::string_view /*line*/, bool /*went_on*/) const { return false; }
-  // Whether the file's first line belongs to it, from wherever its records are wanted.
-  virtual bool wants_first_line() const { return false; }
+  // Whether the file's next line belongs to it, from wherever its records are wanted.
+  virtual bool wants_header() const { return false; }
 };
 
 std::unique_ptr<RecordParser> make_parser(DataFormat format, const CsvOptions& csv);
