@@ -14,9 +14,13 @@ namespace stator::expression {
 // Member by member, whatever members there are.
 template <class T>
   requires(std::same_as<T, ConditionNode> || std::same_as<T, Operand> ||
-           std::same_as<T, UpdateTree> || std::same_as<T, UpdateAction>)
+           std::same_as<T, UpdateTree>)
 bool operator==(const T& a, const T& b) {
   return boost::pfr::eq_fields(a, b);
+}
+// Printing puts the sections into one order, so that positions may differ.
+bool operator==(const UpdateAction& a, const UpdateAction& b) {
+  return a.path == b.path && a.operand == b.operand;
 }
 
 }  // namespace stator::expression
