@@ -18,13 +18,6 @@ namespace {
 constexpr std::string_view kCreating = "CREATING";
 constexpr std::string_view kAvailable = "AVAILABLE";
 
-Result<TableDefinition> definition_of(const Item& record) {
-  const auto found = record.find("Definition");
-  const Binary* bytes = found == record.end() ? nullptr : found->second.get_if<Binary>();
-  if (bytes == nullptr) return fail(Code::kCorruption, "A backup has no table definition");
-  return decode_table(bytes->bytes);
-}
-
 // Copies what `view` sees; what fails is copied again at the next start.
 void take_backup(Engine::Impl& engine, const std::string& key, SpaceId from, SpaceId to,
                  ReadView& view) {
@@ -44,7 +37,7 @@ void take_backup(Engine::Impl& engine, const std::string& key, SpaceId from, Spa
 
 void resume_backup(Engine::Impl& engine, const std::string& key, const Item& record) {
   const auto space = static_cast<SpaceId>(integer_of(record, "Space"));
-  const auto definition = definition_of(record);
+  const auto definition = table_in(record);
   if (!definition || !engine.store->drop_range(space_range(space))) return;
   const auto snapshot = engine.catalogue->snapshot();
   const TablePtr* table = snapshot->find(definition->settings.table);
@@ -128,7 +121,7 @@ List indexes_of(const Item& table, std::string_view member) {
 }
 
 Result<Item> describe(const Engine::Impl& engine, const Backup& backup) {
-  STATOR_TRY(TableDefinition definition, definition_of(backup.record));
+  STATOR_TRY(TableDefinition definition, table_in(backup.record));
   STATOR_TRY(const TablePtr table, Table::make(std::move(definition), engine.catalogue->secret()));
   STATOR_TRY(const Item described, description_of(engine, *table, TableStatus::kActive));
   Item source{{"TableName", table->name()},
@@ -202,7 +195,7 @@ Result<Item> list_backups(Engine::Impl& engine, const Item& request) {
       const std::string last = text_of(as_map(summaries.back()), "BackupArn");
       return Item{{"BackupSummaries", std::move(summaries)}, {"LastEvaluatedBackupArn", last}};
     }
-    STATOR_TRY(const TableDefinition definition, definition_of(record));
+    STATOR_TRY(const TableDefinition definition, table_in(record));
     Item summary = details_of(engine, {.id = id, .record = record});
     summary["TableName"] = text_of(record, "Table");
     summary["TableId"] = definition.id;
@@ -235,7 +228,7 @@ Result<Item> restore_table_from_backup(Engine::Impl& engine, const Item& request
   if (text_of(backup.record, "Status") != kAvailable) {
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   }
-  STATOR_TRY(const TableDefinition source, definition_of(backup.record));
+  STATOR_TRY(const TableDefinition source, table_in(backup.record));
   RestoreSummary summary{.source_backup_arn = arn,
                          .source_table_arn = table_arn(engine, text_of(backup.record, "Table")),
                          .time_ms = integer_of(backup.record, "CreatedMs")};

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // ExportTableToPointInTime, DescribeExport, ListExports.
-#include <algorithm>
-
 #include "engine/admin_jobs.h"
 #include "engine/admin_messages.h"
 #include "engine/catalogue_codec.h"
@@ -107,7 +105,7 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
   constexpr int64_t kMinuteMs = 60'000;
   constexpr int64_t kDayMs = 24L * 60 * kMinuteMs;
   constexpr int64_t kLeastMs = 15 * kMinuteMs;
-  const int64_t earliest_ms = std::max(table.recovery_since_ms, now_ms - table.recovery_ms);
+  const int64_t earliest_ms = earliest_restorable_ms(table, now_ms);
   const auto invalid = [](std::string text) {
     return fail(Code::kInvalidExportTime, std::move(text));
   };
@@ -183,12 +181,7 @@ Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
   STATOR_CHECK_OK(set_stamps(engine, request, !asked.contains("ExportTime"), job.record));
   const auto history = history_of(job.record);
   if (history) engine.catalogue->hold(*history);
-  const auto kept =
-      Records(*engine.store)
-          .change(record_key(RecordKind::kExport, job.id), [&](Item& record) -> Result<void> {
-            record = job.record;
-            return {};
-          });
+  const auto kept = Records(*engine.store).put(record_key(RecordKind::kExport, job.id), job.record);
   if (!kept) {
     if (history) engine.catalogue->release(*history);
     return Failure(kept.error());

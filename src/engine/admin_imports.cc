@@ -113,18 +113,12 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
   find_failure(engine, job.record);
   const Records records(*engine.store);
   const std::string key = record_key(RecordKind::kImport, job.id);
-  STATOR_CHECK_OK(records.change(key, [&](Item& record) -> Result<void> {
-    record = job.record;
-    return {};
-  }));
+  STATOR_CHECK_OK(records.put(key, job.record));
   if (text_of(job.record, "Status") == "FAILED") return begun;
   const auto made =
       engine.catalogue->begin_restore(std::move(definition), Item{{"Import", job.id}});
   if (!made) {
-    STATOR_CHECK_OK(records.change(key, [](Item& record) -> Result<void> {
-      record.clear();
-      return {};
-    }));
+    STATOR_CHECK_OK(records.put(key, {}));
     if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);
     return Failure(made.error());
   }

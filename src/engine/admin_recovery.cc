@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // UpdateContinuousBackups, DescribeContinuousBackups, RestoreTableToPointInTime.
-#include <algorithm>
-
 #include "engine/admin_messages.h"
 #include "engine/admin_support.h"
 #include "engine/history_hold.h"
@@ -14,10 +12,6 @@ namespace {
 constexpr int64_t kSecondMs = 1000;
 constexpr int64_t kDayMs = 24LL * 3600 * kSecondMs;
 constexpr int64_t kDefaultDays = 35;
-
-int64_t earliest_ms(const TableDefinition& definition, int64_t now_ms) {
-  return std::max(definition.recovery_since_ms, now_ms - definition.recovery_ms);
-}
 
 // kTableNotFound; kContinuousBackupsUnavailable for a table that is being restored.
 Result<TablePtr> find_backed_up(const Engine::Impl& engine, std::string_view name) {
@@ -32,7 +26,7 @@ Item continuous_backups_of(const TableDefinition& definition, int64_t now_ms) {
   Item recovery{{"PointInTimeRecoveryStatus", "DISABLED"}};
   if (definition.recovery_ms > 0) {
     const int64_t earliest_second =
-        (earliest_ms(definition, now_ms) + kSecondMs - 1) / kSecondMs * kSecondMs;
+        (earliest_restorable_ms(definition, now_ms) + kSecondMs - 1) / kSecondMs * kSecondMs;
     recovery = Item{{"PointInTimeRecoveryStatus", "ENABLED"},
                     {"RecoveryPeriodInDays", definition.recovery_ms / kDayMs},
                     {"EarliestRestorableDateTime", seconds(earliest_second)},
@@ -59,7 +53,8 @@ Result<Item> update_continuous_backups(Engine::Impl& engine, const Item& request
       engine.catalogue->update(name, now_ms, [&](TableDefinition& definition) -> Result<void> {
         const bool was_enabled = definition.recovery_ms > 0;
         // What a shorter period has let go does not come back with a longer one.
-        definition.recovery_since_ms = was_enabled ? earliest_ms(definition, now_ms) : now_ms;
+        definition.recovery_since_ms =
+            was_enabled ? earliest_restorable_ms(definition, now_ms) : now_ms;
         definition.recovery_ms = enabled ? days * kDayMs : 0;
         return {};
       });
@@ -84,7 +79,7 @@ Result<int64_t> time_of(const Item& request, const TableDefinition& source, int6
     return fail(Code::kValidation, messages::kNoRestoreTime);
   }
   const int64_t time_ms = latest ? now_ms : integer_of(request, "RestoreDateTime");
-  if (time_ms < earliest_ms(source, now_ms) || time_ms > now_ms) {
+  if (time_ms < earliest_restorable_ms(source, now_ms) || time_ms > now_ms) {
     return fail(Code::kInvalidRestoreTime, messages::kInvalidRestoreTime);
   }
   return time_ms;

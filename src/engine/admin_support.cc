@@ -41,6 +41,10 @@ Result<TablePtr> find_table_named(const Engine::Impl& engine, std::string_view t
   return *found;
 }
 
+int64_t earliest_restorable_ms(const TableDefinition& table, int64_t now_ms) {
+  return std::max(table.recovery_since_ms, now_ms - table.recovery_ms);
+}
+
 Result<ArnParts> parse_table_arn(const Engine::Impl& engine, const std::string& arn) {
   const std::vector<std::string_view> parts = arn_parts(arn);
   if (parts[0] != "arn") return fail(Code::kValidation, messages::no_arn(arn));

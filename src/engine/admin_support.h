@@ -23,6 +23,9 @@ struct ArnParts {
 };
 Result<ArnParts> parse_table_arn(const Engine::Impl& engine, const std::string& arn);
 
+// Since when a table's changes are kept, where they are.
+int64_t earliest_restorable_ms(const TableDefinition& table, int64_t now_ms);
+
 // A resource policy's text, of any table.
 Result<void> check_policy(const std::string& policy);
 // "01489602797149-73d8d5bc": in the order of their creation, those of one millisecond too.

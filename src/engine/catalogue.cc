@@ -9,6 +9,7 @@
 #include "engine/catalogue_codec.h"
 #include "engine/catalogue_commit.h"
 #include "engine/catalogue_rows.h"
+#include "engine/catalogue_spaces.h"
 #include "engine/messages.h"
 #include "engine/records.h"
 
@@ -188,29 +189,22 @@ Result<Catalogue::Written> Catalogue::insert(const CreateTableRequest& settings,
     STATOR_CHECK_OK(commit_or_fail(*transaction));
     return fail(Code::kResourceInUse, messages::table_exists(settings.table));
   }
-  uint64_t next = rows[1] ? read_big_endian(*rows[1]) : kFirstTableSpace;
-  const auto take = [&](std::size_t count) {
-    std::vector<SpaceId> spaces;
-    spaces.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) spaces.push_back(static_cast<SpaceId>(next++));
-    return spaces;
-  };
+  Spaces spaces(rows[1]);
   TableDefinition definition{.settings = settings, .id = random_uuid(), .created_ms = now_ms};
-  definition.space = take(1).front();
-  definition.local_spaces = take(settings.local_indexes ? settings.local_indexes->size() : 0);
-  definition.global_spaces = take(settings.global_indexes ? settings.global_indexes->size() : 0);
-  const auto new_space = [&] { return take(1).front(); };
+  definition.space = spaces.take();
+  definition.local_spaces =
+      spaces.take(settings.local_indexes ? settings.local_indexes->size() : 0);
+  definition.global_spaces =
+      spaces.take(settings.global_indexes ? settings.global_indexes->size() : 0);
+  const auto new_space = [&] { return spaces.take(); };
   STATOR_TRY(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, *transaction));
-  if (next >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
+  STATOR_CHECK_OK(spaces.save(*transaction));
 
   // Before it is kept: a definition that cannot be used must never be read back.
   auto usable = Table::make(definition, secret_);
   if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
 
-  std::string counter;
-  append_big_endian(counter, static_cast<uint32_t>(next));
   transaction->put(keys[0], encode_table(definition));
-  transaction->put(keys[1], counter);
   STATOR_CHECK_OK(commit_or_fail(*transaction));
   return Written{.definition = std::move(definition), .log = std::move(log)};
 }
@@ -248,18 +242,18 @@ Result<Catalogue::Written> Catalogue::replace(const Table& table, int64_t now_ms
   STATOR_TRY(const auto rows, transaction->get_for_update(keys));
   TableDefinition definition = table.definition();
   STATOR_CHECK_OK(change(definition));
-  uint64_t next = rows[1] ? read_big_endian(*rows[1]) : kFirstTableSpace;
+  Spaces spaces(rows[1]);
   const auto take_space = [&](SpaceId& space) {
     if (space != 0) return;
-    space = static_cast<SpaceId>(next++);
+    space = spaces.take();
     definition.unfinished.push_back(space);
   };
   for (SpaceId& space : definition.global_spaces) take_space(space);
   if (definition.expiry) take_space(definition.expiry->space);
-  const auto new_space = [&] { return static_cast<SpaceId>(next++); };
+  const auto new_space = [&] { return spaces.take(); };
   STATOR_TRY(LogPtr log,
              plan_log(&table.definition(), definition, new_space, now_ms, *transaction));
-  if (next >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
+  STATOR_CHECK_OK(spaces.save(*transaction));
   auto usable = Table::make(definition, secret_);
   if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
   const std::vector<SpaceId> lost = lost_spaces(table, **usable);
@@ -273,10 +267,7 @@ Result<Catalogue::Written> Catalogue::replace(const Table& table, int64_t now_ms
     if (definition.is_unfinished(space)) continue;
     transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));
   }
-  std::string counter;
-  append_big_endian(counter, static_cast<uint32_t>(next));
   transaction->put(keys[0], encode_table(definition));
-  transaction->put(keys[1], counter);
   STATOR_CHECK_OK(commit_or_fail(*transaction));
   return Written{.definition = std::move(definition), .log = std::move(log)};
 }

@@ -423,6 +423,13 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
   return definition;
 }
 
+Result<TableDefinition> table_in(const Item& record) {
+  const auto found = record.find("Definition");
+  const Binary* bytes = found == record.end() ? nullptr : found->second.get_if<Binary>();
+  if (bytes == nullptr) return fail(Code::kCorruption, "A record has no table definition");
+  return decode_table(bytes->bytes);
+}
+
 std::string encode_log(const LogDefinition& log) {
   List streams;
   for (const LoggedStream& stream : log.streams) {

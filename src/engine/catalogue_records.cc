@@ -10,38 +10,11 @@
 #include "engine/catalogue_codec.h"
 #include "engine/catalogue_commit.h"
 #include "engine/catalogue_rows.h"
+#include "engine/catalogue_spaces.h"
 #include "engine/messages.h"
 #include "engine/records.h"
 
 namespace stator {
-namespace {
-
-// Gives out spaces in a transaction that guards the row of the next one.
-class Spaces {
- public:
-  explicit Spaces(const std::optional<std::string>& row)
-      : next_(row ? read_big_endian(*row) : kFirstTableSpace) {}
-
-  SpaceId take() { return static_cast<SpaceId>(next_++); }
-  std::vector<SpaceId> take(std::size_t count) {
-    std::vector<SpaceId> spaces(count);
-    for (SpaceId& space : spaces) space = take();
-    return spaces;
-  }
-  Result<void> save(Transaction& transaction) const {
-    if (next_ >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
-    std::string row;
-    append_big_endian(row, static_cast<uint32_t>(next_));
-    transaction.put(catalogue_row_key(CatalogueRow::kNextSpace), row);
-    return {};
-  }
-
- private:
-  uint64_t next_;
-};
-
-}  // namespace
-
 std::optional<HeldHistory> history_of(const Item& record) {
   if (!record.contains("Log")) return std::nullopt;
   return HeldHistory{.space = static_cast<SpaceId>(integer_of(record, "From")),
@@ -153,10 +126,7 @@ Result<void> Catalogue::load_record(std::string_view rest, std::string_view valu
   const Item kept = decode_item(ItemView(value));
   if (const auto history = history_of(kept)) hold(*history);
   if (!is_of(RecordKind::kRestore)) return {};
-  const auto definition = kept.find("Definition");
-  const Binary* bytes = definition == kept.end() ? nullptr : definition->second.get_if<Binary>();
-  if (bytes == nullptr) return fail(Code::kCorruption, "A table's restoration has no definition");
-  STATOR_TRY(TableDefinition decoded, decode_table(bytes->bytes));
+  STATOR_TRY(TableDefinition decoded, table_in(kept));
   STATOR_TRY(TablePtr table, Table::make(std::move(decoded), secret_));
   loaded.restoring.emplace(table->name(), std::move(table));
   return {};

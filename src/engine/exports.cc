@@ -112,10 +112,7 @@ class Export {
                   messages::key_not_found(summary_.key_id.value_or("alias/aws/s3")));
     }
     STATOR_CHECK_OK(bucket.write(transfer::export_directory(summary_) + "/_started", ""));
-    const auto found = record_.find("Definition");
-    const Binary* definition = found == record_.end() ? nullptr : found->second.get_if<Binary>();
-    if (definition == nullptr) return fail(Code::kCorruption, "An export has no table");
-    STATOR_TRY(TableDefinition decoded, decode_table(definition->bytes));
+    STATOR_TRY(TableDefinition decoded, table_in(record_));
     STATOR_TRY(const TablePtr table, Table::make(std::move(decoded), engine_.catalogue->secret()));
     history_ = {.key = table->key(),
                 .log = static_cast<SpaceId>(integer_of(record_, "Log")),

@@ -67,6 +67,13 @@ Result<std::map<std::string, Item>> Records::list(RecordKind kind) const {
   return records;
 }
 
+Result<void> Records::put(const std::string& key, const Item& record) const {
+  return change(key, [&](Item& kept) -> Result<void> {
+    kept = record;
+    return {};
+  });
+}
+
 Result<void> Records::change(const std::string& key, Change change) const {
   return change_guarded(key, {}, change);
 }

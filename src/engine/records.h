@@ -47,6 +47,8 @@ class Records {
   // `change` runs again where somebody else came between; what it fails with is returned.
   using Change = FunctionRef<Result<void>(Item& record)>;
   Result<void> change(const std::string& key, Change change) const;
+  // Whatever was there; an empty record is erased.
+  Result<void> put(const std::string& key, const Item& record) const;
   // The settings of a table that is still there; kResourceNotFound otherwise.
   Result<void> change_settings(const Table& table, Change change) const;
 
