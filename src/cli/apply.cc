@@ -16,6 +16,7 @@
 #include "cli/table_plan.h"
 #include "cli/template.h"
 #include "fmt/format.h"
+#include "recipes/requests.h"
 #include "stator/recipes/common.h"
 
 namespace stator::cli {
@@ -65,20 +66,13 @@ Result<TemplateParameters> read_parameters(const Flags& flags) {
   return parameters;
 }
 
-bool is_active(const TableDescription& table) {
-  return table.status == TableStatus::kActive &&
-         std::ranges::all_of(table.global_indexes, [](const IndexDescription& index) {
-           return index.status == TableStatus::kActive;
-         });
-}
-
 constexpr std::chrono::milliseconds kPoll{100};
 
 // However long it takes: an index is as long in the making as its table is large.
 Result<void> wait_until_active(Client& client, const std::string& table) {
   for (;;) {
     STATOR_TRY(const DescribeTableResult found, client.describe_table({.table = table}));
-    if (is_active(found.table)) return {};
+    if (recipes::is_active(found.table)) return {};
     std::this_thread::sleep_for(kPoll);
   }
 }

@@ -32,29 +32,45 @@ Result<void> Delivery::drain(const std::string& outbox) {
                                               [&] { return state_.client.query(request); }));
     for (const Item& entry : found.items) {
       if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
-      const std::string* partition = text_in(entry, options_.partition_key);
-      const auto range_key = entry.find(options_.range_key);
-      if (partition == nullptr || !partition->starts_with(options_.user_prefix) ||
-          range_key == entry.end()) {
-        return fail(Code::kConflict, "the outbox holds an item that is no post");
-      }
-      auto delivered = deliver({partition->substr(options_.user_prefix.size())}, range_key->second);
-      if (delivered) continue;
-      // One post that cannot be delivered must not hold up the others; an absent service does.
-      const bool passing = trouble_of(delivered.error()) != Trouble::kNone;
-      if (passing || delivered.error().code == Code::kCancelled) {
-        return failure_of(std::move(delivered));
-      }
-      if (first_failure) first_failure = failure_of(std::move(delivered));
+      STATOR_TRY(Job job, job_of(entry));
+      auto delivered = deliver(std::move(job));
+      if (!delivered) STATOR_CHECK_OK(put_off(std::move(delivered), first_failure));
     }
     request.exclusive_start_key = std::move(found.last_evaluated_key);
   } while (request.exclusive_start_key);
   return first_failure;
 }
 
+Result<void> put_off(Result<Delivery::Outcome> failed, Result<void>& first_failure) {
+  const bool passing = trouble_of(failed.error()) != Trouble::kNone;
+  if (passing || failed.error().code == Code::kCancelled) return failure_of(std::move(failed));
+  if (first_failure) first_failure = failure_of(std::move(failed));
+  return {};
+}
+
+Result<Delivery::Job> Delivery::job_of(const Item& item) const {
+  const std::string* partition = text_in(item, options_.partition_key);
+  const auto range_key = item.find(options_.range_key);
+  if (partition == nullptr || !partition->starts_with(options_.user_prefix) ||
+      range_key == item.end()) {
+    return fail(Code::kConflict, "the outbox holds an item that is no post");
+  }
+  const UserId author{partition->substr(options_.user_prefix.size())};
+  return Job{.author = author, .key = state_.key_of(author, range_key->second)};
+}
+
 Result<Delivery::Outcome> Delivery::deliver(const UserId& author, const AttributeValue& range_key) {
-  const Item key = state_.key_of(author, range_key);
-  auto outcome = deliver_claimed({.author = author, .key = key});
+  return deliver(Job{.author = author, .key = state_.key_of(author, range_key)});
+}
+
+Result<Delivery::Outcome> Delivery::deliver(const Item& item) {
+  STATOR_TRY(Job job, job_of(item));
+  return deliver(std::move(job));
+}
+
+Result<Delivery::Outcome> Delivery::deliver(Job job) {
+  const Item key = job.key;
+  auto outcome = deliver_claimed(std::move(job));
   if (!outcome) release(key);
   return outcome;
 }

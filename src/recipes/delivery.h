@@ -31,6 +31,8 @@ class Delivery {
     kBusy,  // another worker has claimed it
   };
   Result<Outcome> deliver(const UserId& author, const AttributeValue& range_key);
+  // The post whose key an item has; kConflict where it is no post's.
+  Result<Outcome> deliver(const Item& item);
 
   // Every post in one partition of the index, oldest first, those excepted that are busy.
   Result<void> drain(const std::string& outbox);
@@ -55,6 +57,8 @@ class Delivery {
     bool mine = false;
   };
 
+  Result<Job> job_of(const Item& item) const;
+  Result<Outcome> deliver(Job job);
   Result<Outcome> deliver_claimed(Job job);
   Result<Look> claim(const Item& key);
   void release(const Item& key);
@@ -76,5 +80,8 @@ class Delivery {
   std::string claim_;  // this worker's name in claims
   Delivered done_;
 };
+
+// One post that cannot be delivered must not hold up the others; an absent service does.
+Result<void> put_off(Result<Delivery::Outcome> failed, Result<void>& first_failure);
 
 }  // namespace stator::recipes

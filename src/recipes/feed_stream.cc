@@ -31,14 +31,6 @@ bool is_same_state(const Item& image, const Item& other) {
          int64_in(image, "edits") == int64_in(other, "edits");
 }
 
-// One post that cannot be delivered does not hold up the others; an absent service does.
-Result<void> put_off(Result<Delivery::Outcome> failed, Result<void>& first_failure) {
-  const bool passing = trouble_of(failed.error()) != Trouble::kNone;
-  if (passing || failed.error().code == Code::kCancelled) return failure_of(std::move(failed));
-  if (first_failure) first_failure = failure_of(std::move(failed));
-  return {};
-}
-
 }  // namespace
 
 FeedStream::FeedStream(const FeedState& state, std::stop_token stop)
@@ -226,7 +218,7 @@ Result<bool> FeedStream::deliver(const std::vector<StreamRecord>& records, const
   for (const StreamRecord& record : records) {
     if (!is_after(record.sequence_number, reading.read_to)) continue;
     if (tells_of_post(record)) {
-      auto outcome = deliver(record.keys, delivery);
+      auto outcome = delivery.deliver(record.keys);
       if (!outcome) {
         STATOR_CHECK_OK(put_off(std::move(outcome), first_failure));
       } else if (*outcome == Delivery::Outcome::kBusy) {
@@ -244,16 +236,6 @@ Result<bool> FeedStream::deliver(const std::vector<StreamRecord>& records, const
   return true;
 }
 
-Result<Delivery::Outcome> FeedStream::deliver(const Item& key, Delivery& delivery) const {
-  const std::string* partition = text_in(key, options_.partition_key);
-  const auto range_key = key.find(options_.range_key);
-  if (partition == nullptr || !partition->starts_with(options_.user_prefix) ||
-      range_key == key.end()) {
-    return fail(Code::kConflict, "the outbox holds an item that is no post");
-  }
-  return delivery.deliver({partition->substr(options_.user_prefix.size())}, range_key->second);
-}
-
 // Whether none of them is with others.
 Result<bool> FeedStream::deliver_all(Delivery& delivery) {
   ScanRequest request{.table = options_.table,
@@ -266,7 +248,7 @@ Result<bool> FeedStream::deliver_all(Delivery& delivery) {
     STATOR_TRY(PageResult page, with_retries(options_.retry, state_.time, stop_,
                                              [&] { return state_.client.scan(request); }));
     for (const Item& post : page.items) {
-      auto outcome = deliver(post, delivery);
+      auto outcome = delivery.deliver(post);
       all = all && outcome && *outcome == Delivery::Outcome::kDone;
       if (!outcome) STATOR_CHECK_OK(put_off(std::move(outcome), first_failure));
     }

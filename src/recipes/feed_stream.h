@@ -57,7 +57,6 @@ class FeedStream {
   Result<bool> deliver_all(Delivery& delivery);
 
   bool tells_of_post(const StreamRecord& record) const;
-  Result<Delivery::Outcome> deliver(const Item& key, Delivery& delivery) const;
 
   // The shard's item, now this worker's; absent while it is another's.
   Result<std::optional<Item>> claim(const std::string& shard);

@@ -29,6 +29,13 @@ Failure throttled() {
 
 }  // namespace
 
+bool is_active(const TableDescription& table) {
+  return table.status == TableStatus::kActive &&
+         std::ranges::all_of(table.global_indexes, [](const IndexDescription& index) {
+           return index.status == TableStatus::kActive;
+         });
+}
+
 Trouble trouble_of(const Error& error) {
   switch (error.code) {
     case Code::kTransactionCanceled:

@@ -27,6 +27,8 @@ Trouble trouble_of(const Error& error);
 // The reason of one action of a cancelled transaction; null where there is none.
 const CancellationReason* reason_at(const Error& error, std::size_t index);
 bool condition_failed_at(const Error& error, std::size_t index);
+// Whether all of a table can be used: it and its indexes are there.
+bool is_active(const TableDescription& table);
 // The item that came with a failed condition; null where none did.
 const Item* item_in(const Error& error);
 

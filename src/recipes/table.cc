@@ -35,13 +35,6 @@ Result<void> check_same(const TableDescription& found, const CreateTableRequest&
   return {};
 }
 
-bool is_active(const TableDescription& table) {
-  return table.status == TableStatus::kActive &&
-         std::ranges::all_of(table.global_indexes, [](const IndexDescription& index) {
-           return index.status == TableStatus::kActive;
-         });
-}
-
 // Several processes may do this at once, and the service refuses what is done already.
 Result<void> expire_by(Client& client, const std::string& table, const std::string& attribute) {
   const RetryPolicy policy;
@@ -68,7 +61,7 @@ Result<TableDescription> make_active(Client& client, const CreateTableRequest& t
   const RetryPolicy policy;
   auto created =
       recipes::with_retries(policy, system_time(), [&] { return client.create_table(table); });
-  if (created && is_active(created->table)) return std::move(created->table);
+  if (created && recipes::is_active(created->table)) return std::move(created->table);
   if (!created && created.error().code != Code::kResourceInUse &&
       created.error().code != Code::kTableAlreadyExists) {
     return failure_of(std::move(created));
@@ -78,7 +71,7 @@ Result<TableDescription> make_active(Client& client, const CreateTableRequest& t
         policy, system_time(), [&] { return client.describe_table({.table = table.table}); });
     if (found) {
       STATOR_CHECK_OK(check_same(found->table, table));
-      if (is_active(found->table)) return std::move(found->table);
+      if (recipes::is_active(found->table)) return std::move(found->table);
     } else if (found.error().code != Code::kResourceNotFound) {
       return failure_of(std::move(found));
     }
