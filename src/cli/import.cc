@@ -86,18 +86,12 @@ class Checkpoint {
 
   Result<void> save(const Reached& reached) const {
     if (path_.empty()) return {};
-    const std::string part = path_ + ".part";
-    {
-      std::ofstream out(part, std::ios::trunc);
-      out << wire::item_to_plain_json({{"table", table_},
-                                       {"file", reached.file},
-                                       {"position", reached.position},
-                                       {"items", reached.imported.items},
-                                       {"errors", reached.imported.errors}})
-          << "\n";
-      if (!out.flush()) return fail(Code::kIo, "cannot write '" + part + "'");
-    }
-    return transfer::put_in_place(part, fs::absolute(path_));
+    const std::string text = wire::item_to_plain_json({{"table", table_},
+                                                       {"file", reached.file},
+                                                       {"position", reached.position},
+                                                       {"items", reached.imported.items},
+                                                       {"errors", reached.imported.errors}});
+    return transfer::replace_file(fs::absolute(path_), text + "\n");
   }
 
  private:

@@ -135,9 +135,7 @@ Result<fs::path> Bucket::place_for(const std::string& key) const {
 
 Result<void> Bucket::write(const std::string& key, std::string_view bytes) const {
   STATOR_TRY(const fs::path place, place_for(key));
-  const fs::path written = place.string() + ".part";
-  STATOR_CHECK_OK(write_all(written, bytes));
-  return put_in_place(written, place);
+  return replace_file(place, bytes);
 }
 
 bool Bucket::has(const std::string& key) const {
@@ -153,6 +151,12 @@ std::string trimmed_prefix(std::string_view prefix) {
   while (prefix.starts_with('/')) prefix.remove_prefix(1);
   while (prefix.ends_with('/')) prefix.remove_suffix(1);
   return std::string(prefix);
+}
+
+Result<void> replace_file(const fs::path& place, std::string_view bytes) {
+  const fs::path written = place.string() + ".part";
+  STATOR_CHECK_OK(write_all(written, bytes));
+  return put_in_place(written, place);
 }
 
 Result<void> put_in_place(const fs::path& written, const fs::path& place) {

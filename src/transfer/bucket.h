@@ -44,6 +44,8 @@ class Bucket {
 // A prefix as the beginning of keys: without slashes at its ends.
 std::string trimmed_prefix(std::string_view prefix);
 
+// The file has these bytes, or what it had: whole and durable.
+Result<void> replace_file(const std::filesystem::path& place, std::string_view bytes);
 // Makes the renaming of a file that is written and synced durable.
 Result<void> put_in_place(const std::filesystem::path& written, const std::filesystem::path& place);
 
