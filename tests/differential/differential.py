@@ -15,7 +15,7 @@ import time
 from compare import step
 from endpoint import Endpoint
 from generate import Generator
-from known import explanation, parts_ways
+from known import explanation, explanation_of_equals, parts_ways
 from shrink import Shrinker
 
 HISTORY = 80
@@ -91,12 +91,12 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
     parser.add_argument("--no-shrink", action="store_true", help="print the last request only")
     parser.add_argument("--kinds", action="store_true", help="print what each rule explained")
-    parser.add_argument("--exact", action="store_true", help="explain nothing: both are Stator")
+    parser.add_argument("--exact", action="store_true", help="both are Stator")
     arguments = parser.parse_args()
     print("differential: seed %d" % arguments.seed)
     run = Run(
         [Endpoint(arguments.ours), Endpoint(arguments.theirs)],
-        (lambda difference: None) if arguments.exact else explanation,
+        explanation_of_equals if arguments.exact else explanation,
         (lambda operation, request: False) if arguments.exact else parts_ways,
     )
     began = time.monotonic()

@@ -97,6 +97,11 @@ UPDATE_FAULT = validation(
     "The (provided expression refers|document path provided)|An operand in the update|Number "
     "overflow|DynamoDB only supports precision"
 )
+PLACEMENT = "Which segment a key is in depends on the order of hashes."
+OTHER_SEGMENT = validation(
+    "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
+    "ExclusiveStartKey with correct Segment"
+)
 OVERLAP = validation(r"Invalid \w+Expression: Two document paths (overlap|conflict)")
 
 
@@ -531,12 +536,8 @@ KNOWN = [
     Known(
         "segments of start keys",
         EITHER,
-        "Which segment a key is in depends on the order of hashes.",
-        "200|"
-        + validation(
-            "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
-            "ExclusiveStartKey with correct Segment"
-        ),
+        PLACEMENT,
+        "200|" + OTHER_SEGMENT,
         "200|" + validation("Exclusive start key must lie within the segment"),
         "Scan",
     ),
@@ -744,6 +745,16 @@ KNOWN = [
 ]
 
 
+# All that two servers of Stator's may differ in: each hashes keys with a secret of its own.
+OF_EQUALS = Known(
+    "segments of start keys",
+    EITHER,
+    PLACEMENT,
+    "200|" + OTHER_SEGMENT,
+    "200|" + OTHER_SEGMENT,
+    "Scan",
+)
+
 ORDER = "order of checks (%s: docs/COMPATIBILITY.md)" % STATOR
 
 
@@ -769,3 +780,8 @@ def explanation(difference):
     ):
         return ORDER
     return None
+
+
+def explanation_of_equals(difference):
+    """What explains a difference between two servers of Stator's, or None."""
+    return OF_EQUALS.name if OF_EQUALS.explains(difference) else None
