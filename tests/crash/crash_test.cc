@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cli/process.h"
+#include "crash/shifted_clock.h"
 #include "crash/upkeep.h"
 #include "stator/http_client.h"
 #include "support/from_environment.h"
@@ -60,6 +61,30 @@ void expect_sound(const std::string& data) {
   EXPECT_EQ(verify.wait(), 0) << verify.out() << verify.err();
 }
 
+void create_tables(Upkeep& upkeep, const std::vector<std::string>& arguments) {
+  ServerProcess server(SHIFTED_STATOR_BINARY, arguments);
+  ASSERT_FALSE(server.url().empty()) << "the server did not start";
+  HttpClient client = connect(server.url());
+  const auto created = Ledger::create(client);
+  ASSERT_TRUE(created) << created.error().message;
+  const auto filled = upkeep.create(client);
+  ASSERT_TRUE(filled) << filled.error().message;
+  upkeep.settle(client);
+  EXPECT_EQ(server.terminate(), 0);
+}
+
+// A variable of the environment that servers are started in.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
 TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   const uint64_t rounds = number_from_environment("STATOR_CRASH_ROUNDS", 10);
@@ -67,20 +92,19 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   std::mt19937_64 random(seed);
   const TempDir directory;
   const std::string data = (directory.path() / "data").string();
-  const std::vector<std::string> arguments = {"--data", data, "--expire-every", "0.1"};
+  const std::string buckets = (directory.path() / "buckets").string();
+  const std::vector<std::string> arguments = {"--data",         data, "--buckets", buckets,
+                                              "--expire-every", "0.1"};
   Ledger ledger(kWriters, random());
-  Upkeep upkeep(random());
+  Upkeep upkeep(buckets, random());
+  ASSERT_NO_FATAL_FAILURE(create_tables(upkeep, arguments));
+  // What was written so far was written a while ago.
+  const Environment ahead(kClockAhead, "1200");
   for (uint64_t round = 0; round <= rounds && !HasFailure(); ++round) {
     SCOPED_TRACE("after " + std::to_string(round) + " kills");
-    ServerProcess server(STATOR_BINARY, arguments);
+    ServerProcess server(SHIFTED_STATOR_BINARY, arguments);
     ASSERT_FALSE(server.url().empty()) << "the server did not start after a crash";
     HttpClient client = connect(server.url());
-    if (round == 0) {
-      const auto created = Ledger::create(client);
-      ASSERT_TRUE(created) << created.error().message;
-      const auto filled = upkeep.create(client);
-      ASSERT_TRUE(filled) << filled.error().message;
-    }
     ledger.settle(client, Kept::kAcknowledged);
     ledger.repeat_transactions(client);
     upkeep.settle(client);
@@ -93,8 +117,10 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   }
   EXPECT_GT(ledger.acknowledged(), 0U) << "no round wrote anything";
   EXPECT_TRUE(rounds < 10 || upkeep.restored() > 0) << "nothing was restored";
+  EXPECT_TRUE(rounds < 10 || upkeep.transferred() > 0) << "nothing was exported or imported";
   std::cout << rounds << " kills, " << ledger.acknowledged() << " writes, " << upkeep.restored()
-            << " tables restored, STATOR_SEED=" << seed << '\n';
+            << " tables restored, " << upkeep.transferred() << " transfers, STATOR_SEED=" << seed
+            << '\n';
 }
 
 }  // namespace

@@ -4,103 +4,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
+#include <functional>
+#include <vector>
 
+#include "crash/shifted_clock.h"
 #include "support/stream_consumer.h"
 
 namespace stator::test {
 namespace {
 
 constexpr const char* kTable = "Kept";
-constexpr const char* kIndex = "ByShelf";
 constexpr const char* kFromBackup = "FromBackup";
 constexpr const char* kFromMoment = "FromMoment";
-constexpr int64_t kItems = 1500;
-constexpr int64_t kFarSeconds = 4'102'444'800;  // 2100
-constexpr std::string_view kExpired = "expired-";
-
-int64_t now_ms() {
-  return std::chrono::system_clock::now().time_since_epoch() / std::chrono::milliseconds(1);
-}
-
-std::string name_of(int64_t number) {
-  return "item-" + std::to_string(number % kItems);
-}
-
-bool erases(int64_t number) {
-  return number > kItems && number % 7 == 0;
-}
-
-Item item_of(int64_t number) {
-  Item item{{"pk", name_of(number)}, {"number", number}};
-  if (number % 5 < 3) item["shelf"] = number % 5;
-  if (number % 3 == 0) item["expires"] = kFarSeconds;
-  return item;
-}
-
-// What the first `count` writes lead to.
-std::map<std::string, Item> state_after(int64_t count) {
-  std::map<std::string, Item> items;
-  for (int64_t last = std::max<int64_t>(1, count - kItems + 1); last <= count; ++last) {
-    if (!erases(last)) items.emplace(name_of(last), item_of(last));
-  }
-  return items;
-}
-
-template <class Condition>
-void wait_until(const std::string& what, Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << what;
-    std::this_thread::yield();
-  }
-}
-
-std::map<std::string, Item> scan(Client& client, const std::string& table,
-                                 const std::optional<std::string>& index = {}) {
-  std::map<std::string, Item> items;
-  ScanRequest request{.table = table, .index = index};
-  do {
-    auto page = client.scan(request);
-    EXPECT_TRUE(page) << page.error().message;
-    if (!page) return items;
-    for (Item& item : page->items) {
-      std::string name = *item.at("pk").get_if<std::string>();
-      EXPECT_TRUE(items.emplace(std::move(name), std::move(item)).second) << "an item twice";
-    }
-    request.exclusive_start_key = page->last_evaluated_key;
-  } while (request.exclusive_start_key);
-  return items;
-}
-
-// How many writes lead to the items; absent: no number of them.
-std::optional<int64_t> number_of(std::map<std::string, Item> items) {
-  std::erase_if(items, [](const auto& entry) { return entry.first.starts_with(kExpired); });
-  int64_t newest = 0;
-  for (const auto& [name, item] : items) {
-    newest = std::max(newest, item.at("number").get_if<Number>()->to_int64().value_or(0));
-  }
-  // The last write may have erased an item.
-  for (const int64_t count : {newest, newest + 1}) {
-    if ((count == newest || erases(count)) && state_after(count) == items) return count;
-  }
-  return std::nullopt;
-}
-
-void expect_index_of(Client& client, const std::string& table) {
-  std::map<std::string, Item> items = scan(client, table);
-  std::erase_if(items, [](const auto& entry) { return !entry.second.contains("shelf"); });
-  EXPECT_EQ(scan(client, table, kIndex), items) << "the index of " << table;
-}
-
-template <class T>
-Result<void> outcome(const Result<T>& result) {
-  if (!result) return Failure(result.error());
-  return {};
-}
 
 }  // namespace
+
+Upkeep::Upkeep(const std::filesystem::path& buckets, uint64_t seed)
+    : random_(seed), transfers_(buckets, kTable, random_()) {}
 
 // ---- What is under way
 
@@ -111,7 +31,7 @@ Result<void> Upkeep::create(Client& client) {
        .key_schema = {{"pk", KeyType::kHash}},
        .billing_mode = BillingMode::kPayPerRequest,
        .stream = StreamSpecification{.enabled = true, .view = StreamViewType::kNewAndOldImages}}));
-  while (written_ < kItems) {
+  while (written_ < kNumberedItems) {
     constexpr int64_t kBatch = 25;
     BatchWriteItemRequest batch;
     for (int64_t i = 1; i <= kBatch; ++i) {
@@ -128,9 +48,26 @@ Result<void> Upkeep::create(Client& client) {
 Result<void> Upkeep::run(Client& client) {
   STATOR_CHECK_OK(toggle_index(client));
   STATOR_CHECK_OK(toggle_expiry(client));
-  STATOR_CHECK_OK(restore(client));
-  STATOR_CHECK_OK(client.call("CreateBackup", R"({"TableName": "Kept", "BackupName": "Crashed"})"));
+  STATOR_CHECK_OK(start_jobs(client));
   while (true) STATOR_CHECK_OK(write(client));
+}
+
+// One waits for the other, so that each has to be the first now and then.
+Result<void> Upkeep::start_jobs(Client& client) {
+  std::vector<std::function<Result<void>()>> jobs = {
+      [&] { return restore_backup(client); },
+      [&] { return restore_moment(client); },
+      [&] { return transfers_.start_export(client, moment_); },
+      [&] { return transfers_.start_increment(client, moment_); },
+      [&] { return transfers_.start_import(client); },
+      [&] {
+        return outcome(
+            client.call("CreateBackup", R"({"TableName": "Kept", "BackupName": "Crashed"})"));
+      },
+  };
+  std::ranges::shuffle(jobs, random_);
+  for (const auto& job : jobs) STATOR_CHECK_OK(job());
+  return {};
 }
 
 Result<void> Upkeep::toggle_index(Client& client) {
@@ -138,11 +75,11 @@ Result<void> Upkeep::toggle_index(Client& client) {
   GlobalIndexChange& change = request.global_indexes->front();
   if (indexed_) {
     if (random_() % 2 == 0) return {};
-    change.remove = kIndex;
+    change.remove = kShelfIndex;
   } else {
     request.attributes = {{{"shelf", ScalarType::kN}, {"number", ScalarType::kN}}};
     change.create =
-        IndexDefinition{.name = kIndex,
+        IndexDefinition{.name = kShelfIndex,
                         .key_schema = {{"shelf", KeyType::kHash}, {"number", KeyType::kRange}},
                         .projection = {}};
   }
@@ -155,26 +92,26 @@ Result<void> Upkeep::toggle_expiry(Client& client) {
       {.table = kTable, .specification = {.enabled = !expiring_, .attribute = "expires"}}));
 }
 
-Result<void> Upkeep::restore(Client& client) {
-  if (!backup_.empty()) {
-    STATOR_CHECK_OK(client.call(
-        "RestoreTableFromBackup",
-        R"({"BackupArn": ")" + backup_ + R"(", "TargetTableName": ")" + kFromBackup + "\"}"));
-  }
-  if (!moment_) return {};
-  const std::string seconds = std::to_string(moment_->time_ms / 1000) + "." +
-                              std::to_string(1000 + moment_->time_ms % 1000).substr(1);
-  restored_to_ = moment_->number;
+Result<void> Upkeep::restore_backup(Client& client) {
+  if (backup_.empty()) return {};
+  return outcome(client.call(
+      "RestoreTableFromBackup",
+      R"({"BackupArn": ")" + backup_ + R"(", "TargetTableName": ")" + kFromBackup + "\"}"));
+}
+
+Result<void> Upkeep::restore_moment(Client& client) {
+  restored_to_ = moment_.number;
   return outcome(client.call("RestoreTableToPointInTime",
-                             R"({"SourceTableName": "Kept", "RestoreDateTime": )" + seconds +
-                                 R"(, "TargetTableName": ")" + kFromMoment + "\"}"));
+                             R"({"SourceTableName": "Kept", "RestoreDateTime": )" +
+                                 seconds_of(moment_) + R"(, "TargetTableName": ")" + kFromMoment +
+                                 "\"}"));
 }
 
 Result<void> Upkeep::write(Client& client) {
   const int64_t number = written_ + 1;
   if (number % 5 == 0) {
     const Item expired{{"pk", std::string(kExpired) + std::to_string(number)},
-                       {"expires", now_ms() / 1000 - 60}};
+                       {"expires", shifted_now_ms() / 1000 - 60}};
     STATOR_CHECK_OK(client.put_item({.table = kTable, .item = expired}));
   }
   if (erases(number)) {
@@ -203,12 +140,13 @@ void Upkeep::settle(Client& client) {
        consumer.read(client, described->table.latest_stream_arn.value_or("none"))) {
     replay.apply(record);
   }
-  std::map<std::string, Item> told;
+  NamedItems told;
   for (const auto& [keys, item] : replay.items()) {
     told.emplace(*item.at("pk").get_if<std::string>(), item);
   }
-  EXPECT_EQ(told, scan(client, kTable)) << "the stream of " << kTable;
-  moment_ = Moment{.time_ms = now_ms() - 1, .number = written_};
+  EXPECT_EQ(told, scan_all(client, kTable)) << "the stream of " << kTable;
+  moment_ = {.time_ms = shifted_now_ms() - 1, .number = written_};
+  transfers_.settle(client, moment_);
 }
 
 void Upkeep::check_table(Client& client) {
@@ -219,7 +157,7 @@ void Upkeep::check_table(Client& client) {
     indexed_ = !described->table.global_indexes.empty();
     return described->table.status == TableStatus::kActive;
   });
-  const auto number = number_of(scan(client, kTable));
+  const auto number = number_of(scan_all(client, kTable));
   ASSERT_TRUE(number) << "the table has what no number of writes leads to";
   EXPECT_TRUE(*number == written_ || *number == written_ + 1)
       << *number << " writes of " << written_ << " are there";
@@ -241,7 +179,7 @@ void Upkeep::check_expired(Client& client) {
     EXPECT_TRUE(expired) << expired.error().message;
     return !expired || (expired->count == 0 && described->status == TimeToLiveStatus::kEnabled);
   });
-  EXPECT_EQ(number_of(scan(client, kTable)), written_) << "an item went that had not expired";
+  EXPECT_EQ(number_of(scan_all(client, kTable)), written_) << "an item went that had not expired";
 }
 
 void Upkeep::check_restored(Client& client, const std::string& table,
@@ -253,7 +191,7 @@ void Upkeep::check_restored(Client& client, const std::string& table,
     return !restored || restored->status == TableStatus::kActive;
   });
   if (!restored) return;  // the request did not arrive
-  const auto found = number_of(scan(client, table));
+  const auto found = number_of(scan_all(client, table));
   EXPECT_TRUE(found) << table << " has what no number of writes leads to";
   EXPECT_EQ(found, number ? number : found) << table;
   EXPECT_LE(found.value_or(0), written_) << table;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbered writes: what each of them does follows from its number, and so does what a table holds
+// that had so many of them. Items beside them, which are to expire, are not among these.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "stator/client.h"
+
+namespace stator::test {
+
+constexpr int64_t kNumberedItems = 1500;
+constexpr const char* kShelfIndex = "ByShelf";  // of shelf and number
+constexpr std::string_view kExpired = "expired-";
+
+using NamedItems = std::map<std::string, Item>;  // by partition key
+
+std::string name_of(int64_t number);
+bool erases(int64_t number);
+Item item_of(int64_t number);
+
+// What the first `count` writes lead to.
+NamedItems state_after(int64_t count);
+// How many writes lead to the items; absent: no number of them.
+std::optional<int64_t> number_of(NamedItems items);
+NamedItems without_expired(NamedItems items);
+
+NamedItems scan_all(Client& client, const std::string& table,
+                    const std::optional<std::string>& index = {});
+void expect_index_of(Client& client, const std::string& table);
+
+template <class Condition>
+void wait_until(const std::string& what, Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << what;
+    std::this_thread::yield();
+  }
+}
+
+template <class T>
+Result<void> outcome(const Result<T>& result) {
+  if (!result) return Failure(result.error());
+  return {};
+}
+
+}  // namespace stator::test

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "crash/transfers.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "api/base64.h"
+#include "api/document.h"
+#include "api/wire.h"
+#include "transfer/export_files.h"
+
+namespace stator::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kBucket = "crashed";
+constexpr const char* kImported = "Imported";
+constexpr int64_t kIncrementLeastMs = 15L * 60 * 1000;
+constexpr int kFiles = 3;
+constexpr int kFlaws = 5;  // in one file
+
+transfer::Bucket make_bucket(const fs::path& buckets) {
+  fs::create_directories(buckets / kBucket);
+  return transfer::Bucket::open(buckets, kBucket).value();
+}
+
+std::string content(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::string md5_of(const std::string& bytes) {
+  std::string digest(EVP_MAX_MD_SIZE, '\0');
+  unsigned int size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
+             EVP_md5(), nullptr);
+  digest.resize(size);
+  return wire::to_base64(digest);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string unfolded(const std::string& bytes) {
+  auto source = transfer::unfolded(transfer::bytes_of(bytes), transfer::Compression::kGzip);
+  std::string text;
+  std::string buffer(1UL << 16, '\0');
+  while (const std::size_t count = (*source)->read(buffer).value_or(0)) {
+    text.append(buffer, 0, count);
+  }
+  return text;
+}
+
+Item parsed(const std::string& json) {
+  const auto document = wire::item_from_plain_json(json);
+  EXPECT_TRUE(document) << json;
+  return document.value_or(Item());
+}
+
+// Lines of an export of `to`, or of what has changed since `from`, but for the times.
+std::set<std::string> expected_lines(std::optional<int64_t> from, int64_t to) {
+  constexpr auto kJson = transfer::DataFormat::kDynamoDbJson;
+  std::set<std::string> lines;
+  const NamedItems after = state_after(to);
+  if (!from) {
+    for (const auto& [name, item] : after) lines.insert(transfer::line_of(kJson, item));
+    return lines;
+  }
+  const NamedItems before = state_after(*from);
+  for (int64_t number = std::max(*from, to - kNumberedItems) + 1; number <= to; ++number) {
+    const std::string name = name_of(number);
+    transfer::ItemChange change{.keys = {{"pk", name}}};
+    if (const auto old = before.find(name); old != before.end()) change.old_image = old->second;
+    if (const auto now = after.find(name); now != after.end()) change.new_image = now->second;
+    if (change.old_image || change.new_image) lines.insert(transfer::line_of(kJson, change));
+  }
+  return lines;
+}
+
+// A line with the time of its write made 0, which is to be between the moments.
+std::string without_time(std::string line, const Moment& from, const Moment& to) {
+  const std::string before = R"("WriteTimestampMicros":{"N":")";
+  const std::size_t begin = line.find(before) + before.size();
+  const std::size_t end = line.find('"', begin);
+  const int64_t time_ms = std::stoll(line.substr(begin, end - begin)) / 1000;
+  EXPECT_TRUE(time_ms >= from.time_ms && time_ms < to.time_ms) << line;
+  return line.replace(begin, end - begin, "0");
+}
+
+}  // namespace
+
+std::string seconds_of(const Moment& moment) {
+  return std::to_string(moment.time_ms / 1000) + "." +
+         std::to_string(1000 + moment.time_ms % 1000).substr(1);
+}
+
+Transfers::Transfers(fs::path buckets, std::string table, uint64_t seed)
+    : buckets_(std::move(buckets)),
+      bucket_(make_bucket(buckets_)),
+      table_(std::move(table)),
+      random_(seed) {
+  for (int file = 0; file < kFiles; ++file) {
+    const std::string name = std::to_string(file) + ".json.gz";
+    auto sound = transfer::DataFileWriter::create(bucket_, "files/sound/" + name).value();
+    auto flawed = transfer::DataFileWriter::create(bucket_, "files/flawed/" + name).value();
+    for (int64_t number = 1 + file; number <= kNumberedItems; number += kFiles) {
+      const std::string line =
+          transfer::line_of(transfer::DataFormat::kDynamoDbJson, item_of(number));
+      static_cast<void>(sound->add(line));
+      static_cast<void>(flawed->add(line));
+      if (number / kFiles % (kNumberedItems / kFiles / kFlaws) == 0) {
+        static_cast<void>(flawed->add("{\"Item\":{\"flaw\":{\"S\":\"no key\"}}}\n"));
+      }
+    }
+    source_bytes_ += sound->line_bytes();
+    flawed_bytes_ += flawed->line_bytes();
+    EXPECT_TRUE(sound->finish() && flawed->finish());
+  }
+}
+
+// ---- What is under way
+
+Result<void> Transfers::begin(Client& client, const std::string& operation,
+                              const std::string& request) {
+  STATOR_TRY(const std::string answer, client.call(operation, request));
+  const bool imports = operation == "ImportTable";
+  const Item described =
+      map_of(parsed(answer), imports ? "ImportTableDescription" : "ExportDescription");
+  begun_.push_back(text_of(described, imports ? "ImportArn" : "ExportArn"));
+  return {};
+}
+
+Result<void> Transfers::start_export(Client& client, const Moment& moment) {
+  exported_ = moment;
+  return begin(client, "ExportTableToPointInTime",
+               R"({"TableArn": "arn:aws:dynamodb:us-east-1:000000000000:table/)" + table_ +
+                   R"(", "S3Bucket": "crashed", "S3Prefix": "full", "ExportTime": )" +
+                   seconds_of(moment) + "}");
+}
+
+Result<void> Transfers::start_increment(Client& client, const Moment& moment) {
+  // The newest that is long enough ago.
+  const auto late = std::ranges::find_if(moments_, [&](const Moment& earlier) {
+    return earlier.time_ms > moment.time_ms - kIncrementLeastMs;
+  });
+  if (late == moments_.begin()) return {};
+  moments_.erase(moments_.begin(), late - 1);
+  exported_ = moment;
+  exported_from_ = moments_.front();
+  return begin(client, "ExportTableToPointInTime",
+               R"({"TableArn": "arn:aws:dynamodb:us-east-1:000000000000:table/)" + table_ +
+                   R"(", "S3Bucket": "crashed", "S3Prefix": "part", "ExportType":
+                   "INCREMENTAL_EXPORT", "IncrementalExportSpecification": {"ExportFromTime": )" +
+                   seconds_of(exported_from_) + R"(, "ExportToTime": )" + seconds_of(moment) +
+                   "}}");
+}
+
+Result<void> Transfers::start_import(Client& client) {
+  flawed_ = random_() % 2 == 0;
+  return begin(client, "ImportTable",
+               std::string(R"({"S3BucketSource": {"S3Bucket": "crashed", "S3KeyPrefix": "files/)") +
+                   (flawed_ ? "flawed/" : "sound/") +
+                   R"("}, "InputFormat": "DYNAMODB_JSON", "InputCompressionType": "GZIP",
+    "TableCreationParameters": {"TableName": "Imported", "BillingMode": "PAY_PER_REQUEST",
+      "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "shelf", "AttributeType": "N"},
+        {"AttributeName": "number", "AttributeType": "N"}],
+      "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+      "GlobalSecondaryIndexes": [{"IndexName": "ByShelf",
+        "KeySchema": [{"AttributeName": "shelf", "KeyType": "HASH"},
+          {"AttributeName": "number", "KeyType": "RANGE"}],
+        "Projection": {"ProjectionType": "ALL"}}]}})");
+}
+
+// ---- What must be true
+
+void Transfers::settle(Client& client, const Moment& moment) {
+  for (const std::string& arn : ended(client, "ListExports", "ExportSummaries", "Export")) {
+    check_export(client, arn);
+  }
+  for (const std::string& arn : ended(client, "ListImports", "ImportSummaryList", "Import")) {
+    check_import(client, arn);
+  }
+  for (const std::string& arn : begun_) {
+    EXPECT_TRUE(seen_.contains(arn)) << arn << " was answered, and is not there";
+  }
+  begun_.clear();
+  moments_.push_back(moment);
+}
+
+std::vector<std::string> Transfers::ended(Client& client, const std::string& operation,
+                                          const std::string& member, const std::string& kind) {
+  std::vector<std::string> unseen;
+  wait_until("an " + kind + " goes on", [&] {
+    unseen.clear();
+    std::string token;
+    do {
+      const auto answer =
+          client.call(operation, token.empty() ? "{}" : R"({"NextToken": ")" + token + "\"}");
+      EXPECT_TRUE(answer) << answer.error().message;
+      const Item page = parsed(answer.value_or("{}"));
+      for (const AttributeValue& summary : list_of(page, member)) {
+        if (text_of(as_map(summary), kind + "Status") == "IN_PROGRESS") return false;
+        const std::string arn = text_of(as_map(summary), kind + "Arn");
+        // The newest come first.
+        if (!seen_.insert(arn).second) return true;
+        unseen.push_back(arn);
+      }
+      token = text_of(page, "NextToken");
+    } while (!token.empty());
+    return true;
+  });
+  return unseen;
+}
+
+Item Transfers::description(Client& client, const std::string& kind, const std::string& arn) {
+  const auto answer = client.call("Describe" + kind, "{\"" + kind + "Arn\": \"" + arn + "\"}");
+  EXPECT_TRUE(answer) << answer.error().message;
+  return map_of(parsed(answer.value_or("{}")),
+                kind == "Import" ? "ImportTableDescription" : "ExportDescription");
+}
+
+void Transfers::check_export(Client& client, const std::string& arn) {
+  const Item described = description(client, "Export", arn);
+  ASSERT_EQ(text_of(described, "ExportStatus"), "COMPLETED")
+      << text_of(described, "FailureMessage");
+  const bool incremental = text_of(described, "ExportType") == "INCREMENTAL_EXPORT";
+  std::set<std::string> found;
+  for (std::string line : check_files(described)) {
+    if (line.find(kExpired) != std::string::npos) continue;
+    if (incremental) line = without_time(std::move(line), exported_from_, exported_);
+    EXPECT_TRUE(found.insert(line + "\n").second) << "twice: " << line;
+  }
+  EXPECT_EQ(found, expected_lines(incremental ? std::optional(exported_from_.number) : std::nullopt,
+                                  exported_.number));
+  fs::remove_all(buckets_ / kBucket / text_of(described, "S3Prefix"));
+  ++compared_;
+}
+
+// The lines of the export's files, which the manifests tell of.
+std::vector<std::string> Transfers::check_files(const Item& described) {
+  const fs::path root = buckets_ / kBucket;
+  const fs::path summary_path = root / text_of(described, "ExportManifest");
+  const auto with_checksum = [](const fs::path& path) {
+    std::string text = content(path);
+    EXPECT_EQ(content(fs::path(path).replace_extension(".md5")), md5_of(text)) << path;
+    return text;
+  };
+  const Item summary = parsed(with_checksum(summary_path));
+  for (const auto& [ours, theirs] :
+       {std::pair("itemCount", "ItemCount"), std::pair("billedSizeBytes", "BilledSizeBytes")}) {
+    EXPECT_EQ(integer_of(summary, ours), integer_of(described, theirs)) << ours;
+  }
+  std::vector<std::string> lines;
+  std::set<std::string> names;
+  for (const std::string& json :
+       lines_of(with_checksum(root / text_of(summary, "manifestFilesS3Key")))) {
+    const Item file = parsed(json);
+    const std::string bytes = content(root / text_of(file, "dataFileS3Key"));
+    EXPECT_EQ(md5_of(bytes), text_of(file, "md5Checksum"));
+    const std::vector<std::string> some = lines_of(unfolded(bytes));
+    EXPECT_EQ(static_cast<int64_t>(some.size()), integer_of(file, "itemCount"));
+    lines.insert(lines.end(), some.begin(), some.end());
+    names.insert(text_of(file, "dataFileS3Key"));
+  }
+  EXPECT_EQ(static_cast<int64_t>(lines.size()), integer_of(described, "ItemCount"));
+  const auto keys = bucket_.keys(text_of(described, "S3Prefix"));
+  EXPECT_TRUE(keys);
+  for (const std::string& key : keys.value_or(std::vector<std::string>())) {
+    EXPECT_FALSE(key.ends_with(".part")) << key;
+    EXPECT_TRUE(!key.ends_with(".gz") || names.contains(key)) << key << " is in no manifest";
+  }
+  return lines;
+}
+
+void Transfers::check_import(Client& client, const std::string& arn) {
+  const Item described = description(client, "Import", arn);
+  const auto table = client.describe_table({.table = kImported});
+  if (!table) {
+    // The crash came before the answer, and before there was a table.
+    EXPECT_EQ(text_of(described, "FailureCode"), "InternalServerError");
+    EXPECT_TRUE(std::ranges::find(begun_, arn) == begun_.end()) << table.error().message;
+    return;
+  }
+  const int64_t errors = flawed_ ? kFlaws * kFiles : 0;
+  EXPECT_EQ(text_of(described, "ImportStatus"), flawed_ ? "FAILED" : "COMPLETED");
+  EXPECT_EQ(text_of(described, "FailureCode"), flawed_ ? "ItemValidationError" : "");
+  EXPECT_EQ(integer_of(described, "ErrorCount"), errors);
+  EXPECT_EQ(integer_of(described, "ImportedItemCount"), kNumberedItems);
+  EXPECT_EQ(integer_of(described, "ProcessedItemCount"), kNumberedItems + errors);
+  EXPECT_EQ(integer_of(described, "ProcessedSizeBytes"), flawed_ ? flawed_bytes_ : source_bytes_);
+  EXPECT_EQ(table->table.status, TableStatus::kActive);
+  EXPECT_EQ(scan_all(client, kImported), state_after(kNumberedItems));
+  expect_index_of(client, kImported);
+  EXPECT_TRUE(client.delete_table({.table = kImported}));
+  ++compared_;
+}
+
+}  // namespace stator::test
