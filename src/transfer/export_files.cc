@@ -213,11 +213,15 @@ std::string files_json(const std::vector<DataFile>& files) {
 }
 
 Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::string_view json) {
-  STATOR_CHECK_OK(bucket.write(key + ".md5", wire::to_base64(Md5::of(json))));
+  STATOR_CHECK_OK(bucket.write(key + ".md5", checksum_of(json)));
   return bucket.write(key + ".json", json);
 }
 
 }  // namespace
+
+std::string checksum_of(std::string_view bytes) {
+  return wire::to_base64(Md5::of(bytes));
+}
 
 std::string line_of(DataFormat format, const Item& item) {
   if (format == DataFormat::kIon) {

@@ -38,6 +38,9 @@ struct DataFile {
   std::string etag;  // as S3 makes it of an upload in one part
 };
 
+// MD5 in base64, as the manifests have it.
+std::string checksum_of(std::string_view bytes);
+
 class DataFileWriter {
  public:
   static Result<std::unique_ptr<DataFileWriter>> create(const Bucket& bucket, std::string key);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crash/transfers.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
-#include "api/base64.h"
 #include "api/document.h"
 #include "api/wire.h"
 #include "transfer/export_files.h"
@@ -33,15 +30,6 @@ std::string content(const fs::path& path) {
   std::stringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
-}
-
-std::string md5_of(const std::string& bytes) {
-  std::string digest(EVP_MAX_MD_SIZE, '\0');
-  unsigned int size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
-             EVP_md5(), nullptr);
-  digest.resize(size);
-  return wire::to_base64(digest);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -253,7 +241,8 @@ std::vector<std::string> Transfers::check_files(const Item& described) {
   const fs::path summary_path = root / text_of(described, "ExportManifest");
   const auto with_checksum = [](const fs::path& path) {
     std::string text = content(path);
-    EXPECT_EQ(content(fs::path(path).replace_extension(".md5")), md5_of(text)) << path;
+    EXPECT_EQ(content(fs::path(path).replace_extension(".md5")), transfer::checksum_of(text))
+        << path;
     return text;
   };
   const Item summary = parsed(with_checksum(summary_path));
@@ -267,7 +256,7 @@ std::vector<std::string> Transfers::check_files(const Item& described) {
        lines_of(with_checksum(root / text_of(summary, "manifestFilesS3Key")))) {
     const Item file = parsed(json);
     const std::string bytes = content(root / text_of(file, "dataFileS3Key"));
-    EXPECT_EQ(md5_of(bytes), text_of(file, "md5Checksum"));
+    EXPECT_EQ(transfer::checksum_of(bytes), text_of(file, "md5Checksum"));
     const std::vector<std::string> some = lines_of(unfolded(bytes));
     EXPECT_EQ(static_cast<int64_t>(some.size()), integer_of(file, "itemCount"));
     lines.insert(lines.end(), some.begin(), some.end());
