@@ -1,76 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // CreateBackup, DescribeBackup, ListBackups, DeleteBackup, RestoreTableFromBackup.
-#include <algorithm>
-#include <charconv>
-
-#include "base/random.h"
 #include "engine/admin_messages.h"
 #include "engine/admin_support.h"
 #include "engine/backups.h"
 #include "engine/catalogue_codec.h"
 #include "engine/restore.h"
-#include "engine/table_copy.h"
 #include "engine/table_description.h"
 
-namespace stator {
+namespace stator::admin {
 namespace {
-
-constexpr std::string_view kCreating = "CREATING";
-constexpr std::string_view kAvailable = "AVAILABLE";
-
-// Copies what `view` sees; what fails is copied again at the next start.
-void take_backup(Engine::Impl& engine, const std::string& key, SpaceId from, SpaceId to,
-                 ReadView& view) {
-  TableHistory source;
-  source.key.space = from;
-  const auto copied = copy_rows(engine, view, {.from = std::move(source), .to = to},
-                                [](Transaction&, const std::string&) {});
-  if (!copied) return;
-  static_cast<void>(Records(*engine.store).change(key, [&](Item& record) -> Result<void> {
-    if (record.empty()) return {};
-    record["Status"] = kAvailable;
-    record["Items"] = copied->items;
-    record["Bytes"] = copied->bytes;
-    return {};
-  }));
-}
-
-void resume_backup(Engine::Impl& engine, const std::string& key, const Item& record) {
-  const auto space = static_cast<SpaceId>(integer_of(record, "Space"));
-  const auto definition = table_in(record);
-  if (!definition || !engine.store->drop_range(space_range(space))) return;
-  const auto snapshot = engine.catalogue->snapshot();
-  const TablePtr* table = snapshot->find(definition->settings.table);
-  if (table == nullptr || (*table)->definition().id != definition->id) {
-    static_cast<void>(engine.catalogue->release_space(key, space));
-    return;
-  }
-  const auto view = engine.store->read_view();
-  if (view) take_backup(engine, key, (*table)->definition().space, space, **view);
-}
-
-}  // namespace
-
-Result<void> resume_copies(Engine::Impl& engine) {
-  STATOR_TRY(auto backups, Records(*engine.store).list(RecordKind::kBackup));
-  for (auto& [name, record] : backups) {
-    if (text_of(record, "Status") == kAvailable) continue;
-    engine.jobs.post([&engine, key = record_key(RecordKind::kBackup, name),
-                      kept = std::move(record)] { resume_backup(engine, key, kept); });
-  }
-  for (const auto& [name, table] : engine.catalogue->snapshot()->restoring) {
-    start_restore(engine, name);
-  }
-  return {};
-}
-
-namespace admin {
-namespace {
-
-// "arn:…:table/NAME/backup/ID"
-std::string backup_arn(const Engine::Impl& engine, const Item& record, std::string_view id) {
-  return table_arn(engine, text_of(record, "Table")) + "/backup/" + std::string(id);
-}
 
 struct Backup {
   std::string id;
@@ -91,13 +29,22 @@ Result<Backup> find_backup(const Engine::Impl& engine, const std::string& arn) {
   return fail(Code::kBackupNotFound, messages::backup_not_found(arn));
 }
 
+bool is_by_service(const Item& record) {
+  return record.contains("ExpiresMs");
+}
+
 Item details_of(const Engine::Impl& engine, const Backup& backup) {
-  return Item{{"BackupArn", backup_arn(engine, backup.record, backup.id)},
-              {"BackupName", text_of(backup.record, "Name")},
-              {"BackupSizeBytes", integer_of(backup.record, "Bytes")},
-              {"BackupStatus", text_of(backup.record, "Status")},
-              {"BackupType", "USER"},
-              {"BackupCreationDateTime", seconds(integer_of(backup.record, "CreatedMs"))}};
+  const bool by_service = is_by_service(backup.record);
+  Item details{{"BackupArn", backup_arn(engine, backup.record, backup.id)},
+               {"BackupName", text_of(backup.record, "Name")},
+               {"BackupSizeBytes", integer_of(backup.record, "Bytes")},
+               {"BackupStatus", text_of(backup.record, "Status")},
+               {"BackupType", by_service ? "SYSTEM" : "USER"},
+               {"BackupCreationDateTime", seconds(integer_of(backup.record, "CreatedMs"))}};
+  if (by_service) {
+    details["BackupExpiryDateTime"] = seconds(integer_of(backup.record, "ExpiresMs"));
+  }
+  return details;
 }
 
 // Those members of a description that tell of the table's indexes as a backup does.
@@ -159,7 +106,7 @@ Result<Item> create_backup(Engine::Impl& engine, const Item& request) {
                                            {"Table", table->name()},
                                            {"Definition", Binary{encode_table(definition)}},
                                            {"Space", taken},
-                                           {"Status", kCreating},
+                                           {"Status", kBackupCreating},
                                            {"CreatedMs", now_ms}};
              }));
   // The table keeps its rows until the job is done with it, whoever drops it meanwhile.
@@ -177,7 +124,8 @@ Result<Item> describe_backup(Engine::Impl& engine, const Item& request) {
 Result<Item> list_backups(Engine::Impl& engine, const Item& request) {
   constexpr int64_t kPage = 100;
   const auto most = static_cast<std::size_t>(integer_of(request, "Limit", kPage));
-  const std::string type = text_of(request, "BackupType");
+  const std::string asked = text_of(request, "BackupType");
+  const std::string_view type = asked.empty() ? "USER" : std::string_view(asked);
   const int64_t from_ms = integer_of(request, "TimeRangeLowerBound", INT64_MIN);
   const int64_t to_ms = integer_of(request, "TimeRangeUpperBound", INT64_MAX);
   const std::string start = text_of(request, "ExclusiveStartBackupArn");
@@ -187,7 +135,8 @@ Result<Item> list_backups(Engine::Impl& engine, const Item& request) {
   for (const auto& [id, record] : records) {
     const int64_t created_ms = integer_of(record, "CreatedMs");
     const bool wanted = (start.empty() || id > after) && created_ms >= from_ms &&
-                        created_ms < to_ms && (type.empty() || type == "USER" || type == "ALL") &&
+                        created_ms < to_ms &&
+                        (type == "ALL" || type == (is_by_service(record) ? "SYSTEM" : "USER")) &&
                         (!request.contains("TableName") ||
                          text_of(request, "TableName") == text_of(record, "Table"));
     if (!wanted) continue;
@@ -209,10 +158,9 @@ Result<Item> delete_backup(Engine::Impl& engine, const Item& request) {
   const std::string arn = text_of(request, "BackupArn");
   const std::lock_guard lock(engine.backups);
   STATOR_TRY(Backup backup, find_backup(engine, arn));
-  STATOR_TRY(const auto restores, Records(*engine.store).list(RecordKind::kRestore));
-  const bool in_use = std::ranges::any_of(
-      restores, [&](const auto& restore) { return text_of(restore.second, "Backup") == arn; });
-  if (in_use || text_of(backup.record, "Status") != kAvailable) {
+  if (is_by_service(backup.record)) return fail(Code::kValidation, messages::kSystemBackup);
+  STATOR_TRY(const bool in_use, is_being_restored(engine, arn));
+  if (in_use || text_of(backup.record, "Status") != kBackupAvailable) {
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   }
   const auto space = static_cast<SpaceId>(integer_of(backup.record, "Space"));
@@ -225,7 +173,7 @@ Result<Item> restore_table_from_backup(Engine::Impl& engine, const Item& request
   const std::string arn = text_of(request, "BackupArn");
   const std::lock_guard lock(engine.backups);
   STATOR_TRY(const Backup backup, find_backup(engine, arn));
-  if (text_of(backup.record, "Status") != kAvailable) {
+  if (text_of(backup.record, "Status") != kBackupAvailable) {
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   }
   STATOR_TRY(const TableDefinition source, table_in(backup.record));
@@ -246,5 +194,4 @@ const Operation kListBackups{shapes::kListBackups, list_backups};
 const Operation kDeleteBackup{shapes::kBackupArn, delete_backup};
 const Operation kRestoreTableFromBackup{shapes::kRestoreTableFromBackup, restore_table_from_backup};
 
-}  // namespace admin
-}  // namespace stator
+}  // namespace stator::admin

@@ -86,6 +86,9 @@ inline std::string backup_not_found(std::string_view arn) {
 inline std::string backup_in_use(std::string_view arn) {
   return "Backup is being created or restored: " + std::string(arn);
 }
+// Ours: that it fails is known, its text is not.
+inline constexpr const char* kSystemBackup =
+    "One or more parameter values were invalid: A backup of type SYSTEM cannot be deleted";
 inline std::string no_index_to_restore(std::string_view index) {
   return "One or more parameter values were invalid: The source table has no such index: " +
          std::string(index);

@@ -272,7 +272,7 @@ Result<Catalogue::Written> Catalogue::replace(const Table& table, int64_t now_ms
   return Written{.definition = std::move(definition), .log = std::move(log)};
 }
 
-Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms) {
+Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms, LastBackup last_backup) {
   const std::lock_guard lock(changes_);
   CatalogueSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
@@ -284,9 +284,13 @@ Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms) {
   if (table->definition().settings.deletion_protection.value_or(false)) {
     return fail(Code::kValidation, messages::kDeletionProtected);
   }
-  STATOR_TRY(const LogPtr log, retry_conflicts([&] { return erase(*table, now_ms); }));
+  const std::optional<NamedRecord> backup = last_backup(*table);
+  std::vector<SpaceId> lost = table->all_spaces();
+  if (backup) std::erase(lost, table->definition().space);
+  STATOR_TRY(const LogPtr log,
+             retry_conflicts([&] { return erase(*table, lost, backup, now_ms); }));
   next.tables.erase(table->name());
-  table->when_unused([this, spaces = table->all_spaces()] { erase_later(spaces); });
+  table->when_unused([this, spaces = std::move(lost)] { erase_later(spaces); });
   if (log) next.logs.insert_or_assign(log->space, log);
   publish(std::move(next));
   return table;
@@ -298,13 +302,15 @@ void Catalogue::erase_later(const std::vector<SpaceId>& spaces) {
   }
 }
 
-Result<LogPtr> Catalogue::erase(const Table& table, int64_t now_ms) {
+Result<LogPtr> Catalogue::erase(const Table& table, const std::vector<SpaceId>& lost,
+                                const std::optional<NamedRecord>& backup, int64_t now_ms) {
   STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kTable, table.name())};
   STATOR_CHECK_OK(transaction->get_for_update(keys));
   transaction->erase(keys[0]);
   transaction->erase(settings_key(table.definition().space));
-  for (const SpaceId space : table.all_spaces())
+  if (backup) transaction->put(backup->key, encode_item(backup->record));
+  for (const SpaceId space : lost)
     transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
   for (const SpaceId space : table.definition().unfinished)
     transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));

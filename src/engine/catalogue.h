@@ -52,6 +52,12 @@ struct HeldHistory {
 // Absent where a record names none, in its members From, Log and Stamp.
 std::optional<HeldHistory> history_of(const Item& record);
 
+// A row for records.h.
+struct NamedRecord {
+  std::string key;
+  Item record;
+};
+
 // Gives out a space that was never used.
 using NewSpace = FunctionRef<SpaceId()>;
 
@@ -75,8 +81,10 @@ class Catalogue {
   Result<TableVersions> update(std::string_view name, int64_t now_ms, Change change,
                                Fill fill = {});
   // kResourceNotFound; kValidation for a protected table. Its rows go once nobody uses it, the log
-  // when its streams have been unreadable for long enough.
-  Result<TablePtr> drop(std::string_view name, int64_t now_ms);
+  // when its streams have been unreadable for long enough. The record that `last_backup` makes is
+  // written with it: the items stay, and are its.
+  using LastBackup = FunctionRef<std::optional<NamedRecord>(const Table& table)>;
+  Result<TablePtr> drop(std::string_view name, int64_t now_ms, LastBackup last_backup);
 
   // Does what time asks for: begins new generations of logs, and erases what nobody wants any more.
   // What fails is tried again with the next call.
@@ -119,7 +127,8 @@ class Catalogue {
   };
   Result<Written> replace(const Table& table, int64_t now_ms, Change change);
   Result<Written> insert(const CreateTableRequest& settings, int64_t now_ms);
-  Result<LogPtr> erase(const Table& table, int64_t now_ms);
+  Result<LogPtr> erase(const Table& table, const std::vector<SpaceId>& lost,
+                       const std::optional<NamedRecord>& backup, int64_t now_ms);
   void erase_rows(SpaceId space) const;  // unless it is held
   void publish(CatalogueSnapshot next);
   void note_recording(const TablePtr& table);

@@ -13,6 +13,14 @@
 #include "engine/sweep.h"
 
 namespace stator {
+namespace {
+
+void tend_all(Engine::Impl& engine) {
+  engine.catalogue->tend_logs(engine.now_ms());
+  erase_expired_backups(engine);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
@@ -28,14 +36,13 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   for (const auto& [name, table] : parts.catalogue->snapshot()->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
   }
-  parts.ticker.start(options.tend_interval, [&parts] {
-    parts.housekeeping.post([&parts] { parts.catalogue->tend_logs(parts.now_ms()); });
-  });
+  parts.ticker.start(options.tend_interval,
+                     [&parts] { parts.housekeeping.post([&parts] { tend_all(parts); }); });
   return engine;
 }
 
 void Engine::tend() {
-  impl_->catalogue->tend_logs(impl_->now_ms());
+  tend_all(*impl_);
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -85,6 +85,16 @@ class Recovery : public EngineTest {
     ASSERT_THAT(put("Things", item), IsOk());
     model[name_of(key)] = item;
   }
+  std::vector<Item> backups(const std::string& type) {
+    const auto listed = engine_->administer(admin::kListBackups, {{"BackupType", type}});
+    EXPECT_THAT(listed, IsOk());
+    std::vector<Item> found;
+    if (!listed) return found;
+    for (const AttributeValue& summary : list_of(*listed, "BackupSummaries")) {
+      found.push_back(as_map(summary));
+    }
+    return found;
+  }
   void put_many(int count, int n) {
     for (int i = 0; i < count; ++i) {
       ASSERT_THAT(put("Things", {{"pk", std::to_string(i)}, {"sk", 0}, {"n", n}}), IsOk());
@@ -237,6 +247,49 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
     return rows_of(history.log) == 0;
   }));
   EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(Recovery, ADroppedTableLeavesABackupOfItsLastMoment) {
+  ASSERT_THAT(set_recovery(true), IsOk());
+  put_many(300, 7);
+  const Contents expected = contents("Things");
+  const SpaceId space = table()->definition().space;
+  ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
+  open_directory();
+  EXPECT_TRUE(backups("USER").empty());
+  ASSERT_EQ(backups("SYSTEM").size(), 1U);
+  ASSERT_EQ(backups("ALL").size(), 1U);
+  const Item backup = backups("SYSTEM")[0];
+  const std::string arn = text_of(backup, "BackupArn");
+  EXPECT_EQ(text_of(backup, "BackupName"), "Things$DeletedTableBackup");
+  EXPECT_EQ(text_of(backup, "BackupStatus"), "AVAILABLE");
+  EXPECT_THAT(engine_->administer(admin::kDeleteBackup, {{"BackupArn", arn}}),
+              FailsWith(Code::kValidation, "SYSTEM"));
+  EXPECT_TRUE(findings().empty());
+
+  const Item request{{"BackupArn", arn}, {"TargetTableName", "Things"}};
+  ASSERT_THAT(engine_->administer(admin::kRestoreTableFromBackup, request), IsOk());
+  wait_for_table("Things");
+  EXPECT_EQ(contents("Things"), expected);
+  EXPECT_EQ(contents("Things", "byN"), expected);
+
+  clock_.advance(kDay * 35 - std::chrono::seconds(1));
+  engine_->tend();
+  EXPECT_EQ(backups("SYSTEM").size(), 1U);
+  clock_.advance(std::chrono::seconds(1));
+  engine_->tend();
+  EXPECT_TRUE(backups("SYSTEM").empty());
+  EXPECT_TRUE(comes_true([&] { return rows_of(space) == 0; }));
+  EXPECT_EQ(contents("Things"), expected);
+  EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(Recovery, ADroppedTableWithoutItLeavesNothing) {
+  put_many(3, 7);
+  const SpaceId space = table()->definition().space;
+  ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
+  EXPECT_TRUE(backups("ALL").empty());
+  EXPECT_TRUE(comes_true([&] { return rows_of(space) == 0; }));
 }
 
 TEST_F(Recovery, GoesOnRecordingForWhoHoldsTheLog) {

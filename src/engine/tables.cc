@@ -5,6 +5,7 @@
 
 #include "api/validate.h"
 #include "engine/admin_support.h"
+#include "engine/backups.h"
 #include "engine/counting.h"
 #include "engine/messages.h"
 #include "engine/table_description.h"
@@ -62,7 +63,10 @@ Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
 
 Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  auto table = impl_->catalogue->drop(request.table, impl_->now_ms());
+  const int64_t now_ms = impl_->now_ms();
+  auto table = impl_->catalogue->drop(request.table, now_ms, [&](const Table& dropped) {
+    return last_backup(*impl_, dropped, now_ms);
+  });
   if (!table) return Failure(service_error(std::move(table).error()));
   return DeleteTableResult{describe(*impl_, **table, TableStatus::kDeleting)};
 }
