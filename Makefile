@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
 
-.PHONY: help build run test check demo bench differential soak format lint install clean
+.PHONY: help build run test check demo bench differential peers soak format lint install clean
 
 help:
 	@echo "make run      build, then serve the DynamoDB API on http://127.0.0.1:8000 (ARGS=... for flags)"
@@ -14,6 +14,7 @@ help:
 	@echo "make demo     the four recipes on real data"
 	@echo "make bench    measure beside raw RocksDB and a constant-answer HTTP server"
 	@echo "make differential  100,000 random requests to Stator and DynamoDB Local, compared"
+	@echo "make peers    the recipes' suites on DynamoDB Local and dynalite"
 	@echo "make soak     1,000 kill -9 rounds instead of the 100 in make check"
 	@echo "make build    leave the release binary at build/stator"
 	@echo "make install  install binary, library and headers (PREFIX=/usr/local)"
@@ -49,6 +50,13 @@ bench:
 differential: build
 	@scripts/install-dependencies peers
 	STATOR_PEERS=build/release/peers tests/differential/run build/stator --requests $${STATOR_REQUESTS:-100000} $(ARGS)
+
+peers:
+	@scripts/install-dependencies build test peers
+	cmake --preset dev
+	cmake --build --preset dev -j $(JOBS) --target \
+	  toggle_recipe_test semaphore_recipe_test feed_recipe_test sensors_recipe_test
+	tests/recipes/foreign build/dev build/release/peers $(ARGS)
 
 soak: build
 	cmake --build --preset release --target crash_test -j $(JOBS)

@@ -137,11 +137,8 @@ bool FeedState::is_newer(const AttributeValue& range_key, const AttributeValue& 
 }
 
 Result<std::optional<Item>> FeedState::refused_by(const Error& error, const Item& key) const {
-  if (const Item* sent = item_in(error)) return *sent;
-  const GetItemRequest get{.table = options.table, .key = key, .consistent_read = true};
-  STATOR_TRY(GetItemResult found,
-             with_retries(options.retry, time, [&] { return client.get_item(get); }));
-  return std::move(found.item);
+  return with_retries(options.retry, time,
+                      [&] { return refused_item(client, options.table, key, item_in(error)); });
 }
 
 Result<Post> FeedState::post_of(const Item& item) const {

@@ -46,7 +46,7 @@ struct FeedState {
   std::string outbox_prefix() const;
   std::string outbox(int shard) const;
   std::string outbox_of(const PostId& id) const;
-  // The item on which a write's condition failed. Not every endpoint sends it; then it is read.
+  // The item on which a write's condition failed.
   Result<std::optional<Item>> refused_by(const Error& error, const Item& key) const;
   void announce(const UserId& author, const PostId& id) const;
 

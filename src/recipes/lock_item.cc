@@ -127,11 +127,7 @@ Result<std::optional<StoredLock>> read_lock(const LockTable& table, const std::s
 
 Result<std::optional<Item>> item_of_refusal(const LockTable& table, const std::string& key,
                                             const Error& error) {
-  if (const Item* item = item_in(error)) return std::optional<Item>(*item);
-  STATOR_TRY(GetItemResult found, table.client.get_item({.table = table.options.table,
-                                                         .key = table.item_key(key),
-                                                         .consistent_read = true}));
-  return std::move(found.item);
+  return refused_item(table.client, table.options.table, table.item_key(key), item_in(error));
 }
 
 // ---- LockUpdate

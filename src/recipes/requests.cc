@@ -72,6 +72,14 @@ const Item* item_in(const Error& error) {
   return error.detail && error.detail->item ? &*error.detail->item : nullptr;
 }
 
+Result<std::optional<Item>> refused_item(Client& client, const std::string& table, const Item& key,
+                                         const Item* sent) {
+  if (sent != nullptr) return *sent;
+  STATOR_TRY(GetItemResult found,
+             client.get_item({.table = table, .key = key, .consistent_read = true}));
+  return std::move(found.item);
+}
+
 std::chrono::nanoseconds jittered(std::chrono::nanoseconds base, std::chrono::nanoseconds max,
                                   int attempt) {
   std::chrono::nanoseconds ceiling = std::min(base, max);

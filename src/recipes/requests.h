@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -31,6 +32,10 @@ bool condition_failed_at(const Error& error, std::size_t index);
 bool is_active(const TableDescription& table);
 // The item that came with a failed condition; null where none did.
 const Item* item_in(const Error& error);
+// The item on which a write's condition failed: `sent` with the refusal, or read now, since not
+// every endpoint sends it.
+Result<std::optional<Item>> refused_item(Client& client, const std::string& table, const Item& key,
+                                         const Item* sent);
 
 // Random between zero and min(max, base * 2^attempt); attempt counts from 0.
 std::chrono::nanoseconds jittered(std::chrono::nanoseconds base, std::chrono::nanoseconds max,

@@ -13,10 +13,10 @@
 namespace stator::recipes {
 namespace {
 
-// The item that a refused write met at the sensor's key, and whether that is why it was refused.
+// Whether a write was refused for what is at the sensor's key, and that as far as it was sent.
 struct Refusal {
   bool by_condition = false;
-  const Item* stored = nullptr;
+  const Item* sent = nullptr;
 };
 
 Refusal refusal_of(const Error& error) {
@@ -101,17 +101,22 @@ Result<Sensor> SensorRegistration::add(Sensor sensor) const {
   if (written) return sensor;
   const Refusal refusal = refusal_of(written.error());
   if (!refusal.by_condition) return Failure(written.error());
-  if (refusal.stored != nullptr && has_nonce(*refusal.stored, nonce)) return sensor;
+  STATOR_TRY(const auto stored, stored_info(sensor.id, refusal.sent));
+  if (stored && has_nonce(*stored, nonce)) return sensor;
   return fail(Code::kAlreadyExists, "sensor " + sensor.id.text + " is already registered");
 }
 
+Result<std::optional<Item>> SensorRegistration::stored_info(const SensorId& id,
+                                                            const Item* sent) const {
+  return with_retries(options_.retry, time_, [&] {
+    return refused_item(client_, options_.table, info_key(options_, id), sent);
+  });
+}
+
 Result<Sensor> SensorRegistration::get(const SensorId& id) const {
-  const GetItemRequest get{
-      .table = options_.table, .key = info_key(options_, id), .consistent_read = true};
-  STATOR_TRY(const GetItemResult found,
-             with_retries(options_.retry, time_, [&] { return client_.get_item(get); }));
-  if (!found.item) return not_registered(id);
-  return sensor_in(*found.item);
+  STATOR_TRY(const auto info, stored_info(id, nullptr));
+  if (!info) return not_registered(id);
+  return sensor_in(*info);
 }
 
 // Sets attributes of a sensor of the version that is known and counts the version up.
@@ -180,9 +185,10 @@ Result<Sensor> SensorRegistration::move(const Sensor& known, const Location& to)
     if (!condition_failed_at(written.error(), 1)) return Failure(written.error());
     return fail(Code::kConflict, "sensor " + known.id.text + " is not where `known` has it");
   }
-  if (refusal.stored == nullptr) return not_registered(known.id);
-  if (has_nonce(*refusal.stored, nonce)) return moved;
-  STATOR_TRY(const Sensor stored, sensor_in(*refusal.stored));
+  STATOR_TRY(const auto info, stored_info(known.id, refusal.sent));
+  if (!info) return not_registered(known.id);
+  if (has_nonce(*info, nonce)) return moved;
+  STATOR_TRY(const Sensor stored, sensor_in(*info));
   return fail(
       Code::kConflict,
       stored.decommissioned
@@ -213,8 +219,8 @@ Result<void> SensorRegistration::decommission_indexed(const SensorId& id) const 
   auto written = with_retries(options_.retry, time_, [&] { return client_.update_item(update); });
   if (written) return {};
   if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
-  if (item_in(written.error()) == nullptr) return not_registered(id);
-  return {};
+  STATOR_TRY(const auto info, stored_info(id, item_in(written.error())));
+  return info ? Result<void>() : not_registered(id);
 }
 
 Result<void> SensorRegistration::decommission(const SensorId& id) const {

@@ -23,6 +23,8 @@ class SensorRegistration {
   Result<Sensor> sensor_in(const Item& info) const;
 
  private:
+  // The sensor's own item: `sent` with a refusal, or read.
+  Result<std::optional<Item>> stored_info(const SensorId& id, const Item* sent) const;
   bool has_location_items() const { return options_.layout == SensorLayout::kLocationItems; }
   Result<void> write(TransactWriteItem info, std::vector<TransactWriteItem> places) const;
   TransactWriteItem update_of(const Sensor& known, Item set) const;

@@ -47,7 +47,7 @@ Result<void> expire_by(Client& client, const std::string& table, const std::stri
       return client.update_time_to_live(
           {.table = table, .specification = {.enabled = true, .attribute = attribute}});
     });
-    if (updated) return {};
+    if (updated || updated.error().code == Code::kUnknownOperation) return {};
     const auto again = client.describe_time_to_live({.table = table});
     if (again && again->attribute == attribute) return {};
     return Failure(updated.error());

@@ -106,14 +106,19 @@ Item log_item(const ToggleOptions& options, const Event& event) {
 }
 
 // What it means that the log has an item at the event's key: our own request's earlier attempt,
-// the same event delivered again, or a misuse of its id. Absent: the endpoint did not say.
-Result<Saved> meaning_of_existing(const Event& event, const Item* existing) {
-  if (existing == nullptr) return Saved::kDuplicate;
+// the same event delivered again, or a misuse of its id. Absent: it has expired since.
+Result<Saved> meaning_of_existing(const Event& event, const std::optional<Item>& existing) {
+  if (!existing) return Saved::kDuplicate;
   const std::string* nonce = text_in(*existing, "nonce");
   if (nonce != nullptr && *nonce == event.nonce) return Saved::kStored;
   const auto state = existing->find("state");
   if (state != existing->end() && state->second == *event.state) return Saved::kDuplicate;
   return fail(Code::kConflict, "event: it was saved before at this time, with another state");
+}
+
+const Item* item_of(const Error& error, std::size_t action) {
+  const auto& item = reason_at(error, action)->item;
+  return item ? &*item : nullptr;
 }
 
 // Of the two actions of a gated save.
@@ -173,6 +178,13 @@ struct AnyToggle::State {
             .consistent_read = true};
   }
 
+  Result<std::optional<Item>> refused(const Event& event, std::string_view sk,
+                                      const Item* sent) const {
+    return with_retries(options.retry, time, [&] {
+      return refused_item(client, options.table, key_of(options, event.pk, sk), sent);
+    });
+  }
+
   Result<Saved> save_in_log(const Event& event) const {
     const PutItemRequest put{.table = options.table,
                              .item = log_item(options, event),
@@ -184,7 +196,8 @@ struct AnyToggle::State {
       if (written.error().code != Code::kConditionalCheckFailed) {
         return failure_of(std::move(written));
       }
-      STATOR_TRY(const Saved meaning, meaning_of_existing(event, item_in(written.error())));
+      STATOR_TRY(const auto existing, refused(event, event.sk, item_in(written.error())));
+      STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing));
       if (meaning == Saved::kDuplicate) return meaning;
     }
     if (options.answer == Answer::kStored && !options.retention) return Saved::kStored;
@@ -203,12 +216,12 @@ struct AnyToggle::State {
     }
     const Error& error = written.error();
     if (condition_failed_at(error, kLogAction)) {
-      const auto& existing = reason_at(error, kLogAction)->item;
-      STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing ? &*existing : nullptr));
+      STATOR_TRY(const auto existing, refused(event, event.sk, item_of(error, kLogAction)));
+      STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing));
       return meaning == Saved::kStored ? Saved::kNewest : meaning;
     }
     if (!condition_failed_at(error, kLatestAction)) return failure_of(std::move(written));
-    const auto& latest = reason_at(error, kLatestAction)->item;
+    STATOR_TRY(const auto latest, refused(event, kLatestKey, item_of(error, kLatestAction)));
     if (!latest) return Saved::kLate;
     STATOR_TRY(const Switch<AttributeValue> current, switch_of_latest(*latest));
     const bool same = current.at == event.at && current.event.text == event.event;

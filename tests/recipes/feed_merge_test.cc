@@ -112,6 +112,7 @@ TEST_P(FeedMerge, EditsAndRetractsWhatIsMerged) {
 }
 
 TEST_P(FeedMerge, ANewFollowerReadsMergedPostsOnce) {
+  STATOR_NEEDS(Ability::kTransactions);  // a backfill is one
   follow(3, {"star"});
   post("star", "copied");
   ASSERT_OK(feed().deliver_pending());
@@ -141,6 +142,7 @@ TEST_P(FeedMerge, DeliversOnceWhereverAWorkerDies) {
 }
 
 TEST_P(FeedMerge, CostsAReadForEachMergedAuthorThatOneFollows) {
+  STATOR_NEEDS(Ability::kUnitsOfIndexes);
   const auto before = bench.cost_of([&] { EXPECT_OK(feed().read({"f0"}, 20)); });
   EXPECT_EQ(before.requests, 2);
   follow(4, {"star"});

@@ -413,6 +413,8 @@ TEST_P(FeedTest, ReachesEveryFollowerOnceFromConcurrentPostersAndWorkers) {
 }
 
 TEST_P(FeedTest, CostsWhatItSays) {
+  STATOR_NEEDS(Ability::kUnitsOfTransactions);  // those of the backfill
+  STATOR_NEEDS(Ability::kUnitsOfIndexes);
   follow(100, {"ann"});
   const auto publishing = bench.cost_of([&] { ASSERT_OK(feed().publish({"ann"}, "hello")); });
   EXPECT_EQ(publishing.requests, 1);

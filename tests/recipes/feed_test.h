@@ -39,6 +39,7 @@ inline std::string name_of(const testing::TestParamInfo<FeedHome>& test) {
 class FeedTest : public testing::TestWithParam<FeedHome> {
  protected:
   void SetUp() override {
+    if (is_streamed()) STATOR_NEEDS(Ability::kStreams);
     for (const auto& table : Feed::table_definitions(options())) bench.create(table);
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stator/recipes/common.h"
+#include "support/abilities.h"
 #include "support/counting_client.h"
 #include "support/fake_time.h"
 #include "support/faulty_client.h"
@@ -45,7 +46,10 @@ struct Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
   ~Bench() {
-    for (const std::string& table : tables) (void)home.client->delete_table({.table = table});
+    for (const std::string& table : tables) {
+      (void)home.client->delete_table({.table = table});
+      wait_for_table(*home.client, table, false);
+    }
   }
 
   void create(const RecipeTable& table) {

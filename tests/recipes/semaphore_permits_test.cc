@@ -68,7 +68,7 @@ TEST_P(SemaphorePermits, LetsAsManyInAsThereArePermits) {
   EXPECT_GT(next->fence(), last);
   EXPECT_OK(leases[0].renew());
   EXPECT_OK(leases[2].renew());
-  EXPECT_OK(leases[2].commit({}));
+  expect_commits(leases[2]);
 }
 
 TEST_P(SemaphorePermits, RefusesLimitsThatDisagree) {
@@ -185,6 +185,7 @@ TEST_P(SemaphorePermits, IsSharedByThreads) {
 
 // docs/recipes/semaphore.md has this table.
 TEST_P(SemaphorePermits, CostsWhatThePageSays) {
+  STATOR_NEEDS(Ability::kUnitsOfTransactions);
   const auto expect_cost = [&](const char* what, int requests, double units, auto action) {
     const examples::Cost cost = bench.cost_of(action);
     EXPECT_EQ(cost.requests, requests) << what;
@@ -309,8 +310,8 @@ TEST_P(SemaphorePermits, ShowsThatItStillWaits) {
     const auto item =
         bench.home.client->get_item({.table = "Locks", .key = {{"pk", "LOCK#lock"}}}).value().item;
     const auto lock = recipes::parse_lock(*item);
-    EXPECT_EQ(lock->waiters.size(), 1U);
-    beats = lock->waiters.at(0).beat;
+    // Not in line yet where the refusal came without the item.
+    if (!lock->waiters.empty()) beats = lock->waiters.at(0).beat;
     return pass();
   });
   EXPECT_FAILS(Code::kTimeout,

@@ -21,6 +21,10 @@ class SemaphoreBench : public testing::TestWithParam<std::string> {
             .backoff_base = 1ms,
             .backoff_max = 10ms};
   }
+  static void expect_commits(Lease& lease) {
+    if (!lack_of(Ability::kTransactions).empty()) return;
+    EXPECT_OK(lease.commit({}));
+  }
   // Another process: an object of its own, with what it has seen.
   Semaphore other() { return {bench.client, options()}; }
 

@@ -113,6 +113,22 @@ TEST_P(SensorMoves, HappenOnceWhenTheReplyIsLost) {
   expect_whole();
 }
 
+TEST_P(SensorMoves, TellTheSameWhereRefusalsComeWithoutTheirItems) {
+  bench.client.withhold_items();
+  bench.client.first(adding(), 1, lose_reply());
+  const auto added = registry().add(sensor());
+  ASSERT_OK(added);
+  EXPECT_FAILS(Code::kAlreadyExists, registry().add(sensor()));
+  bench.client.first(moving(), 1, lose_reply());
+  EXPECT_OK(registry().move(*added, kNew));
+  EXPECT_FAILS(Code::kConflict, registry().move(*added, kAbroad));
+  EXPECT_FAILS(Code::kNotFound, registry().move(sensor("absent"), kAbroad));
+  expect_whole();
+  bench.client.first(moving(), 1, lose_reply());
+  EXPECT_OK(registry().decommission({"sensor-1"}));
+  EXPECT_FAILS(Code::kNotFound, registry().decommission({"absent"}));
+}
+
 TEST_P(SensorMoves, AreWholeWhereverTheirProcessDies) {
   int sent = 0;
   for (int survives = 0; survives < 4; ++survives) {
@@ -147,6 +163,7 @@ TEST_P(SensorMoves, RepeatConflictsAndTakeThemForNothingElse) {
 }
 
 TEST_P(SensorMoves, CostThreeUnitsInOneRequestOrSixAsATransaction) {
+  STATOR_NEEDS(units());
   const Sensor added = registry().add(sensor()).value();
   const auto moving = bench.cost_of([&] { ASSERT_OK(registry().move(added, kNew)); });
   EXPECT_EQ(moving.requests, 1);

@@ -46,7 +46,16 @@ class SensorSuite : public testing::TestWithParam<std::tuple<std::string, Sensor
  protected:
   using Kind = SensorKind;
 
-  void SetUp() override { bench.create(SensorRegistry::table_definition(options())); }
+  void SetUp() override {
+    if (kind() == Kind::kLocationItems) STATOR_NEEDS(Ability::kTransactions);
+    if (kind() == Kind::kMultiAttribute) STATOR_NEEDS(Ability::kMultiAttributeKeys);
+    bench.create(SensorRegistry::table_definition(options()));
+  }
+  // What an endpoint must count to tell what registrations cost.
+  Ability units() const {
+    return kind() == Kind::kLocationItems ? Ability::kUnitsOfTransactions
+                                          : Ability::kUnitsOfIndexes;
+  }
 
   Kind kind() const { return std::get<Kind>(GetParam()); }
   virtual SensorOptions options() {

@@ -275,6 +275,7 @@ TEST_P(SensorsTest, ReplacesAReadingOfTheSameTimeByDefault) {
 }
 
 TEST_P(SensorsTest, KeepsTheFirstReadingWhereAsked) {
+  STATOR_NEEDS(Ability::kTransactions);
   const SensorRegistry sensors = registry(Duplicates::kKeepFirst);
   ASSERT_OK(sensors.add(sensor()));
   ASSERT_OK(sensors.record(reading(now(), 1)));
@@ -288,6 +289,7 @@ TEST_P(SensorsTest, KeepsTheFirstReadingWhereAsked) {
 }
 
 TEST_P(SensorsTest, RefusesAnotherReadingOfTheSameTimeWhereAsked) {
+  STATOR_NEEDS(Ability::kTransactions);
   const SensorRegistry sensors = registry(Duplicates::kRefuse);
   ASSERT_OK(sensors.add(sensor()));
   ASSERT_OK(sensors.record(reading(now(), 1)));
@@ -304,6 +306,7 @@ TEST_P(SensorsTest, RefusesAnotherReadingOfTheSameTimeWhereAsked) {
 }
 
 TEST_P(SensorsTest, RecordsOnceWhenTheReplyIsLost) {
+  STATOR_NEEDS(Ability::kTransactions);
   for (const Duplicates policy :
        {Duplicates::kReplace, Duplicates::kKeepFirst, Duplicates::kRefuse}) {
     const std::string id = "s" + std::to_string(static_cast<int>(policy));
@@ -351,6 +354,7 @@ TEST_P(SensorsTest, PagesThroughAPlaceInItsOrder) {
 }
 
 TEST_P(SensorsTest, CostsWhatItSays) {
+  STATOR_NEEDS(units());
   const auto adding_one = bench.cost_of([&] { ASSERT_OK(registry().add(sensor())); });
   EXPECT_EQ(adding_one.requests, 1);
   EXPECT_EQ(adding_one.write_units, kind() == Kind::kLocationItems ? 4 : 2);
@@ -391,6 +395,7 @@ TEST_P(SensorsTest, AsksForRegistrationOnceAndThenRemembersIt) {
 }
 
 TEST_P(SensorsTest, ItsTableExpiresReadingsWhereThereIsARetention) {
+  STATOR_NEEDS(Ability::kTimeToLive);
   SensorOptions kept = options();
   kept.table = "Kept";
   kept.retention = 1h;

@@ -22,7 +22,10 @@ struct Event {
 
 class ToggleTest : public testing::TestWithParam<std::tuple<std::string, ToggleMode>> {
  protected:
-  void SetUp() override { bench.create(Toggle<bool>::table_definition(options())); }
+  void SetUp() override {
+    if (gated()) STATOR_NEEDS(Ability::kTransactions);
+    bench.create(Toggle<bool>::table_definition(options()));
+  }
 
   ToggleOptions options() {
     return {.table = "Toggles", .mode = std::get<ToggleMode>(GetParam()), .time = &bench.time};
@@ -187,6 +190,17 @@ TEST_P(ToggleTest, AnswersARepetitionAfterALostReplyAsTheFirst) {
   bench.client.first(write(), 1, repeat());
   EXPECT_EQ(toggle.save({"t"}, true, now() + 2s, {"c"}).value(), Saved::kNewest);
   EXPECT_EQ(toggle.history({"t"}).value().items.size(), 3U);
+}
+
+TEST_P(ToggleTest, AnswersTheSameWhereRefusalsComeWithoutTheirItems) {
+  bench.client.withhold_items();
+  Toggle<bool> toggle(bench.client, options());
+  const Time time = now();
+  bench.client.first(write(), 1, lose_reply());
+  EXPECT_EQ(toggle.save({"t"}, true, time, {"a"}).value(), Saved::kNewest);
+  EXPECT_EQ(toggle.save({"t"}, true, time, {"a"}).value(), Saved::kDuplicate);
+  EXPECT_FAILS(Code::kConflict, toggle.save({"t"}, false, time, {"a"}));
+  EXPECT_EQ(toggle.save({"t"}, true, time - 1s, {"b"}).value(), Saved::kLate);
 }
 
 TEST_P(ToggleTest, GivesUpOnEndlessThrottlingAfterABoundedNumberOfAttempts) {
@@ -420,6 +434,7 @@ TEST_P(ToggleTest, HoldsOtherTypesAndTellsWhenTheyDisagree) {
 }
 
 TEST_P(ToggleTest, ItsTableExpiresWhatIsSupersededWhereThereIsARetention) {
+  STATOR_NEEDS(Ability::kTimeToLive);
   const auto expiry_of = [&](const ToggleOptions& of) {
     EXPECT_OK(create_table_if_missing(bench.client, AnyToggle::table_definition(of)));
     return bench.client.describe_time_to_live({.table = of.table}).value().attribute;
@@ -436,11 +451,20 @@ TEST_P(ToggleTest, ItsTableExpiresWhatIsSupersededWhereThereIsARetention) {
   RecipeTable other = AnyToggle::table_definition(kept);
   other.expiry = "gone_at";
   EXPECT_FAILS(Code::kConflict, create_table_if_missing(bench.client, other));
-  bench.client.first("DescribeTimeToLive", 1, refuse(Code::kUnknownOperation));
-  EXPECT_OK(create_table_if_missing(bench.client, other));
+}
+
+TEST_P(ToggleTest, ItsTableDoesWithoutTimeToLiveWhereThereIsNone) {
+  ToggleOptions kept = options();
+  kept.retention = std::chrono::hours(1);
+  const RecipeTable table = AnyToggle::table_definition(kept);
+  for (const char* operation : {"UpdateTimeToLive", "DescribeTimeToLive"}) {
+    bench.client.first(operation, 1, refuse(Code::kUnknownOperation));
+    EXPECT_OK(create_table_if_missing(bench.client, table)) << operation;
+  }
 }
 
 TEST_P(ToggleTest, CostsWhatItSays) {
+  if (gated()) STATOR_NEEDS(Ability::kUnitsOfTransactions);
   ToggleOptions plain = options();
   plain.answer = Answer::kStored;
   Toggle<bool> stored(bench.client, plain);
@@ -460,7 +484,10 @@ TEST_P(ToggleTest, CostsWhatItSays) {
 
 class GatedToggleTest : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override { bench.create(Toggle<bool>::table_definition(options())); }
+  void SetUp() override {
+    STATOR_NEEDS(Ability::kTransactions);
+    bench.create(Toggle<bool>::table_definition(options()));
+  }
   ToggleOptions options() {
     return {.table = "Toggles", .mode = ToggleMode::kGated, .time = &bench.time};
   }

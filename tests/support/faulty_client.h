@@ -185,6 +185,8 @@ class FaultyClient final : public Client {
 
   // BatchWriteItem processes this many of its writes and hands the rest back; 0: all.
   void process_at_most(std::size_t writes) { process_at_most_ = writes; }
+  // Failed conditions come without their items, as some endpoints send them.
+  void withhold_items() { withholds_items_ = true; }
 
  private:
   template <class Call>
@@ -198,7 +200,7 @@ class FaultyClient final : public Client {
     const auto unknown = [] { return fail(Code::kOutcomeUnknown, "lost by the test"); };
     switch (fate.kind) {
       case Fate::Kind::kPass:
-        return call();
+        return sent_on(call());
       case Fate::Kind::kLoseRequest:
         return unknown();
       case Fate::Kind::kLoseReply:
@@ -206,11 +208,22 @@ class FaultyClient final : public Client {
         return unknown();
       case Fate::Kind::kRepeat:
         (void)call();
-        return call();
+        return sent_on(call());
       case Fate::Kind::kRefuse:
         return Failure(fate.error);
     }
     return unknown();
+  }
+
+  template <class T>
+  Result<T> sent_on(Result<T> answer) const {
+    if (answer || !withholds_items_ || !answer.error().detail) return answer;
+    Error error = answer.error();
+    auto detail = std::make_shared<ErrorDetail>(*error.detail);
+    detail->item.reset();
+    for (CancellationReason& reason : detail->reasons) reason.item.reset();
+    error.detail = std::move(detail);
+    return Failure(std::move(error));
   }
 
   Result<BatchWriteItemResult> partly(const BatchWriteItemRequest& request) {
@@ -233,6 +246,7 @@ class FaultyClient final : public Client {
   Hook before_;
   std::atomic<bool> unspent_ = false;
   std::size_t process_at_most_ = 0;
+  bool withholds_items_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, int> sent_;  // guarded by mutex_
 };

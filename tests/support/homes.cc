@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/homes.h"
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "server/server.h"
 #include "stator/database.h"
@@ -51,6 +53,15 @@ Home open_home(const std::string& kind) {
   if (kind == "rocks") options.path = home.parts->directory.path() / "data";
   home.client = std::make_unique<Database>(must(Database::open(options)));
   return home;
+}
+
+void wait_for_table(Client& client, const std::string& table, bool there) {
+  for (int polls = 0; polls < 1'000; ++polls) {
+    const auto found = client.describe_table({.table = table});
+    if (!found && !there) return;
+    if (found && there && found->table.status == TableStatus::kActive) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
 }
 
 }  // namespace stator::test

@@ -31,4 +31,7 @@ struct Home {
 std::vector<std::string> home_kinds();  // "memory", "rocks", "http"; or "endpoint"
 Home open_home(const std::string& kind);
 
+// Until the table can be used, or is gone; an endpoint may take its time over either.
+void wait_for_table(Client& client, const std::string& table, bool there);
+
 }  // namespace stator::test
