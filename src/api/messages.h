@@ -156,13 +156,13 @@ inline constexpr const char* kKeySchemaElement = "KeySchemaElement(attributeName
 inline constexpr const char* kUndefinedKeys =
     "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], "
     "AttributeDefinitions: [{}]";
+inline constexpr const char* kElementTwice =
+    "The KeySchema contains multiple key attributes with the same name";
 // These follow kInvalid.
 inline constexpr const char* kHashAfterRange =
     "All HASH key attributes must precede RANGE key attributes in the KeySchema";
 inline constexpr const char* kTooManyKeys =
     "The KeySchema exceeds the maximum allowed number of {} key attributes";
-inline constexpr const char* kElementTwice =
-    "The KeySchema contains multiple key attributes with the same name";
 inline constexpr const char* kOnDemandOutOfRange =
     "Requested {} for OnDemandThroughput for {} is outside of valid range";
 inline constexpr const char* kWarmDecreased =

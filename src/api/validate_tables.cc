@@ -89,8 +89,8 @@ Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
   std::set<std::string_view> names;
   for (const KeySchemaElement& element : schema) names.insert(element.name);
   if (names.size() != schema.size()) {
-    if (schema.size() != 2) return invalid(messages::kElementTwice);
-    return fail(Code::kValidation, messages::kKeyTwice);
+    return fail(Code::kValidation,
+                schema.size() == 2 ? messages::kKeyTwice : messages::kElementTwice);
   }
   if (schema.front().type != KeyType::kHash) {
     return fail(Code::kValidation, messages::kFirstKeyNotHash);

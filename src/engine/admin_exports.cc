@@ -23,10 +23,11 @@ Item description_of(const Engine::Impl& engine, const Job& job) {
   Item described{{"ExportArn", job_arn(engine, kExportJobs, table, job.id)},
                  {"ExportStatus", status},
                  {"TableArn", table_arn(engine, table)},
+                 {"DestinationType", "S3"},
                  {"StartTime", seconds(integer_of(job.record, "StartedMs"))}};
   copy_members(request,
                {"ClientToken", "S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm",
-                "S3SseKmsKeyId", "ExportFormat"},
+                "S3SseKmsKeyId", "ExportFormat", "ExportType"},
                described);
   copy_members(job.record, {"TableId", "FailureCode", "FailureMessage"}, described);
   if (is_incremental(request)) {
@@ -34,7 +35,6 @@ Item description_of(const Engine::Impl& engine, const Job& job) {
     for (const char* time : {"ExportFromTime", "ExportToTime"}) {
       increment[time] = seconds(integer_of(increment, time));
     }
-    described["ExportType"] = kIncremental;
     described["IncrementalExportSpecification"] = std::move(increment);
   } else {
     described["ExportTime"] = seconds(integer_of(request, "ExportTime"));
@@ -96,20 +96,20 @@ Item completed(Item request, int64_t now_ms) {
   return request;
 }
 
-// "2026-10-09T00:41:50Z"
-std::string time_text(int64_t unix_ms) {
-  return stream_label(unix_ms).substr(0, std::string_view("2026-10-09T00:41:50").size()) + "Z";
-}
-
 Result<void> check_times(const Item& request, const TableDefinition& table, int64_t now_ms) {
   constexpr int64_t kMinuteMs = 60'000;
   constexpr int64_t kDayMs = 24L * 60 * kMinuteMs;
   constexpr int64_t kLeastMs = 15 * kMinuteMs;
-  const int64_t earliest_ms = earliest_restorable_ms(table, now_ms);
+  const bool recovers = table.recovery_ms > 0;
+  const int64_t earliest_ms = recovers ? earliest_restorable_ms(table, now_ms) : INT64_MAX;
   const auto invalid = [](std::string text) {
     return fail(Code::kInvalidExportTime, std::move(text));
   };
   if (!is_incremental(request)) {
+    if (!recovers) {
+      return fail(Code::kPointInTimeRecoveryUnavailable,
+                  messages::no_recovery(table.settings.table));
+    }
     const int64_t time_ms = integer_of(request, "ExportTime");
     if (time_ms < earliest_ms || time_ms > now_ms) return invalid(messages::kInvalidExportTime);
     return {};
@@ -160,9 +160,6 @@ Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
   }
   STATOR_TRY(const TablePtr table, exported_table(engine, text_of(asked, "TableArn")));
   const TableDefinition& definition = table->definition();
-  if (definition.recovery_ms == 0) {
-    return fail(Code::kPointInTimeRecoveryUnavailable, messages::no_recovery(table->name()));
-  }
   const Item request = completed(asked, now_ms);
   STATOR_CHECK_OK(check_times(request, definition, now_ms));
   Job job{.id = new_job_id(engine),

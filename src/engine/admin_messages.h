@@ -65,15 +65,29 @@ inline constexpr const char* kNoAutoScaling =
     "One or more parameter values were invalid: Auto scaling is not available for this table";
 
 // ---- Backups
-inline constexpr const char* kNoRestoreSource =
-    "One or more parameter values were invalid: Either SourceTableArn or SourceTableName is "
-    "required";
+inline constexpr const char* kTwoRestoreSources =
+    "One or more parameter values were invalid: Must provide exactly one of: sourceTableArn, "
+    "sourceTableName";
 inline constexpr const char* kNoRestoreTime =
-    "One or more parameter values were invalid: Either RestoreDateTime or UseLatestRestorableTime "
-    "is required, and not both";
-inline constexpr const char* kInvalidRestoreTime =
-    "An invalid restore time was specified. RestoreDateTime must be between "
-    "EarliestRestorableDateTime and LatestRestorableDateTime.";
+    "Invalid Request: Either one of RestoreDateTime or UseLatestRestorableTime must be specified, "
+    "but not both";
+inline constexpr const char* kTwoRestoreTimes =
+    "Invalid Request: Both RestoreDateTime and UseLatestRestorableTime cannot be set for "
+    "point-in-time restore request. Please specify either RestoreDateTime time or "
+    "UseLatestRestorableTime";
+inline std::string invalid_restore_time(std::string_view time, std::string_view earliest,
+                                        std::string_view latest) {
+  return "RestoreDateTime '" + std::string(time) + "' must be within EarliestRestorableDateTime '" +
+         std::string(earliest) + "' and LatestRestorableDateTime '" + std::string(latest) + "'";
+}
+inline constexpr const char* kThroughputOnDemand =
+    "Invalid Request: Cannot override ProvisionedThroughput if BillingMode is overridden to "
+    "PAY_PER_REQUEST";
+inline constexpr const char* kThroughputNotProvisioned =
+    "Invalid Request: Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED";
+inline constexpr const char* kNoThroughputProvisioned =
+    "Invalid Request: Must override ProvisionedThroughput if BillingMode is overridden to "
+    "PROVISIONED";
 inline std::string no_recovery(std::string_view table) {
   return "Point in time recovery is not enabled for table '" + std::string(table) + "'";
 }
@@ -90,8 +104,9 @@ inline std::string backup_in_use(std::string_view arn) {
 inline constexpr const char* kSystemBackup =
     "One or more parameter values were invalid: A backup of type SYSTEM cannot be deleted";
 inline std::string no_index_to_restore(std::string_view index) {
-  return "One or more parameter values were invalid: The source table has no such index: " +
-         std::string(index);
+  return "Invalid Request: Index " + std::string(index) +
+         " does not match a secondary index that existed in the source table and cannot be created "
+         "during the restore operation";
 }
 
 // ---- Imports and exports

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // UpdateContinuousBackups, DescribeContinuousBackups, RestoreTableToPointInTime.
+#include "api/messages.h"
 #include "engine/admin_messages.h"
 #include "engine/admin_support.h"
 #include "engine/history_hold.h"
@@ -66,27 +67,34 @@ Result<Item> update_continuous_backups(Engine::Impl& engine, const Item& request
 // The source's name. kValidation, kAccessDenied.
 Result<std::string> source_of(const Item& request) {
   const bool has_arn = request.contains("SourceTableArn");
-  if (has_arn == request.contains("SourceTableName")) {
-    return fail(Code::kValidation, messages::kNoRestoreSource);
+  const bool has_name = request.contains("SourceTableName");
+  if (has_arn == has_name) {
+    return fail(Code::kValidation,
+                has_arn ? messages::kTwoRestoreSources : messages::kTableNameRequired);
   }
   return text_of(request, has_arn ? "SourceTableArn" : "SourceTableName");
 }
 
-// kValidation, kInvalidRestoreTime.
-Result<int64_t> time_of(const Item& request, const TableDefinition& source, int64_t now_ms) {
+Result<void> check_one_time(const Item& request) {
   const bool latest = boolean_of(request, "UseLatestRestorableTime");
-  if (latest == request.contains("RestoreDateTime")) {
-    return fail(Code::kValidation, messages::kNoRestoreTime);
-  }
-  const int64_t time_ms = latest ? now_ms : integer_of(request, "RestoreDateTime");
-  if (time_ms < earliest_restorable_ms(source, now_ms) || time_ms > now_ms) {
-    return fail(Code::kInvalidRestoreTime, messages::kInvalidRestoreTime);
-  }
-  return time_ms;
+  if (latest != request.contains("RestoreDateTime")) return {};
+  return fail(Code::kValidation, latest ? messages::kTwoRestoreTimes : messages::kNoRestoreTime);
+}
+
+// kInvalidRestoreTime.
+Result<int64_t> time_of(const Item& request, const TableDefinition& source, int64_t now_ms) {
+  if (boolean_of(request, "UseLatestRestorableTime")) return now_ms;
+  const int64_t time_ms = integer_of(request, "RestoreDateTime");
+  const int64_t earliest_ms = earliest_restorable_ms(source, now_ms);
+  if (time_ms >= earliest_ms && time_ms <= now_ms) return time_ms;
+  return fail(Code::kInvalidRestoreTime,
+              messages::invalid_restore_time(time_text(time_ms), time_text(earliest_ms),
+                                             time_text(now_ms)));
 }
 
 Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& request) {
   STATOR_TRY(const std::string name, source_of(request));
+  STATOR_CHECK_OK(check_one_time(request));
   STATOR_TRY(const TablePtr source, find_table_named(engine, name));
   const TableDefinition& definition = source->definition();
   if (definition.recovery_ms == 0) {

@@ -41,6 +41,10 @@ Result<TablePtr> find_table_named(const Engine::Impl& engine, std::string_view t
   return *found;
 }
 
+std::string time_text(int64_t unix_ms) {
+  return stream_label(unix_ms).substr(0, std::string_view("2026-10-09T00:41:50").size()) + "Z";
+}
+
 int64_t earliest_restorable_ms(const TableDefinition& table, int64_t now_ms) {
   return std::max(table.recovery_since_ms, now_ms - table.recovery_ms);
 }

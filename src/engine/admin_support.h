@@ -13,6 +13,8 @@ namespace stator::admin {
 
 // kResourceNotFound, kTableNotFound.
 Result<TablePtr> find_resource(const Engine::Impl& engine, std::string_view table);
+// "2026-10-09T00:41:50Z"
+std::string time_text(int64_t unix_ms);
 Result<TablePtr> find_table_named(const Engine::Impl& engine, std::string_view table);
 
 // What a table's ARN names: the table and what follows its name ("/stream/…"), if that is allowed.

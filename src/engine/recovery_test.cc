@@ -324,9 +324,9 @@ TEST_F(Recovery, KeepsChangesForThePeriodAndNoLonger) {
   EXPECT_EQ(recovery().at("EarliestRestorableDateTime"), seconds(earliest_ms));
   EXPECT_EQ(recovery().at("LatestRestorableDateTime"), seconds(clock_.unix_ms()));
   EXPECT_THAT(restore(request_for("Old", earliest_ms - 1)),
-              FailsWith(Code::kInvalidRestoreTime, "between"));
+              FailsWith(Code::kInvalidRestoreTime, "must be within EarliestRestorableDateTime '"));
   EXPECT_THAT(restore(request_for("Future", clock_.unix_ms() + 1)),
-              FailsWith(Code::kInvalidRestoreTime, "between"));
+              FailsWith(Code::kInvalidRestoreTime, "' and LatestRestorableDateTime '"));
   EXPECT_EQ(restored_to(earliest_ms), moments.at(earliest_ms));
   // What has gone does not come back with a longer period, nor with a second beginning.
   ASSERT_THAT(set_recovery(true, 35), IsOk());
@@ -353,17 +353,56 @@ TEST_F(Recovery, RefusesRequestsThatSayTooLittleOrTooMuch) {
   ASSERT_THAT(set_recovery(true), IsOk());
   const int64_t now_ms = clock_.unix_ms();
   EXPECT_THAT(restore({{"TargetTableName", "Copy"}, {"UseLatestRestorableTime", true}}),
-              FailsWith(Code::kValidation, "SourceTableName"));
+              FailsWith(Code::kValidation, "The parameter 'TableName' is required"));
+  EXPECT_THAT(
+      restore({{"TargetTableName", "Copy"},
+               {"SourceTableName", "Things"},
+               {"SourceTableArn", "Things"},
+               {"UseLatestRestorableTime", true}}),
+      FailsWith(Code::kValidation, "Must provide exactly one of: sourceTableArn, sourceTableName"));
   EXPECT_THAT(restore({{"SourceTableName", "Things"}, {"TargetTableName", "Copy"}}),
-              FailsWith(Code::kValidation, "RestoreDateTime"));
+              FailsWith(Code::kValidation,
+                        "Invalid Request: Either one of RestoreDateTime or "
+                        "UseLatestRestorableTime must be specified, but not both"));
   Item both = request_for("Copy", now_ms);
   both["UseLatestRestorableTime"] = true;
-  EXPECT_THAT(restore(both), FailsWith(Code::kValidation, "RestoreDateTime"));
+  EXPECT_THAT(restore(both), FailsWith(Code::kValidation,
+                                       "Invalid Request: Both RestoreDateTime and "
+                                       "UseLatestRestorableTime cannot be set"));
+  both["SourceTableName"] = "None";  // what the request lacks is looked at first
+  EXPECT_THAT(restore(both), FailsWith(Code::kValidation, "cannot be set"));
   EXPECT_THAT(restore(request_for("Things", now_ms)),
               FailsWith(Code::kTableAlreadyExists, "Table already exists: Things"));
   Item unknown = request_for("Copy", now_ms);
   unknown["SourceTableName"] = "None";
   EXPECT_THAT(restore(unknown), FailsWith(Code::kTableNotFound, "Table not found: None"));
+}
+
+TEST_F(Recovery, RefusesOverridesThatDoNotFitTheTable) {
+  ASSERT_THAT(set_recovery(true), IsOk());
+  const auto refused = [&](const Item& overrides, const char* text) {
+    Item request = request_for("Copy", clock_.unix_ms());
+    request.insert(overrides.begin(), overrides.end());
+    EXPECT_THAT(restore(request), FailsWith(Code::kValidation, text));
+  };
+  const Item throughput{{"ReadCapacityUnits", 3}, {"WriteCapacityUnits", 4}};
+  refused({{"ProvisionedThroughputOverride", throughput}},
+          "Invalid Request: Cannot override ProvisionedThroughput unless BillingMode is "
+          "PROVISIONED");
+  refused(
+      {{"ProvisionedThroughputOverride", throughput}, {"BillingModeOverride", "PAY_PER_REQUEST"}},
+      "Invalid Request: Cannot override ProvisionedThroughput if BillingMode is overridden to "
+      "PAY_PER_REQUEST");
+  refused({{"BillingModeOverride", "PROVISIONED"}},
+          "Invalid Request: Must override ProvisionedThroughput if BillingMode is overridden to "
+          "PROVISIONED");
+  const Item index{{"IndexName", "other"},
+                   {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}},
+                   {"Projection", Item{{"ProjectionType", "ALL"}}}};
+  refused({{"GlobalSecondaryIndexOverride", List{index}}},
+          "Invalid Request: Index other does not match a secondary index that existed in the "
+          "source table and cannot be created during the restore operation");
+  EXPECT_THAT(engine_->describe_table({.table = "Copy"}), FailsWith(Code::kResourceNotFound, ""));
 }
 
 TEST_F(Recovery, TellsOfARestorationInTheTablesDescription) {

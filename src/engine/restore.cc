@@ -90,6 +90,22 @@ Result<void> choose_settings(const Item& request, CreateTableRequest& settings) 
   return {};
 }
 
+Result<void> check_throughput(const Item& request, const CreateTableRequest& source) {
+  const std::string billing = text_of(request, "BillingModeOverride");
+  const bool has_throughput = request.contains("ProvisionedThroughputOverride");
+  const auto refused = [](const char* text) { return fail(Code::kValidation, text); };
+  if (billing == "PROVISIONED" && !has_throughput) {
+    return refused(messages::kNoThroughputProvisioned);
+  }
+  if (billing == "PAY_PER_REQUEST" && has_throughput) {
+    return refused(messages::kThroughputOnDemand);
+  }
+  if (billing.empty() && has_throughput && source.billing_mode == BillingMode::kPayPerRequest) {
+    return refused(messages::kThroughputNotProvisioned);
+  }
+  return {};
+}
+
 // The copy of a table's items and entries from a backup, or as another table's were.
 class Restore {
  public:
@@ -149,6 +165,7 @@ Result<TableDefinition> restored_definition(const Engine::Impl& engine,
                                  &CreateTableRequest::local_indexes, settings));
   STATOR_CHECK_OK(choose_indexes(request, "GlobalSecondaryIndexOverride", "GlobalSecondaryIndexes",
                                  &CreateTableRequest::global_indexes, settings));
+  STATOR_CHECK_OK(check_throughput(request, settings));
   STATOR_CHECK_OK(choose_settings(request, settings));
   drop_unused_attributes(settings);
   STATOR_CHECK_OK(validate(settings));

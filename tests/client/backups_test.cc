@@ -114,7 +114,8 @@ TEST_P(BackupsTest, OverridesChooseIndexesAndBilling) {
                                R"(", "GlobalSecondaryIndexOverride": [{"IndexName": "Strange",
                             "KeySchema": [{"AttributeName": "place", "KeyType": "HASH"}],
                             "Projection": {"ProjectionType": "ALL"}}]})"),
-              FailsWith(Code::kValidation, "no such index: Strange"));
+              FailsWith(Code::kValidation,
+                        "Invalid Request: Index Strange does not match a secondary index"));
 }
 
 TEST_P(BackupsTest, BackupsAreListedDescribedAndDeleted) {

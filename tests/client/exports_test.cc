@@ -92,6 +92,8 @@ TEST_P(ExportsTest, AFullExportHoldsTheItemsOfItsMoment) {
     EXPECT_EQ(integer_of(done, "ItemCount"), 600);
     EXPECT_GT(integer_of(done, "BilledSizeBytes"), 600 * 10);
     EXPECT_EQ(text_of(done, "S3SseAlgorithm"), "AES256");
+    EXPECT_EQ(text_of(done, "DestinationType"), "S3");
+    EXPECT_FALSE(done.contains("ExportType"));
     const std::string manifest = text_of(done, "ExportManifest");
     EXPECT_THAT(manifest, ::testing::MatchesRegex("some/where/AWSDynamoDB/[0-9]*-[0-9a-f]*/"
                                                   "manifest-summary.json"));
@@ -123,16 +125,18 @@ TEST_P(ExportsTest, AnExportIsWhatImportTableTakes) {
 }
 
 TEST_P(ExportsTest, WhatCannotBeWrittenEndsFailed) {
+  const std::string full = R"(,"ExportType":"FULL_EXPORT")";
   switch_recovery_on();
   const auto code = [&](const std::string& asked) {
     const Item done = run(asked);
     EXPECT_EQ(text_of(done, "ExportStatus"), "FAILED");
+    EXPECT_EQ(text_of(done, "ExportType"), "FULL_EXPORT");
     return text_of(done, "FailureCode");
   };
-  EXPECT_EQ(code(request("", "absent")), "S3NoSuchBucket");
-  EXPECT_EQ(code(request(R"(,"S3BucketOwner":"111111111111")")), "S3AccessDenied");
-  EXPECT_EQ(code(request(R"(,"S3Prefix":"../outside")")), "S3AccessDenied");
-  EXPECT_EQ(code(request(R"(,"S3SseAlgorithm":"KMS","S3SseKmsKeyId":"alias/x")")),
+  EXPECT_EQ(code(request(full, "absent")), "S3NoSuchBucket");
+  EXPECT_EQ(code(request(full + R"(,"S3BucketOwner":"111111111111")")), "S3AccessDenied");
+  EXPECT_EQ(code(request(full + R"(,"S3Prefix":"../outside")")), "S3AccessDenied");
+  EXPECT_EQ(code(request(full + R"(,"S3SseAlgorithm":"KMS","S3SseKmsKeyId":"alias/x")")),
             "KmsNotFoundException");
   EXPECT_FALSE(fs::exists(home_.buckets / "outside"));
 }
@@ -143,6 +147,11 @@ TEST_P(ExportsTest, RequestsAreRefusedAsTheServiceDoes) {
   };
   refused(request(), Code::kPointInTimeRecoveryUnavailable,
           "Point in time recovery is not enabled for table 'Tab'");
+  refused(request(R"(,"ExportType":"INCREMENTAL_EXPORT",
+                      "IncrementalExportSpecification":{"ExportFromTime":1700000000})"),
+          Code::kInvalidExportTime,
+          "Incremental export period from time cannot be less than the table creation time : "
+          "2023-11-14T22:13:20Z");
   switch_recovery_on();
   refused(R"({"TableArn":"Tab","S3Bucket":"mine"})", Code::kValidation,
           "tableArn is not a valid ARN");
