@@ -49,7 +49,7 @@ CHECKS = [
     validation(
         r".*(AttributeValue (is empty|has more than)|converted to a numeric value|"
         r"significant digits|magnitude"
-        r"|Input collection .* contains duplicates|may not be empty|should not be empty|must have the value of "
+        r"|Input collection .*contains duplicates|may not be empty|should not be empty|must have the value of "
         r"true|A WriteRequest must"
         r"|TransactItems can only contain)"
     ),
@@ -123,6 +123,13 @@ def holds_of_nothing(request):
         "<>|NOT|attribute_not_exists|NE|NULL",
         str(request.get("FilterExpression")) + str(request.get("ScanFilter")),
     )
+
+
+def is_part(node, whole):
+    """Whether maps, and the maps in them, lack no member of others'."""
+    if isinstance(node, dict) and isinstance(whole, dict):
+        return all(name in whole and is_part(each, whole[name]) for name, each in node.items())
+    return True  # other values are differences of their own
 
 
 def fewer_are_found(difference):
@@ -530,8 +537,8 @@ KNOWN = [
         "path is not there.",
         "200",
         validation("The provided expression refers to an attribute that does not exist"),
-        "UpdateItem",
-        lambda difference: "if_not_exists" in difference.request.get("UpdateExpression", ""),
+        "UpdateItem|TransactWriteItems",
+        lambda difference: "if_not_exists" in str(difference.request),
     ),
     Known(
         "segments of start keys",
@@ -702,10 +709,10 @@ KNOWN = [
     Known(
         "which of several wrong values",
         EITHER,
-        "Where a batch has several, each names the first that it finds, in an order of its own.",
+        "Where a request has several, each names the first that it finds, in an order of its own.",
         CHECKS[3],
         CHECKS[3],
-        "Batch.*",
+        "Batch.*|Transact.*",
     ),
     Known(
         "key conditions on other attributes",
@@ -734,6 +741,26 @@ KNOWN = [
         "UpdateItem",
         lambda difference: "UPDATED" in difference.request.get("ReturnValues", "")
         and "[" in difference.request.get("UpdateExpression", ""),
+    ),
+    Known(
+        "updated members of maps",
+        STATOR,
+        "The same: Local shows the whole map that ADD gave a member.",
+        r"body\.Attributes.*: absent",
+        r"body\.Attributes.*: there",
+        "UpdateItem",
+        lambda difference: "UPDATED" in difference.request.get("ReturnValues", "")
+        and is_part(*(answer.body["Attributes"] for answer in difference.answers)),
+    ),
+    Known(
+        "absent tables of a batch",
+        STATOR,
+        "API_BatchWriteItem: an absent table fails the request. Local leaves what it did not "
+        "process to the next one before it looks for the table.",
+        "400 ResourceNotFoundException: Requested resource not found",
+        "200",
+        "BatchWriteItem",
+        lambda difference: difference.answers[1].body["UnprocessedItems"],
     ),
     Known(
         "wrong keys of transactions",
