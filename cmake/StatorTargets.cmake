@@ -19,7 +19,7 @@ function(stator_test name)
   endif()
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
+    set(ARG_TIMEOUT 900)  # of a hang: sanitizers on a busy machine take their time
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS quick)
