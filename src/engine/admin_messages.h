@@ -120,6 +120,12 @@ inline constexpr const char* kTooManyObjects =
 inline constexpr const char* kItemsNotImported =
     "Some of the items failed validation checks and were not imported. Please check CloudWatch "
     "error logs for more details.";
+inline std::string item_not_imported(std::string_view import, std::string_view object,
+                                     uint64_t position, std::string_view reason) {
+  return "import " + std::string(import) + ": object '" + std::string(object) + "' at byte " +
+         std::to_string(position) + ": " + std::string(reason);
+}
+inline constexpr const char* kLastReported = " (what follows is counted only)";
 inline constexpr const char* kImportNotBegun = "The import could not be started";
 inline std::string invalid_job_arn(std::string_view kind) {
   return "Invalid " + std::string(kind) + " ARN";

@@ -36,6 +36,8 @@ struct EngineOptions {
   std::string account = "000000000000";
   // Its directories stand for S3's buckets; empty: there are none.
   std::filesystem::path buckets = {};
+  // Told of what no answer tells, such as why an item was not imported; from any thread.
+  std::function<void(const std::string&)> report = {};
   // How often expired items are looked for, by the machine's time; zero: when told only.
   std::chrono::milliseconds sweep_interval{1000};
   // How often Engine::tend() is done without being told, by the machine's time; zero: never.

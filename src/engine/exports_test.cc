@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports of what changed between two times, and of what a stop has interrupted.
+// Exports of what changed between two times, and of what a stop has interrupted; what is told of an
+// import's errors.
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "api/document.h"
@@ -28,12 +30,19 @@ class ExportsTest : public EngineTest {
                                       Item{{"PointInTimeRecoveryEnabled", true}}}}),
                 IsOk());
   }
+  ~ExportsTest() override { engine_.reset(); }
   void open_with_buckets() {
     engine_.reset();
     auto store = open_rocks_store({.path = directory_.path() / "data"});
     ASSERT_THAT(store, IsOk());
-    auto opened = Engine::open(std::move(*store),
-                               {.clock = &clock_, .buckets = buckets_, .sweep_interval = {}});
+    auto opened = Engine::open(std::move(*store), {.clock = &clock_,
+                                                   .buckets = buckets_,
+                                                   .report =
+                                                       [this](const std::string& line) {
+                                                         const std::scoped_lock lock(mutex_);
+                                                         reports_.push_back(line);
+                                                       },
+                                                   .sweep_interval = {}});
     ASSERT_THAT(opened, IsOk());
     engine_ = std::move(*opened);
   }
@@ -97,6 +106,8 @@ class ExportsTest : public EngineTest {
   fs::path buckets_ = directory_.path() / "buckets";
   int64_t from_ms_ = 0;
   int64_t to_ms_ = 0;
+  std::mutex mutex_;
+  std::vector<std::string> reports_;  // guarded by mutex_
 };
 
 TEST_F(ExportsTest, AnIncrementIsWhatBecameOfEachItemBetweenTwoTimes) {
@@ -137,6 +148,40 @@ TEST_F(ExportsTest, AnExportGoesOnAfterItsTableWentAndTheEngineWasOpenedAgain) {
   const Item done = wait_for(arn);
   EXPECT_EQ(text_of(done, "ExportStatus"), "COMPLETED") << text_of(done, "FailureMessage");
   EXPECT_EQ(integer_of(done, "ItemCount"), 3);
+}
+
+TEST_F(ExportsTest, TheFirstErrorsOfAnImportAreReported) {
+  std::string rows = "pk,n\na,1\nb,x\n";
+  for (int i = 0; i < 200; ++i) rows += "too,many,fields\n";
+  std::ofstream(buckets_ / "mine" / "rows.csv") << rows;
+  const auto begun = engine_->administer(
+      admin::kImportTable,
+      {{"S3BucketSource", Item{{"S3Bucket", "mine"}}},
+       {"InputFormat", "CSV"},
+       {"TableCreationParameters",
+        Item{{"TableName", "New"},
+             {"BillingMode", "PAY_PER_REQUEST"},
+             {"AttributeDefinitions", List{Item{{"AttributeName", "pk"}, {"AttributeType", "S"}},
+                                           Item{{"AttributeName", "n"}, {"AttributeType", "N"}}}},
+             {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}},
+                                Item{{"AttributeName", "n"}, {"KeyType", "RANGE"}}}}}}});
+  ASSERT_THAT(begun, IsOk());
+  const std::string arn = text_of(map_of(*begun, "ImportTableDescription"), "ImportArn");
+  Item now;
+  do {
+    std::this_thread::yield();
+    const auto answer = engine_->administer(admin::kDescribeImport, {{"ImportArn", arn}});
+    ASSERT_THAT(answer, IsOk());
+    now = map_of(*answer, "ImportTableDescription");
+  } while (text_of(now, "ImportStatus") == "IN_PROGRESS");
+  EXPECT_EQ(integer_of(now, "ErrorCount"), 201);
+  const std::scoped_lock lock(mutex_);
+  ASSERT_EQ(reports_.size(), 100U);
+  const std::string import = "import " + arn.substr(arn.rfind('/') + 1);
+  EXPECT_THAT(reports_[0], HasSubstr(import + ": object 'rows.csv' at byte 9: "));
+  EXPECT_THAT(reports_[1], HasSubstr("at byte 13: A row has another number of fields"));
+  EXPECT_THAT(reports_[98], Not(HasSubstr("(what follows is counted only)")));
+  EXPECT_THAT(reports_[99], HasSubstr("(what follows is counted only)"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "engine/admin_messages.h"
 #include "engine/index_maintenance.h"
 #include "engine/item_rules.h"
+#include "engine/messages.h"
 #include "engine/records.h"
 #include "transfer/bucket.h"
 #include "transfer/item_reader.h"
@@ -20,6 +21,9 @@ namespace {
 constexpr std::size_t kBatchItems = 256;
 constexpr std::size_t kBatchBytes = 1UL << 20;
 
+// Of one import; the service writes them to CloudWatch.
+constexpr int64_t kReportedErrors = 100;
+
 // Where an import that cannot go on ends.
 struct Ending {
   std::string code;
@@ -29,7 +33,7 @@ struct Ending {
 class Import {
  public:
   Import(Engine::Impl& engine, const std::string& id)
-      : engine_(engine), key_(record_key(RecordKind::kImport, id)) {}
+      : engine_(engine), id_(id), key_(record_key(RecordKind::kImport, id)) {}
 
   // A store that fails is tried again by the next start.
   Result<void> run() {
@@ -97,64 +101,82 @@ class Import {
     const std::string reached = text_of(record_, "File");
     for (const std::string& key : *keys) {
       if (key < reached) continue;
-      STATOR_CHECK_OK(import_object(*bucket, key, key == reached));
+      if (key != reached) {
+        record_["File"] = key;
+        record_["Position"] = 0;
+      }
+      STATOR_CHECK_OK(import_object(*bucket, key));
     }
     return Ending{};
   }
 
-  Result<void> import_object(const transfer::Bucket& bucket, const std::string& key, bool goes_on) {
+  Result<void> import_object(const transfer::Bucket& bucket, const std::string& key) {
     const Item& request = map_of(record_, "Request");
-    if (!goes_on) {
-      record_["File"] = key;
-      record_["Position"] = 0;
-    }
+    const transfer::DataFormat format = *transfer::format_named(text_of(request, "InputFormat"));
     const auto position = static_cast<uint64_t>(integer_of(record_, "Position"));
     const auto reader = [&]() -> Result<std::unique_ptr<transfer::ItemReader>> {
       STATOR_TRY(auto bytes, bucket.read(key));
       return transfer::read_items(
-          std::move(bytes), *transfer::format_named(text_of(request, "InputFormat")),
+          std::move(bytes), format,
           *transfer::compression_named(text_of(request, "InputCompressionType")), csv_options(),
           position);
     }();
     if (!reader) {
-      count_error();
-      return flush(position);
+      count_error(position, reader.error().message);
+      return end_object(position);
     }
     while (true) {
       if (engine_.jobs.stopping()) return fail(Code::kCancelled, "the engine stops");
+      const uint64_t begin = (*reader)->position();
       const transfer::Found found = (*reader)->next();
-      const bool ended = found == transfer::Found::kEnd;
-      if (found == transfer::Found::kItem) {
-        take((*reader)->item());
-      } else if (!ended) {
-        count_error();
+      if (found == transfer::Found::kEnd) return end_object((*reader)->position());
+      const auto taken =
+          found == transfer::Found::kItem ? take((*reader)->item()) : Failure((*reader)->error());
+      if (!taken) count_error(begin, taken.error().message);
+      // As with the service, what is no item takes the rest of its object along. A row of CSV
+      // stands for itself.
+      if (found == transfer::Found::kNoItem && format != transfer::DataFormat::kCsv) {
+        return end_object((*reader)->position());
       }
-      if (ended || batch_.size() >= kBatchItems || batch_bytes_ >= kBatchBytes) {
+      if (batch_.size() >= kBatchItems || batch_bytes_ >= kBatchBytes) {
         STATOR_CHECK_OK(flush((*reader)->position()));
       }
-      if (ended) return {};
     }
+  }
+
+  // The next that goes on begins behind this object: its key is less than that.
+  Result<void> end_object(uint64_t position) {
+    record_["File"] = text_of(record_, "File") + '\0';
+    return flush(position);
   }
 
   void add(std::string_view counter, int64_t more) {
     record_[std::string(counter)] = integer_of(record_, counter) + more;
   }
-  void count_error() {
+  void count_error(uint64_t position, std::string_view reason) {
     add("Processed", 1);
     add("Errors", 1);
+    const int64_t errors = integer_of(record_, "Errors");
+    if (!engine_.options.report || errors > kReportedErrors) return;
+    std::string line = messages::item_not_imported(id_, text_of(record_, "File"), position, reason);
+    if (errors == kReportedErrors) line += messages::kLastReported;
+    engine_.options.report(line);
   }
 
   // Of two items with one key, the later stays.
-  void take(const Item& item) {
-    const bool valid = validate(PutItemRequest{.table = table_->name(), .item = item}) &&
-                       check_item(*table_, item);
-    EncodedItem encoded = valid ? encode_item(item) : EncodedItem();
-    if (!valid || item_size_bytes(ItemView(encoded)) > kItemBytesMax) return count_error();
+  Result<void> take(const Item& item) {
+    STATOR_CHECK_OK(validate(PutItemRequest{.table = table_->name(), .item = item}));
+    STATOR_CHECK_OK(check_item(*table_, item));
+    EncodedItem encoded = encode_item(item);
+    if (item_size_bytes(ItemView(encoded)) > kItemBytesMax) {
+      return fail(Code::kValidation, messages::kItemTooLarge);
+    }
     add("Processed", 1);
     add("Imported", 1);
     batch_bytes_ += encoded.size();
     batch_.insert_or_assign(item_row_key(table_->secret(), table_->key(), item),
                             std::move(encoded));
+    return {};
   }
 
   // Writes the batch, and how far it has come with it.
@@ -183,6 +205,7 @@ class Import {
   }
 
   Engine::Impl& engine_;
+  std::string id_;
   std::string key_;
   Item record_;
   TablePtr table_;

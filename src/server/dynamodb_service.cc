@@ -2,9 +2,6 @@
 #include "server/dynamodb_service.h"
 
 #include <libdeflate.h>
-#include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <charconv>
@@ -18,6 +15,7 @@
 #include "protocol/operations.h"
 #include "server/authorization.h"
 #include "server/gzip.h"
+#include "server/log.h"
 #include "server/request_id.h"
 
 namespace stator::server {
@@ -61,8 +59,7 @@ void log_failure(const Error& error) {
   static std::atomic<int64_t> last_second = 0;
   const int64_t second = system_clock().unix_ms() / 1000;
   if (last_second.exchange(second) == second) return;
-  static const auto logger = spdlog::stderr_logger_mt("stator");
-  logger->error("{}: {}", code_name(error.code), error.message);
+  log_error(std::string(code_name(error.code)) + ": " + error.message);
 }
 
 http::Response error_response(const Error& error, const Wishes& wishes = {}) {

@@ -10,6 +10,7 @@
 #include "http/server.h"
 #include "server/control_socket.h"
 #include "server/dynamodb_service.h"
+#include "server/log.h"
 #include "storage/stores.h"
 
 namespace stator::server {
@@ -55,8 +56,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   STATOR_TRY(auto store, open_store(options));
   auto impl = std::make_unique<Impl>(Impl{.address = options.listen});
   STATOR_TRY(impl->engine,
-             Engine::open(std::move(store),
-                          {.buckets = options.buckets, .sweep_interval = options.sweep_interval}));
+             Engine::open(std::move(store), {.buckets = options.buckets,
+                                             .report = log_error,
+                                             .sweep_interval = options.sweep_interval}));
   if (options.credentials) {
     impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
   }

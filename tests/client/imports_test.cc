@@ -139,6 +139,59 @@ TEST_P(ImportsTest, EachFormatAndCompressionIsRead) {
   EXPECT_EQ(get("Rows", {{"pk", 2}}), (Item{{"pk", 2}, {"text", "b"}}));
 }
 
+// What cannot be turned into an item takes the rest of its object along; an item that the table
+// refuses only itself.
+TEST_P(ImportsTest, WhatIsNoItemTakesTheRestOfItsObjectAlong) {
+  const std::string rest = line({{"pk", "lost"}});
+  write("no-item", line({{"pk", "a"}}) +
+                       R"({"Thing":{"pk":{"S":"x"}}})"
+                       "\n" +
+                       rest);
+  write("no-type", line({{"pk", "b"}}) +
+                       R"({"Item":{"pk":{"X":"x"}}})"
+                       "\n" +
+                       rest);
+  write("wrong-type", line({{"pk", "c"}}) + line({{"pk", 1}}) + line({{"pk", "d"}}));
+  write("no-name", R"({"Item":{"pk":{"S":"x"},"":{"S":"v"}}})");
+  write("nothing", "");
+  write("spaces", "\n   \n");
+  EXPECT_EQ(outcome(import({})), "FAILED ItemValidationError 8/4/4");
+  EXPECT_EQ(get("Tab", {{"pk", "lost"}}), std::nullopt);
+}
+
+TEST_P(ImportsTest, ARowOfCsvThatIsNoItemIsPassedOver) {
+  write("rows.csv", "pk,n\na,1\nb\nc,x\nd,1,2\ne,5\n");
+  EXPECT_EQ(outcome(import({.format = "CSV",
+                            .attributes = R"({"AttributeName":"pk","AttributeType":"S"},
+                                             {"AttributeName":"n","AttributeType":"N"})",
+                            .indexes = R"(,"GlobalSecondaryIndexes":[{"IndexName":"ByN",
+                       "KeySchema":[{"AttributeName":"n","KeyType":"HASH"}],
+                       "Projection":{"ProjectionType":"ALL"}}])"})),
+            "FAILED ItemValidationError 5/2/3");
+  EXPECT_EQ(get("Tab", {{"pk", "e"}}), (Item{{"pk", "e"}, {"n", 5}}));
+}
+
+TEST_P(ImportsTest, AnObjectThatIsCutOffHasItsItemsUpToThere) {
+  auto bucket = transfer::Bucket::open(home_.buckets, "mine");
+  ASSERT_THAT(bucket, IsOk());
+  auto file = transfer::DataFileWriter::create(*bucket, "cut.json.gz");
+  ASSERT_THAT(file, IsOk());
+  constexpr int kItems = 5000;
+  for (int i = 0; i < kItems; ++i) {
+    ASSERT_THAT((*file)->add(line({{"pk", "p" + std::to_string(i)}, {"n", i * 7919}})), IsOk());
+  }
+  ASSERT_THAT((*file)->finish(), IsOk());
+  const fs::path path = home_.buckets / "mine" / "cut.json.gz";
+  fs::resize_file(path, fs::file_size(path) / 2);
+  const Item done = import({.more = R"(,"InputCompressionType":"GZIP")"});
+  EXPECT_EQ(text_of(done, "FailureCode"), "ItemValidationError");
+  EXPECT_EQ(integer_of(done, "ErrorCount"), 1);
+  const int64_t imported = integer_of(done, "ImportedItemCount");
+  EXPECT_TRUE(imported > 0 && imported < kItems) << imported;
+  EXPECT_EQ(integer_of(done, "ProcessedItemCount"), imported + 1);
+  EXPECT_EQ(static_cast<int64_t>(all_items(ScanRequest{.table = "Tab"}).size()), imported);
+}
+
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataImport.Validation.html
 TEST_P(ImportsTest, WhatIsNoItemIsCountedAndTheRestIsThere) {
   std::string lines = line({{"pk", "a"}}) + line({{"other", "x"}}) + line({{"pk", 1}});

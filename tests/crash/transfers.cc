@@ -112,6 +112,9 @@ Transfers::Transfers(fs::path buckets, std::string table, uint64_t seed)
     }
     source_bytes_ += sound->line_bytes();
     flawed_bytes_ += flawed->line_bytes();
+    // What cannot be read takes the rest of its object along.
+    static_cast<void>(flawed->add("garbage\n"));
+    static_cast<void>(flawed->add(R"({"Item":{"pk":{"S":"lost"}}})"));
     EXPECT_TRUE(sound->finish() && flawed->finish());
   }
 }
@@ -281,7 +284,7 @@ void Transfers::check_import(Client& client, const std::string& arn) {
     EXPECT_TRUE(std::ranges::find(begun_, arn) == begun_.end()) << table.error().message;
     return;
   }
-  const int64_t errors = flawed_ ? kFlaws * kFiles : 0;
+  const int64_t errors = flawed_ ? (kFlaws + 1) * kFiles : 0;
   EXPECT_EQ(text_of(described, "ImportStatus"), flawed_ ? "FAILED" : "COMPLETED");
   EXPECT_EQ(text_of(described, "FailureCode"), flawed_ ? "ItemValidationError" : "");
   EXPECT_EQ(integer_of(described, "ErrorCount"), errors);
