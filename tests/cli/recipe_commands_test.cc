@@ -56,6 +56,20 @@ TEST_P(RecipeCommands, TogglePagesThroughItsHistory) {
   expect_failure({"toggle", "history", "door", "--cursor", "rubbish"}, 1, "cursor: it is damaged");
 }
 
+TEST_P(RecipeCommands, ToggleKeepsNothingOfALateEventWhereItIsGated) {
+  const auto save = [&](const char* day, const char* event) {
+    return stator({"toggle", "save", "door", "on", "--gated", "--at",
+                   std::string("2024-01-0") + day + "T00:00:00Z", "--event", event});
+  };
+  EXPECT_THAT(save("2", "e2"), Prints("newest\n"));
+  EXPECT_THAT(save("1", "e1"), Prints("late\n"));
+  EXPECT_THAT(save("3", "e3"), Prints("newest\n"));
+  EXPECT_THAT(stator({"toggle", "history", "door", "--gated", "--to", "2024-01-03T00:00:00Z"}),
+              Prints("on\t2024-01-02T00:00:00Z\te2\n"));
+  EXPECT_THAT(stator({"toggle", "history", "door", "--gated", "--from", "2024-01-03T00:00:00Z"}),
+              Prints("on\t2024-01-03T00:00:00Z\te3\n"));
+}
+
 TEST_P(RecipeCommands, ToggleSaysWhatIsWrong) {
   expect_failure({"toggle", "latest", "door"}, 1, "the toggle has no event");
   expect_failure({"toggle", "save", "door"}, 2, "state is required (see stator toggle save --help");

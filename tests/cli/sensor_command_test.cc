@@ -106,6 +106,50 @@ TEST_P(SensorCommand, ImportsManySensorsAndRefusesWhatIsNoReading) {
   expect_failure({"sensor", "import", "s1", bad, "--value", "v"}, 1, "bad.csv, line 2: ");
 }
 
+TEST_P(SensorCommand, TakesReadingsAsItIsAsked) {
+  add("s1");
+  const auto record = [&](const char* id, const char* value, const std::string& flag,
+                          const std::string& more = {}) {
+    std::vector<std::string> words = {"sensor", "record", id,
+                                      value,    "--at",   "2024-01-01T00:00:00Z"};
+    for (const std::string& word : {flag, more}) {
+      if (!word.empty()) words.push_back(word);
+    }
+    return words;
+  };
+  EXPECT_THAT(stator(record("s1", "1", "")), Prints("1 stored, 0 duplicates\n"));
+  EXPECT_THAT(stator(record("s1", "2", "--duplicates", "keep-first")),
+              Prints("0 stored, 1 duplicates\n"));
+  expect_failure(record("s1", "2", "--duplicates", "refuse"), 1, "has another reading at");
+  expect_failure(record("ghost", "1", ""), 1, "no sensor ghost is registered");
+  EXPECT_THAT(stator(record("ghost", "1", "--unchecked")), Prints("1 stored, 0 duplicates\n"));
+  EXPECT_THAT(stator({"sensor", "readings", "ghost", "--to", "2024-01-01T00:00:00Z"}), Prints(""));
+  EXPECT_THAT(stator({"sensor", "readings", "s1", "--to", "2024-01-01T00:00:01Z"}),
+              Prints("2024-01-01T00:00:00Z\t1\t\n"));
+}
+
+TEST_P(SensorCommand, ImportsFromTheStartWhereToldTo) {
+  add("s1");
+  const std::string file = where_.path("readings.csv");
+  const auto write = [&](const char* last) {
+    std::ofstream out(file);
+    out << "when,v\n";
+    for (int i = 0; i < 10'000; ++i) out << "2024-01-01T00:00:00." << 10'000 + i << ",1\n";
+    out << "2024-01-02," << last << '\n';
+  };
+  std::vector<std::string> import = {"sensor",  "import", "s1",     file,
+                                     "--value", "v",      "--time", "when"};
+  for (const bool restart : {false, true}) {
+    write("x");
+    expect_failure(import, 1, "readings.csv, line 10002: ");
+    write("3");
+    if (restart) import.emplace_back("--restart");
+    EXPECT_THAT(stator(import), Prints(restart ? "10001 stored, 0 duplicates\n"
+                                               : "10001 stored, 0 duplicates; went on after line "
+                                                 "8001\n"));
+  }
+}
+
 // Behind a server, whose table tells how far the import is.
 class KilledImport : public ::testing::Test {
  protected:

@@ -143,6 +143,7 @@ TEST_P(FeedMerge, DeliversOnceWhereverAWorkerDies) {
 
 TEST_P(FeedMerge, CostsAReadForEachMergedAuthorThatOneFollows) {
   STATOR_NEEDS(Ability::kUnitsOfIndexes);
+  STATOR_NEEDS(Ability::kUnitsOfEmptyReads);
   const auto before = bench.cost_of([&] { EXPECT_OK(feed().read({"f0"}, 20)); });
   EXPECT_EQ(before.requests, 2);
   follow(4, {"star"});

@@ -175,10 +175,14 @@ TEST_P(ToggleTest, RefusesBadArgumentsBeforeAnyRequest) {
 
 TEST_P(ToggleTest, KeepsTogglesApartWhateverTheirIdsHold) {
   Toggle<bool> toggle(bench.client, options());
-  for (const char* id : {"a", "a#b", "a%23b", "TOGGLE#a", "a#", "#"}) {
+  const std::string longest(2048 - std::string("TOGGLE#").size(), 'x');
+  for (const std::string& id :
+       {std::string("a"), std::string("a#b"), std::string("a%23b"), std::string("TOGGLE#a"),
+        std::string("a#"), std::string("#"), std::string("żółw 🐢"), longest}) {
     EXPECT_EQ(toggle.save({id}, true, now(), {"LATEST"}).value(), Saved::kNewest) << id;
     EXPECT_EQ(toggle.history({id}).value().items.size(), 1U);
   }
+  EXPECT_FAILS(Code::kInvalidArgument, toggle.save({longest + "x"}, true, now()));
 }
 
 TEST_P(ToggleTest, AnswersARepetitionAfterALostReplyAsTheFirst) {

@@ -21,6 +21,7 @@ constexpr std::pair<Ability, const char*> kNames[] = {
     {Ability::kMultiAttributeKeys, "has no indexes with keys of several attributes"},
     {Ability::kUnitsOfTransactions, "does not count a transaction's units twice"},
     {Ability::kUnitsOfIndexes, "does not count the units of indexes"},
+    {Ability::kUnitsOfEmptyReads, "does not count the units of reads that find nothing"},
     {Ability::kTimeToLive, "has no time to live"},
 };
 
@@ -67,6 +68,14 @@ class Trial {
                                                .item = {{"pk", "in the index"}, {"a", "a"}},
                                                .return_capacity = kTotal});
         return written && written->capacity && written->capacity->total.units == 2;
+      }
+      case Ability::kUnitsOfEmptyReads: {
+        const auto found = client_.query({.table = table_,
+                                          .key_condition = "pk = :absent",
+                                          .values = Values{{":absent", "absent"}},
+                                          .consistent_read = true,
+                                          .return_capacity = kTotal});
+        return found && found->capacity && found->capacity->total.units == 1;
       }
     }
     return true;

@@ -13,6 +13,7 @@ enum class Ability {
   kMultiAttributeKeys,
   kUnitsOfTransactions,  // counts them, twice those of other requests
   kUnitsOfIndexes,
+  kUnitsOfEmptyReads,
 };
 
 // Empty where the home has it, otherwise the reason for which a test is skipped.
