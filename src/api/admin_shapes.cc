@@ -302,6 +302,13 @@ constexpr MemberShape kIncrementMembers[] = {{"ExportFromTime", &kTimestamp},
                                              {"ExportToTime", &kTimestamp},
                                              {"ExportViewType", &kExportView}};
 constexpr Shape kIncrement = structure(kIncrementMembers);
+constexpr Shape kAnyJson{.kind = Shape::Kind::kAnything};
+constexpr MemberShape kFilterMembers[] = {{"FilterExpression", &kAnyText},
+                                          {"ProjectionExpression", &kAnyText},
+                                          {"KeyConditionExpression", &kAnyText},
+                                          {"ExpressionAttributeNames", &kAnyJson},
+                                          {"ExpressionAttributeValues", &kAnyJson}};
+constexpr Shape kFilter = structure(kFilterMembers);
 constexpr MemberShape kExportMembers[] = {{"TableArn", &kResourceArn, true},
                                           {"ExportTime", &kTimestamp},
                                           {"ClientToken", &kToken},
@@ -312,7 +319,8 @@ constexpr MemberShape kExportMembers[] = {{"TableArn", &kResourceArn, true},
                                           {"S3SseKmsKeyId", &kKeyId},
                                           {"ExportFormat", &kExportFormat},
                                           {"ExportType", &kExportType},
-                                          {"IncrementalExportSpecification", &kIncrement}};
+                                          {"IncrementalExportSpecification", &kIncrement},
+                                          {"FilterSpecification", &kFilter}};
 constexpr MemberShape kExportArnMembers[] = {{"ExportArn", &kArn, true}};
 constexpr MemberShape kListExportsMembers[] = {
     {"TableArn", &kResourceArn}, {"MaxResults", &kTwentyFive}, {"NextToken", &kAnyText}};

@@ -3,6 +3,7 @@
 #include "engine/admin_jobs.h"
 #include "engine/admin_messages.h"
 #include "engine/catalogue_codec.h"
+#include "engine/export_filter.h"
 #include "engine/exports.h"
 #include "engine/history_hold.h"
 #include "engine/point_in_time.h"
@@ -27,7 +28,7 @@ Item description_of(const Engine::Impl& engine, const Job& job) {
                  {"StartTime", seconds(integer_of(job.record, "StartedMs"))}};
   copy_members(request,
                {"ClientToken", "S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm",
-                "S3SseKmsKeyId", "ExportFormat", "ExportType"},
+                "S3SseKmsKeyId", "ExportFormat", "ExportType", "FilterSpecification"},
                described);
   copy_members(job.record, {"TableId", "FailureCode", "FailureMessage"}, described);
   if (is_incremental(request)) {
@@ -161,6 +162,9 @@ Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
   STATOR_TRY(const TablePtr table, exported_table(engine, text_of(asked, "TableArn")));
   const TableDefinition& definition = table->definition();
   const Item request = completed(asked, now_ms);
+  if (request.contains("FilterSpecification")) {
+    STATOR_CHECK_OK(ExportFilter::make(*table, map_of(request, "FilterSpecification")));
+  }
   STATOR_CHECK_OK(check_times(request, definition, now_ms));
   Job job{.id = new_job_id(engine),
           .record = Item{{"Table", table->name()},

@@ -161,6 +161,10 @@ inline constexpr const char* kNoExportFromTime =
     "Invalid Request: ExportFromTime must be provided in IncrementalExportSpecification";
 inline constexpr const char* kKeyWithoutKms =
     "Invalid Request: KMS Key Id is not supported for this encryption type";
+inline std::string invalid_filter(std::string_view reason) {
+  return "Invalid Request: Invalid FilterSpecification: " + std::string(reason);
+}
+inline constexpr const char* kEmptyFilter = "The specification can not be empty";
 inline constexpr const char* kTableArnIsNone =
     "One or more parameter values were invalid: tableArn is not a valid ARN";
 inline constexpr const char* kInvalidTableArn = "Invalid Request: Table ARN is invalid.";

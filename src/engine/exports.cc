@@ -9,6 +9,7 @@
 #include "engine/admin_jobs.h"
 #include "engine/admin_messages.h"
 #include "engine/catalogue_codec.h"
+#include "engine/export_filter.h"
 #include "engine/point_in_time.h"
 #include "engine/records.h"
 #include "transfer/export_files.h"
@@ -114,6 +115,9 @@ class Export {
     STATOR_CHECK_OK(bucket.write(transfer::export_directory(summary_) + "/_started", ""));
     STATOR_TRY(TableDefinition decoded, table_in(record_));
     STATOR_TRY(const TablePtr table, Table::make(std::move(decoded), engine_.catalogue->secret()));
+    if (request.contains("FilterSpecification")) {
+      STATOR_TRY(filter_, ExportFilter::make(*table, map_of(request, "FilterSpecification")));
+    }
     history_ = {.key = table->key(),
                 .log = static_cast<SpaceId>(integer_of(record_, "Log")),
                 .secret = engine_.catalogue->secret()};
@@ -159,20 +163,25 @@ class Export {
 
   Result<void> write_row(const PastItem& row, transfer::DataFileWriter& file) {
     const ItemView item(row.item);
-    ++summary_.items;
+    if (filter_ && !filter_->reads(row.row_key)) return {};
     summary_.billed_bytes += static_cast<int64_t>(item_size_bytes(item));
-    return file.add(transfer::line_of(summary_.format, decode_item(item)));
+    if (filter_ && !filter_->selects(item)) return {};
+    ++summary_.items;
+    return file.add(transfer::line_of(summary_.format, exported(item)));
   }
 
   Result<void> write_row(const PastChange& row, transfer::DataFileWriter& file) {
     if (!row.before && !row.after) return {};
+    // Of what was deleted, the filter sees what it was.
+    const ItemView newest(row.after ? *row.after : *row.before);
+    if (filter_ && (!filter_->reads(row.row_key) || !filter_->selects(newest))) return {};
     constexpr int64_t kMicroseconds = 1000;
     transfer::ItemChange change{.keys = decode_item(ItemView(row.key)),
                                 .written_us = row.time_ms * kMicroseconds};
     const auto image = [&](const std::optional<EncodedItem>& item) -> std::optional<Item> {
       if (!item) return std::nullopt;
       summary_.billed_bytes += static_cast<int64_t>(item_size_bytes(ItemView(*item)));
-      return decode_item(ItemView(*item));
+      return exported(ItemView(*item));
     };
     if (summary_.increment->view == "NEW_AND_OLD_IMAGES") change.old_image = image(row.before);
     change.new_image = image(row.after);
@@ -180,10 +189,17 @@ class Export {
     return file.add(transfer::line_of(summary_.format, change));
   }
 
+  Item exported(ItemView item) const {
+    if (!filter_) return decode_item(item);
+    const EncodedItem projected = filter_->projected(item);
+    return decode_item(ItemView(projected));
+  }
+
   Engine::Impl& engine_;
   std::string id_;
   std::string key_;
   Item record_;
+  std::unique_ptr<ExportFilter> filter_;  // null: all is exported
   transfer::ExportSummary summary_;
   TableHistory history_;
   std::string after_;  // the row key that the last of the files reaches

@@ -46,14 +46,15 @@ class ExportsTest : public EngineTest {
     ASSERT_THAT(opened, IsOk());
     engine_ = std::move(*opened);
   }
-  std::string begin(const std::string& view) {
-    const auto begun = engine_->administer(
-        admin::kExportTableToPointInTime,
-        {{"TableArn", "arn:aws:dynamodb:us-east-1:000000000000:table/Tab"},
-         {"S3Bucket", "mine"},
-         {"ExportType", "INCREMENTAL_EXPORT"},
-         {"IncrementalExportSpecification",
-          Item{{"ExportFromTime", from_ms_}, {"ExportToTime", to_ms_}, {"ExportViewType", view}}}});
+  std::string begin(const std::string& view, const Item& more = {}) {
+    Item request{
+        {"TableArn", "arn:aws:dynamodb:us-east-1:000000000000:table/Tab"},
+        {"S3Bucket", "mine"},
+        {"ExportType", "INCREMENTAL_EXPORT"},
+        {"IncrementalExportSpecification",
+         Item{{"ExportFromTime", from_ms_}, {"ExportToTime", to_ms_}, {"ExportViewType", view}}}};
+    request.insert(more.begin(), more.end());
+    const auto begun = engine_->administer(admin::kExportTableToPointInTime, request);
     EXPECT_THAT(begun, IsOk());
     return begun ? text_of(map_of(*begun, "ExportDescription"), "ExportArn") : "";
   }
@@ -138,6 +139,17 @@ TEST_F(ExportsTest, WithoutOldImagesADeletionIsItsKeyAlone) {
   EXPECT_THAT(lines(), HasSubstr(R"("Keys":{"pk":{"S":"gone"}}})"
                                  "\n"));
   EXPECT_THAT(lines(), Not(HasSubstr("OldImage")));
+}
+
+TEST_F(ExportsTest, AFilterOfAnIncrementSeesTheNewestImageOrWhatWasDeleted) {
+  write_history();
+  const Item filter{{"FilterExpression", "v = :one"},
+                    {"ProjectionExpression", "v"},
+                    {"ExpressionAttributeValues", Item{{":one", Item{{"N", "1"}}}}}};
+  const Item done = wait_for(begin("NEW_AND_OLD_IMAGES", {{"FilterSpecification", filter}}));
+  EXPECT_EQ(text_of(done, "ExportStatus"), "COMPLETED") << text_of(done, "FailureMessage");
+  EXPECT_EQ(integer_of(done, "ItemCount"), 1);
+  EXPECT_THAT(lines(), HasSubstr(R"("Keys":{"pk":{"S":"gone"}},"OldImage":{"v":{"N":"1"}}})"));
 }
 
 TEST_F(ExportsTest, AnExportGoesOnAfterItsTableWentAndTheEngineWasOpenedAgain) {

@@ -103,6 +103,40 @@ TEST_P(ExportsTest, AFullExportHoldsTheItemsOfItsMoment) {
   }
 }
 
+TEST_P(ExportsTest, AFilterChoosesItemsAndTheirAttributes) {
+  switch_recovery_on();
+  for (int i = 0; i < 20; ++i) {
+    put("Tab", {{"pk", "p" + std::to_string(i)}, {"n", i}, {"more", "x"}});
+  }
+  const auto filtered = [&](const std::string& specification) {
+    const Item done = run(request(R"(,"FilterSpecification":)" + specification));
+    EXPECT_EQ(text_of(done, "ExportStatus"), "COMPLETED") << text_of(done, "FailureMessage");
+    EXPECT_TRUE(done.contains("FilterSpecification"));
+    auto items = exported(text_of(done, "ExportManifest"), transfer::DataFormat::kDynamoDbJson);
+    EXPECT_EQ(integer_of(done, "ItemCount"), static_cast<int64_t>(items.size()));
+    return items;
+  };
+  EXPECT_EQ(filtered(R"({"FilterExpression":"#n >= :least AND pk <> :pk",
+                         "ProjectionExpression":"pk, #n",
+                         "ExpressionAttributeNames":{"#n":"n"},
+                         "ExpressionAttributeValues":{":least":{"N":"18"},":pk":{"S":"p19"}}})"),
+            (std::map<std::string, Item>{{"p18", {{"pk", "p18"}, {"n", 18}}}}));
+  EXPECT_EQ(filtered(R"({"KeyConditionExpression":"pk = :pk",
+                         "ExpressionAttributeValues":{":pk":{"S":"p7"}}})"),
+            (std::map<std::string, Item>{{"p7", {{"pk", "p7"}, {"n", 7}, {"more", "x"}}}}));
+  const auto refused = [&](const std::string& specification, const std::string& text) {
+    EXPECT_THAT(
+        client_.call("ExportTableToPointInTime",
+                     request(R"(,"FilterSpecification":)" + specification)),
+        FailsWith(Code::kValidation, "Invalid Request: Invalid FilterSpecification: " + text));
+  };
+  refused("{}", "The specification can not be empty");
+  refused(R"({"FilterExpression":"a <"})", "Invalid FilterExpression: Syntax error");
+  refused(R"({"KeyConditionExpression":"pk = :pk","FilterExpression":"pk = :pk",
+              "ExpressionAttributeValues":{":pk":{"S":"p7"}}})",
+          "Filter Expression can only contain non-primary key attributes");
+}
+
 TEST_P(ExportsTest, AnExportIsWhatImportTableTakes) {
   switch_recovery_on();
   put("Tab", {{"pk", "a"}, {"bytes", Binary{"x"}}});

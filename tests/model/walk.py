@@ -21,7 +21,7 @@ ATTRIBUTE_VALUE = {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"}
 NEWER = {
     "ContributorInsightsMode", "DeletionProtectionEnabled", "OnDemandThroughput", "WarmThroughput",
     "RecoveryPeriodInDays", "ExportType", "IncrementalExportSpecification", "MultiRegionConsistency",
-    "ApproximateCreationDateTimePrecision", "ReplicaArn", "DestinationType",
+    "ApproximateCreationDateTimePrecision", "ReplicaArn", "DestinationType", "FilterSpecification",
 }
 
 
