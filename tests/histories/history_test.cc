@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random histories of items, transactions, batches and queries against a naive model, on both
-// stores, reopened in the middle. STATOR_SEED repeats a history, STATOR_STEPS lengthens it.
+// stores, reopened in the middle, while an index goes and is filled again. STATOR_SEED repeats a
+// history, STATOR_STEPS lengthens it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "histories/model.h"
 #include "stator/database.h"
@@ -90,6 +92,7 @@ class History {
   }
 
   void step() {
+    if (pick(60) == 0) return toggle_index();
     switch (pick(12)) {
       case 0:
       case 1:
@@ -347,7 +350,38 @@ class History {
               model_.partition(pk, low, high, forward));
   }
 
+  // What is written while it is filled belongs in it too.
+  void toggle_index() {
+    wait_for_index();
+    UpdateTableRequest request{.table = "Table", .global_indexes = {{GlobalIndexChange()}}};
+    GlobalIndexChange& change = request.global_indexes->front();
+    if (indexed_) {
+      change.remove = "ByGroup";
+    } else {
+      request.attributes = {{{"group", ScalarType::kS}, {"n", ScalarType::kN}}};
+      change.create =
+          IndexDefinition{.name = "ByGroup",
+                          .key_schema = {{"group", KeyType::kHash}, {"n", KeyType::kRange}},
+                          .projection = {}};
+    }
+    const auto changed = database_->update_table(request);
+    ASSERT_TRUE(changed) << changed.error().message;
+    indexed_ = !indexed_;
+    if (pick(2) == 0) reopen();
+  }
+
+  void wait_for_index() {
+    while (true) {
+      const auto described = database_->describe_table({.table = "Table"});
+      ASSERT_TRUE(described) << described.error().message;
+      if (described->table.status == TableStatus::kActive) break;
+      std::this_thread::yield();
+    }
+  }
+
   void query_group() {
+    if (!indexed_) return;
+    wait_for_index();
     const std::string group = pick_text();
     const int low = pick(20) - 10;
     const int high = low + pick(12);
@@ -394,6 +428,7 @@ class History {
   const test::TempDir directory_;
   std::optional<Database> database_;
   ModelTable model_;
+  bool indexed_ = true;
 };
 
 void run_history(bool on_disk) {
