@@ -31,8 +31,5 @@ function(stator_test name)
   # sanitizers, twice as much again.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Debug>:-O0>)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
-  # RocksDB is not built with the sanitizer, so what it does alone cannot be judged. A transaction may
-  # hold more locks than the sanitizer's search for deadlocks can follow; they are taken in order.
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-    ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1 detect_deadlocks=0 halt_on_error=1 suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan_suppressions.txt")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
