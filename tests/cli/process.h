@@ -39,7 +39,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
   ~Process() {
-    if (pid_ > 0) send_signal(SIGKILL);
+    send_signal(SIGKILL);
     wait();
     for (const int descriptor : descriptors_) close(descriptor);
   }
@@ -50,7 +50,9 @@ class Process {
     for (char c = 0; read(descriptors_[0], &c, 1) == 1 && c != '\n';) line.push_back(c);
     return line;
   }
-  void send_signal(int signal) const { ::kill(pid_, signal); }
+  void send_signal(int signal) const {
+    if (pid_ > 0) ::kill(pid_, signal);  // -1 would be everybody
+  }
 
   bool is_running() const {
     siginfo_t ended{};

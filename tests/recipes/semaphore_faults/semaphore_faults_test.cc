@@ -125,12 +125,11 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
     }
     std::ofstream(path() + "/end").flush();
     // One may be stopped, or stop itself once more.
-    std::jthread waking([&](const std::stop_token& end) {
-      while (!end.stop_requested()) {
-        for (const auto& worker : workers) worker->send_signal(SIGCONT);
-        std::this_thread::sleep_for(20ms);
-      }
-    });
+    const auto is_running = [](const auto& worker) { return worker->is_running(); };
+    while (std::ranges::any_of(workers, is_running)) {
+      for (const auto& worker : workers) worker->send_signal(SIGCONT);
+      std::this_thread::sleep_for(20ms);
+    }
     for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0) << worker->err();
   }
 
