@@ -378,7 +378,7 @@ KNOWN = [
         "Local has texts of its own; Stator's are the service's, in its order: definitions of "
         "attributes come before the rules of indexes.",
         validation(
-            r"(Invalid KeySchema|Both the Hash Key)|One or more parameter values were invalid: "
+            r"(Invalid KeySchema|Both the Hash Key|The KeySchema contains)|One or more parameter values were invalid: "
             r"(Some (index key|AttributeDefinitions)|Number of attributes|ReadCapacityUnits and|"
             r"ProjectionType is|Duplicate|Index KeySchema|Table KeySchema|List of \w+Indexes|"
             r"ProvisionedThroughput is not|Neither ReadCapacityUnits|Number of LocalSecondary|"
