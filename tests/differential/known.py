@@ -763,6 +763,16 @@ KNOWN = [
         lambda difference: difference.answers[1].body["UnprocessedItems"],
     ),
     Known(
+        "start keys at the end of their range",
+        STATOR,
+        "Developer guide, pagination: a page that a limit ends has its last key, of the last item in "
+        "the range too. Local refuses the equal key of <= to go on from.",
+        "200",
+        validation("The provided starting key does not match the range key predicate"),
+        "Query",
+        lambda difference: difference.answers[0].body["Count"] == 0,
+    ),
+    Known(
         "wrong keys of transactions",
         STATOR,
         "Local's exception has the reason's text in place of its own.",
