@@ -632,7 +632,7 @@ KNOWN = [
         STATOR,
         "Local looks into ExpressionAttributeValues beside KeyConditions where no "
         "expression uses them.",
-        "200|" + validation("Value provided in"),
+        "200|" + validation("Value provided in|Invalid ProjectionExpression"),
         validation("ExpressionAttributeValues (must not be empty|can only)"),
         "Query",
     ),
@@ -704,7 +704,7 @@ KNOWN = [
         validation("Can not use both"),
         validation("Can not use both"),
         ".*",
-        lambda difference: "" in difference.request.values(),
+        lambda difference: any(each in ("", {}, []) for each in difference.request.values()),
     ),
     Known(
         "which of several wrong values",
