@@ -252,10 +252,10 @@ KNOWN = [
         "constraints that Local lacks",
         STATOR,
         "API reference: the valid values of each enumeration, a ClientRequestToken of 1 to 36 "
-        "characters.",
+        "characters, the UpdateExpression of a transaction's Update.",
         validation(
-            r"\d+ validation errors? detected: Value '[^']*' at 'V' failed to satisfy constraint: "
-            r"Member must (satisfy enum value set|have length greater than)"
+            r"\d+ validation errors? detected: Value ('[^']*'|null) at 'V' failed to satisfy constraint: "
+            r"Member must (satisfy enum value set|have length greater than|not be null)"
         ),
         "200",
     ),
