@@ -15,7 +15,8 @@ import time
 from compare import step
 from endpoint import Endpoint
 from generate import Generator
-from known import explanation, explanation_of_equals, parts_ways
+from known import explanation, explanation_of_equals
+from known_bodies import parts_ways
 from shrink import Shrinker
 
 HISTORY = 80
@@ -32,9 +33,8 @@ class Run:
         self.known = collections.Counter()
         self.known_kinds = collections.defaultdict(collections.Counter)
         self.unexplained = collections.Counter()
-        self.samples = (
-            {}
-        )  # the first difference of each unexplained kind: (seed, steps, difference)
+        # The first difference of each unexplained kind: seed, steps, difference.
+        self.samples = {}
 
     def history(self, seed):
         for endpoint in self.endpoints:
