@@ -134,6 +134,7 @@ Result<Acquisition::Answer> Acquisition::step(bool eager) {
   const Step step = choose(dead, eager);
   sent_at_ = table_.time.since_boot();
   if (step == Step::kEnter || step == Step::kShow) shown_at_ = sent_at_;
+  if (step == Step::kTake && !not_taken_at_) not_taken_at_ = sent_at_;
   STATOR_TRY(
       const Answer answer,
       step == Step::kLook ? look() : written(step, table_.client.update_item(request(step, dead))));
@@ -144,9 +145,7 @@ Result<Acquisition::Answer> Acquisition::step(bool eager) {
 
 Result<Acquisition::Answer> Acquisition::written(Step step, Result<WriteResult> result) {
   if (!result) {
-    const bool unknown = trouble_of(result.error()) == Trouble::kUnknown;
-    if (unknown) maybe_left_behind_ = true;
-    if (unknown && step == Step::kTake && !maybe_since_) maybe_since_ = sent_at_;
+    if (trouble_of(result.error()) == Trouble::kUnknown) maybe_left_behind_ = true;
     return judge_error(result.error());
   }
   if (!result->attributes) return no_lock();
@@ -203,11 +202,10 @@ Result<Acquisition::Answer> Acquisition::judge(std::optional<Item> item) {
   }
   if (const LockEntry* mine = lock_->holder(id_)) {
     fence_ = mine->who.fence;
-    counted_from_ = maybe_since_.value_or(sent_at_);
+    counted_from_ = not_taken_at_.value_or(sent_at_);
     return Answer::kTaken;
   }
-  // What may still take it was not there when this request was sent.
-  if (maybe_since_) maybe_since_ = sent_at_;
+  if (not_taken_at_) not_taken_at_ = sent_at_;
   const LockEntry* waiting = lock_->waiter(id_);
   place_ = waiting != nullptr ? std::optional(to_int64(waiting->who.fence)) : std::nullopt;
   beat_ = waiting != nullptr ? std::max(beat_, waiting->beat) : 1;

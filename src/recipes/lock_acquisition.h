@@ -72,8 +72,10 @@ class Acquisition {
   Fence fence_{0};
   std::chrono::nanoseconds sent_at_{0};
   std::chrono::nanoseconds counted_from_{0};
-  // Since when a request without an answer may have taken the permit.
-  std::optional<std::chrono::nanoseconds> maybe_since_;
+  // When the last request was sent that found the permit not taken by an attempt before it, or the
+  // first attempt. Also one that was refused may still take it: a client repeats what had no
+  // answer, and the copy that was thought lost may come later.
+  std::optional<std::chrono::nanoseconds> not_taken_at_;
   bool maybe_left_behind_ = false;
   std::optional<int64_t> place_;  // in line
   int64_t beat_ = 1;              // of the place

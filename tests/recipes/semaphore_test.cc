@@ -2,7 +2,9 @@
 #include "stator/recipes/semaphore.h"
 
 #include <atomic>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "recipes/semaphore_test.h"
 
@@ -256,6 +258,46 @@ TEST_P(SemaphoreTest, ARequestThatArrivesTwiceDoesNotMoveTheFence) {
   EXPECT_OK(lease->renew());
   bench.client.first("UpdateItem", 1, repeat());
   EXPECT_OK(lease->release());
+}
+
+// Clocks of a test that does something of its own while others sleep for the first time.
+class EventfulTime final : public TimeSource {
+ public:
+  EventfulTime(TimeSource& time, std::function<void()> event)
+      : time_(time), event_(std::move(event)) {}
+
+  Time now() override { return time_.now(); }
+  std::chrono::nanoseconds since_boot() override { return time_.since_boot(); }
+  bool sleep(std::chrono::nanoseconds duration, std::stop_token stop) override {
+    if (const auto event = std::exchange(event_, nullptr)) event();
+    return time_.sleep(duration, std::move(stop));
+  }
+
+ private:
+  TimeSource& time_;
+  std::function<void()> event_;
+};
+
+// An HTTP client repeats what had no answer, and tells the second answer alone. Where that was a
+// refusal, the first copy may still be on its way and take the lock later.
+TEST_P(SemaphoreTest, ItsLeaseEndsBeforeOthersMayTakeItAlsoWhereALateCopyBeganIt) {
+  auto before = other().acquire("lock", {.lease = 1h});
+  ASSERT_OK(before);
+  Semaphore watcher = other();
+  std::chrono::nanoseconds seen_at{};
+  EventfulTime time(bench.time, [&] {
+    const UpdateItemRequest copy = bench.client.latest_update();
+    EXPECT_OK(before->release());
+    EXPECT_OK(bench.client.update_item(copy));
+    seen_at = bench.time.since_boot();
+    EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+    bench.time.advance(5s);
+  });
+  SemaphoreOptions slow = options();
+  slow.time = &time;
+  auto lease = Semaphore(bench.client, slow).acquire("lock", {.lease = 20s, .wait = 1min});
+  ASSERT_OK(lease);
+  EXPECT_LE(bench.time.since_boot() + lease->remaining(), seen_at + 20s);
 }
 
 TEST_P(SemaphoreTest, TakesOverOnceWhenTheReplyIsLost) {

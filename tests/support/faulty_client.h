@@ -98,6 +98,11 @@ class FaultyClient final : public Client {
     for (const auto& [operation, count] : sent_) all += count;
     return all;
   }
+  // The latest UpdateItem, for a test that lets a copy of it arrive late.
+  UpdateItemRequest latest_update() const {
+    const std::scoped_lock lock(mutex_);
+    return latest_update_;
+  }
 
   Result<CreateTableResult> create_table(const CreateTableRequest& request) override {
     return run("CreateTable", [&] { return inner_.create_table(request); });
@@ -129,6 +134,10 @@ class FaultyClient final : public Client {
     return run("GetItem", [&] { return inner_.get_item(request); });
   }
   Result<WriteResult> update_item(const UpdateItemRequest& request) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      latest_update_ = request;
+    }
     return run("UpdateItem", [&] { return inner_.update_item(request); });
   }
   Result<WriteResult> delete_item(const DeleteItemRequest& request) override {
@@ -248,7 +257,9 @@ class FaultyClient final : public Client {
   std::size_t process_at_most_ = 0;
   bool withholds_items_ = false;
   mutable std::mutex mutex_;
-  std::map<std::string, int> sent_;  // guarded by mutex_
+  // Guarded by mutex_:
+  std::map<std::string, int> sent_;
+  UpdateItemRequest latest_update_;
 };
 
 }  // namespace stator::test

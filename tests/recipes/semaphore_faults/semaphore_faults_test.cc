@@ -36,7 +36,7 @@ struct Faults {
 
 // What a process logged of a lease, in nanoseconds of the machine's clock.
 struct Held {
-  int64_t counted_from = 0;
+  int64_t asked = 0;
   int64_t from = 0;
   int64_t until = 0;  // nobody else may have it before
 };
@@ -92,7 +92,7 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
       Held held;
       words >> what >> fence;
       if (what == "A") {
-        words >> held.counted_from >> held.from >> held.until;
+        words >> held.asked >> held.from >> held.until;
         EXPECT_TRUE(leases.emplace(fence, held).second) << "fence " << fence << " twice";
       } else {
         words >> leases[fence].until;
@@ -154,7 +154,7 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
     for (const auto& [fence, held] : leases) {
       ASSERT_GT(held.from, latest_request)
           << "fence " << fence << " was had before a smaller one was asked for";
-      latest_request = std::max(latest_request, held.counted_from);
+      latest_request = std::max(latest_request, held.asked);
     }
   }
 

@@ -71,6 +71,7 @@ class Worker {
 
   void round() {
     const bool keeps = chance(50);
+    const nanoseconds begun = system_time().since_boot();
     auto lease =
         locks_.acquire("lock", {.permits = permits_,
                                 .lease = lease_,
@@ -80,7 +81,10 @@ class Worker {
     if (!lease) return;
     const nanoseconds got = system_time().since_boot();
     const nanoseconds left = time_.true_length(lease->remaining());
-    log("A", *lease, {got - (time_.true_length(lease_) - left), got, got + left});
+    // What is left tells when the lease was asked for, unless it is over or was renewed since.
+    const bool tells = left.count() > 0 && !keeps;
+    const nanoseconds asked = tells ? got - (time_.true_length(lease_) - left) : begun;
+    log("A", *lease, {asked, got, got + left});
     use(*lease);
     const nanoseconds now = system_time().since_boot();
     if (lease->held()) log("E", *lease, {now});
