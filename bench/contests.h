@@ -35,10 +35,10 @@ bool footprint(const Settings& settings, Findings& findings);
 // Cost of a point read and of a page as a table grows tenfold and a thousandfold.
 bool growth(const Settings& settings, Findings& findings);
 // A recipe beside the way of the article that it is drawn from.
-bool feed_recipe();
-bool semaphore_recipe();
-bool toggle_recipe();
-bool sensors_recipe();
+Result<void> feed_recipe();
+Result<void> semaphore_recipe();
+Result<void> toggle_recipe();
+Result<void> sensors_recipe();
 // The same load on endpoints that are there already.
 bool compare(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& urls,
              Findings& findings);

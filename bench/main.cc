@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator_bench: this project's operations beside their yardsticks, in one run on one machine.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -72,6 +73,21 @@ bool parse(int argc, char** argv, Arguments& arguments) {
          settings.plan.turn.count() > 0;
 }
 
+bool recipes() {
+  constexpr std::array<std::pair<const char*, Result<void> (*)()>, 4> kRecipes{
+      {{"toggle", toggle_recipe},
+       {"semaphore", semaphore_recipe},
+       {"feed", feed_recipe},
+       {"sensors", sensors_recipe}}};
+  for (const auto& [name, recipe] : kRecipes) {
+    if (const auto done = recipe(); !done) {
+      std::fprintf(stderr, "%s: %s\n", name, done.error().message.c_str());
+      return false;
+    }
+  }
+  return true;
+}
+
 int run(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "serve") == 0) {
     const bool one = argc > 4 && std::strcmp(argv[3], "--threads") == 0;
@@ -97,8 +113,7 @@ int run(int argc, char** argv) {
            (!arguments.wants("http") || over_http(settings, findings)) &&
            (!arguments.wants("footprint") || footprint(settings, findings)) &&
            (!arguments.wants("growth") || growth(settings, findings)) &&
-           (!arguments.wants("recipes") ||
-            (toggle_recipe() && semaphore_recipe() && feed_recipe() && sensors_recipe()));
+           (!arguments.wants("recipes") || recipes());
     print_budget(findings);
   }
   if (!arguments.json.empty()) good = write_json(arguments.json, settings, findings) && good;

@@ -74,7 +74,9 @@ Result<void> fill(Client& client, const Feed& feed) {
   return {};
 }
 
-Result<void> run() {
+}  // namespace
+
+Result<void> feed_recipe() {
   STATOR_TRY(Database database, Database::open({}));
   examples::CountingClient client(database);
   const FeedOptions options{.table = "Feeds", .followers_table = "Followers"};
@@ -103,14 +105,6 @@ Result<void> run() {
   STATOR_CHECK_OK(
       measure_steps("the article", client, kPages, [&](int) { return article_page(client); }));
   return measure_steps("Feed, 20 posts", client, kPages, read);
-}
-
-}  // namespace
-
-bool feed_recipe() {
-  const Result<void> done = run();
-  if (!done) std::fprintf(stderr, "feed: %s\n", done.error().message.c_str());
-  return done.has_value();
 }
 
 }  // namespace stator::bench

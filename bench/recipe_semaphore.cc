@@ -94,7 +94,9 @@ Result<void> measure_handover(const char* who, Lock lock, Release release) {
   return release();
 }
 
-Result<void> run() {
+}  // namespace
+
+Result<void> semaphore_recipe() {
   STATOR_TRY(Database database, Database::open({}));
   STATOR_CHECK_OK(create_tables(database));
   examples::CountingClient client(database);
@@ -134,14 +136,6 @@ Result<void> run() {
         }
         return mine->release();
       });
-}
-
-}  // namespace
-
-bool semaphore_recipe() {
-  const Result<void> done = run();
-  if (!done) std::fprintf(stderr, "semaphore: %s\n", done.error().message.c_str());
-  return done.has_value();
 }
 
 }  // namespace stator::bench

@@ -84,7 +84,9 @@ Result<void> compare(examples::CountingClient& client, const std::string& name, 
   return measure_steps((name + ", the latest 10").c_str(), client, kBatches, latest);
 }
 
-Result<void> run() {
+}  // namespace
+
+Result<void> sensors_recipe() {
   STATOR_TRY(Database database, Database::open({}));
   examples::CountingClient client(database);
   const SensorOptions indexed{.table = "Indexed"};
@@ -105,14 +107,6 @@ Result<void> run() {
                                 [&](int) { return article_latest(client); }));
   STATOR_CHECK_OK(compare(client, "indexed", start, SensorRegistry(client, indexed)));
   return compare(client, "location items", start, SensorRegistry(client, placed));
-}
-
-}  // namespace
-
-bool sensors_recipe() {
-  const Result<void> done = run();
-  if (!done) std::fprintf(stderr, "sensors: %s\n", done.error().message.c_str());
-  return done.has_value();
 }
 
 }  // namespace stator::bench

@@ -80,7 +80,9 @@ Result<void> compare(examples::CountingClient& client, const char* name,
                        });
 }
 
-Result<void> run() {
+}  // namespace
+
+Result<void> toggle_recipe() {
   STATOR_TRY(Database database, Database::open({}));
   examples::CountingClient client(database);
   ToggleOptions log{.table = "Toggles", .answer = Answer::kStored};
@@ -104,14 +106,6 @@ Result<void> run() {
                                 [&](int) { return article_latest(client); }));
   STATOR_CHECK_OK(compare(client, "Toggle", Toggle<bool>(client, log)));
   return compare(client, "Toggle, gated", Toggle<bool>(client, gated));
-}
-
-}  // namespace
-
-bool toggle_recipe() {
-  const Result<void> done = run();
-  if (!done) std::fprintf(stderr, "toggle: %s\n", done.error().message.c_str());
-  return done.has_value();
 }
 
 }  // namespace stator::bench
