@@ -72,6 +72,11 @@ const Item* item_in(const Error& error) {
   return error.detail && error.detail->item ? &*error.detail->item : nullptr;
 }
 
+const Item* item_at(const Error& error, std::size_t index) {
+  const CancellationReason* reason = reason_at(error, index);
+  return reason != nullptr && reason->item ? &*reason->item : nullptr;
+}
+
 Result<std::optional<Item>> refused_item(Client& client, const std::string& table, const Item& key,
                                          const Item* sent) {
   if (sent != nullptr) return *sent;

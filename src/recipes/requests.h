@@ -32,6 +32,7 @@ bool condition_failed_at(const Error& error, std::size_t index);
 bool is_active(const TableDescription& table);
 // The item that came with a failed condition; null where none did.
 const Item* item_in(const Error& error);
+const Item* item_at(const Error& error, std::size_t index);  // of one action of a transaction
 // The item on which a write's condition failed: `sent` with the refusal, or read now, since not
 // every endpoint sends it.
 Result<std::optional<Item>> refused_item(Client& client, const std::string& table, const Item& key,

@@ -23,8 +23,7 @@ Refusal refusal_of(const Error& error) {
   if (error.code == Code::kConditionalCheckFailed) return {true, item_in(error)};
   // Of all that can cancel a transaction, this alone speaks of the sensor.
   if (!condition_failed_at(error, 0)) return {};
-  const auto& item = reason_at(error, 0)->item;
-  return {true, item ? &*item : nullptr};
+  return {true, item_at(error, 0)};
 }
 
 Failure foreign_place(const SensorId& id) {

@@ -146,9 +146,9 @@ Result<void> SensorWrites::add_new(std::span<const Reading* const> batch,
         absent.push_back(left[i]);
         continue;
       }
-      const auto& stored = reason_at(written.error(), i)->item;
-      const bool same =
-          stored && reading_of(options_, left[i]->sensor, *stored) == std::optional(*left[i]);
+      const Item* stored = item_at(written.error(), i);
+      const bool same = stored != nullptr &&
+                        reading_of(options_, left[i]->sensor, *stored) == std::optional(*left[i]);
       if (options_.duplicates == Duplicates::kRefuse && !same) return exists(*left[i]);
       ++recorded.duplicates;
     }

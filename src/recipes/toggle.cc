@@ -116,11 +116,6 @@ Result<Saved> meaning_of_existing(const Event& event, const std::optional<Item>&
   return fail(Code::kConflict, "event: it was saved before at this time, with another state");
 }
 
-const Item* item_of(const Error& error, std::size_t action) {
-  const auto& item = reason_at(error, action)->item;
-  return item ? &*item : nullptr;
-}
-
 // Of the two actions of a gated save.
 constexpr std::size_t kLatestAction = 0;
 constexpr std::size_t kLogAction = 1;
@@ -216,12 +211,12 @@ struct AnyToggle::State {
     }
     const Error& error = written.error();
     if (condition_failed_at(error, kLogAction)) {
-      STATOR_TRY(const auto existing, refused(event, event.sk, item_of(error, kLogAction)));
+      STATOR_TRY(const auto existing, refused(event, event.sk, item_at(error, kLogAction)));
       STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing));
       return meaning == Saved::kStored ? Saved::kNewest : meaning;
     }
     if (!condition_failed_at(error, kLatestAction)) return failure_of(std::move(written));
-    STATOR_TRY(const auto latest, refused(event, kLatestKey, item_of(error, kLatestAction)));
+    STATOR_TRY(const auto latest, refused(event, kLatestKey, item_at(error, kLatestAction)));
     if (!latest) return Saved::kLate;
     STATOR_TRY(const Switch<AttributeValue> current, switch_of_latest(*latest));
     const bool same = current.at == event.at && current.event.text == event.event;
