@@ -49,23 +49,13 @@ Item completed(const Engine::Impl& engine, Item request) {
 }
 
 // What keeps it from beginning, as the service would find out by and by.
-void find_failure(const Engine::Impl& engine, Item& record) {
-  const Item& source = map_of(map_of(record, "Request"), "S3BucketSource");
-  std::string code;
-  std::string message;
+std::optional<JobFailure> find_failure(const Engine::Impl& engine, const Item& request) {
+  const Item& source = map_of(request, "S3BucketSource");
   if (!transfer::Bucket::open(engine.options.buckets, text_of(source, "S3Bucket"))) {
-    code = "S3NoSuchBucket";
-    message = messages::kNoSuchBucket;
-  } else if (text_of(source, "S3BucketOwner") != engine.options.account) {
-    code = "S3AccessDenied";
-    message = messages::kBucketAccessDenied;
-  } else {
-    return;
+    return no_such_bucket();
   }
-  record["Status"] = "FAILED";
-  record["EndedMs"] = engine.now_ms();
-  record["FailureCode"] = code;
-  record["FailureMessage"] = message;
+  if (text_of(source, "S3BucketOwner") != engine.options.account) return bucket_access_denied();
+  return std::nullopt;
 }
 
 Failure table_exists(std::string_view name) {
@@ -110,11 +100,12 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
                          {"Status", "IN_PROGRESS"},
                          {"StartedMs", engine.now_ms()}}};
   Item begun = description_of(engine, job);
-  find_failure(engine, job.record);
+  const auto failure = find_failure(engine, request);
+  if (failure) end_job(job.record, engine.now_ms(), failure);
   const Records records(*engine.store);
   const std::string key = record_key(RecordKind::kImport, job.id);
   STATOR_CHECK_OK(records.put(key, job.record));
-  if (text_of(job.record, "Status") == "FAILED") return begun;
+  if (failure) return begun;
   const auto made =
       engine.catalogue->begin_restore(std::move(definition), Item{{"Import", job.id}});
   if (!made) {

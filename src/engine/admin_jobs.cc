@@ -2,7 +2,6 @@
 #include "engine/admin_jobs.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "engine/admin_messages.h"
 
@@ -88,28 +87,55 @@ Result<Item> list_jobs(const Engine::Impl& engine, const JobKind& kind, const It
   const auto most = static_cast<std::size_t>(integer_of(request, size_member, kPage));
   const std::string after = text_of(request, "NextToken");
   STATOR_TRY(auto records, Records(*engine.store).list(kind.record));
-  if (!after.empty() && std::ranges::none_of(records, [&](const auto& record) {
-        return page_token(kind, record.first) == after;
-      })) {
-    return fail(Code::kValidation, messages::invalid_page_token(after));
+  auto next = records.rbegin();
+  if (!after.empty()) {
+    next = std::find_if(records.rbegin(), records.rend(), [&](const auto& record) {
+      return page_token(kind, record.first) == after;
+    });
+    if (next == records.rend()) {
+      return fail(Code::kValidation, messages::invalid_page_token(after));
+    }
+    ++next;
   }
   Item page;
   List summaries;
-  bool behind = after.empty();
   std::string last;
-  for (const auto& [id, record] : std::views::reverse(records)) {
-    if (behind && wanted(record)) {
-      if (summaries.size() == most) {
-        page["NextToken"] = page_token(kind, last);
-        break;
-      }
-      summaries.emplace_back(summary({.id = id, .record = record}));
-      last = id;
+  for (; next != records.rend(); ++next) {
+    const auto& [id, record] = *next;
+    if (!wanted(record)) continue;
+    if (summaries.size() == most) {
+      page["NextToken"] = page_token(kind, last);
+      break;
     }
-    behind = behind || page_token(kind, id) == after;
+    summaries.emplace_back(summary({.id = id, .record = record}));
+    last = id;
   }
   page[std::string(member)] = std::move(summaries);
   return page;
+}
+
+JobFailure no_such_bucket() {
+  return {.code = "S3NoSuchBucket", .message = messages::kNoSuchBucket};
+}
+
+JobFailure bucket_access_denied() {
+  return {.code = "S3AccessDenied", .message = messages::kBucketAccessDenied};
+}
+
+void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& failure) {
+  record["Status"] = failure ? "FAILED" : "COMPLETED";
+  record["EndedMs"] = now_ms;
+  if (!failure) return;
+  record["FailureCode"] = failure->code;
+  record["FailureMessage"] = failure->message;
+}
+
+Result<void> resume_jobs(Engine::Impl& engine, const JobKind& kind, StartJob start) {
+  STATOR_TRY(const auto records, Records(*engine.store).list(kind.record));
+  for (const auto& [id, record] : records) {
+    if (text_of(record, "Status") == "IN_PROGRESS") start(engine, id);
+  }
+  return {};
 }
 
 void copy_members(const Item& from, std::initializer_list<std::string_view> members, Item& to) {

@@ -44,6 +44,20 @@ Result<Item> list_jobs(const Engine::Impl& engine, const JobKind& kind, const It
                        FunctionRef<bool(const Item& record)> wanted,
                        FunctionRef<Item(const Job& job)> summary);
 
+// Why a job failed, as its description tells.
+struct JobFailure {
+  std::string code;
+  std::string message;
+};
+JobFailure no_such_bucket();
+JobFailure bucket_access_denied();
+// Ends the job in its record: completed, where nothing failed.
+void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& failure);
+
+// Goes on with the jobs that an earlier process began.
+using StartJob = void (*)(Engine::Impl& engine, const std::string& id);
+Result<void> resume_jobs(Engine::Impl& engine, const JobKind& kind, StartJob start);
+
 // Adds those members of `from` that are there.
 void copy_members(const Item& from, std::initializer_list<std::string_view> members, Item& to);
 

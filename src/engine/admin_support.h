@@ -13,8 +13,6 @@ namespace stator::admin {
 
 // kResourceNotFound, kTableNotFound.
 Result<TablePtr> find_resource(const Engine::Impl& engine, std::string_view table);
-// "2026-10-09T00:41:50Z"
-std::string time_text(int64_t unix_ms);
 Result<TablePtr> find_table_named(const Engine::Impl& engine, std::string_view table);
 
 // What a table's ARN names: the table and what follows its name ("/stream/…"), if that is allowed.
@@ -25,6 +23,8 @@ struct ArnParts {
 };
 Result<ArnParts> parse_table_arn(const Engine::Impl& engine, const std::string& arn);
 
+// "2026-10-09T00:41:50Z"
+std::string time_text(int64_t unix_ms);
 // Since when a table's changes are kept, where they are.
 int64_t earliest_restorable_ms(const TableDefinition& table, int64_t now_ms);
 

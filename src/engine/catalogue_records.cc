@@ -15,6 +15,7 @@
 #include "engine/records.h"
 
 namespace stator {
+
 std::optional<HeldHistory> history_of(const Item& record) {
   if (!record.contains("Log")) return std::nullopt;
   return HeldHistory{.space = static_cast<SpaceId>(integer_of(record, "From")),

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "engine/admin_jobs.h"
 #include "engine/administration.h"
 #include "engine/backfill.h"
 #include "engine/backups.h"
@@ -31,8 +32,8 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   Impl& parts = *engine->impl_;
   resume_backfills(parts);
   STATOR_CHECK_OK(resume_copies(parts));
-  STATOR_CHECK_OK(resume_imports(parts));
-  STATOR_CHECK_OK(resume_exports(parts));
+  STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kImportJobs, start_import));
+  STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kExportJobs, start_export));
   for (const auto& [name, table] : parts.catalogue->snapshot()->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
   }

@@ -66,14 +66,12 @@ class Export {
       for (const char* member : {"From", "Log", "Stamp", "ToStamp", "Definition"}) {
         record.erase(member);
       }
-      record["EndedMs"] = engine_.now_ms();
-      record["Status"] = written ? "COMPLETED" : "FAILED";
       if (written) {
         record["Items"] = summary_.items;
         record["BilledBytes"] = summary_.billed_bytes;
-      } else {
-        fail_record(record, written.error());
       }
+      admin::end_job(record, engine_.now_ms(),
+                     written ? std::nullopt : std::optional(why(written.error())));
       return {};
     }));
     if (history) engine_.catalogue->release(*history);
@@ -81,23 +79,16 @@ class Export {
   }
 
  private:
-  void fail_record(Item& record, const Error& error) const {
+  static admin::JobFailure why(const Error& error) {
     switch (error.code) {
       case Code::kNotFound:
-        record["FailureCode"] = "S3NoSuchBucket";
-        record["FailureMessage"] = messages::kNoSuchBucket;
-        return;
+        return admin::no_such_bucket();
       case Code::kAccessDenied:
-        record["FailureCode"] = "S3AccessDenied";
-        record["FailureMessage"] = messages::kBucketAccessDenied;
-        return;
+        return admin::bucket_access_denied();
       case Code::kInvalidArgument:
-        record["FailureCode"] = "KmsNotFoundException";
-        record["FailureMessage"] = error.message;
-        return;
+        return {.code = "KmsNotFoundException", .message = error.message};
       default:
-        record["FailureCode"] = "InternalServerError";
-        record["FailureMessage"] = error.message;
+        return {.code = "InternalServerError", .message = error.message};
     }
   }
 
@@ -207,14 +198,6 @@ class Export {
 };
 
 }  // namespace
-
-Result<void> resume_exports(Engine::Impl& engine) {
-  STATOR_TRY(const auto exports, Records(*engine.store).list(RecordKind::kExport));
-  for (const auto& [id, record] : exports) {
-    if (text_of(record, "Status") == "IN_PROGRESS") start_export(engine, id);
-  }
-  return {};
-}
 
 void start_export(Engine::Impl& engine, const std::string& id) {
   engine.jobs.post([&engine, id] { static_cast<void>(Export(engine, id).run()); });

@@ -12,8 +12,6 @@
 
 namespace stator {
 
-// Goes on with the exports that an earlier process began.
-Result<void> resume_exports(Engine::Impl& engine);
 void start_export(Engine::Impl& engine, const std::string& id);
 
 // Where an export's manifest is, from its record.

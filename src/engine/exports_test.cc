@@ -59,12 +59,16 @@ class ExportsTest : public EngineTest {
     return begun ? text_of(map_of(*begun, "ExportDescription"), "ExportArn") : "";
   }
   Item wait_for(const std::string& arn) {
+    return wait_for(admin::kDescribeExport, "Export", "ExportDescription", arn);
+  }
+  Item wait_for(const admin::Operation& describe, const std::string& kind,
+                const std::string& member, const std::string& arn) {
     while (true) {
-      const auto answer = engine_->administer(admin::kDescribeExport, {{"ExportArn", arn}});
+      const auto answer = engine_->administer(describe, {{kind + "Arn", arn}});
       EXPECT_THAT(answer, IsOk());
       if (!answer) return {};
-      Item now = map_of(*answer, "ExportDescription");
-      if (text_of(now, "ExportStatus") != "IN_PROGRESS") return now;
+      Item now = map_of(*answer, member);
+      if (text_of(now, kind + "Status") != "IN_PROGRESS") return now;
       std::this_thread::yield();
     }
   }
@@ -179,14 +183,8 @@ TEST_F(ExportsTest, TheFirstErrorsOfAnImportAreReported) {
                                 Item{{"AttributeName", "n"}, {"KeyType", "RANGE"}}}}}}});
   ASSERT_THAT(begun, IsOk());
   const std::string arn = text_of(map_of(*begun, "ImportTableDescription"), "ImportArn");
-  Item now;
-  do {
-    std::this_thread::yield();
-    const auto answer = engine_->administer(admin::kDescribeImport, {{"ImportArn", arn}});
-    ASSERT_THAT(answer, IsOk());
-    now = map_of(*answer, "ImportTableDescription");
-  } while (text_of(now, "ImportStatus") == "IN_PROGRESS");
-  EXPECT_EQ(integer_of(now, "ErrorCount"), 201);
+  const Item done = wait_for(admin::kDescribeImport, "Import", "ImportTableDescription", arn);
+  EXPECT_EQ(integer_of(done, "ErrorCount"), 201);
   const std::scoped_lock lock(mutex_);
   ASSERT_EQ(reports_.size(), 100U);
   const std::string import = "import " + arn.substr(arn.rfind('/') + 1);

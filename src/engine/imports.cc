@@ -6,6 +6,7 @@
 
 #include "api/document.h"
 #include "api/validate.h"
+#include "engine/admin_jobs.h"
 #include "engine/admin_messages.h"
 #include "engine/index_maintenance.h"
 #include "engine/item_rules.h"
@@ -17,18 +18,14 @@
 namespace stator {
 namespace {
 
+using admin::JobFailure;
+
 // Of one transaction, so that it does not fill the store's queue.
 constexpr std::size_t kBatchItems = 256;
 constexpr std::size_t kBatchBytes = 1UL << 20;
 
 // Of one import; the service writes them to CloudWatch.
 constexpr int64_t kReportedErrors = 100;
-
-// Where an import that cannot go on ends.
-struct Ending {
-  std::string code;
-  std::string message;
-};
 
 class Import {
  public:
@@ -41,38 +38,28 @@ class Import {
     const std::string name = text_of(record_, "Table");
     const auto snapshot = engine_.catalogue->snapshot();
     const auto found = snapshot->restoring.find(name);
-    Ending ending;
+    std::optional<JobFailure> failure;
     if (found != snapshot->restoring.end() &&
         found->second->definition().id == text_of(record_, "TableId")) {
       table_ = found->second;
-      STATOR_TRY(ending, import_objects());
+      STATOR_TRY(failure, import_objects());
       STATOR_CHECK_OK(engine_.catalogue->finish_restore(name));
     } else if (!has_table(*snapshot, name)) {
-      ending = {"InternalServerError", messages::kImportNotBegun};
+      failure = {"InternalServerError", messages::kImportNotBegun};
     }
-    if (ending.code.empty() && integer_of(record_, "Errors") > 0) {
-      ending = {"ItemValidationError", messages::kItemsNotImported};
+    if (!failure && integer_of(record_, "Errors") > 0) {
+      failure = {"ItemValidationError", messages::kItemsNotImported};
     }
-    return end(ending);
+    return Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+      if (!record.empty()) admin::end_job(record, engine_.now_ms(), failure);
+      return {};
+    });
   }
 
  private:
   bool has_table(const CatalogueSnapshot& snapshot, const std::string& name) const {
     const TablePtr* table = snapshot.find(name);
     return table != nullptr && (*table)->definition().id == text_of(record_, "TableId");
-  }
-
-  Result<void> end(const Ending& ending) {
-    return Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
-      if (record.empty()) return {};
-      record["Status"] = ending.code.empty() ? "COMPLETED" : "FAILED";
-      record["EndedMs"] = engine_.now_ms();
-      if (!ending.code.empty()) {
-        record["FailureCode"] = ending.code;
-        record["FailureMessage"] = ending.message;
-      }
-      return {};
-    });
   }
 
   transfer::CsvOptions csv_options() const {
@@ -88,16 +75,17 @@ class Import {
     return csv;
   }
 
-  Result<Ending> import_objects() {
+  // What keeps it from reading them all.
+  Result<std::optional<JobFailure>> import_objects() {
     const Item& source = map_of(map_of(record_, "Request"), "S3BucketSource");
     const auto bucket =
         transfer::Bucket::open(engine_.options.buckets, text_of(source, "S3Bucket"));
-    if (!bucket) return Ending{"S3NoSuchBucket", messages::kNoSuchBucket};
+    if (!bucket) return admin::no_such_bucket();
     const auto keys = bucket->keys(text_of(source, "S3KeyPrefix"));
     if (!keys && keys.error().code == Code::kLimitExceeded) {
-      return Ending{"S3TooManyObjects", messages::kTooManyObjects};
+      return JobFailure{.code = "S3TooManyObjects", .message = messages::kTooManyObjects};
     }
-    if (!keys) return Ending{"S3AccessDenied", messages::kBucketAccessDenied};
+    if (!keys) return admin::bucket_access_denied();
     const std::string reached = text_of(record_, "File");
     for (const std::string& key : *keys) {
       if (key < reached) continue;
@@ -107,7 +95,7 @@ class Import {
       }
       STATOR_CHECK_OK(import_object(*bucket, key));
     }
-    return Ending{};
+    return std::nullopt;
   }
 
   Result<void> import_object(const transfer::Bucket& bucket, const std::string& key) {
@@ -214,14 +202,6 @@ class Import {
 };
 
 }  // namespace
-
-Result<void> resume_imports(Engine::Impl& engine) {
-  STATOR_TRY(const auto imports, Records(*engine.store).list(RecordKind::kImport));
-  for (const auto& [id, record] : imports) {
-    if (text_of(record, "Status") == "IN_PROGRESS") start_import(engine, id);
-  }
-  return {};
-}
 
 void start_import(Engine::Impl& engine, const std::string& id) {
   engine.jobs.post([&engine, id] { static_cast<void>(Import(engine, id).run()); });

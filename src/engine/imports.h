@@ -12,8 +12,6 @@
 
 namespace stator {
 
-// Goes on with the imports that an earlier process began.
-Result<void> resume_imports(Engine::Impl& engine);
 void start_import(Engine::Impl& engine, const std::string& id);
 
 }  // namespace stator

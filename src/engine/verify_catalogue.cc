@@ -106,10 +106,7 @@ class CatalogueCheck {
       return;
     }
     if (kind == RecordKind::kImport || kind == RecordKind::kExport) return;
-    const auto found = record.find("Definition");
-    const Binary* bytes = found == record.end() ? nullptr : found->second.get_if<Binary>();
-    auto definition = bytes == nullptr ? Result<TableDefinition>(fail(Code::kCorruption, ""))
-                                       : decode_table(bytes->bytes);
+    auto definition = table_in(record);
     if (!definition) return damaged(key);
     if (kind == RecordKind::kBackup) {
       CreateTableRequest& settings = definition->settings;
