@@ -2,11 +2,9 @@
 // ExportTableToPointInTime into a directory that stands for a bucket, the same in each home.
 #include <fstream>
 #include <sstream>
-#include <thread>
 
-#include "api/document.h"
-#include "api/wire.h"
 #include "client/client_test.h"
+#include "support/transfer_jobs.h"
 #include "transfer/bucket.h"
 #include "transfer/item_reader.h"
 
@@ -35,21 +33,11 @@ class ExportsTest : public ClientTest {
     return R"({"TableArn":")" + std::string(kArn) + R"(Tab","S3Bucket":")" + bucket + "\"" + more +
            "}";
   }
-  Item described(const Result<std::string>& json) const {
-    EXPECT_THAT(json, IsOk());
-    return map_of(wire::item_from_plain_json(json.value_or("{}")).value_or(Item()),
-                  "ExportDescription");
-  }
   // The description of the export once it has ended.
   Item run(const std::string& asked) {
-    const Item begun = described(client_.call("ExportTableToPointInTime", asked));
+    const Item begun = described_job("Export", client_.call("ExportTableToPointInTime", asked));
     EXPECT_EQ(text_of(begun, "ExportStatus"), "IN_PROGRESS");
-    while (true) {
-      Item now = described(client_.call("DescribeExport",
-                                        R"({"ExportArn":")" + text_of(begun, "ExportArn") + "\"}"));
-      if (text_of(now, "ExportStatus") != "IN_PROGRESS") return now;
-      std::this_thread::yield();
-    }
+    return wait_for_job(client_, "Export", text_of(begun, "ExportArn"));
   }
   std::string content(const std::string& key) const {
     std::stringstream text;
@@ -215,7 +203,8 @@ TEST_P(ExportsTest, ATokenNamesOneExportAndAllAreListed) {
   switch_recovery_on();
   const std::string asked = request(R"(,"ClientToken":"once")");
   const Item done = run(asked);
-  EXPECT_EQ(text_of(described(client_.call("ExportTableToPointInTime", asked)), "ExportArn"),
+  EXPECT_EQ(text_of(described_job("Export", client_.call("ExportTableToPointInTime", asked)),
+                    "ExportArn"),
             text_of(done, "ExportArn"));
   EXPECT_THAT(client_.call("ExportTableToPointInTime",
                            request(R"(,"ClientToken":"once","S3Prefix":"other")")),

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImportTable from a directory that stands for a bucket, the same in each home.
 #include <fstream>
-#include <thread>
 
 #include "api/document.h"
 #include "api/wire.h"
 #include "client/client_test.h"
+#include "support/transfer_jobs.h"
 #include "transfer/export_files.h"
 
 namespace stator::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class ImportsTest : public ClientTest {
@@ -25,7 +24,7 @@ class ImportsTest : public ClientTest {
     fs::create_directories((home_.buckets / "mine" / key).parent_path());
     std::ofstream(home_.buckets / "mine" / key) << text;
   }
-  static std::string line(Item item) {
+  static std::string line(const Item& item) {
     return transfer::line_of(transfer::DataFormat::kDynamoDbJson, item);
   }
 
@@ -46,29 +45,11 @@ class ImportsTest : public ClientTest {
            R"(","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[)" + wanted.attributes +
            R"(],"KeySchema":[)" + wanted.schema + "]" + wanted.indexes + "}}";
   }
-  Item described(const std::string& json) const {
-    const auto document = wire::item_from_plain_json(json);
-    EXPECT_THAT(document, IsOk()) << json;
-    return document ? map_of(*document, "ImportTableDescription") : Item();
-  }
   // The description of the import once it has ended.
   Item import(const Wanted& wanted) {
-    const auto begun = client_.call("ImportTable", request(wanted));
-    EXPECT_THAT(begun, IsOk());
-    if (!begun) return {};
-    const Item first = described(*begun);
-    EXPECT_EQ(text_of(first, "ImportStatus"), "IN_PROGRESS");
-    return wait(text_of(first, "ImportArn"));
-  }
-  Item wait(const std::string& arn) {
-    while (true) {
-      const auto answer = client_.call("DescribeImport", R"({"ImportArn":")" + arn + "\"}");
-      EXPECT_THAT(answer, IsOk());
-      if (!answer) return {};
-      Item now = described(*answer);
-      if (text_of(now, "ImportStatus") != "IN_PROGRESS") return now;
-      std::this_thread::yield();
-    }
+    const Item begun = described_job("Import", client_.call("ImportTable", request(wanted)));
+    EXPECT_EQ(text_of(begun, "ImportStatus"), "IN_PROGRESS");
+    return wait_for_job(client_, "Import", text_of(begun, "ImportArn"));
   }
   static std::string outcome(const Item& import) {
     return text_of(import, "ImportStatus") + " " + text_of(import, "FailureCode") + " " +
@@ -250,7 +231,7 @@ TEST_P(ImportsTest, ATokenNamesOneImport) {
   ASSERT_THAT(client_.delete_table({.table = "Tab"}), IsOk());
   const auto again = client_.call("ImportTable", request({.more = token}));
   ASSERT_THAT(again, IsOk());
-  EXPECT_EQ(text_of(described(*again), "ImportArn"), text_of(done, "ImportArn"));
+  EXPECT_EQ(text_of(described_job("Import", again), "ImportArn"), text_of(done, "ImportArn"));
 }
 
 TEST_P(ImportsTest, AreListedTheNewestFirst) {

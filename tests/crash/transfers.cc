@@ -8,6 +8,7 @@
 
 #include "api/document.h"
 #include "api/wire.h"
+#include "support/transfer_jobs.h"
 #include "transfer/export_files.h"
 
 namespace stator::test {
@@ -123,11 +124,10 @@ Transfers::Transfers(fs::path buckets, std::string table, uint64_t seed)
 
 Result<void> Transfers::begin(Client& client, const std::string& operation,
                               const std::string& request) {
-  STATOR_TRY(const std::string answer, client.call(operation, request));
-  const bool imports = operation == "ImportTable";
-  const Item described =
-      map_of(parsed(answer), imports ? "ImportTableDescription" : "ExportDescription");
-  begun_.push_back(text_of(described, imports ? "ImportArn" : "ExportArn"));
+  const auto answer = client.call(operation, request);
+  if (!answer) return Failure(answer.error());
+  const std::string kind = operation == "ImportTable" ? "Import" : "Export";
+  begun_.push_back(text_of(described_job(kind, answer), kind + "Arn"));
   return {};
 }
 
@@ -214,15 +214,8 @@ std::vector<std::string> Transfers::ended(Client& client, const std::string& ope
   return unseen;
 }
 
-Item Transfers::description(Client& client, const std::string& kind, const std::string& arn) {
-  const auto answer = client.call("Describe" + kind, "{\"" + kind + "Arn\": \"" + arn + "\"}");
-  EXPECT_TRUE(answer) << answer.error().message;
-  return map_of(parsed(answer.value_or("{}")),
-                kind == "Import" ? "ImportTableDescription" : "ExportDescription");
-}
-
 void Transfers::check_export(Client& client, const std::string& arn) {
-  const Item described = description(client, "Export", arn);
+  const Item described = describe_job(client, "Export", arn);
   ASSERT_EQ(text_of(described, "ExportStatus"), "COMPLETED")
       << text_of(described, "FailureMessage");
   const bool incremental = text_of(described, "ExportType") == "INCREMENTAL_EXPORT";
@@ -276,7 +269,7 @@ std::vector<std::string> Transfers::check_files(const Item& described) {
 }
 
 void Transfers::check_import(Client& client, const std::string& arn) {
-  const Item described = description(client, "Import", arn);
+  const Item described = describe_job(client, "Import", arn);
   const auto table = client.describe_table({.table = kImported});
   if (!table) {
     // The crash came before the answer, and before there was a table.

@@ -46,7 +46,6 @@ class Transfers {
   // What a list names that was not compared yet, none of it IN_PROGRESS any more.
   std::vector<std::string> ended(Client& client, const std::string& operation,
                                  const std::string& member, const std::string& kind);
-  Item description(Client& client, const std::string& kind, const std::string& arn);
   void check_export(Client& client, const std::string& arn);
   void check_import(Client& client, const std::string& arn);
   std::vector<std::string> check_files(const Item& described);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports and exports, kinds "Import" and "Export", as a client is told of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "api/document.h"
+#include "api/wire.h"
+#include "stator/client.h"
+
+namespace stator::test {
+
+// The description in the answer of an operation on one of them.
+inline Item described_job(const std::string& kind, const Result<std::string>& answer) {
+  EXPECT_TRUE(answer) << answer.error().message;
+  if (!answer) return {};
+  const auto document = wire::item_from_plain_json(*answer);
+  EXPECT_TRUE(document) << *answer;
+  if (!document) return {};
+  return map_of(*document, kind == "Import" ? "ImportTableDescription" : "ExportDescription");
+}
+
+inline Item describe_job(Client& client, const std::string& kind, const std::string& arn) {
+  return described_job(kind,
+                       client.call("Describe" + kind, "{\"" + kind + "Arn\": \"" + arn + "\"}"));
+}
+
+// Its description once it has ended.
+inline Item wait_for_job(Client& client, const std::string& kind, const std::string& arn) {
+  while (true) {
+    Item now = describe_job(client, kind, arn);
+    if (text_of(now, kind + "Status") != "IN_PROGRESS") return now;
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace stator::test
