@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,22 @@ class Process {
     return pid_ > 0 &&
            waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            ended.si_pid == 0;
+  }
+
+  // What each of its threads is about, for the message of one that does not end.
+  std::string threads() const {
+    std::string text;
+    std::error_code none;
+    const std::string tasks = "/proc/" + std::to_string(pid_) + "/task";
+    for (const auto& task : std::filesystem::directory_iterator(tasks, none)) {
+      for (const char* what : {"stat", "wchan", "syscall"}) {
+        std::ifstream file(task.path() / what);
+        std::string line;
+        std::getline(file, line);
+        text += line + '\n';
+      }
+    }
+    return text;
   }
 
   // Reads both outputs to their ends; the exit status, or -1 where a signal ended the program.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -16,7 +17,8 @@ namespace stator::test {
 
 class ServerProcess {
  public:
-  // Starts `binary serve arguments… --listen 127.0.0.1:0`; url() is empty where it did not start.
+  // Starts `binary serve arguments… --listen 127.0.0.1:0`; url() is empty where it did not start
+  // within a minute.
   ServerProcess(const std::string& binary, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {binary, "serve"});
     arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
@@ -51,7 +53,11 @@ class ServerProcess {
  private:
   static std::string first_line(int descriptor) {
     std::string line;
-    for (char c = 0; read(descriptor, &c, 1) == 1 && c != '\n';) line.push_back(c);
+    pollfd ready{.fd = descriptor, .events = POLLIN, .revents = 0};
+    constexpr int kMinuteMs = 60'000;
+    for (char c = 0; poll(&ready, 1, kMinuteMs) > 0 && read(descriptor, &c, 1) == 1 && c != '\n';) {
+      line.push_back(c);
+    }
     return line;
   }
 

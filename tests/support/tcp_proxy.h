@@ -69,11 +69,15 @@ class TcpProxy {
     return address;
   }
 
+  // -1 where it does not listen.
   int connect_to_target() const {
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = loopback(target_);
-    (void)connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    return descriptor;
+    if (connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+      return descriptor;
+    }
+    close(descriptor);
+    return -1;
   }
 
   void accept_all(const std::stop_token& stop) {
@@ -89,6 +93,10 @@ class TcpProxy {
 
   void serve(int client, const std::stop_token& stop) const {
     const int server = connect_to_target();
+    if (server < 0) {
+      close(client);
+      return;
+    }
     std::string request;
     std::string late;
     std::chrono::milliseconds delay{0};

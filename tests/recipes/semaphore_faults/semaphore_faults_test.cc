@@ -31,6 +31,7 @@ struct Faults {
   const char* name;
   int permits;
   std::vector<int> clock_rates;  // percent of the true rate, by turns
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
   friend void PrintTo(const Faults& faults, std::ostream* out) { *out << faults.name; }
 };
 
@@ -104,6 +105,7 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
   // Kills, stops and wakes processes at random until enough has happened.
   void make_trouble() {
     std::vector<std::unique_ptr<Process>> workers;
+    workers.reserve(kWorkers);
     for (int i = 0; i < kWorkers; ++i) workers.push_back(start_worker());
     const auto start = std::chrono::steady_clock::now();
     for (int turn = 0;; ++turn) {
@@ -126,11 +128,19 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
     std::ofstream(path() + "/end").flush();
     // One may be stopped, or stop itself once more.
     const auto is_running = [](const auto& worker) { return worker->is_running(); };
-    while (std::ranges::any_of(workers, is_running)) {
+    const auto patience = std::chrono::steady_clock::now() + 2min;
+    while (std::ranges::any_of(workers, is_running) &&
+           std::chrono::steady_clock::now() < patience) {
       for (const auto& worker : workers) worker->send_signal(SIGCONT);
       std::this_thread::sleep_for(20ms);
     }
-    for (const auto& worker : workers) EXPECT_EQ(worker->wait(), 0) << worker->err();
+    for (const auto& worker : workers) {
+      if (worker->is_running()) {
+        ADD_FAILURE() << "does not end:\n" << worker->threads();
+        worker->send_signal(SIGKILL);
+      }
+      EXPECT_EQ(worker->wait(), 0) << worker->err();
+    }
   }
 
   void expect_at_most_the_limit(const std::map<int64_t, Held>& leases) const {
