@@ -17,8 +17,9 @@ endif()
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   # Paths below the source tree do not matter, so that another clone finds the same objects.
+  # The sloppiness is what precompiled headers need to be cached.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
-      CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+      CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
 add_library(stator_flags INTERFACE)
