@@ -15,7 +15,7 @@ help:
 	@echo "make bench    measure beside raw RocksDB and a constant-answer HTTP server"
 	@echo "make differential  100,000 random requests to Stator and DynamoDB Local, compared"
 	@echo "make peers    the recipes' suites on DynamoDB Local and dynalite"
-	@echo "make soak     1,000 kill -9 rounds instead of the 100 in make check"
+	@echo "make soak     1,000 kill -9 rounds instead of the 50 in make check"
 	@echo "make build    leave the release binary at build/stator"
 	@echo "make install  install binary, library and headers (PREFIX=/usr/local)"
 
@@ -34,7 +34,7 @@ test:
 	cmake --build --preset dev -j $(JOBS)
 	$(CTEST) --test-dir build/dev -L quick
 
-check:
+check: test
 	@scripts/check
 
 demo: build
