@@ -222,6 +222,45 @@ TEST_F(Consume, LosesNoMessageWhicheverConsumerIsKilled) {
   expect_converged(*client);
 }
 
+TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
+  const NatsServer nats;
+  ASSERT_FALSE(nats.url().empty()) << "nats-server did not start";
+  const ServerProcess server(STATOR_BINARY, {"--memory"});
+  auto stream = nats::JetStream::connect({.url = nats.url()});
+  ASSERT_TRUE(stream) << stream.error().message;
+  ASSERT_TRUE(stream->create_stream_if_missing("SWITCHES", {"switches.>"}));
+  ASSERT_TRUE(stream->publish("switches.cellar", event_text(0), "0"));
+  ASSERT_TRUE(stream->publish("switches.kitchen", event_text(1), "1"));
+
+  auto client = HttpClient::open({.endpoint = server.url()});
+  ASSERT_TRUE(client);
+  // The events that a table has once `last` is among them.
+  const auto consumed = [&](const std::string& durable, const std::string& table,
+                            const std::string& last) {
+    Process consumer(stator_command({"toggle", "consume", "--endpoint", server.url(), "--nats",
+                                     nats.url(), "--stream", "SWITCHES", "--subject",
+                                     "switches.kitchen", "--durable", durable, "--table", table}));
+    const AnyToggle toggle(*client, {.table = table});
+    std::set<std::string> events;
+    wait_until([&] {
+      for (int event = 0; event < 3; ++event) {
+        const auto page = toggle.history({id_of(event)});
+        if (!page) return false;  // before its table is there
+        for (const auto& entry : page->items) events.insert(entry.event.text);
+      }
+      return events.contains(last);
+    });
+    consumer.send_signal(SIGTERM);
+    EXPECT_EQ(consumer.wait(), 0) << consumer.err();
+    return events;
+  };
+  using Events = std::set<std::string>;
+  EXPECT_EQ(consumed("one", "First", "e1"), Events({"e1"}));
+  ASSERT_TRUE(stream->publish("switches.kitchen", event_text(2), "2"));
+  EXPECT_EQ(consumed("one", "Second", "e2"), Events({"e2"}));
+  EXPECT_EQ(consumed("two", "Third", "e2"), Events({"e1", "e2"}));
+}
+
 TEST_F(Consume, TellsAnUnreachableNatsServerInOneLine) {
   expect_refusal({"toggle", "consume", "--data", at("data"), "--nats", "nats://127.0.0.1:1"}, 1,
                  "cannot connect to the NATS server at 'nats://127.0.0.1:1'");

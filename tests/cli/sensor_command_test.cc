@@ -76,6 +76,7 @@ TEST_P(SensorCommand, RollsUpAndSpreadsCities) {
               Prints("{\"count\":3,\"first\":0,\"from\":\"2024-01-01T10:00:00Z\",\"last\":59,"
                      "\"max\":59,\"mean\":26.333333333333332,\"min\":0,\"sum\":79,\"unit\":\"mm\"}"
                      "\n"));
+  EXPECT_THAT(with({"sensor", "rollups", "s1", "--roll-up-retention", "60"}), Prints(""));
   for (const char* wrong : {"Berlin", "Berlin=", "Berlin=x", "=3"}) {
     expect_failure({"sensor", "at", "--city", "Berlin", "--city-shards", wrong}, 2,
                    "is no CITY=NUMBER");
