@@ -386,6 +386,13 @@ REFUSALS = [
         validation("Return values set to invalid value"),
     ),
     Known(
+        "short names of tables",
+        EITHER,
+        "Whether a name's length or another wrong parameter is told first is not documented.",
+        "400 ValidationException: .*",
+        validation("Invalid table/index name"),
+    ),
+    Known(
         "empty batches",
         STATOR,
         "The service's text is 'The requestItems parameter is required for …'.",
