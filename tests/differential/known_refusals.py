@@ -429,7 +429,7 @@ REFUSALS = [
         STATOR,
         "Local looks into ExpressionAttributeValues beside KeyConditions where no "
         "expression uses them.",
-        "200|" + validation("Value provided in|Invalid ProjectionExpression"),
+        "200|" + validation("Value provided in|Invalid ProjectionExpression|Query key condition"),
         validation("ExpressionAttributeValues (must not be empty|can only)"),
         "Query",
     ),
@@ -475,7 +475,7 @@ REFUSALS = [
         "empty keys and wrong expressions",
         STATOR,
         "The service parses expressions before it looks at the key.",
-        validation(r"Invalid \w+Expression: "),
+        validation(r"Invalid \w+Expression: |Value provided in"),
         validation("One or more parameter values are not valid. The AttributeValue for a key"),
     ),
     Known(
