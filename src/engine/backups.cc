@@ -65,7 +65,8 @@ Result<void> resume_copies(Engine::Impl& engine) {
     engine.jobs.post([&engine, key = record_key(RecordKind::kBackup, name),
                       kept = std::move(record)] { resume_backup(engine, key, kept); });
   }
-  for (const auto& [name, table] : engine.catalogue->snapshot()->restoring) {
+  const auto snapshot = engine.catalogue->snapshot();
+  for (const auto& [name, table] : snapshot->restoring) {
     start_restore(engine, name);
   }
   return {};

@@ -126,7 +126,8 @@ Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
 
 // The rows are gone before anything can be written, so that after a crash they are absent, not old.
 Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows) {
-  for (const auto& [name, table] : snapshot()->tables) {
+  const auto now = snapshot();
+  for (const auto& [name, table] : now->tables) {
     const std::vector<SpaceId> spaces = table->spaces();
     for (std::size_t i = 0; i < spaces.size(); ++i) {
       const auto row = rows.find(spaces[i]);
@@ -150,7 +151,8 @@ void Catalogue::save_counters() {
   auto transaction = store_.begin();
   if (!transaction) return;  // counted again at the next start
   bool any = false;
-  for (const auto& [name, table] : snapshot()->tables) {
+  const auto now = snapshot();
+  for (const auto& [name, table] : now->tables) {
     if (table->needs_count() || table->counted_roughly()) continue;
     const std::vector<SpaceId> spaces = table->spaces();
     for (std::size_t i = 0; i < spaces.size(); ++i) {

@@ -34,7 +34,8 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   STATOR_CHECK_OK(resume_copies(parts));
   STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kImportJobs, start_import));
   STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kExportJobs, start_export));
-  for (const auto& [name, table] : parts.catalogue->snapshot()->tables) {
+  const auto snapshot = parts.catalogue->snapshot();
+  for (const auto& [name, table] : snapshot->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
   }
   parts.ticker.start(options.tend_interval,
