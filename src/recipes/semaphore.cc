@@ -46,7 +46,7 @@ class Patience {
   // Whether to take another step after `answer`. One who does not wait still repeats what had no
   // answer.
   bool goes_on(Answer answer) {
-    if (answer == Answer::kOnward) return !waits_ || left().count() > 0;
+    if (answer == Answer::kOnward) return left().count() > 0;
     if (answer == Answer::kChanged && at_once()) return ++changes_, true;
     if (waits_) return left().count() > 0;
     if (answer == Answer::kHeld || answer == Answer::kChanged) return false;
