@@ -126,8 +126,8 @@ Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
 
 // The rows are gone before anything can be written, so that after a crash they are absent, not old.
 Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows) {
-  const auto now = snapshot();
-  for (const auto& [name, table] : now->tables) {
+  const auto current = snapshot();
+  for (const auto& [name, table] : current->tables) {
     const std::vector<SpaceId> spaces = table->spaces();
     for (std::size_t i = 0; i < spaces.size(); ++i) {
       const auto row = rows.find(spaces[i]);
@@ -151,8 +151,8 @@ void Catalogue::save_counters() {
   auto transaction = store_.begin();
   if (!transaction) return;  // counted again at the next start
   bool any = false;
-  const auto now = snapshot();
-  for (const auto& [name, table] : now->tables) {
+  const auto current = snapshot();
+  for (const auto& [name, table] : current->tables) {
     if (table->needs_count() || table->counted_roughly()) continue;
     const std::vector<SpaceId> spaces = table->spaces();
     for (std::size_t i = 0; i < spaces.size(); ++i) {

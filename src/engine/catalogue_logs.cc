@@ -50,8 +50,8 @@ LogPtr CatalogueSnapshot::log_of(std::string_view table_id) const {
 // Two streams of tables of one name must not have one label, whatever the clock does.
 int64_t Catalogue::stream_time(std::string_view table, int64_t now_ms) const {
   int64_t time_ms = now_ms;
-  const auto now = snapshot();
-  for (const auto& [space, log] : now->logs) {
+  const auto current = snapshot();
+  for (const auto& [space, log] : current->logs) {
     if (log->table != table || log->streams.empty()) continue;
     time_ms = std::max(time_ms, log->streams.back().created_ms + 1);
   }
