@@ -2,25 +2,28 @@
 # Stator's commands. Each installs what it needs from Debian's packages first (as root or with sudo).
 
 JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
 ARGS ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
 
-.PHONY: help build run test check demo bench differential peers soak format lint install clean
+.PHONY: help build run test check bare demo bench differential peers soak format lint install clean
 
 help:
 	@echo "make run      build, then serve the DynamoDB API on http://127.0.0.1:8000 (ARGS=... for flags)"
 	@echo "make test     build and pass the quick tests"
-	@echo "make check    everything CI runs: test, SDKs, sanitizers, crashes, lint"
+	@echo "make check    everything CI runs: test, SDKs, sanitizers, crashes, lint, a bare Debian"
 	@echo "make demo     the four recipes on real data"
-	@echo "make bench    measure beside raw RocksDB and a constant-answer HTTP server"
+	@echo "make bench    compare with raw RocksDB and a constant-response HTTP server"
 	@echo "make differential  100,000 random requests to Stator and DynamoDB Local, compared"
 	@echo "make peers    the recipes' suites on DynamoDB Local and dynalite"
-	@echo "make soak     1,000 kill -9 rounds instead of the 50 in make check"
+	@echo "make bare     the README's commands on a Debian that has only git and make (as root)"
+	@echo "make soak     1,000 kill -9 rounds, and all of the README on bare Debian 12 and 13"
 	@echo "make build    leave the release binary at build/stator"
 	@echo "make install  install binary, library and headers (PREFIX=/usr/local)"
 
 build:
 	@scripts/install-dependencies build
+	@[ -e build/release/build.ninja ] || echo "building: about 3 minutes on two cores"
 	cmake --preset release
 	cmake --build --preset release --target stator -j $(JOBS)
 	@cp -f build/release/stator build/stator.new && mv -f build/stator.new build/stator
@@ -30,6 +33,7 @@ run: build
 
 test:
 	@scripts/install-dependencies build test
+	@[ -e build/dev/build.ninja ] || echo "building and testing: about 8 minutes on two cores"
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
 	$(CTEST) --test-dir build/dev -L quick
@@ -37,14 +41,16 @@ test:
 check: test
 	@scripts/check
 
+bare:
+	@scripts/install-dependencies bare
+	scripts/bare bookworm run
+
 demo: build
 	cmake --build --preset release --target examples -j $(JOBS)
 	@scripts/demo build/release
 
-bench:
-	@scripts/install-dependencies build
-	cmake --preset release
-	cmake --build --preset release --target stator stator_bench -j $(JOBS)
+bench: build
+	cmake --build --preset release --target stator_bench -j $(JOBS)
 	build/release/bench/stator_bench --stator build/release/stator $(ARGS)
 
 differential: build
@@ -52,15 +58,20 @@ differential: build
 	STATOR_PEERS=build/release/peers tests/differential/run build/stator --requests $${STATOR_REQUESTS:-100000} $(ARGS)
 
 peers:
-	@scripts/install-dependencies build test peers
+	@scripts/install-dependencies build test check peers
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS) --target \
 	  toggle_recipe_test semaphore_recipe_test feed_recipe_test sensors_recipe_test
 	tests/recipes/foreign build/dev build/release/peers $(ARGS)
 
-soak: build
-	cmake --build --preset release --target crash_test -j $(JOBS)
-	STATOR_CRASH_ROUNDS=$${STATOR_CRASH_ROUNDS:-1000} build/release/tests/crash/crash_test
+soak:
+	@scripts/install-dependencies build test bare
+	cmake --preset soak
+	cmake --build --preset soak --target crash_test disk_full_test -j $(JOBS)
+	build/soak/tests/power_loss/disk_full_test
+	STATOR_CRASH_ROUNDS=$${STATOR_CRASH_ROUNDS:-1000} build/soak/tests/crash/crash_test
+	scripts/bare bookworm all
+	scripts/bare trixie all
 
 format:
 	@scripts/install-dependencies lint
@@ -72,8 +83,7 @@ lint:
 	@scripts/lint build/dev '*.cc'
 
 install: build
-	cmake --build --preset release -j $(JOBS)
-	cmake --install build/release --prefix $${PREFIX:-/usr/local}
+	cmake --install build/release --strip --prefix $(PREFIX)
 
 clean:
 	rm -rf build

@@ -7,6 +7,8 @@ list(TRANSFORM STATOR_INSTALLED PREPEND stator_)
 
 add_library(stator_sdk INTERFACE)
 target_link_libraries(stator_sdk INTERFACE stator_recipes stator_client)
+# A program that only talks to a server does not load the storage engine.
+target_link_options(stator_sdk INTERFACE LINKER:--as-needed)
 target_compile_features(stator_sdk INTERFACE cxx_std_23)
 set_target_properties(stator_sdk PROPERTIES EXPORT_NAME stator)
 
@@ -17,6 +19,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stator)
 install(EXPORT stator NAMESPACE stator:: FILE statorTargets.cmake DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/statorConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
+# The prefix as seen from the .pc file, so that an installed tree can be moved.
+file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/stator.pc.in ${PROJECT_BINARY_DIR}/stator.pc @ONLY)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/statorConfig.cmake
   ${PROJECT_BINARY_DIR}/statorConfigVersion.cmake DESTINATION ${package_dir})

@@ -17,9 +17,13 @@ function(stator_test_headers)
 endfunction()
 
 # stator_library(NAME SOURCES … DEPS …): the target of one folder under src/, named stator_NAME.
+# Its sources are compiled several at a time to read headers less often, so file-local names are
+# unique within a folder. SEPARATE ones stay alone.
 function(stator_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
-  add_library(stator_${name} STATIC ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "SOURCES;SEPARATE;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(stator_${name} STATIC ${ARG_SOURCES} ${ARG_SEPARATE})
+  set_target_properties(stator_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${ARG_SEPARATE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(stator_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>

@@ -120,7 +120,7 @@ struct DescribeTableResult {
   TableDescription table;
 };
 struct DeleteTableResult {
-  TableDescription table;
+  TableDescription table;  // without its schema, definitions, indexes and time of creation
 };
 struct UpdateTableResult {
   TableDescription table;

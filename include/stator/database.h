@@ -2,7 +2,8 @@
 // Database: DynamoDB's tables in this process, in a directory or in memory.
 //
 // A Database is a Client: what runs on it runs on HttpClient and against Amazon DynamoDB.
-// Thread safety: as Client. Lifetime: closing (destruction) waits for writes under way.
+// Thread safety: as Client. In a child after fork(), item reads and writes fail; do not destroy it
+// there. Lifetime: destruction waits for writes under way.
 // Durability: see Durability; every acknowledged write obeys it, and none is half applied.
 #pragma once
 

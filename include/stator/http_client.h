@@ -8,7 +8,8 @@
 // Errors of the network, once the attempts are used up: kUnavailable, nothing can have been
 // written; kTimeout, a read's answer did not come; kOutcomeUnknown, a write was sent and its answer
 // did not come. A retried write may find its own first attempt: then a condition such as
-// attribute_not_exists fails although the write succeeded.
+// attribute_not_exists fails although the write succeeded. CallLimits (stator/call_limits.h) bound
+// the attempts and the time of a thread's requests, and cancel them.
 // Thread safety: as Client; connections are kept alive and shared between threads.
 #pragma once
 

@@ -77,6 +77,7 @@ enum class Code {
   kLimitsDisagree,
   kBadCursor,
   kCancelled,
+  kExpired,  // about a time before what is kept
 };
 
 // The code's name, e.g. "ConditionalCheckFailedException", "Timeout".
@@ -88,6 +89,13 @@ struct Error {
   Code code = Code::kInternalServerError;
   std::string message;
   std::shared_ptr<const ErrorDetail> detail = nullptr;  // null where there is none
+
+  // Whether the same call can succeed if it is repeated after a pause: conflicts with transactions,
+  // throttling, services that are unavailable or did not answer. A cancelled transaction is judged
+  // by its reasons. After kTimeout, kUnavailable and kOutcomeUnknown the request may have taken
+  // effect. False for all else: invalid or too large requests, failed conditions, missing tables.
+  // False does not blame the arguments: kInFuture depends on the clock, kHeld on the holder.
+  bool retryable() const;
 };
 
 template <class T>

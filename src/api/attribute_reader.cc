@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attribute values from DynamoDB JSON: {"S": "text"}, {"L": [{"N": "1"}]}.
+#include <algorithm>
+
 #include "api/attribute_check.h"
 #include "api/base64.h"
 #include "api/json_reader.h"
@@ -8,6 +10,12 @@
 #include "fmt/format.h"
 
 namespace stator::wire {
+namespace {
+
+// Of a list whose elements may all be invalid; a longer one grows as they are read.
+constexpr std::size_t kReservedElementsMax = 1024;
+
+}  // namespace
 
 bool Reader::too_deep(int depth) {
   if (depth <= kValueNestingMax) return false;
@@ -20,7 +28,7 @@ Item Reader::item_at(Json json, int depth) {
   simdjson::dom::object object;
   if (!map(json, object)) return item;
   for (const auto [name, attribute] : object) {
-    if (name.empty()) fail(Code::kValidation, messages::kEmptyAttributeName);
+    if (auto checked = check_attribute_name(name); !checked) fail(std::move(checked).error());
     AttributeValue read = value_at(attribute, depth);
     if (failed()) break;
     // Most clients write names in order, or nearly so.
@@ -59,7 +67,7 @@ Values Reader::values(Json json) {
         Stage::kExpressions,
         [&] { values.insert_or_assign(std::string(name), value_at(value, 0)); },
         [&](const std::string& message) {
-          if (message == messages::kValueNestedTooDeeply) return message;
+          if (layer_ != Layer::kOlder) return message;
           return fmt::format(messages::kInvalidExpressionValue, message, std::string_view(name));
         });
     if (failed()) break;
@@ -71,7 +79,10 @@ Item Reader::start_key(Json json) {
   Item key;
   within(
       Stage::kStartKey, [&] { key = item(json); },
-      [](const std::string& message) { return fmt::format(messages::kStartKeyWith, message); });
+      [this](const std::string& message) {
+        if (layer_ != Layer::kOlder) return message;
+        return fmt::format(messages::kStartKeyWith, message);
+      });
   return key;
 }
 
@@ -130,7 +141,7 @@ AttributeValue Reader::typed_value(AttributeType type, Json json, int depth) {
       List values;
       simdjson::dom::array array;
       if (too_deep(depth + 1) || !list(json, array)) return values;
-      values.reserve(array.size());
+      values.reserve(std::min(array.size(), kReservedElementsMax));
       for (const Json element : array) {
         values.push_back(value_at(element, depth + 1));
         if (failed()) break;
@@ -152,7 +163,9 @@ Number Reader::number(Json json) {
   }
   Result<Number> number = Number::parse(text);
   if (!number) {
-    fail(std::move(number).error());
+    Error error = std::move(number).error();
+    if (text.empty() && layer_ != Layer::kOlder) error.message += ": ";
+    fail(std::move(error));
     return {};
   }
   return *number;
@@ -180,7 +193,7 @@ AttributeValue Reader::string_set(Json json) {
   if (failed()) return {};
   StringSet set(std::move(elements));
   // The message lists the elements as they were given, which the set no longer knows.
-  if (set.has_duplicates()) fail(Code::kValidation, duplicate_strings(texts(json)));
+  if (set.has_duplicates()) fail(Code::kValidation, duplicate_strings(texts(json), layer_));
   return set;
 }
 
@@ -194,7 +207,7 @@ AttributeValue Reader::number_set(Json json) {
   }
   if (elements.empty()) fail(Code::kValidation, messages::kEmptyNumberSet);
   NumberSet set(std::move(elements));
-  if (set.has_duplicates()) fail(Code::kValidation, messages::kDuplicateNumbers);
+  if (set.has_duplicates()) fail(Code::kValidation, duplicate_numbers(layer_));
   return set;
 }
 
@@ -207,8 +220,13 @@ AttributeValue Reader::binary_set(Json json) {
     if (failed()) return {};
   }
   if (elements.empty()) fail(Code::kValidation, messages::kEmptyBinarySet);
-  BinarySet set(std::move(elements));
-  if (set.has_duplicates()) fail(Code::kValidation, duplicate_binaries(texts(json)));
+  BinarySet set(elements);
+  if (set.has_duplicates()) {
+    std::vector<std::string> bytes;
+    bytes.reserve(elements.size());
+    for (Binary& element : elements) bytes.push_back(std::move(element.bytes));
+    fail(Code::kValidation, duplicate_binaries(std::move(bytes), layer_));
+  }
   return set;
 }
 

@@ -2,14 +2,18 @@
 #include "api/constraints.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <utility>
 
+#include "api/layer.h"
 #include "api/messages.h"
 #include "fmt/format.h"
 
 namespace stator {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 255;
+constexpr std::size_t kNameCharactersMax = 255;
 constexpr std::size_t kReportedMax = 10;      // violations in one message
 constexpr std::size_t kValueBytesMax = 1024;  // of a value quoted in a message
 
@@ -28,6 +32,12 @@ std::string_view name_in_arn(std::string_view value) {
   return value;
 }
 
+// The model counts characters, which are Unicode's code points.
+std::size_t character_count(std::string_view text) {
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues));
+}
+
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-' || c == '.';
@@ -35,38 +45,38 @@ bool is_name_character(char c) {
 
 }  // namespace
 
-Constraints::Violations* Constraints::violations_at(std::string_view path) {
+void Constraints::add(std::string_view path, std::string text, std::string_view current) {
   Violations& violations = path == "tableName" ? own_table_ : rest_;
-  if (violations.count == kReportedMax) return nullptr;
-  if (violations.count++ > 0) violations.text += "; ";
-  return &violations;
+  if (violations.size() == kReportedMax) return;
+  violations.push_back(
+      {.path = std::string(path), .text = std::move(text), .current = std::string(current)});
 }
 
 void Constraints::violated(std::string_view value, std::string_view path,
-                           std::string_view constraint) {
-  Violations* const violations = violations_at(path);
-  if (violations == nullptr) return;
-  fmt::format_to(std::back_inserter(violations->text), messages::kViolation, shortened(value), path,
-                 constraint);
+                           std::string_view constraint, std::string_view current) {
+  add(path, fmt::format(messages::kViolation, shortened(value), path, constraint), current);
 }
 
 void Constraints::violated_unquoted(std::string_view path, std::string_view constraint) {
-  Violations* const violations = violations_at(path);
-  if (violations == nullptr) return;
-  fmt::format_to(std::back_inserter(violations->text), messages::kUnquotedViolation, path,
-                 constraint);
+  add(path, fmt::format(messages::kUnquotedViolation, path, constraint));
 }
 
 void Constraints::missing(std::string_view path) {
-  const std::string text = fmt::format(messages::kMissing, path);
+  std::string text = fmt::format(messages::kMissing, path);
   // The reader of the request may have said so already.
-  if (own_table_.text.find(text) != text.npos || rest_.text.find(text) != text.npos) return;
-  if (Violations* const violations = violations_at(path)) violations->text += text;
+  const auto same = [&](const Violation& violation) { return violation.text == text; };
+  if (std::ranges::any_of(own_table_, same) || std::ranges::any_of(rest_, same)) return;
+  if (path == "item" || path == "key") lacks_subject_ = true;
+  add(path, std::move(text));
+}
+
+void Constraints::report_alone(std::string message) {
+  if (!alone_) alone_ = std::move(message);
 }
 
 void Constraints::length(std::string_view value, std::string_view path, std::size_t least,
                          std::size_t most) {
-  count(value.size(), path, least, most, value);
+  count(character_count(value), path, least, most, value);
 }
 
 void Constraints::range(int64_t value, std::string_view path, int64_t least, int64_t most) {
@@ -88,7 +98,7 @@ void Constraints::count(std::size_t count, std::string_view path, std::size_t le
 
 void Constraints::resource_name(std::string_view value, std::string_view path, std::size_t least) {
   if (!std::ranges::all_of(value, is_name_character)) violated(value, path, messages::kNamePattern);
-  length(value, path, least, kNameBytesMax);
+  length(value, path, least, kNameCharactersMax);
 }
 
 void Constraints::table_name(std::string_view value, std::string_view path) {
@@ -97,21 +107,69 @@ void Constraints::table_name(std::string_view value, std::string_view path) {
 
 void Constraints::used_table(std::string_view value) {
   if (!value.empty()) return table_name(value, "tableName");
-  if (own_table_.count == 0) missing("tableName");
+  if (own_table_.empty()) missing("tableName");
 }
 
 void Constraints::managed_table(std::string_view value) {
   if (!value.empty()) return resource_name(name_in_arn(value), "tableName");
-  table_required_ = own_table_.count == 0;
+  table_required_ = own_table_.empty();
+}
+
+void Constraints::sort_by(std::span<const std::string_view> members) {
+  const auto same_letter = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  const auto place = [&](const Violation& violation) {
+    const std::string_view path = violation.path;
+    const std::string_view member = path.substr(0, path.find('.'));
+    return std::ranges::find_if(members,
+                                [&](std::string_view name) {
+                                  return std::ranges::equal(name, member, same_letter);
+                                }) -
+           members.begin();
+  };
+  if (lacks_subject_) {
+    rest_.insert(rest_.begin(), own_table_.begin(), own_table_.end());
+    own_table_.clear();
+  }
+  Violations sorted;
+  sorted.reserve(rest_.size());
+  for (std::ptrdiff_t at = 0; at <= std::ssize(members); ++at) {
+    std::ranges::copy_if(rest_, std::back_inserter(sorted),
+                         [&](const Violation& violation) { return place(violation) == at; });
+  }
+  rest_ = std::move(sorted);
 }
 
 Result<void> Constraints::result() const {
   if (empty()) return {};
   if (table_required_) return fail(Code::kValidation, messages::kTableNameRequired);
-  const Violations& told = own_table_.count > 0 ? own_table_ : rest_;
-  return fail(Code::kValidation,
-              told.count == 1 ? fmt::format(messages::kOneError, told.count, told.text)
-                              : fmt::format(messages::kSeveralErrors, told.count, told.text));
+  if (alone_ && own_table_.empty() && !lacks_subject_) return fail(Code::kValidation, *alone_);
+  const Violations& told = own_table_.empty() ? rest_ : own_table_;
+  std::string texts;
+  for (const Violation& violation : told) {
+    if (!texts.empty()) texts += "; ";
+    texts += violation.current.empty() || lacks_subject_ ? violation.text : violation.current;
+  }
+  if (told.size() == 1) return fail(Code::kValidation, counted(texts));
+  return fail(Code::kValidation, fmt::format(messages::kSeveralErrors, told.size(), texts));
+}
+
+std::string counted(std::string_view message) {
+  return fmt::format(messages::kOneError, 1, message);
+}
+
+Error worded(Layer layer, Error error) {
+  const bool bare = error.code != Code::kValidation || error.message == messages::kEmptyValue ||
+                    error.message == messages::kManyTypes;
+  if (layer == Layer::kCounted && !bare) error.message = counted(error.message);
+  return error;
+}
+
+Result<void> worded(Layer layer, Result<void> result) {
+  if (result) return result;
+  return Failure(worded(layer, std::move(result).error()));
 }
 
 }  // namespace stator

@@ -34,7 +34,7 @@ struct Shape {
 
   // kTable: a table's name or ARN, of which the document holds the name. kAnything: any JSON.
   Kind kind = Kind::kText;
-  // Of a text's length, a number's value, a list's count.
+  // Of a text's length in characters, a number's value, a list's count.
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
   std::string_view pattern = {};  // as the service prints it

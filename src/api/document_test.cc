@@ -37,7 +37,7 @@ constexpr Shape kRequest{.kind = Shape::Kind::kStructure, .members = kMembers};
 
 TEST(Document, HoldsWhatItsShapeHas) {
   const Item document = must(wire::read_document(
-      R"({"TableName": "arn:aws:dynamodb:us-east-1:000000000000:table/Tab", "Small": 3, "Flag": true,
+      R"({"TableName": "arn:aws:dynamodb:us-east-1:000000782867:table/Tab", "Small": 3, "Flag": true,
           "Time": 1.5, "Parts": [{"Name": "ab", "Colour": "RED"}], "Other": {}, "Digits": null})",
       kRequest));
   const Item expected{{"TableName", "Tab"},

@@ -36,6 +36,7 @@ Code public_code(Code code) {
     case Code::kLimitsDisagree:
     case Code::kBadCursor:
     case Code::kCancelled:
+    case Code::kExpired:
       return Code::kInternalServerError;
     default:
       return code;

@@ -14,7 +14,7 @@ namespace stator::wire {
 namespace {
 
 // A parser keeps buffers of several times its largest text: those of large texts are not kept.
-constexpr std::size_t kKeptParserBytesMax = 1024UL * 1024;
+constexpr std::size_t kKeptParserBytesMax = 64UL * 1024;
 
 std::string_view token_name(Json json) {
   switch (json.type()) {
@@ -103,7 +103,7 @@ void Reader::fail(Error error) {
 Result<void> Reader::result() const {
   if (error_) return Failure(*error_);
   STATOR_CHECK_OK(constraints_.result());
-  if (invalid_) return Failure(*invalid_);
+  if (invalid_) return Failure(worded(layer_, *invalid_));
   return {};
 }
 
@@ -227,7 +227,13 @@ std::string Reader::table_name_of(std::string_view name_or_arn) {
 
 std::string Reader::table_name(Json json) {
   std::string name = text(json);
-  if (name.empty() && !failed()) constraints_.length(name, path_to(member_), 1, SIZE_MAX);
+  if (name.empty() && !failed()) {
+    std::string constraint = fmt::format(messages::kLengthAtLeast, 1);
+    const std::string current = layer_ == Layer::kOlder ? ""
+                                                        : fmt::format(messages::kUnquotedViolation,
+                                                                      "TableName", constraint);
+    constraints_.violated(name, path_to(member_), constraint, current);
+  }
   return table_name_of(name);
 }
 

@@ -21,6 +21,7 @@
 
 #include "api/constraints.h"
 #include "api/enums.h"
+#include "api/layer.h"
 #include "simdjson.h"
 #include "stator/value.h"
 
@@ -69,6 +70,9 @@ class Reader {
     Stage outer_;
   };
 
+  explicit Reader(Layer layer = Layer::kOlder) : layer_(layer) {}
+
+  Layer layer() const { return layer_; }
   bool failed() const { return error_.has_value(); }
   bool sound() const { return !failed() && !invalid_ && constraints_.empty(); }
   void fail(Code code, std::string message);
@@ -88,12 +92,13 @@ class Reader {
   std::string table_name(Json json);
   static std::string table_name_of(std::string_view name_or_arn);
 
+  // `current` is the text of the service's current layer, if that differs.
   template <class E>
-  E enumeration(Json json) {
+  E enumeration(Json json, std::string_view current = {}) {
     const std::string name = text(json);
     const std::optional<E> value = enum_from_name<E>(name);
     if (!value && !failed()) {
-      constraints_.violated(name, path_to(member_), enum_constraint(enum_set_text<E>()));
+      constraints_.violated(name, path_to(member_), enum_constraint(enum_set_text<E>()), current);
     }
     return value.value_or(E{});
   }
@@ -110,7 +115,7 @@ class Reader {
   Item item(Json json) { return item_at(json, 0); }
   std::vector<Item> items(Json json);
   Names names(Json json);  // ExpressionAttributeNames
-  // ExpressionAttributeValues: an invalid value's message names its key.
+  // ExpressionAttributeValues: the older layer names the key of an invalid value.
   Values values(Json json);
   // Reads, and takes what is found invalid from the request: its message, or nothing.
   template <class Read>
@@ -122,7 +127,7 @@ class Reader {
     invalid_stage_ = outer_stage;
     return found ? found->message : "";
   }
-  // ExclusiveStartKey: an invalid value's message says that it is the key's.
+  // ExclusiveStartKey: the older layer says that an invalid value is the key's.
   Item start_key(Json json);
 
   // Calls read(element) for each element of a list.
@@ -251,6 +256,7 @@ class Reader {
   AttributeValue binary_set(Json json);
   bool too_deep(int depth);
 
+  const Layer layer_;
   std::optional<Error> error_;
   std::optional<Error> invalid_;
   Stage invalid_stage_ = Stage::kItems;

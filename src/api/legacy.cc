@@ -5,7 +5,9 @@
 #include <set>
 #include <vector>
 
+#include "api/attribute_check.h"
 #include "api/messages.h"
+#include "api/validate_rules.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -151,7 +153,7 @@ bool uses_legacy(Reader& reader, std::initializer_list<Parameter> expressions,
   }
   if (has_values) {
     reader.fail(Code::kValidation,
-                fmt::format(messages::kValuesWithoutExpression, absent_expressions(expressions)));
+                values_without_expression(reader.layer(), absent_expressions(expressions)));
     return false;
   }
   return true;
@@ -162,7 +164,9 @@ LegacyTranslator::LegacyTranslator(Reader& reader, std::optional<Names>& names,
     : reader_(reader), at_(reader, Stage::kConditions), names_(names), values_(values) {}
 
 std::string LegacyTranslator::name(std::string_view attribute) {
-  if (attribute.empty()) reader_.fail(Code::kValidation, messages::kEmptyAttributeName);
+  if (auto checked = check_attribute_name(attribute); !checked) {
+    reader_.fail(std::move(checked).error());
+  }
   if (!names_) names_.emplace();
   std::string placeholder;
   do {
@@ -267,14 +271,25 @@ std::string LegacyTranslator::expectation(std::string_view attribute, Comparison
 
 std::string_view LegacyTranslator::joint(std::size_t count, const std::optional<Json>& combine) {
   if (!combine) return " AND ";
+  std::string refusal = fmt::format(messages::kEnumSetAlone, messages::kConditionalOperatorSet);
   if (count < 2) {
-    reader_.fail(Code::kValidation,
-                 count == 0 ? messages::kOperatorAlone : messages::kOperatorOfOne);
+    refusal = count == 0 ? messages::kOperatorAlone : messages::kOperatorOfOne;
+    reader_.fail(Code::kValidation, refusal);
+  }
+  // The older layer finds an unknown operator before everything else, the others at its place.
+  const bool known = enum_from_name<ConditionalOperator>(reader_.text(*combine)).has_value();
+  if (!known && reader_.layer() != Layer::kOlder) {
+    const Error error{.code = Code::kValidation, .message = std::move(refusal)};
+    reader_.constraints().report_alone(worded(reader_.layer(), error).message);
   }
   return reader_.enumeration<ConditionalOperator>("ConditionalOperator", *combine) ==
                  ConditionalOperator::kOr
              ? " OR "
              : " AND ";
+}
+
+void LegacyTranslator::refuse_operator(const std::optional<Json>& combine) {
+  joint(0, combine);
 }
 
 std::optional<std::string> LegacyTranslator::condition(Json expected,
@@ -286,12 +301,14 @@ std::optional<std::string> LegacyTranslator::condition(Json expected,
       {"Exists", set_boolean<&Comparison::exists>},
   };
   std::vector<std::string> parts;
+  std::size_t given = 0;
   reader_.entries("Expected", expected, [&](std::string_view attribute, Json entry) {
+    ++given;
     Comparison comparison;
     reader_.members(entry, kMembers, comparison);
     if (reader_.sound()) parts.push_back(expectation(attribute, comparison));
   });
-  const std::string_view separator = joint(parts.size(), combine);
+  const std::string_view separator = joint(given, combine);
   if (!reader_.sound() || parts.empty()) return std::nullopt;
   return fmt::format("{}", fmt::join(parts, separator));
 }
@@ -310,11 +327,13 @@ bool LegacyTranslator::read_comparison(Json json, Comparison& comparison) {
 std::optional<std::string> LegacyTranslator::filter(std::string_view parameter, Json filter,
                                                     const std::optional<Json>& combine) {
   std::vector<std::string> parts;
+  std::size_t given = 0;
   reader_.entries(parameter, filter, [&](std::string_view attribute, Json entry) {
+    ++given;
     Comparison read;
     if (read_comparison(entry, read)) parts.push_back(comparison(attribute, read));
   });
-  const std::string_view separator = joint(parts.size(), combine);
+  const std::string_view separator = joint(given, combine);
   if (!reader_.sound() || parts.empty()) return std::nullopt;
   return fmt::format("{}", fmt::join(parts, separator));
 }

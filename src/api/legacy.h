@@ -26,6 +26,13 @@ struct LegacyParameters {
   std::optional<Json> conditional_operator;
 };
 
+// A ConditionalOperator: its type is checked whether or not there are conditions.
+template <auto member, class T>
+void set_operator(Reader& reader, Json json, T& out) {
+  static_cast<void>(reader.text(json));
+  out.*member = json;
+}
+
 struct Parameter {
   std::string_view name;
   bool given;
@@ -49,6 +56,8 @@ class LegacyTranslator {
                                     const std::optional<Json>& combine);
   std::optional<std::string> key_condition(Json key_conditions);
   std::optional<std::string> update(Json attribute_updates);
+  // A ConditionalOperator, if there is one, without conditions.
+  void refuse_operator(const std::optional<Json>& combine);
   std::optional<std::string> projection(Json attributes_to_get);
 
  private:

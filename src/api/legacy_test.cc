@@ -173,14 +173,14 @@ TEST(Legacy, AttributeUpdatesBecomeAnUpdate) {
   EXPECT_EQ(update_of(R"("a":{"Action":"ADD","Value":{"L":[{"N":"1"}]}})"),
             "SET a = list_append(if_not_exists(a, []), [1])");
   EXPECT_EQ(update_of(R"("a":{"Action":"PUT"})"),
-            "One or more parameter values were invalid: Only DELETE action is allowed when no "
-            "attribute value is specified");
-  EXPECT_EQ(
-      update_of(R"("a":{"Action":"ADD","Value":{"S":"x"}})"),
-      "One or more parameter values were invalid: ADD action is not supported for the type S");
+            "1 validation error detected: One or more parameter values were invalid: Only DELETE "
+            "action is allowed when no attribute value is specified");
+  EXPECT_EQ(update_of(R"("a":{"Action":"ADD","Value":{"S":"x"}})"),
+            "1 validation error detected: One or more parameter values were invalid: ADD action is "
+            "not supported for the type S");
   EXPECT_EQ(update_of(R"("a":{"Action":"DELETE","Value":{"N":"1"}})"),
-            "One or more parameter values were invalid: DELETE action with value is not supported "
-            "for the type N");
+            "1 validation error detected: One or more parameter values were invalid: DELETE action "
+            "with value is not supported for the type N");
 }
 
 TEST(Legacy, KeyConditionsFiltersAndAttributesToGetBecomeAQuery) {

@@ -22,8 +22,13 @@ inline constexpr const char* kNamePattern =
     "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+";
 inline constexpr const char* kTableKeys =
     "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member "
-    "must have length greater than or equal to 1, Member must satisfy regular expression pattern: "
+    "must have length greater than or equal to 3, Member must satisfy regular expression pattern: "
     "[a-zA-Z0-9_.-]+]";
+// The current layer's, about a member that it does not name.
+inline constexpr const char* kEnumSetAlone =
+    "Failed to satisfy constraint: Member must satisfy enum value set: [{}]";
+inline constexpr const char* kReturnValuesSet = "ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE";
+inline constexpr const char* kConditionalOperatorSet = "ALL, OR";
 inline constexpr const char* kBatchedWrites =
     "Map value must satisfy constraint: [Member must have length less than or equal to {}, Member "
     "must have length greater than or equal to 1]";
@@ -32,14 +37,16 @@ inline constexpr const char* kBatchedWrites =
 inline constexpr const char* kTableNameRequired =
     "The parameter 'TableName' is required but was not present in the request";
 inline constexpr const char* kRequestItemsRequired =
-    "The requestItems parameter is required for {}";
+    "The requestItems parameter is required for BatchWriteItem";
 inline constexpr const char* kMixedParameters =
     "Can not use both expression and non-expression parameters in the same request: Non-expression "
     "parameters: {{{}}} Expression parameters: {{{}}}";
 inline constexpr const char* kNamesWithoutExpression =
     "ExpressionAttributeNames can only be specified when using expressions";
 inline constexpr const char* kValuesWithoutExpression =
-    "ExpressionAttributeValues can only be specified when using expressions: {}";
+    "ExpressionAttributeValues can only be specified when using expressions";
+// What other layers add: the expressions that are absent.
+inline constexpr const char* kWithoutExpressions = "{}: {}";
 inline constexpr const char* kInvalidReturnValues = "ReturnValues can only be ALL_OLD or NONE";
 inline constexpr const char* kTooManyGets = "Too many items requested for the BatchGetItem call";
 inline constexpr const char* kTooManyWrites =
@@ -94,7 +101,9 @@ inline constexpr const char* kEmptyBinarySet =
     "One or more parameter values were invalid: Binary sets should not be empty";
 inline constexpr const char* kDuplicateStrings =
     "One or more parameter values were invalid: Input collection [{}] contains duplicates.";
-inline constexpr const char* kDuplicateNumbers = "Input collection contains duplicates";
+inline constexpr const char* kDuplicateNumbers =
+    "One or more parameter values were invalid: Input collection contains duplicates.";
+inline constexpr const char* kOlderDuplicateNumbers = "Input collection contains duplicates";
 inline constexpr const char* kDuplicateBinaries =
     "One or more parameter values were invalid: Input collection [{}]of type BS contains "
     "duplicates.";
@@ -165,6 +174,12 @@ inline constexpr const char* kTooManyKeys =
     "The KeySchema exceeds the maximum allowed number of {} key attributes";
 inline constexpr const char* kOnDemandOutOfRange =
     "Requested {} for OnDemandThroughput for {} is outside of valid range";
+inline constexpr const char* kWarmBelowOnDemand =
+    "Requested {} for WarmThroughput for {} is lower than initial throughput for OnDemand. See: "
+    "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/"
+    "on-demand-capacity-mode.html#on-demand-capacity-mode-initial";
+inline constexpr const char* kWarmBelowProvisioned =
+    "Requested {} for WarmThroughput for {} is lower than {} of ProvisionedThroughput";
 inline constexpr const char* kWarmDecreased =
     "Requested {} for WarmThroughput for {} is lower than current WarmThroughput, decreasing "
     "WarmThroughput is not supported";
@@ -180,7 +195,9 @@ inline constexpr const char* kNoDefinitions = "AttributeDefinitions is not speci
 inline constexpr const char* kIndexChangedTwice =
     "Only one global secondary index update per index is allowed simultaneously. Index: {}";
 inline constexpr const char* kOtherType =
-    "Attribute {} is already defined with another type in AttributeDefinitions";
+    "Attributes cannot be redefined. Please check that your attribute has the same type as "
+    "previously defined. Existing schema: Schema:[{}] New schema: Schema:[{}]";
+inline constexpr const char* kOtherTypeElement = "SchemaElement: key{{{}:{}:{}}}";
 
 inline constexpr const char* kNothingToUpdate =
     "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
@@ -200,6 +217,22 @@ inline constexpr const char* kSameThroughput =
     "ReadCapacityUnits: {2}. Current WriteCapacityUnits provisioned for {1}: {3}. Requested "
     "WriteCapacityUnits: {3}. Refer to the Amazon DynamoDB Developer Guide for current limits and "
     "how to request higher limits.";
+// These follow kInvalid, and tell which changes one UpdateTable does not make together.
+inline constexpr const char* kOnlyOperation =
+    "{} modification must be the only operation in the request";
+inline constexpr const char* kWarmOnlyOperation =
+    "WarmThroughput must be the only operation in the request";
+inline constexpr const char* kWarmWithNewIndex =
+    "Create global secondary index cannot be specified when updating WarmThroughput";
+inline constexpr const char* kOnDemandWithOther =
+    "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request";
+inline constexpr const char* kStreamWithCapacity =
+    "You cannot modify stream status while updating table IOPS";
+inline constexpr const char* kIndexWithCapacity =
+    "You cannot create or delete index while updating table IOPS";
+inline constexpr const char* kIndexWithStream =
+    "You cannot create or delete index while changing stream status";
+
 inline constexpr const char* kOutOfBounds = "Given value {} for {} is out of bounds";
 
 // These follow kInvalid.
@@ -211,6 +244,7 @@ inline constexpr const char* kThroughputMissing =
     "PROVISIONED";
 inline constexpr const char* kOnDemandProvisioned =
     "{} for OnDemandThroughput{} cannot be specified when table BillingMode is PROVISIONED.";
+inline constexpr const char* kNoProjectionType = "Unknown ProjectionType: null";
 inline constexpr const char* kIncludesNothing =
     "ProjectionType is INCLUDE, but NonKeyAttributes is not specified";
 inline constexpr const char* kIncludesMore =
@@ -275,11 +309,12 @@ inline constexpr const char* kBase64Length =
 inline constexpr const char* kBase64Character = "Invalid Base64 character";
 inline constexpr const char* kBase64End = "Invalid last non-pad Base64 character dectected";
 
-// Streams. Those after the first two follow what invalid() puts before them.
+// Streams. Those after the first three follow what invalid() puts before them.
 inline constexpr const char* kStreamWithoutView =
     "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams.";
 inline constexpr const char* kViewWithoutStream =
     "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was present.";
+inline constexpr const char* kInvalidStreamArn = "Invalid StreamArn";
 inline constexpr const char* kListStreamsLimit =
     "Limit cannot be greater than the maximum allowed size: 100";
 inline constexpr const char* kDescribeStreamLimit = "Limit cannot be greater than the maximum: 100";

@@ -2,6 +2,8 @@
 // What the readers of all requests share.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "api/constraints.h"
@@ -18,12 +20,12 @@ void set_names(Reader& reader, Json json, T& out) {
 }
 
 // Reads T by `table`, which describes T or a draft derived from it, then lets `complete` turn what
-// the draft holds beyond T into members of T.
+// the draft holds beyond T into members of T. Violations are reported in the order of the table.
 template <class T, class Draft, std::size_t N, class F>
 Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], F complete) {
   STATOR_TRY(const Document document, Document::parse(json));
   Draft draft;
-  Reader reader;
+  Reader reader(kLayerOf<T>);
   reader.members(document.root(), table, draft);
   if (!reader.failed()) complete(reader, draft);
   if (!reader.sound()) {
@@ -33,6 +35,9 @@ Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], 
     constexpr bool kHasLegacy = requires { request.legacy; };
     bool legacy = false;
     if constexpr (kHasLegacy) legacy = request.legacy;
+    std::array<std::string_view, N> order;
+    std::ranges::transform(table, order.begin(), &Member<Draft>::name);
+    reader.constraints().sort_by(order);
     if (reader.tells_value() && !legacy) STATOR_CHECK_OK(check_parameters(request));
     STATOR_CHECK_OK(reader.result());
   }

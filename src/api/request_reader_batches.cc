@@ -59,10 +59,11 @@ constexpr Member<BatchGetItemRequest> kBatchGetItem[] = {
     {"ReturnConsumedCapacity", set_enum<&BatchGetItemRequest::return_capacity>},
 };
 
+// An unknown enumeration value comes before the names of tables.
 constexpr Member<BatchWriteItemRequest> kBatchWriteItem[] = {
-    {"RequestItems", set_requests_by_table<&BatchWriteItemRequest::items>},
     {"ReturnConsumedCapacity", set_enum<&BatchWriteItemRequest::return_capacity>},
     {"ReturnItemCollectionMetrics", set_enum<&BatchWriteItemRequest::return_metrics>},
+    {"RequestItems", set_requests_by_table<&BatchWriteItemRequest::items>},
 };
 
 }  // namespace

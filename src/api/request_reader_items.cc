@@ -2,6 +2,7 @@
 #include "api/legacy.h"
 #include "api/messages.h"
 #include "api/request_reader.h"
+#include "fmt/format.h"
 
 namespace stator::wire {
 namespace {
@@ -11,18 +12,31 @@ struct GetDraft : GetItemRequest, LegacyParameters {};
 struct UpdateDraft : UpdateItemRequest, LegacyParameters {};
 struct DeleteDraft : DeleteItemRequest, LegacyParameters {};
 
+// The current layer does not name this member; UpdateItem reports it alone.
+template <class Draft>
+void set_return_values(Reader& reader, Json json, Draft& out) {
+  const std::string current = fmt::format(messages::kEnumSetAlone, messages::kReturnValuesSet);
+  out.return_values = reader.enumeration<ReturnValues>(json, current);
+  if constexpr (std::is_same_v<Draft, UpdateDraft>) {
+    if (!enum_from_name<ReturnValues>(reader.text(json))) {
+      reader.constraints().report_alone(counted(current));
+    }
+  }
+}
+
+// Members stand in the order in which the service reports them.
 constexpr Member<PutDraft> kPutItem[] = {
+    {"ReturnConsumedCapacity", set_enum<&PutDraft::return_capacity>},
     {"TableName", set_table<&PutDraft::table>, true},
     {"Item", set_item<&PutDraft::item>, true},
+    {"ConditionalOperator", set_operator<&PutDraft::conditional_operator>},
+    {"ReturnValues", set_return_values<PutDraft>},
+    {"ReturnItemCollectionMetrics", set_enum<&PutDraft::return_metrics>},
     {"ConditionExpression", set_text<&PutDraft::condition>},
     {"ExpressionAttributeNames", set_names<&PutDraft::names>},
     {"ExpressionAttributeValues", set_values<&PutDraft::values>},
-    {"ReturnValues", set_enum<&PutDraft::return_values>},
     {"ReturnValuesOnConditionCheckFailure", set_enum<&PutDraft::on_condition_failure>},
-    {"ReturnConsumedCapacity", set_enum<&PutDraft::return_capacity>},
-    {"ReturnItemCollectionMetrics", set_enum<&PutDraft::return_metrics>},
     {"Expected", set_json<&PutDraft::expected>},
-    {"ConditionalOperator", set_json<&PutDraft::conditional_operator>},
 };
 
 constexpr Member<GetDraft> kGetItem[] = {
@@ -36,41 +50,41 @@ constexpr Member<GetDraft> kGetItem[] = {
 };
 
 constexpr Member<UpdateDraft> kUpdateItem[] = {
+    {"ReturnConsumedCapacity", set_enum<&UpdateDraft::return_capacity>},
     {"TableName", set_table<&UpdateDraft::table>, true},
+    {"ReturnItemCollectionMetrics", set_enum<&UpdateDraft::return_metrics>},
+    {"ReturnValues", set_return_values<UpdateDraft>},
+    {"ConditionalOperator", set_operator<&UpdateDraft::conditional_operator>},
     {"Key", set_item<&UpdateDraft::key>, true},
     {"UpdateExpression", set_text<&UpdateDraft::update>},
     {"ConditionExpression", set_text<&UpdateDraft::condition>},
     {"ExpressionAttributeNames", set_names<&UpdateDraft::names>},
     {"ExpressionAttributeValues", set_values<&UpdateDraft::values>},
-    {"ReturnValues", set_enum<&UpdateDraft::return_values>},
     {"ReturnValuesOnConditionCheckFailure", set_enum<&UpdateDraft::on_condition_failure>},
-    {"ReturnConsumedCapacity", set_enum<&UpdateDraft::return_capacity>},
-    {"ReturnItemCollectionMetrics", set_enum<&UpdateDraft::return_metrics>},
     {"AttributeUpdates", set_json<&UpdateDraft::attribute_updates>},
     {"Expected", set_json<&UpdateDraft::expected>},
-    {"ConditionalOperator", set_json<&UpdateDraft::conditional_operator>},
 };
 
 constexpr Member<DeleteDraft> kDeleteItem[] = {
+    {"ReturnConsumedCapacity", set_enum<&DeleteDraft::return_capacity>},
     {"TableName", set_table<&DeleteDraft::table>, true},
+    {"ReturnValues", set_return_values<DeleteDraft>},
+    {"ReturnItemCollectionMetrics", set_enum<&DeleteDraft::return_metrics>},
+    {"ConditionalOperator", set_operator<&DeleteDraft::conditional_operator>},
     {"Key", set_item<&DeleteDraft::key>, true},
     {"ConditionExpression", set_text<&DeleteDraft::condition>},
     {"ExpressionAttributeNames", set_names<&DeleteDraft::names>},
     {"ExpressionAttributeValues", set_values<&DeleteDraft::values>},
-    {"ReturnValues", set_enum<&DeleteDraft::return_values>},
     {"ReturnValuesOnConditionCheckFailure", set_enum<&DeleteDraft::on_condition_failure>},
-    {"ReturnConsumedCapacity", set_enum<&DeleteDraft::return_capacity>},
-    {"ReturnItemCollectionMetrics", set_enum<&DeleteDraft::return_metrics>},
     {"Expected", set_json<&DeleteDraft::expected>},
-    {"ConditionalOperator", set_json<&DeleteDraft::conditional_operator>},
 };
 
 template <class Draft>
-void translate_expected(Reader& reader, Draft& draft, LegacyTranslator& translator) {
+void translate_expected(Draft& draft, LegacyTranslator& translator) {
   if (draft.expected) {
     draft.condition = translator.condition(*draft.expected, draft.conditional_operator);
-  } else if (draft.conditional_operator) {
-    reader.fail(Code::kValidation, messages::kOperatorAlone);
+  } else {
+    translator.refuse_operator(draft.conditional_operator);
   }
 }
 
@@ -85,7 +99,7 @@ void translate_condition(Reader& reader, Draft& draft) {
   }
   draft.legacy = true;
   LegacyTranslator translator(reader, draft.names, &draft.values);
-  translate_expected(reader, draft, translator);
+  translate_expected(draft, translator);
 }
 
 void translate_update(Reader& reader, UpdateDraft& draft) {
@@ -101,7 +115,7 @@ void translate_update(Reader& reader, UpdateDraft& draft) {
   draft.legacy = true;
   LegacyTranslator translator(reader, draft.names, &draft.values);
   if (draft.attribute_updates) draft.update = translator.update(*draft.attribute_updates);
-  translate_expected(reader, draft, translator);
+  translate_expected(draft, translator);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/legacy.h"
-#include "api/messages.h"
 #include "api/request_reader.h"
 #include "expression/messages.h"
 
@@ -28,7 +27,7 @@ constexpr Member<QueryDraft> kQuery[] = {
     {"KeyConditions", set_json<&QueryDraft::key_conditions>},
     {"QueryFilter", set_json<&LegacyParameters::filter>},
     {"AttributesToGet", set_json<&QueryDraft::attributes_to_get>},
-    {"ConditionalOperator", set_json<&QueryDraft::conditional_operator>},
+    {"ConditionalOperator", set_operator<&QueryDraft::conditional_operator>},
 };
 
 constexpr Member<ScanDraft> kScan[] = {
@@ -47,17 +46,17 @@ constexpr Member<ScanDraft> kScan[] = {
     {"ReturnConsumedCapacity", set_enum<&ScanDraft::return_capacity>},
     {"ScanFilter", set_json<&LegacyParameters::filter>},
     {"AttributesToGet", set_json<&ScanDraft::attributes_to_get>},
-    {"ConditionalOperator", set_json<&ScanDraft::conditional_operator>},
+    {"ConditionalOperator", set_operator<&ScanDraft::conditional_operator>},
 };
 
 // The filter and the projection, which Query and Scan share.
 template <class Request>
-void translate_range(Reader& reader, Request& request, const LegacyParameters& legacy,
-                     std::string_view filter_name, LegacyTranslator& translator) {
+void translate_range(Request& request, const LegacyParameters& legacy, std::string_view filter_name,
+                     LegacyTranslator& translator) {
   if (legacy.filter) {
     request.filter = translator.filter(filter_name, *legacy.filter, legacy.conditional_operator);
-  } else if (legacy.conditional_operator) {
-    reader.fail(Code::kValidation, messages::kOperatorAlone);
+  } else {
+    translator.refuse_operator(legacy.conditional_operator);
   }
   if (legacy.attributes_to_get) {
     request.projection = translator.projection(*legacy.attributes_to_get);
@@ -96,7 +95,7 @@ void translate_query(Reader& reader, QueryDraft& draft) {
   if (legacy.key_conditions) {
     request.key_condition = translator.key_condition(*legacy.key_conditions);
   }
-  translate_range(reader, request, legacy, "QueryFilter", translator);
+  translate_range(request, legacy, "QueryFilter", translator);
 }
 
 void translate_scan(Reader& reader, ScanDraft& draft) {
@@ -113,7 +112,7 @@ void translate_scan(Reader& reader, ScanDraft& draft) {
   }
   request.legacy = true;
   LegacyTranslator translator(reader, request.names, &request.values);
-  translate_range(reader, request, legacy, "ScanFilter", translator);
+  translate_range(request, legacy, "ScanFilter", translator);
 }
 
 }  // namespace

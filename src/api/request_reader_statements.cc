@@ -47,10 +47,10 @@ constexpr Member<ParameterizedStatement> kParameterizedStatement[] = {
 };
 
 constexpr Member<ExecuteTransactionRequest> kExecuteTransaction[] = {
-    {"TransactStatements",
-     set_list<&ExecuteTransactionRequest::statements, kParameterizedStatement>, true},
     {"ClientRequestToken", set_text<&ExecuteTransactionRequest::client_request_token>},
     {"ReturnConsumedCapacity", set_enum<&ExecuteTransactionRequest::return_capacity>},
+    {"TransactStatements",
+     set_list<&ExecuteTransactionRequest::statements, kParameterizedStatement>, true},
 };
 
 }  // namespace

@@ -12,18 +12,78 @@ void refuse(Reader& reader, std::string_view parameter) {
   reader.fail(Code::kValidation, fmt::format(messages::kNotSupported, parameter));
 }
 
-void refuse_source(Reader& reader, Json, CreateTableRequest&) {
-  refuse(reader, "GlobalTableSourceArn");
+// A request to make indexes. A projection without a type is refused after the schemas.
+template <class Request>
+struct IndexesDraft : Request {
+  bool lacks_projection_type = false;
+};
+
+struct IndexDraft : IndexDefinition {
+  bool has_projection_type = false;
+};
+
+struct ProjectionDraft : Projection {
+  bool has_type = false;
+};
+
+void set_projection_type(Reader& reader, Json json, ProjectionDraft& out) {
+  out.type = reader.enumeration<ProjectionType>(json);
+  out.has_type = true;
 }
 
-constexpr Member<IndexDefinition> kIndex[] = {
-    {"IndexName", set_text<&IndexDefinition::name>, true},
-    {"KeySchema", set_list<&IndexDefinition::key_schema, kKeySchemaElement>, true},
-    {"Projection", set_structure<&IndexDefinition::projection, kProjection>, true},
-    {"ProvisionedThroughput", set_structure<&IndexDefinition::throughput, kThroughput>},
-    {"OnDemandThroughput", set_structure<&IndexDefinition::on_demand_throughput, kOnDemand>},
-    {"WarmThroughput", set_structure<&IndexDefinition::warm_throughput, kWarmThroughput>},
+void set_non_key_attributes(Reader& reader, Json json, ProjectionDraft& out) {
+  const std::string path = reader.path();
+  out.non_key_attributes = reader.texts(json);
+  if (out.non_key_attributes.empty() && !reader.failed()) {
+    reader.constraints().count(0, path, 1, SIZE_MAX);
+  }
+}
+
+constexpr Member<ProjectionDraft> kProjectionDraft[] = {
+    {"ProjectionType", set_projection_type},
+    {"NonKeyAttributes", set_non_key_attributes},
 };
+
+void set_projection(Reader& reader, Json json, IndexDraft& out) {
+  ProjectionDraft draft;
+  reader.members(json, kProjectionDraft, draft);
+  out.has_projection_type = draft.has_type;
+  if (!draft.has_type) draft.non_key_attributes.clear();
+  out.projection = std::move(draft);
+}
+
+constexpr Member<IndexDraft> kIndex[] = {
+    {"IndexName", set_text<&IndexDraft::name>, true},
+    {"KeySchema", set_list<&IndexDraft::key_schema, kKeySchemaElement>, true},
+    {"Projection", set_projection, true},
+    {"ProvisionedThroughput", set_structure<&IndexDraft::throughput, kThroughput>},
+    {"OnDemandThroughput", set_structure<&IndexDraft::on_demand_throughput, kOnDemand>},
+    {"WarmThroughput", set_structure<&IndexDraft::warm_throughput, kWarmThroughput>},
+};
+
+template <class Request>
+IndexDefinition read_index(Reader& reader, Json json, IndexesDraft<Request>& out) {
+  IndexDraft draft;
+  reader.members(json, kIndex, draft);
+  if (!draft.has_projection_type) out.lacks_projection_type = true;
+  return draft;
+}
+
+template <auto member>
+void set_indexes(Reader& reader, Json json, IndexesDraft<CreateTableRequest>& out) {
+  std::vector<IndexDefinition> indexes;
+  reader.elements(json, [&](Json element) { indexes.push_back(read_index(reader, element, out)); });
+  out.*member = std::move(indexes);
+}
+
+// Whatever else is wrong with the request is reported first.
+template <class Request>
+void refuse_untyped_projections(Reader& reader, const IndexesDraft<Request>& draft) {
+  if (!draft.lacks_projection_type || !reader.sound()) return;
+  const Request& request = draft;
+  if (const auto valid = validate(request); !valid) return reader.fail(valid.error());
+  reader.fail(Code::kValidation, fmt::format(messages::kInvalid, messages::kNoProjectionType));
+}
 
 constexpr Member<EncryptionSpecification> kEncryption[] = {
     {"Enabled", set_boolean<&EncryptionSpecification::enabled>},
@@ -36,13 +96,18 @@ constexpr Member<Tag> kTag[] = {
     {"Value", set_text<&Tag::value>, true},
 };
 
-using Create = CreateTableRequest;
+using Create = IndexesDraft<CreateTableRequest>;
+
+void refuse_source(Reader& reader, Json, Create&) {
+  refuse(reader, "GlobalTableSourceArn");
+}
+
 constexpr Member<Create> kCreateTable[] = {
     {"TableName", set_table<&Create::table>},
     {"AttributeDefinitions", set_list<&Create::attributes, kAttributeDefinition>, true},
     {"KeySchema", set_list<&Create::key_schema, kKeySchemaElement>, true},
-    {"LocalSecondaryIndexes", set_list<&Create::local_indexes, kIndex>},
-    {"GlobalSecondaryIndexes", set_list<&Create::global_indexes, kIndex>},
+    {"GlobalSecondaryIndexes", set_indexes<&CreateTableRequest::global_indexes>},
+    {"LocalSecondaryIndexes", set_indexes<&CreateTableRequest::local_indexes>},
     {"BillingMode", set_enum<&Create::billing_mode>},
     {"ProvisionedThroughput", set_structure<&Create::throughput, kThroughput>},
     {"OnDemandThroughput", set_structure<&Create::on_demand_throughput, kOnDemand>},
@@ -66,11 +131,13 @@ constexpr Member<DeleteTableRequest> kDeleteTable[] = {
 
 // ---- UpdateTable
 
-void refuse_consistency(Reader& reader, Json, UpdateTableRequest&) {
+using Change = IndexesDraft<UpdateTableRequest>;
+
+void refuse_consistency(Reader& reader, Json, Change&) {
   refuse(reader, "MultiRegionConsistency");
 }
 
-void refuse_witnesses(Reader& reader, Json, UpdateTableRequest&) {
+void refuse_witnesses(Reader& reader, Json, Change&) {
   refuse(reader, "GlobalTableWitnessUpdates");
 }
 
@@ -86,7 +153,7 @@ void set_replica(Reader& reader, Json json, Replica& out) {
 constexpr Member<Replica> kReplicaUpdate[] = {
     {"Create", set_replica}, {"Update", set_replica}, {"Delete", set_replica}};
 
-void set_replicas(Reader& reader, Json json, UpdateTableRequest& out) {
+void set_replicas(Reader& reader, Json json, Change& out) {
   reader.elements(json, [&](Json element) {
     Replica replica;
     reader.members(element, kReplicaUpdate, replica);
@@ -106,19 +173,37 @@ struct IndexName {
 };
 constexpr Member<IndexName> kIndexName[] = {{"IndexName", set_text<&IndexName::name>, true}};
 
-void set_removed(Reader& reader, Json json, GlobalIndexChange& out) {
+struct IndexChangeDraft : GlobalIndexChange {
+  IndexesDraft<UpdateTableRequest>* request = nullptr;
+};
+
+void set_created(Reader& reader, Json json, IndexChangeDraft& out) {
+  out.create = read_index(reader, json, *out.request);
+}
+
+void set_removed(Reader& reader, Json json, IndexChangeDraft& out) {
   IndexName index;
   reader.members(json, kIndexName, index);
   out.remove = std::move(index.name);
 }
 
-constexpr Member<GlobalIndexChange> kIndexChange[] = {
-    {"Update", set_structure<&GlobalIndexChange::update, kIndexUpdate>},
-    {"Create", set_structure<&GlobalIndexChange::create, kIndex>},
+constexpr Member<IndexChangeDraft> kIndexChange[] = {
+    {"Update", set_structure<&IndexChangeDraft::update, kIndexUpdate>},
+    {"Create", set_created},
     {"Delete", set_removed},
 };
 
-using Change = UpdateTableRequest;
+void set_index_changes(Reader& reader, Json json, Change& out) {
+  std::vector<GlobalIndexChange> changes;
+  reader.elements(json, [&](Json element) {
+    IndexChangeDraft draft;
+    draft.request = &out;
+    reader.members(element, kIndexChange, draft);
+    changes.push_back(std::move(draft));
+  });
+  out.global_indexes = std::move(changes);
+}
+
 constexpr Member<Change> kUpdateTable[] = {
     {"TableName", set_table<&Change::table>},
     {"AttributeDefinitions", set_list<&Change::attributes, kAttributeDefinition>},
@@ -128,7 +213,7 @@ constexpr Member<Change> kUpdateTable[] = {
     {"WarmThroughput", set_structure<&Change::warm_throughput, kWarmThroughput>},
     {"TableClass", set_enum<&Change::table_class>},
     {"DeletionProtectionEnabled", set_boolean<&Change::deletion_protection>},
-    {"GlobalSecondaryIndexUpdates", set_list<&Change::global_indexes, kIndexChange>},
+    {"GlobalSecondaryIndexUpdates", set_index_changes},
     {"StreamSpecification", set_structure<&Change::stream, kStream>},
     {"SSESpecification", set_structure<&Change::encryption, kEncryption>},
     {"ReplicaUpdates", set_replicas},
@@ -147,15 +232,16 @@ constexpr Member<DescribeTimeToLiveRequest> kDescribeTimeToLive[] = {
 };
 
 constexpr Member<ListTablesRequest> kListTables[] = {
-    {"Limit", set_integer<&ListTablesRequest::limit>},
     {"ExclusiveStartTableName", set_text<&ListTablesRequest::exclusive_start_table>},
+    {"Limit", set_integer<&ListTablesRequest::limit>},
 };
 
 }  // namespace
 
 template <>
 Result<CreateTableRequest> read_request(std::string_view json) {
-  return read_document(json, kCreateTable);
+  return read_document<CreateTableRequest>(json, kCreateTable,
+                                           refuse_untyped_projections<CreateTableRequest>);
 }
 
 template <>
@@ -170,7 +256,8 @@ Result<DeleteTableRequest> read_request(std::string_view json) {
 
 template <>
 Result<UpdateTableRequest> read_request(std::string_view json) {
-  return read_document(json, kUpdateTable);
+  return read_document<UpdateTableRequest>(json, kUpdateTable,
+                                           refuse_untyped_projections<UpdateTableRequest>);
 }
 
 template <>

@@ -53,18 +53,32 @@ constexpr Member<ElementDraft> kElement[] = {
     {"Update", set_action<TransactAction::kUpdate>},
 };
 
-void set_actions(Reader& reader, Json json, TransactWriteItemsRequest& out) {
+// The first action with an invalid value: what is wrong with an earlier one is reported first.
+struct TransactWriteDraft : TransactWriteItemsRequest {
+  std::string fault;
+  std::size_t faulty = 0;
+};
+
+void set_actions(Reader& reader, Json json, TransactWriteDraft& out) {
   reader.elements(json, [&](Json element) {
     ElementDraft draft;
-    reader.members(element, kElement, draft);
-    if (draft.actions != 1) {
-      return reader.fail(Code::kValidation, messages::kOneAction);
+    std::string fault = reader.fault_of([&] { reader.members(element, kElement, draft); });
+    if (draft.actions != 1 && !reader.failed()) fault = messages::kOneAction;
+    if (out.fault.empty() && !fault.empty()) {
+      out.fault = std::move(fault);
+      out.faulty = out.items.size();
     }
-    out.items.push_back(std::move(draft.action));
+    if (draft.actions == 1) out.items.push_back(std::move(draft.action));
   });
 }
 
-struct GetDraft {
+void report_fault(Reader& reader, const TransactWriteDraft& draft) {
+  if (draft.fault.empty()) return;
+  const auto earlier = check_expressions(draft, draft.faulty);
+  reader.fail(Code::kValidation, earlier ? draft.fault : earlier.error().message);
+}
+
+struct TransactGetDraft {
   std::optional<TransactGetItem> get;
 };
 
@@ -75,23 +89,24 @@ constexpr Member<TransactGetItem> kGet[] = {
     {"ExpressionAttributeNames", set_names<&TransactGetItem::names>},
 };
 
-constexpr Member<GetDraft> kGetElement[] = {
-    {"Get", set_structure<&GetDraft::get, kGet>, true},
+constexpr Member<TransactGetDraft> kGetElement[] = {
+    {"Get", set_structure<&TransactGetDraft::get, kGet>, true},
 };
 
 void set_gets(Reader& reader, Json json, TransactGetItemsRequest& out) {
   reader.elements(json, [&](Json element) {
-    GetDraft draft;
+    TransactGetDraft draft;
     reader.members(element, kGetElement, draft);
     if (draft.get) out.items.push_back(std::move(*draft.get));
   });
 }
 
-constexpr Member<TransactWriteItemsRequest> kTransactWriteItems[] = {
+// The token's error is the first.
+constexpr Member<TransactWriteDraft> kTransactWriteItems[] = {
+    {"ClientRequestToken", set_text<&TransactWriteDraft::client_request_token>},
+    {"ReturnConsumedCapacity", set_enum<&TransactWriteDraft::return_capacity>},
+    {"ReturnItemCollectionMetrics", set_enum<&TransactWriteDraft::return_metrics>},
     {"TransactItems", set_actions, true},
-    {"ClientRequestToken", set_text<&TransactWriteItemsRequest::client_request_token>},
-    {"ReturnConsumedCapacity", set_enum<&TransactWriteItemsRequest::return_capacity>},
-    {"ReturnItemCollectionMetrics", set_enum<&TransactWriteItemsRequest::return_metrics>},
 };
 
 constexpr Member<TransactGetItemsRequest> kTransactGetItems[] = {
@@ -103,7 +118,7 @@ constexpr Member<TransactGetItemsRequest> kTransactGetItems[] = {
 
 template <>
 Result<TransactWriteItemsRequest> read_request(std::string_view json) {
-  return read_document(json, kTransactWriteItems);
+  return read_document<TransactWriteItemsRequest>(json, kTransactWriteItems, report_fault);
 }
 
 template <>

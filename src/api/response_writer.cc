@@ -94,15 +94,42 @@ void write_items(JsonWriter& json, const EncodedItems& items) {
   json.end_array();
 }
 
-// Room for an item's text, so that the buffer seldom grows: JSON needs more than the binary form.
-std::size_t text_size_hint(std::size_t encoded_bytes) {
-  return kEnvelopeBytes + encoded_bytes + encoded_bytes / 2;
+// Adds up the room that the text of encoded items needs, so that a large buffer need not grow: JSON
+// takes more than the binary form, and six bytes for a control character.
+class TextSize {
+ public:
+  void add(std::string_view encoded) {
+    bytes_ += encoded.size() + encoded.size() / 2;
+    if (bytes_ < kLargeBytes) return;
+    for (const char c : encoded) bytes_ += static_cast<unsigned char>(c) < ' ' ? kEscapeBytes : 0;
+  }
+  void add(const EncodedItems& items) {
+    for (std::size_t i = 0; i < items.size(); ++i) add(items[i].bytes());
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t kLargeBytes = 4UL << 20;
+  static constexpr std::size_t kEscapeBytes = 5;  // more than the character
+  std::size_t bytes_ = kEnvelopeBytes;
+};
+
+std::size_t text_size_of(const EncodedItems& items) {
+  TextSize size;
+  size.add(items);
+  return size.bytes();
+}
+
+std::size_t text_size_of(const std::optional<EncodedItem>& item) {
+  TextSize size;
+  if (item) size.add(*item);
+  return size.bytes();
 }
 
 }  // namespace
 
 std::string to_json(const WriteResponse& response) {
-  JsonWriter json(text_size_hint(response.attributes ? response.attributes->size() : 0));
+  JsonWriter json(text_size_of(response.attributes));
   json.begin_object();
   if (response.attributes) {
     json.key("Attributes");
@@ -118,7 +145,7 @@ std::string to_json(const WriteResponse& response) {
 }
 
 std::string to_json(const GetItemResponse& response) {
-  JsonWriter json(text_size_hint(response.item ? response.item->size() : 0));
+  JsonWriter json(text_size_of(response.item));
   json.begin_object();
   if (response.item) {
     json.key("Item");
@@ -131,7 +158,7 @@ std::string to_json(const GetItemResponse& response) {
 
 std::string to_json(const PageResponse& response) {
   const EncodedItems& items = response.items;
-  JsonWriter json(text_size_hint(items.empty() ? 0 : items.size() * items[0].bytes().size()));
+  JsonWriter json(text_size_of(items));
   json.begin_object();
   if (response.items_wanted) {
     json.key("Items");
@@ -146,7 +173,9 @@ std::string to_json(const PageResponse& response) {
 }
 
 std::string to_json(const BatchGetItemResponse& response) {
-  JsonWriter json;
+  TextSize size;
+  for (const auto& [table, items] : response.items) size.add(items);
+  JsonWriter json(size.bytes());
   json.begin_object();
   json.key("Responses");
   json.begin_object();
@@ -184,7 +213,7 @@ std::string to_json(const TransactWriteItemsResult& result) {
 
 std::string to_json(const StatementResponse& response) {
   const EncodedItems& items = response.items;
-  JsonWriter json(text_size_hint(items.empty() ? 0 : items.size() * items[0].bytes().size()));
+  JsonWriter json(text_size_of(items));
   json.begin_object();
   json.key("Items");
   write_items(json, items);
@@ -237,7 +266,11 @@ std::string to_json(const ExecuteTransactionResult& result) {
 }
 
 std::string to_json(const TransactGetItemsResponse& response) {
-  JsonWriter json;
+  TextSize size;
+  for (const std::optional<EncodedItem>& item : response.items) {
+    if (item) size.add(*item);
+  }
+  JsonWriter json(size.bytes());
   json.begin_object();
   json.key("Responses");
   json.begin_array();

@@ -104,14 +104,14 @@ void write_restore(JsonWriter& json, const std::optional<RestoreSummary>& restor
   json.end_object();
 }
 
+// What a deleted table no longer has is left out.
 void write_table(JsonWriter& json, const TableDescription& table) {
   json.begin_object();
-  write_attribute_definitions(json, table.attributes);
+  if (!table.attributes.empty()) write_attribute_definitions(json, table.attributes);
   write_text(json, "TableName", table.table);
-  write_key_schema(json, table.key_schema);
+  if (!table.key_schema.empty()) write_key_schema(json, table.key_schema);
   write_enum(json, "TableStatus", table.status);
-  json.key("CreationDateTime");
-  json.seconds(table.created_ms);
+  if (table.created_ms != 0) write_time(json, "CreationDateTime", table.created_ms);
   write_throughput(json, table.throughput, table.throughput_changes);
   write_integer(json, "TableSizeBytes", table.size_bytes);
   write_integer(json, "ItemCount", table.item_count);

@@ -53,14 +53,14 @@ void set_table_class(Reader& reader, Json json, TableDescription& out) {
   out.table_class_changed_ms = draft.changed_ms;
 }
 
-constexpr Member<EncryptionSpecification> kEncryption[] = {
+constexpr Member<EncryptionSpecification> kEncryptionRead[] = {
     {"SSEType", set_enum<&EncryptionSpecification::type>},
     {"KMSMasterKeyArn", set_text<&EncryptionSpecification::key_id>},
 };
 
 void set_encryption(Reader& reader, Json json, TableDescription& out) {
   EncryptionSpecification encryption{.enabled = true};
-  reader.members(json, kEncryption, encryption);
+  reader.members(json, kEncryptionRead, encryption);
   out.encryption = std::move(encryption);
 }
 
@@ -95,7 +95,7 @@ void set_key_schema(Reader& reader, Json json, IndexDescription& out) {
   set_list<&IndexDefinition::key_schema, kKeySchemaElement>(reader, json, out.definition);
 }
 
-constexpr Member<IndexDescription> kIndex[] = {
+constexpr Member<IndexDescription> kIndexDescription[] = {
     {"IndexName", set_name<&IndexDefinition::name>},
     {"KeySchema", set_key_schema},
     {"Projection", set_definition<&IndexDefinition::projection, kProjection>},
@@ -127,8 +127,8 @@ constexpr Member<Table> kTable[] = {
     {"ItemCount", set_long<&Table::item_count>},
     {"AttributeDefinitions", set_list<&Table::attributes, kAttributeDefinition>},
     {"KeySchema", set_list<&Table::key_schema, kKeySchemaElement>},
-    {"LocalSecondaryIndexes", set_list<&Table::local_indexes, kIndex>},
-    {"GlobalSecondaryIndexes", set_list<&Table::global_indexes, kIndex>},
+    {"LocalSecondaryIndexes", set_list<&Table::local_indexes, kIndexDescription>},
+    {"GlobalSecondaryIndexes", set_list<&Table::global_indexes, kIndexDescription>},
     {"BillingModeSummary", set_billing_mode},
     {"ProvisionedThroughput", set_throughput},
     {"OnDemandThroughput", set_structure<&Table::on_demand_throughput, kOnDemand>},

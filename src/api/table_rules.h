@@ -30,9 +30,14 @@ Result<void> check_on_demand(const std::optional<OnDemandThroughput>& throughput
 // Of a provisioned table; `of` is "" or " for index: NAME".
 Result<void> refuse_on_demand(const std::optional<OnDemandThroughput>& throughput,
                               std::string_view of);
-// All indexes of a table, whose attributes are `defined`.
-Result<void> check_indexes(const CreateTableRequest& settings,
-                           const std::set<std::string>& defined);
+// All indexes of a table, whose attributes are `defined`: their keys, then the rest.
+Result<void> check_index_keys(const CreateTableRequest& settings,
+                              const std::set<std::string>& defined);
+Result<void> check_index_settings(const CreateTableRequest& settings);
+// A warm throughput is at least that with which the table or the index starts. `of` says whose it
+// is: "table", "index NAME".
+Result<void> check_warm(const CreateTableRequest& settings, const std::optional<Throughput>& warm,
+                        const std::optional<Throughput>& provisioned, std::string_view of);
 // The attributes that keys name.
 std::set<std::string> used_attributes(const CreateTableRequest& settings);
 Result<void> check_texts(const CreateTableRequest& settings);

@@ -8,8 +8,8 @@
 namespace stator::wire {
 
 inline constexpr Member<AttributeDefinition> kAttributeDefinition[] = {
-    {"AttributeName", set_text<&AttributeDefinition::name>, true},
     {"AttributeType", set_enum<&AttributeDefinition::type>, true},
+    {"AttributeName", set_text<&AttributeDefinition::name>, true},
 };
 
 inline constexpr Member<KeySchemaElement> kKeySchemaElement[] = {
@@ -18,13 +18,13 @@ inline constexpr Member<KeySchemaElement> kKeySchemaElement[] = {
 };
 
 inline constexpr Member<Projection> kProjection[] = {
-    {"ProjectionType", set_enum<&Projection::type>, true},
+    {"ProjectionType", set_enum<&Projection::type>},
     {"NonKeyAttributes", set_texts<&Projection::non_key_attributes>},
 };
 
 inline constexpr Member<Throughput> kThroughput[] = {
-    {"ReadCapacityUnits", set_long<&Throughput::read>, true},
     {"WriteCapacityUnits", set_long<&Throughput::write>, true},
+    {"ReadCapacityUnits", set_long<&Throughput::read>, true},
 };
 
 inline constexpr Member<Throughput> kWarmThroughput[] = {

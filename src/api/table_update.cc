@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/enums.h"
 #include "api/messages.h"
 #include "api/table_rules.h"
 #include "api/validate_rules.h"
@@ -12,9 +13,9 @@
 namespace stator {
 namespace {
 
-class Update {
+class TableUpdate {
  public:
-  Update(const CreateTableRequest& current, const UpdateTableRequest& request)
+  TableUpdate(const CreateTableRequest& current, const UpdateTableRequest& request)
       : current_(current), request_(request), settings_(current) {}
 
   Result<CreateTableRequest> run() {
@@ -104,10 +105,46 @@ class Update {
       if (known == settings_.attributes.end()) {
         settings_.attributes.push_back(attribute);
       } else if (known->type != attribute.type) {
-        return invalid(fmt::format(messages::kOtherType, attribute.name));
+        return redefined(attribute.name);
       }
     }
     return {};
+  }
+
+  // Names the schema in which the attribute is a key, and that of the index to be made.
+  Failure redefined(const std::string& attribute) const {
+    const auto has = [&](const KeySchema& schema) {
+      return std::ranges::find(schema, attribute, &KeySchemaElement::name) != schema.end();
+    };
+    const KeySchema* existing = &current_.key_schema;
+    for (const auto* indexes : {&current_.local_indexes, &current_.global_indexes}) {
+      if (!*indexes) continue;
+      for (const IndexDefinition& index : **indexes) {
+        if (!has(*existing) && has(index.key_schema)) existing = &index.key_schema;
+      }
+    }
+    const KeySchema* made = existing;
+    for (const GlobalIndexChange& change : *request_.global_indexes) {
+      if (change.create && has(change.create->key_schema)) made = &change.create->key_schema;
+    }
+    return invalid(fmt::format(messages::kOtherType, schema_text(*existing, current_.attributes),
+                               schema_text(*made, *request_.attributes)));
+  }
+
+  // An attribute that the request does not define has the type that it has in the table.
+  std::string schema_text(const KeySchema& schema,
+                          const std::vector<AttributeDefinition>& attributes) const {
+    std::vector<std::string> elements;
+    for (const KeySchemaElement& element : schema) {
+      auto found = std::ranges::find(attributes, element.name, &AttributeDefinition::name);
+      if (found == attributes.end()) {
+        found = std::ranges::find(current_.attributes, element.name, &AttributeDefinition::name);
+        if (found == current_.attributes.end()) continue;
+      }
+      elements.push_back(fmt::format(messages::kOtherTypeElement, element.name,
+                                     wire::enum_name(found->type), wire::enum_name(element.type)));
+    }
+    return fmt::format("{}", fmt::join(elements, ", "));
   }
 
   Result<void> change_indexes() {
@@ -161,7 +198,7 @@ class Update {
       index.on_demand_throughput = update.on_demand_throughput;
     }
     return change_warm_throughput(index.warm_throughput, update.warm_throughput, index.throughput,
-                                  of);
+                                  "index " + index.name);
   }
 
   Result<void> create_index(const IndexDefinition& index) {
@@ -176,7 +213,7 @@ class Update {
                   fmt::format(messages::kTooManyIndexesToUpdate, kGlobalIndexesMax));
     }
     settings_.global_indexes->push_back(index);
-    return {};
+    return check_warm(settings_, index.warm_throughput, index.throughput, "index " + index.name);
   }
 
   Result<void> remove_index(const std::string& name) {
@@ -199,7 +236,8 @@ class Update {
 
   // Definitions that no key needs any more go.
   Result<void> finish_attributes() {
-    STATOR_CHECK_OK(check_indexes(settings_, attribute_names(settings_.attributes)));
+    STATOR_CHECK_OK(check_index_keys(settings_, attribute_names(settings_.attributes)));
+    STATOR_CHECK_OK(check_index_settings(settings_));
     const std::set<std::string> used = used_attributes(settings_);
     std::erase_if(settings_.attributes, [&](const AttributeDefinition& attribute) {
       return !used.contains(attribute.name);
@@ -216,7 +254,7 @@ class Update {
 
 Result<CreateTableRequest> updated_settings(const CreateTableRequest& current,
                                             const UpdateTableRequest& request) {
-  return Update(current, request).run();
+  return TableUpdate(current, request).run();
 }
 
 Throughput default_warm_throughput(const CreateTableRequest& settings,

@@ -186,7 +186,7 @@ TEST(TableUpdate, AttributeDefinitionsAreADelta) {
               FailsWith(Code::kValidation, "not defined in AttributeDefinitions"));
   EXPECT_THAT(update(on_demand(),
                      with({{.create = index_on("again", "color")}}, {{{"color", ScalarType::kN}}})),
-              FailsWith(Code::kValidation, "already defined with another type"));
+              FailsWith(Code::kValidation, "Attributes cannot be redefined. Please check"));
 }
 
 TEST(TableUpdate, WarmThroughputOnlyGrows) {

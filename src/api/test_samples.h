@@ -213,7 +213,7 @@ inline TableDescription sample_description() {
   const CreateTableRequest request = full_create();
   TableDescription table{.table = "Table",
                          .id = "12345678-1234-1234-1234-123456789abc",
-                         .arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Table",
+                         .arn = "arn:aws:dynamodb:us-east-1:000000782867:table/Table",
                          .status = TableStatus::kUpdating,
                          .created_ms = 1'421'866'952'062,
                          .size_bytes = 100,

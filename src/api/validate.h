@@ -6,6 +6,8 @@
 // "N validation errors detected: …".
 #pragma once
 
+#include <cstddef>
+
 #include "stator/requests.h"
 #include "stator/statements.h"
 #include "stator/streams.h"
@@ -36,6 +38,10 @@ Result<void> validate(const ListStreamsRequest& request);
 Result<void> validate(const DescribeStreamRequest& request);
 Result<void> validate(const GetShardIteratorRequest& request);
 Result<void> validate(const GetRecordsRequest& request);
+
+// The expressions of the first actions of a transaction, which come before what is wrong with a
+// later one.
+Result<void> check_expressions(const TransactWriteItemsRequest& request, std::size_t actions);
 
 // What validate() checks between the model's constraints and the values: placeholders have an
 // expression to be used in.

@@ -16,7 +16,21 @@ constexpr int64_t kLimitMax = INT32_MAX;
 // Only UpdateItem has images to choose from.
 Result<void> check_return_values(ReturnValues values) {
   if (values == ReturnValues::kNone || values == ReturnValues::kAllOld) return {};
-  return fail(Code::kValidation, messages::kInvalidReturnValues);
+  return fail(Code::kValidation, counted(messages::kInvalidReturnValues));
+}
+
+template <class Request>
+Result<void> check_item(const Request&, const Item& item) {
+  constexpr Layer kLayer = kLayerOf<Request>;
+  return worded(kLayer, check_attributes(item, kLayer));
+}
+
+// Placeholders of a write.
+template <class Request>
+Result<void> check_placeholders_of(const Request& request, bool has_expression) {
+  constexpr Layer kLayer = kLayerOf<Request>;
+  return worded(kLayer,
+                check_placeholders(has_expression, request.names, request.values, {}, kLayer));
 }
 
 template <class Request>
@@ -33,7 +47,9 @@ Result<void> check_select(const Request& request, std::string_view verb) {
   switch (*request.select) {
     case Select::kSpecificAttributes:
       if (request.projection) return {};
-      return fail(Code::kValidation, messages::kSelectSpecific);
+      return fail(Code::kValidation, kLayerOf<Request> == Layer::kOlder
+                                         ? messages::kSelectSpecific
+                                         : counted(messages::kSelectSpecific));
     case Select::kAllProjectedAttributes:
       if (!request.index) {
         return fail(Code::kValidation, fmt::format(messages::kSelectProjected, verb));
@@ -64,10 +80,10 @@ Result<void> check_segments(const ScanRequest& request) {
   return {};
 }
 
-Result<void> check_start_key(const std::optional<Item>& key) {
+Result<void> check_start_key(const std::optional<Item>& key, Layer layer) {
   if (!key) return {};
-  const auto checked = check_attributes(*key);
-  if (checked) return {};
+  auto checked = check_attributes(*key, layer);
+  if (checked || layer != Layer::kOlder) return checked;
   return fail(Code::kValidation, fmt::format(messages::kStartKeyWith, checked.error().message));
 }
 
@@ -84,7 +100,8 @@ Result<void> check_not_empty(bool empty, std::string_view path, std::string_view
 }
 
 Result<void> check_placeholders(bool has_expression, const std::optional<Names>& names,
-                                const std::optional<Values>& values, std::string_view absent) {
+                                const std::optional<Values>& values, std::string_view absent,
+                                Layer layer) {
   if (names && !has_expression) {
     return fail(Code::kValidation, messages::kNamesWithoutExpression);
   }
@@ -92,9 +109,14 @@ Result<void> check_placeholders(bool has_expression, const std::optional<Names>&
     for (const auto& [placeholder, name] : *names) STATOR_CHECK_OK(check_text(name));
   }
   if (values && !has_expression) {
-    return fail(Code::kValidation, fmt::format(messages::kValuesWithoutExpression, absent));
+    return fail(Code::kValidation, values_without_expression(layer, absent));
   }
   return {};
+}
+
+std::string values_without_expression(Layer layer, std::string_view absent) {
+  if (layer == Layer::kCounted) return messages::kValuesWithoutExpression;
+  return fmt::format(messages::kWithoutExpressions, messages::kValuesWithoutExpression, absent);
 }
 
 void add_constraints(const PutItemRequest& request, Constraints& constraints) {
@@ -131,8 +153,7 @@ void add_constraints(const ScanRequest& request, Constraints& constraints) {
 }
 
 Result<void> check_parameters(const PutItemRequest& request) {
-  return check_placeholders(request.condition.has_value(), request.names, request.values,
-                            "ConditionExpression is null");
+  return check_placeholders_of(request, request.condition.has_value());
 }
 
 Result<void> check_parameters(const GetItemRequest& request) {
@@ -140,13 +161,11 @@ Result<void> check_parameters(const GetItemRequest& request) {
 }
 
 Result<void> check_parameters(const UpdateItemRequest& request) {
-  return check_placeholders(request.update || request.condition, request.names, request.values,
-                            "UpdateExpression and ConditionExpression are null");
+  return check_placeholders_of(request, request.update || request.condition);
 }
 
 Result<void> check_parameters(const DeleteItemRequest& request) {
-  return check_placeholders(request.condition.has_value(), request.names, request.values,
-                            "ConditionExpression is null");
+  return check_placeholders_of(request, request.condition.has_value());
 }
 
 Result<void> check_parameters(const QueryRequest& request) {
@@ -165,33 +184,33 @@ Result<void> check_parameters(const ScanRequest& request) {
 Result<void> validate(const PutItemRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   STATOR_CHECK_OK(check_parameters(request));
-  STATOR_CHECK_OK(check_attributes(request.item));
+  STATOR_CHECK_OK(check_item(request, request.item));
   return check_return_values(request.return_values);
 }
 
 Result<void> validate(const GetItemRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   STATOR_CHECK_OK(check_parameters(request));
-  return check_attributes(request.key);
+  return check_item(request, request.key);
 }
 
 Result<void> validate(const UpdateItemRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   STATOR_CHECK_OK(check_parameters(request));
-  return check_attributes(request.key);
+  return check_item(request, request.key);
 }
 
 Result<void> validate(const DeleteItemRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   STATOR_CHECK_OK(check_parameters(request));
-  STATOR_CHECK_OK(check_attributes(request.key));
+  STATOR_CHECK_OK(check_item(request, request.key));
   return check_return_values(request.return_values);
 }
 
 Result<void> validate(const QueryRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   STATOR_CHECK_OK(check_parameters(request));
-  STATOR_CHECK_OK(check_start_key(request.exclusive_start_key));
+  STATOR_CHECK_OK(check_start_key(request.exclusive_start_key, Layer::kCurrent));
   STATOR_CHECK_OK(check_select(request, "Querying"));
   if (request.key_condition) return {};
   return fail(Code::kValidation, messages::kNoKeyCondition);
@@ -200,7 +219,7 @@ Result<void> validate(const QueryRequest& request) {
 Result<void> validate(const ScanRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
   STATOR_CHECK_OK(check_parameters(request));
-  STATOR_CHECK_OK(check_start_key(request.exclusive_start_key));
+  STATOR_CHECK_OK(check_start_key(request.exclusive_start_key, Layer::kOlder));
   STATOR_CHECK_OK(check_select(request, "Scanning"));
   return check_segments(request);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/constraints.h"
+#include "api/layer.h"
 #include "stator/requests.h"
 
 namespace stator {
@@ -30,6 +31,8 @@ Result<void> check_not_empty(bool empty, std::string_view path, std::string_view
 // not there: "FilterExpression is null"; empty where one of them is.
 Result<void> check_placeholders(bool has_expression, const std::optional<Names>& names,
                                 const std::optional<Values>& values = {},
-                                std::string_view absent = {});
+                                std::string_view absent = {}, Layer layer = Layer::kOlder);
+// Writes of one item do not say which expressions are absent.
+std::string values_without_expression(Layer layer, std::string_view absent);
 
 }  // namespace stator

@@ -8,16 +8,16 @@
 namespace stator {
 namespace {
 
-constexpr std::size_t kStatementBytesMax = 8192;
-constexpr std::size_t kNextTokenBytesMax = 32768;
+constexpr std::size_t kStatementCharactersMax = 8192;
+constexpr std::size_t kNextTokenCharactersMax = 32768;
 constexpr std::size_t kBatchStatementsMax = 25;
 constexpr std::size_t kTransactStatementsMax = 100;
-constexpr std::size_t kTokenBytesMax = 36;
-constexpr std::size_t kParametersMax = kStatementBytesMax;
+constexpr std::size_t kStatementTokenCharactersMax = 36;
+constexpr std::size_t kParametersMax = kStatementCharactersMax;
 
 template <class T>
 void add_statement(const T& statement, const std::string& path, Constraints& constraints) {
-  constraints.length(statement.statement, path + "statement", 1, kStatementBytesMax);
+  constraints.length(statement.statement, path + "statement", 1, kStatementCharactersMax);
   if (statement.parameters) {
     constraints.count(statement.parameters->size(), path + "parameters", 1, kParametersMax,
                       statement.parameters->empty() ? "[]" : "[...]");
@@ -39,7 +39,7 @@ void add_statements(const std::vector<T>& statements, std::string_view name, std
 void add_constraints(const ExecuteStatementRequest& request, Constraints& constraints) {
   add_statement(request, "", constraints);
   if (request.next_token) {
-    constraints.length(*request.next_token, "nextToken", 1, kNextTokenBytesMax);
+    constraints.length(*request.next_token, "nextToken", 1, kNextTokenCharactersMax);
   }
   if (request.limit) {
     constraints.range(*request.limit, "limit", 1, std::numeric_limits<int64_t>::max());
@@ -53,7 +53,8 @@ void add_constraints(const BatchExecuteStatementRequest& request, Constraints& c
 void add_constraints(const ExecuteTransactionRequest& request, Constraints& constraints) {
   add_statements(request.statements, "transactStatements", kTransactStatementsMax, constraints);
   if (request.client_request_token) {
-    constraints.length(*request.client_request_token, "clientRequestToken", 1, kTokenBytesMax);
+    constraints.length(*request.client_request_token, "clientRequestToken", 1,
+                       kStatementTokenCharactersMax);
   }
 }
 

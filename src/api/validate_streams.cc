@@ -15,7 +15,25 @@ void add_limit(std::optional<int64_t> limit, Constraints& constraints) {
 }
 
 void add_stream_arn(const std::string& arn, std::string_view path, Constraints& constraints) {
-  constraints.length(arn, path, 37, 1024);
+  constraints.length(arn, path, 1, 1024);  // a shorter one than the model's 37 is malformed
+}
+
+// arn:PARTITION:dynamodb:REGION:ACCOUNT:table/NAME/stream/LABEL
+bool is_stream_arn(std::string_view arn) {
+  const auto take = [&arn](std::string_view end) {
+    const std::size_t at = arn.find(end);
+    const std::string_view part = arn.substr(0, at);
+    arn.remove_prefix(at == std::string_view::npos ? arn.size() : at + end.size());
+    return part;
+  };
+  if (take(":") != "arn" || take(":").empty() || take(":") != "dynamodb") return false;
+  if (take(":").empty() || take(":").empty() || take("/") != "table") return false;
+  return !take("/stream/").empty() && !arn.empty();
+}
+
+Result<void> check_stream_arn(const std::string& arn) {
+  if (is_stream_arn(arn)) return {};
+  return fail(Code::kValidation, messages::kInvalidStreamArn);
 }
 
 void add_shard_id(const std::string& id, std::string_view path, Constraints& constraints) {
@@ -73,6 +91,9 @@ void add_constraints(const GetRecordsRequest& request, Constraints& constraints)
 
 Result<void> validate(const ListStreamsRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
+  if (request.exclusive_start_stream) {
+    STATOR_CHECK_OK(check_stream_arn(*request.exclusive_start_stream));
+  }
   if (request.limit.value_or(1) > kListMax) {
     return invalid(messages::kListStreamsLimit);
   }
@@ -81,6 +102,7 @@ Result<void> validate(const ListStreamsRequest& request) {
 
 Result<void> validate(const DescribeStreamRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
+  STATOR_CHECK_OK(check_stream_arn(request.stream));
   if (request.limit.value_or(1) > kListMax) {
     return invalid(messages::kDescribeStreamLimit);
   }
@@ -95,6 +117,7 @@ Result<void> validate(const DescribeStreamRequest& request) {
 
 Result<void> validate(const GetShardIteratorRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
+  STATOR_CHECK_OK(check_stream_arn(request.stream));
   if (takes_sequence_number(request.type) && !request.sequence_number) {
     return invalid(messages::kSequenceNumberNeeded);
   }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // UpdateTable, UpdateTimeToLive and DescribeTimeToLive, as far as it needs no table.
+#include <algorithm>
+#include <utility>
+
 #include "api/attribute_check.h"
 #include "api/messages.h"
 #include "api/table_rules.h"
@@ -10,14 +13,57 @@
 namespace stator {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 255;
+constexpr std::size_t kIndexNameBytesMax = 255;
 
-bool changes_nothing(const UpdateTableRequest& request) {
+// The members given that each ask for a change.
+int changes_of(const UpdateTableRequest& request) {
   const bool changes_indexes = request.global_indexes && !request.global_indexes->empty();
-  return !changes_indexes && !request.billing_mode && !request.throughput &&
-         !request.on_demand_throughput && !request.warm_throughput && !request.table_class &&
-         !request.deletion_protection && !request.encryption && !request.stream &&
-         request.replica_regions.empty();
+  const bool given[] = {changes_indexes,
+                        request.billing_mode.has_value(),
+                        request.throughput.has_value(),
+                        request.on_demand_throughput.has_value(),
+                        request.warm_throughput.has_value(),
+                        request.table_class.has_value(),
+                        request.deletion_protection.has_value(),
+                        request.encryption.has_value(),
+                        request.stream.has_value(),
+                        !request.replica_regions.empty()};
+  return static_cast<int>(std::ranges::count(given, true));
+}
+
+// Changes of indexes, save for those of their capacity.
+bool changes_indexes(const UpdateTableRequest& request, bool only_new) {
+  if (!request.global_indexes) return false;
+  return std::ranges::any_of(*request.global_indexes, [&](const GlobalIndexChange& change) {
+    return change.create || (change.remove && !only_new);
+  });
+}
+
+// One request makes one kind of change. Only a billing mode goes with others: with the capacity
+// that belongs to it, with a stream, with indexes. The order is the service's.
+Result<void> check_one_kind(const UpdateTableRequest& request) {
+  if (changes_of(request) < 2) return {};
+  const std::pair<bool, std::string_view> alone[] = {
+      {!request.replica_regions.empty(), "Replica"},
+      {request.encryption.has_value(), "Server-Side Encryption"},
+      {request.table_class.has_value(), "TableClass"},
+      {request.deletion_protection.has_value(), "DeletionProtection"},
+  };
+  for (const auto& [given, name] : alone) {
+    if (given) return invalid(fmt::format(messages::kOnlyOperation, name));
+  }
+  if (request.on_demand_throughput && (request.stream || request.warm_throughput)) {
+    return invalid(messages::kOnDemandWithOther);
+  }
+  if (request.warm_throughput) {
+    return invalid(changes_indexes(request, true) ? messages::kWarmWithNewIndex
+                                                  : messages::kWarmOnlyOperation);
+  }
+  if (request.throughput && request.stream) return invalid(messages::kStreamWithCapacity);
+  if (!changes_indexes(request, false)) return {};
+  if (request.throughput) return invalid(messages::kIndexWithCapacity);
+  if (request.stream) return invalid(messages::kIndexWithStream);
+  return {};
 }
 
 Result<void> check_billing(const UpdateTableRequest& request) {
@@ -103,7 +149,7 @@ void add_constraints(const UpdateTableRequest& request, Constraints& constraints
 void add_constraints(const UpdateTimeToLiveRequest& request, Constraints& constraints) {
   constraints.managed_table(request.table);
   constraints.length(request.specification.attribute, "timeToLiveSpecification.attributeName", 1,
-                     kNameBytesMax);
+                     kIndexNameBytesMax);
 }
 
 void add_constraints(const DescribeTimeToLiveRequest& request, Constraints& constraints) {
@@ -112,14 +158,15 @@ void add_constraints(const DescribeTimeToLiveRequest& request, Constraints& cons
 
 Result<void> validate(const UpdateTableRequest& request) {
   STATOR_CHECK_OK(check_constraints(request));
-  if (changes_nothing(request)) {
+  if (changes_of(request) == 0) {
     return fail(Code::kValidation, messages::kNothingToUpdate);
   }
   STATOR_CHECK_OK(check_texts(request));
   STATOR_CHECK_OK(check_billing(request));
   STATOR_CHECK_OK(check_on_demand(request.on_demand_throughput, "table"));
   if (request.stream) STATOR_CHECK_OK(check_stream(*request.stream));
-  return check_index_changes(request);
+  STATOR_CHECK_OK(check_index_changes(request));
+  return check_one_kind(request);
 }
 
 Result<void> validate(const UpdateTimeToLiveRequest& request) {

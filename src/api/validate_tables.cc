@@ -7,6 +7,7 @@
 #include "api/enums.h"
 #include "api/messages.h"
 #include "api/table_rules.h"
+#include "api/table_update.h"
 #include "api/validate.h"
 #include "api/validate_rules.h"
 #include "fmt/format.h"
@@ -19,10 +20,10 @@ constexpr std::size_t kLocalIndexesMax = 5;
 constexpr std::size_t kIncludedMax = 20;           // in one index
 constexpr std::size_t kNonKeyAttributesMax = 100;  // of all indexes together
 constexpr std::size_t kKeyAttributesMax = 4;       // of one type, of a global index
-constexpr std::size_t kNameBytesMax = 255;
+constexpr std::size_t kTableNameBytesMax = 255;
 constexpr std::size_t kTagsMax = 50;
 constexpr int64_t kThroughputMax = 1'000'000'000'000;
-constexpr int64_t kListMax = 100;
+constexpr int64_t kTablesListedMax = 100;
 
 using Indexes = std::optional<std::vector<IndexDefinition>>;
 
@@ -46,7 +47,7 @@ void add_key_schema(const KeySchema& schema, const std::string& path, std::size_
   if (schema.size() > most) constraints.count(schema.size(), path, 0, most, schema_text(schema));
   for (std::size_t i = 0; i < schema.size(); ++i) {
     constraints.length(schema[i].name, fmt::format("{}.{}.member.attributeName", path, i + 1), 1,
-                       kNameBytesMax);
+                       kTableNameBytesMax);
   }
 }
 
@@ -84,13 +85,13 @@ Result<void> check_defined(const KeySchema& schema, const std::set<std::string>&
   return {};
 }
 
-// HASH elements, then RANGE elements, no name twice; `most` of either.
+// HASH elements, then RANGE elements, no name twice; `most` of either, more than one only of a
+// global index.
 Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
   std::set<std::string_view> names;
   for (const KeySchemaElement& element : schema) names.insert(element.name);
   if (names.size() != schema.size()) {
-    return fail(Code::kValidation,
-                schema.size() == 2 ? messages::kKeyTwice : messages::kElementTwice);
+    return fail(Code::kValidation, most == 1 ? messages::kKeyTwice : messages::kElementTwice);
   }
   if (schema.front().type != KeyType::kHash) {
     return fail(Code::kValidation, messages::kFirstKeyNotHash);
@@ -200,8 +201,8 @@ void add_throughput(const std::optional<Throughput>& throughput, const std::stri
                     Constraints& constraints) {
   if (!throughput) return;
   // Values beyond the upper bound have a message of their own.
-  constraints.range(throughput->read, path + ".readCapacityUnits", 1, INT64_MAX);
   constraints.range(throughput->write, path + ".writeCapacityUnits", 1, INT64_MAX);
+  constraints.range(throughput->read, path + ".readCapacityUnits", 1, INT64_MAX);
 }
 
 void add_index(const IndexDefinition& index, const std::string& path, std::size_t key_attributes,
@@ -215,7 +216,7 @@ void add_index(const IndexDefinition& index, const std::string& path, std::size_
                       fmt::format("[{}]", fmt::join(included, ", ")));
   }
   for (const std::string& name : index.projection.non_key_attributes) {
-    constraints.length(name, path + ".projection.nonKeyAttributes", 1, kNameBytesMax);
+    constraints.length(name, path + ".projection.nonKeyAttributes", 1, kTableNameBytesMax);
   }
 }
 
@@ -223,7 +224,7 @@ void add_attributes(const std::vector<AttributeDefinition>& attributes, Constrai
   for (std::size_t i = 0; i < attributes.size(); ++i) {
     constraints.length(attributes[i].name,
                        fmt::format("attributeDefinitions.{}.member.attributeName", i + 1), 1,
-                       kNameBytesMax);
+                       kTableNameBytesMax);
   }
 }
 
@@ -250,11 +251,9 @@ Result<void> check_on_demand(const std::optional<OnDemandThroughput>& throughput
   return {};
 }
 
-Result<void> check_indexes(const CreateTableRequest& settings,
-                           const std::set<std::string>& defined) {
+Result<void> check_index_keys(const CreateTableRequest& settings,
+                              const std::set<std::string>& defined) {
   STATOR_CHECK_OK(check_index_counts(settings));
-  std::set<std::string_view> names;
-  std::size_t projected = 0;
   for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
     if (!*indexes) continue;
     const bool local = indexes == &settings.local_indexes;
@@ -262,6 +261,18 @@ Result<void> check_indexes(const CreateTableRequest& settings,
       if (index.key_schema.empty()) return invalid(messages::kNoIndexKeys);
       STATOR_CHECK_OK(check_defined(index.key_schema, defined));
       STATOR_CHECK_OK(check_key_schema(index.key_schema, local ? 1 : kKeyAttributesMax));
+    }
+  }
+  return {};
+}
+
+Result<void> check_index_settings(const CreateTableRequest& settings) {
+  std::set<std::string_view> names;
+  std::size_t projected = 0;
+  for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
+    if (!*indexes) continue;
+    const bool local = indexes == &settings.local_indexes;
+    for (const IndexDefinition& index : **indexes) {
       STATOR_CHECK_OK(local ? check_local_index(settings, index)
                             : check_global_index(settings, index));
       STATOR_CHECK_OK(check_projection(index.projection));
@@ -273,6 +284,25 @@ Result<void> check_indexes(const CreateTableRequest& settings,
   }
   if (projected > kNonKeyAttributesMax) {
     return invalid(fmt::format(messages::kTooManyIncluded, kNonKeyAttributesMax));
+  }
+  return {};
+}
+
+Result<void> check_warm(const CreateTableRequest& settings, const std::optional<Throughput>& warm,
+                        const std::optional<Throughput>& provisioned, std::string_view of) {
+  if (!warm) return {};
+  const Throughput least = default_warm_throughput(settings, provisioned);
+  const auto is_below = [&](std::string_view member, std::string_view units) {
+    if (is_paid_per_request(settings)) {
+      return invalid(fmt::format(messages::kWarmBelowOnDemand, member, of));
+    }
+    return invalid(fmt::format(messages::kWarmBelowProvisioned, member, of, units));
+  };
+  if (warm->read != 0 && warm->read < least.read) {
+    return is_below("ReadUnitsPerSecond", "ReadCapacityUnits");
+  }
+  if (warm->write != 0 && warm->write < least.write) {
+    return is_below("WriteUnitsPerSecond", "WriteCapacityUnits");
   }
   return {};
 }
@@ -321,8 +351,8 @@ void add_constraints(const CreateTableRequest& request, Constraints& constraints
   constraints.managed_table(request.table);
   add_key_schema(request.key_schema, "keySchema", 2, constraints);
   add_attributes(request.attributes, constraints);
-  add_indexes(request.local_indexes, "localSecondaryIndexes", 2, constraints);
   add_indexes(request.global_indexes, "globalSecondaryIndexes", kGlobalIndexKeysMax, constraints);
+  add_indexes(request.local_indexes, "localSecondaryIndexes", 2, constraints);
   add_throughput(request.throughput, "provisionedThroughput", constraints);
   constraints.count(request.tags.size(), "tags", 0, kTagsMax, "[...]");
   for (std::size_t i = 0; i < request.tags.size(); ++i) {
@@ -343,7 +373,7 @@ void add_constraints(const ListTablesRequest& request, Constraints& constraints)
   if (request.exclusive_start_table) {
     constraints.resource_name(*request.exclusive_start_table, "exclusiveStartTableName");
   }
-  if (request.limit) constraints.range(*request.limit, "limit", 1, kListMax);
+  if (request.limit) constraints.range(*request.limit, "limit", 1, kTablesListedMax);
 }
 
 Result<void> validate(const CreateTableRequest& request) {
@@ -358,15 +388,23 @@ Result<void> validate(const CreateTableRequest& request) {
     const auto again = std::ranges::find_if(
         request.attributes,
         [&](const AttributeDefinition& attribute) { return !seen.insert(attribute.name).second; });
-    return invalid(fmt::format(messages::kDefinedTwice, again->name));
+    return fail(Code::kValidation, fmt::format(messages::kDefinedTwice, again->name));
   }
   if (request.key_schema.size() > defined.size()) {
     return fail(Code::kValidation, messages::kKeysUndefined);
   }
   STATOR_CHECK_OK(check_defined(request.key_schema, defined));
   STATOR_CHECK_OK(check_key_schema(request.key_schema, 1));
-  STATOR_CHECK_OK(check_indexes(request, defined));
-  return check_all_used(request, defined);
+  STATOR_CHECK_OK(check_index_keys(request, defined));
+  STATOR_CHECK_OK(check_all_used(request, defined));
+  STATOR_CHECK_OK(check_index_settings(request));
+  STATOR_CHECK_OK(check_warm(request, request.warm_throughput, request.throughput, "table"));
+  if (!request.global_indexes) return {};
+  for (const IndexDefinition& index : *request.global_indexes) {
+    STATOR_CHECK_OK(
+        check_warm(request, index.warm_throughput, index.throughput, "index " + index.name));
+  }
+  return {};
 }
 
 Result<void> validate(const DescribeTableRequest& request) {

@@ -90,20 +90,25 @@ TEST(Validate, RefusesInvalidAttributeValues) {
       {{[](auto& request) { request.item["a"] = StringSet(); }, "An string set  may not be empty"},
        {[](auto& request) { request.item[""] = 1; }, "Empty attribute name"},
        {[](auto& request) { request.item["a"] = Map{{"", 1}}; }, "Empty attribute name"},
+       {[](auto& request) { request.item[std::string(65'536, 'a')] = 1; },
+        "Attribute name is too large, must be less than 65536 bytes"},
+       {[](auto& request) { request.item["a"] = List{Map{{std::string(65'536, 'a'), 1}}}; },
+        "Attribute name is too large, must be less than 65536 bytes"},
        {[](auto& request) { request.item["a"] = NumberSet(); }, "An number set  may not be empty"},
        {[](auto& request) { request.item["a"] = BinarySet(); }, "Binary sets should not be empty"},
        {[](auto& request) { request.item["a"] = List{StringSet({"b", "b"})}; },
-        "Input collection [b, b] contains duplicates."},
+        "Input collection [\"b\", \"b\"] contains duplicates."},
        {[](auto& request) { request.item["a"] = NumberSet({1, 1}); },
         "Input collection contains duplicates"},
        {[](auto& request) { request.item["a"] = BinarySet({Binary{"a"}, Binary{"a"}}); },
-        "Input collection [YQ==, YQ==]of type BS contains duplicates."},
-       {[](auto& request) { request.item["a"] = nested(33); },
+        "Input collection [\"YQ==\",\"YQ==\"]of type BS contains duplicates."},
+       {[](auto& request) { request.item["a"] = nested(32); },
         "Nesting Levels have exceeded supported limits"},
        {[](auto& request) { request.item["a"] = "\xff"; }, "not valid UTF-8"},
        {[](auto& request) { request.item["\xff"] = 1; }, "not valid UTF-8"}});
   PutItemRequest deep = test::full_put();
-  deep.item["a"] = nested(32);
+  deep.item["a"] = nested(31);
+  deep.item[std::string(65'535, 'a')] = Map{{std::string(65'535, 'b'), 1}};
   EXPECT_THAT(validate(deep), IsOk());
 }
 
@@ -115,8 +120,8 @@ TEST(Validate, RefusesPlaceholdersWithoutExpressions) {
                             request.condition.reset();
                             request.names.reset();
                           },
-                          "ExpressionAttributeValues can only be specified when using expressions: "
-                          "ConditionExpression is null"}});
+                          "1 validation error detected: ExpressionAttributeValues can only be "
+                          "specified when using expressions"}});
   expect_refused<QueryRequest>(
       test::full_query(),
       {{[](auto& request) {
@@ -204,7 +209,12 @@ TEST(Validate, CountsBatches) {
   expect_refused<BatchGetItemRequest>(
       test::full_batch_get(),
       {{[](auto& request) { request.items.clear(); },
-        "The requestItems parameter is required for BatchGetItem"},
+        "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: Member "
+        "must have length greater than or equal to 1"},
+       {[](auto& request) { request.items["Other"] = {.keys = {{{"pk", "a"}}}, .legacy = true}; },
+        "Can not use both expression and non-expression parameters in the same request: "
+        "Non-expression parameters: {AttributesToGet} Expression parameters: "
+        "{ProjectionExpression}"},
        {[](auto& request) { request.items["Table"].keys.clear(); },
         "1 validation error detected: Value at 'RequestItems.Table.member.Keys' failed to satisfy "
         "constraint: Member must have length greater than or equal to 1"},
@@ -232,6 +242,13 @@ TEST(Validate, CountsBatches) {
         "Supplied AttributeValue has more than one datatypes set"}});
 }
 
+TEST(Validate, MeasuresTokensInCharacters) {
+  TransactWriteItemsRequest request = test::full_transact_write();
+  request.client_request_token = "";
+  for (int i = 0; i < 36; ++i) *request.client_request_token += "\xc3\xa9";
+  EXPECT_THAT(validate(request), IsOk());
+}
+
 TEST(Validate, RefusesTransactions) {
   expect_refused<TransactWriteItemsRequest>(
       test::full_transact_write(),
@@ -240,6 +257,11 @@ TEST(Validate, RefusesTransactions) {
         "at 'transactItems' failed to satisfy constraint: Member must have length less than or "
         "equal to 100"},
        {[](auto& request) { request.client_request_token = std::string(37, 'x'); },
+        "at 'clientRequestToken' failed to satisfy constraint: Member must have length less than "
+        "or equal to 36"},
+       {[](auto& request) {
+          request.client_request_token = std::string(35, 'x') + "\xc3\xa9\xc3\xa9";
+        },
         "at 'clientRequestToken' failed to satisfy constraint: Member must have length less than "
         "or equal to 36"},
        {[](auto& request) { request.client_request_token = ""; }, "at 'clientRequestToken' failed"},

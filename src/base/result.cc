@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stator/result.h"
 
+#include <algorithm>
 #include <array>
+
+#include "stator/client.h"
 
 namespace stator {
 namespace {
@@ -73,13 +76,14 @@ constexpr auto kCodeNames = std::to_array<CodeName>({
     {Code::kLimitsDisagree, "LimitsDisagree"},
     {Code::kBadCursor, "BadCursor"},
     {Code::kCancelled, "Cancelled"},
+    {Code::kExpired, "Expired"},
 });
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kCodeNames.size(); ++i) {
     if (kCodeNames[i].code != static_cast<Code>(i)) return false;
   }
-  return kCodeNames.back().code == Code::kCancelled;
+  return kCodeNames.back().code == Code::kExpired;
 }
 static_assert(in_order());
 
@@ -87,6 +91,30 @@ static_assert(in_order());
 
 const char* code_name(Code code) {
   return kCodeNames[static_cast<std::size_t>(code)].name;
+}
+
+bool Error::retryable() const {
+  switch (code) {
+    case Code::kTransactionCanceled:
+      return detail && std::ranges::any_of(detail->reasons, [](const CancellationReason& reason) {
+               return reason.code == "TransactionConflict" || reason.code == "ThrottlingError" ||
+                      reason.code == "ProvisionedThroughputExceeded";
+             });
+    case Code::kTransactionConflict:
+    case Code::kTransactionInProgress:
+    case Code::kProvisionedThroughputExceeded:
+    case Code::kThrottling:
+    case Code::kRequestLimitExceeded:
+    case Code::kLimitExceeded:
+    case Code::kInternalServerError:
+    case Code::kServiceUnavailable:
+    case Code::kTimeout:
+    case Code::kUnavailable:
+    case Code::kOutcomeUnknown:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace stator

@@ -54,7 +54,7 @@ Result<std::string> read_file(const std::string& path) {
 
 Result<TemplateParameters> read_parameters(const Flags& flags) {
   TemplateParameters parameters = {{"AWS::Region", flags.where.region},
-                                   {"AWS::AccountId", "000000000000"},
+                                   {"AWS::AccountId", "000000782867"},
                                    {"AWS::Partition", "aws"}};
   for (const std::string& given : flags.parameters) {
     const std::size_t equals = given.find('=');

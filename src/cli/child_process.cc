@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/child_process.h"
 
-#include <poll.h>
+#include <fcntl.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 namespace stator::cli {
@@ -23,14 +24,37 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+
+// A name that occurs twice has the value of either, as the reader chooses.
+std::vector<std::string> environment_with(const std::vector<std::string>& variables) {
+  std::vector<std::string> all = variables;
+  for (char** inherited = environ; *inherited != nullptr; ++inherited) {
+    const auto replaces = [&](const std::string& variable) {
+      return name_of(variable) == name_of(*inherited);
+    };
+    if (std::ranges::none_of(variables, replaces)) all.emplace_back(*inherited);
+  }
+  return all;
+}
+
+sigset_t only(int signal) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, signal);
+  return signals;
+}
+
 }  // namespace
 
 Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command,
-                                         const std::vector<std::string>& extra_environment) {
+                                         const std::vector<std::string>& variables) {
   std::vector<std::string> arguments = command;
-  std::vector<std::string> variables = extra_environment;
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    variables.emplace_back(*variable);
+  std::vector<std::string> environment = environment_with(variables);
+  // An inherited "ignore" would reap the child before its status is read.
+  (void)std::signal(SIGCHLD, SIG_DFL);
 
   // The child has the default handling of the signals that this process waits for.
   posix_spawnattr_t attributes;
@@ -38,41 +62,123 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
   const int error = posix_spawnp(&pid, arguments[0].c_str(), nullptr, &attributes,
-                                 pointers(arguments).data(), pointers(variables).data());
+                                 pointers(arguments).data(), pointers(environment).data());
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     return fail(Code::kIo, "cannot run '" + command[0] + "': " + std::strerror(error));
   }
-  return ChildProcess(pid, static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  return ChildProcess(pid, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      group_(std::exchange(other.group_, -1)),
+      terminal_(std::exchange(other.terminal_, -1)),
+      lent_(std::exchange(other.lent_, false)),
+      status_(other.status_),
+      stop_(other.stop_) {}
 
 ChildProcess::~ChildProcess() {
   if (pid_ > 0) {
     send(SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  if (descriptor_ >= 0) close(descriptor_);
+  take_terminal_back();
+  if (terminal_ >= 0) close(terminal_);
 }
 
-std::optional<int> ChildProcess::wait(std::chrono::milliseconds timeout) {
-  pollfd ended{.fd = descriptor_, .events = POLLIN, .revents = 0};
-  const int64_t most = std::clamp<int64_t>(timeout.count(), 0, 1'000'000);
-  poll(&ended, 1, static_cast<int>(most));
+void ChildProcess::reap() {
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  if (pid_ < 0 || waitpid(pid_, &status, WNOHANG | WUNTRACED) != pid_) return;
+  if (WIFSTOPPED(status)) {
+    stop_ = WSTOPSIG(status);
+    return;
+  }
   pid_ = -1;
-  constexpr int kSignalBase = 128;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status);
+  status_ = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status);
+}
+
+std::optional<int> ChildProcess::status() {
+  reap();
+  return status_;
+}
+
+std::optional<int> ChildProcess::take_stop() {
+  reap();
+  return std::exchange(stop_, std::nullopt);
 }
 
 void ChildProcess::send(int signal) const {
-  if (pid_ > 0) kill(pid_, signal);
+  if (group_ > 0) kill(-group_, signal);
+}
+
+bool ChildProcess::group_exists() const {
+  return kill(-group_, 0) == 0;
+}
+
+void ChildProcess::end(std::chrono::milliseconds grace) {
+  using Clock = std::chrono::steady_clock;
+  const auto wait_until = [this](Clock::time_point deadline) {
+    for (reap(); group_exists(); reap()) {
+      if (Clock::now() >= deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return true;
+  };
+  send(SIGTERM);
+  send(SIGCONT);  // a stopped process takes no other signal
+  if (wait_until(Clock::now() + grace)) return;
+  send(SIGKILL);
+  wait_until(Clock::now() + std::chrono::seconds(1));
+}
+
+// ---- The terminal
+
+bool ChildProcess::is_foreground() const {
+  return terminal_ >= 0 && tcgetpgrp(terminal_) == getpgrp();
+}
+
+void ChildProcess::set_foreground(pid_t group) const {
+  // From the background, this would stop the process otherwise.
+  const sigset_t stop = only(SIGTTOU);
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &stop, &before);
+  tcsetpgrp(terminal_, group);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Unless a shell has put the job in the background.
+void ChildProcess::take_terminal_back() const {
+  if (lent_ && tcgetpgrp(terminal_) == group_) set_foreground(getpgrp());
+}
+
+bool ChildProcess::settle_stop(int signal) {
+  // Whoever stopped the command without a terminal, or behind its back, continues it.
+  if (terminal_ < 0 || (signal == SIGSTOP && !lent_)) return false;
+  const bool needs_terminal = signal == SIGTTIN || signal == SIGTTOU;
+  if (needs_terminal && is_foreground()) {
+    lent_ = true;
+    return true;
+  }
+  take_terminal_back();
+  suspend(lent_);
+  return true;
+}
+
+void ChildProcess::resume() {
+  if (lent_ && is_foreground()) set_foreground(group_);
+  send(SIGCONT);
+}
+
+void suspend(bool whole_group) {
+  kill(whole_group ? 0 : getpid(), SIGTSTP);
+  const sigset_t stop = only(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // stops here
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
 }
 
 }  // namespace stator::cli

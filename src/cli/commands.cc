@@ -15,6 +15,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_backup(app, invocation);
   add_restore(app, invocation);
   add_verify(app, invocation);
+  add_recover(app, invocation);
 }
 
 }  // namespace stator::cli

@@ -67,7 +67,7 @@ Result<void> keep_checkpoint(const std::string& path, uint64_t position) {
 class Lines final : public EventSource {
  public:
   Lines(int input, int wake, std::string checkpoint, uint64_t position)
-      : input_(input), wake_(wake), checkpoint_(std::move(checkpoint)), settled_(position) {}
+      : input_(input), wake_(wake), checkpoint_(std::move(checkpoint)), position_(position) {}
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
   ~Lines() override { close(wake_); }
@@ -75,7 +75,7 @@ class Lines final : public EventSource {
   Result<std::optional<std::vector<std::string>>> next(const std::stop_token& stop) override {
     ends_.clear();
     std::vector<std::string> lines;
-    uint64_t end = settled_;
+    uint64_t end = position_;
     while (lines.size() < kBatch) {
       if (auto line = take_line()) {
         end += line->second;
@@ -93,10 +93,14 @@ class Lines final : public EventSource {
   }
 
   Result<void> settle(const std::vector<Settlement>& settlements) override {
+    if (settlements.empty()) return {};
+    position_ = ends_.back();
+    if (has_left_) return {};  // the checkpoint stays before the first line that was left
     const auto left = std::ranges::find(settlements, Settlement::kLeft);
-    if (left == settlements.begin()) return {};
-    settled_ = ends_[static_cast<std::size_t>(left - settlements.begin()) - 1];
-    return checkpoint_.empty() ? Result<void>() : keep_checkpoint(checkpoint_, settled_);
+    has_left_ = left != settlements.end();
+    if (checkpoint_.empty() || left == settlements.begin()) return {};
+    return keep_checkpoint(checkpoint_,
+                           ends_[static_cast<std::size_t>(left - settlements.begin()) - 1]);
   }
 
   // Reads over what lies before the position, where the input cannot be positioned.
@@ -151,7 +155,8 @@ class Lines final : public EventSource {
   int input_;
   int wake_;
   std::string checkpoint_;
-  uint64_t settled_;            // bytes of the input
+  uint64_t position_;           // bytes of the input up to the last line that was settled or left
+  bool has_left_ = false;       // some line
   std::vector<uint64_t> ends_;  // of the lines that next() gave
   std::string read_;            // and not yet given
   std::size_t searched_ = 0;    // without a line's end

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // EventSource: texts to be handled at least once, from a stream of lines or from NATS JetStream.
 //
-// What next() gave is settled before it is asked again; what was not settled comes again to whoever
-// reads next, after a kill -9 too. From one thread at a time.
+// What next() returned is settled before the next call. What is not settled, or left, is delivered
+// again, after a kill -9 too: by NATS to any consumer once the time to acknowledge is over; from
+// lines to the next run with the same checkpoint. From one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -21,8 +22,8 @@ inline constexpr std::size_t kEventBytesMax = 512UL << 10;  // more than any ite
 
 enum class Settlement {
   kHandled,
-  kRejected,  // nobody can handle it: it is not to come again
-  kLeft,      // it is to come again
+  kRejected,  // nobody can handle it: it is not delivered again
+  kLeft,      // it is delivered again
 };
 
 class EventSource {
@@ -36,9 +37,10 @@ class EventSource {
 };
 
 // Lines of a file descriptor. With a checkpoint file, the position behind the last line that was
-// settled with all before it is kept there (replaced atomically, synced), and a start goes on from
-// it in the same input: by seeking, or by reading over what comes before. Lines longer than
-// kEventBytesMax come cut off. kInvalidArgument where the input is shorter than its checkpoint.
+// handled or rejected with all before it is kept there (replaced atomically, synced), and a start
+// resumes from it in the same input: by seeking, or by reading over what comes before. Lines longer
+// than kEventBytesMax come cut off. kInvalidArgument where the input is shorter than its
+// checkpoint.
 Result<std::unique_ptr<EventSource>> open_lines(int descriptor, const std::string& checkpoint);
 
 struct NatsSource {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator feed: post, follow, read; deliver posts to followers.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/feed_sources.h"
 #include "cli/recipe_command.h"
@@ -32,11 +34,21 @@ std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
-int run(const Flags& flags, const std::function<int(const Feed&)>& action) {
+// One line for each failed attempt to deliver a post.
+void warn(const Undelivered& post) {
+  const auto pause = std::chrono::ceil<std::chrono::seconds>(post.next_attempt).count();
+  std::fprintf(stderr, "stator: post %s of '%s' was not delivered: %s; next attempt in %lld s\n",
+               post.id.text().c_str(), one_line(post.author.text).c_str(),
+               one_line(post.error.message).c_str(), static_cast<long long>(pause));
+}
+
+int run(const Flags& flags, const std::function<int(const Feed&)>& action,
+        void (*on_undelivered)(const Undelivered&) = nullptr) {
   FeedOptions options{.table = flags.table,
                       .followers_table = flags.followers_table,
                       .sweep = milliseconds(flags.sweep_seconds),
                       .claim = milliseconds(flags.claim_seconds),
+                      .on_undelivered = on_undelivered,
                       .merge_over = flags.merge_over,
                       .outbox = flags.stream ? Outbox::kStream : Outbox::kIndex};
   const auto opened = open_sources(flags.sources, options);
@@ -152,9 +164,10 @@ int deliver(const Flags& flags) {
 
 int worker(const Flags& flags) {
   const StopSignals signals;
-  return run(flags, [&](const Feed& feed) {
+  const auto action = [&](const Feed& feed) {
     return answer_delivered(flags, feed.run_worker(signals.token()));
-  });
+  };
+  return run(flags, action, warn);
 }
 
 }  // namespace

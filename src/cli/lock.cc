@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator lock: run a command while holding a named lock, and see who holds one.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <stop_token>
@@ -43,33 +46,52 @@ int run(const Flags& flags, const std::function<int(Semaphore&)>& action) {
   });
 }
 
-// A signal that came in for this process and is meant for the command.
-std::optional<int> pending_signal(const sigset_t& signals) {
-  const timespec now = {};
-  const int signal = sigtimedwait(&signals, nullptr, &now);
-  return signal > 0 ? std::optional<int>(signal) : std::nullopt;
-}
-
-// Asks the command to end, and ends it where it does not.
-void end_command(ChildProcess& child, milliseconds grace) {
-  child.send(SIGTERM);
-  if (!child.wait(grace)) {
-    child.send(SIGKILL);
-    child.wait(grace);
+// The signals that this process takes for its command, and SIGCHLD. Ignored ones (nohup) stay
+// ignored by both.
+sigset_t forwarded_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGCHLD);
+  for (const int signal :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH}) {
+    struct sigaction action = {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&signals, signal);
   }
+  return signals;
 }
 
-// The lease renews itself; what is watched here is the command, and the lease's end.
+// The next signal within `patience`; 0 if none came.
+int next_signal(const sigset_t& signals, milliseconds patience) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(patience);
+  const timespec most{.tv_sec = seconds.count(),
+                      .tv_nsec = std::chrono::nanoseconds(patience - seconds).count()};
+  return std::max(0, sigtimedwait(&signals, nullptr, &most));
+}
+
+// Ends this process by a signal, or its whole group.
+void end_by(int signal, bool whole_group) {
+  kill(whole_group ? 0 : getpid(), signal);
+  const sigset_t signals = forwarded_signals();
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+// The lease renews itself; this watches the command and the end of the lease. A command that was
+// stopped goes on only if the lease has lasted until then.
 int watch(ChildProcess& child, const Lease& lease, const Flags& flags, const sigset_t& signals) {
   const milliseconds look = std::min(milliseconds(200), milliseconds_of(flags.lease_seconds) / 10);
   for (;;) {
-    if (const auto status = child.wait(look)) return *status;
-    while (const auto signal = pending_signal(signals)) child.send(*signal);
-    if (lease.held()) continue;
-    end_command(child, milliseconds_of(flags.grace_seconds));
-    return report({.code = Code::kLost,
-                   .message = "the lock '" + flags.name + "' was lost, so the command was ended"});
+    const int signal = next_signal(signals, look);
+    if (const auto status = child.status()) return *status;
+    const auto stop = child.take_stop();
+    const bool resumes = stop && child.settle_stop(*stop);
+    if (!lease.held()) break;
+    if (resumes) child.resume();
+    if (signal > 0 && signal != SIGCHLD) child.send(signal);
   }
+  child.end(milliseconds_of(flags.grace_seconds));
+  return report({.code = Code::kLost,
+                 .message = "the lock '" + flags.name + "' was lost, so the command was ended"});
 }
 
 // Whoever still waits for the lock when a signal comes leaves the line and ends by the signal.
@@ -77,13 +99,17 @@ class Interruption {
  public:
   explicit Interruption(const sigset_t& signals)
       : watcher_([this, signals](const std::stop_token& end) {
-          const timespec look{.tv_sec = 0, .tv_nsec = 100'000'000};
-          while (!end.stop_requested() && signal_ <= 0)
-            signal_ = sigtimedwait(&signals, nullptr, &look);
+          while (!end.stop_requested() && signal_ == 0) {
+            const int signal = next_signal(signals, milliseconds(100));
+            if (signal == SIGTSTP) suspend(false);
+            const bool harmless =
+                signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH || signal == SIGCHLD;
+            if (!harmless) signal_ = signal;
+          }
           if (signal_ > 0) stop_.request_stop();
         }) {}
   std::stop_token token() const { return stop_.get_token(); }
-  // Ends the watch; the signal that came, or less than 1.
+  // Ends the watch; the signal that came, or 0.
   int end() {
     watcher_.request_stop();
     watcher_.join();
@@ -111,19 +137,17 @@ Result<Lease> acquire(Semaphore& semaphore, const Flags& flags, const sigset_t& 
       interruption.token());
   if (const int signal = interruption.end(); signal > 0) {
     if (lease) (void)lease->release();
-    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-    raise(signal);
+    end_by(signal, false);
   }
   return lease;
 }
 
 int run_locked(const Flags& flags) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&signals, signal);
   // Threads that are started from here on must not take what is meant for the command.
+  const sigset_t signals = forwarded_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return run(flags, [&](Semaphore& semaphore) {
+  int interrupt = 0;
+  const int result = run(flags, [&](Semaphore& semaphore) {
     auto lease = acquire(semaphore, flags, signals);
     if (!lease) return report(lease.error());
     auto child = ChildProcess::start(
@@ -131,11 +155,17 @@ int run_locked(const Flags& flags) {
         {"STATOR_LOCK=" + flags.name, "STATOR_FENCE=" + std::to_string(to_int64(lease->fence()))});
     if (!child) return report(child.error());
     const int status = watch(*child, *lease, flags, signals);
+    for (const int signal : {SIGINT, SIGQUIT}) {
+      if (child->had_terminal() && status == kSignalBase + signal) interrupt = signal;
+    }
     if (const auto released = lease->release(); !released && status == kSuccess) {
       return report(released.error());
     }
     return status;
   });
+  // The terminal told the command alone: a script that runs this one is to end as well.
+  if (interrupt > 0) end_by(interrupt, true);
+  return result;
 }
 
 // One line for each holder, then for each who waits in line.
@@ -145,7 +175,8 @@ void answer_with(const Flags& flags, const LockState& state, bool named) {
     text += std::string(held ? "held" : "waits") + "\tby " +
             (one.user.empty() ? one.owner : one.user) + "\tsince " + one.acquired_at.text() +
             (held ? "\tfence " : "\tplace ") + std::to_string(to_int64(one.fence));
-    if (one.expired()) text += "\texpired";
+    const bool expired = one.overdue(Time::now());
+    if (expired) text += "\texpired";
     Item item{{"held", held},
               {"user", one.user},
               {"owner", one.owner},
@@ -154,7 +185,7 @@ void answer_with(const Flags& flags, const LockState& state, bool named) {
               {"permits", state.permits},
               {held ? "fence" : "place", to_int64(one.fence)}};
     if (named) item.emplace("name", state.name);
-    if (one.expired()) item.emplace("expired", true);
+    if (expired) item.emplace("expired", true);
     answer(flags, text, item);
   };
   for (const LockHolder& holder : state.holders) line(holder, true);
@@ -171,29 +202,11 @@ int show(const Flags& flags) {
   });
 }
 
-// Looks at all locks, so that those unchanged a lease later are known to have expired.
-Result<void> observe(Semaphore& semaphore) {
-  milliseconds longest{0};
-  PageOptions page{.limit = 1000};
-  do {
-    STATOR_TRY(const Page<LockState> found, semaphore.list({}, page));
-    for (const LockState& state : found.items) {
-      for (const LockHolder& holder : state.holders) longest = std::max(longest, holder.lease);
-    }
-    page.cursor = found.next;
-  } while (!page.cursor.empty());
-  system_time().sleep(longest, {});
-  return {};
-}
-
 int list(const Flags& flags) {
   return run(flags, [&](Semaphore& semaphore) {
-    if (flags.expired) {
-      if (const auto observed = observe(semaphore); !observed) return report(observed.error());
-    }
     const auto found =
         semaphore.list({.user = flags.user.empty() ? std::nullopt : std::optional(flags.user),
-                        .expired = flags.expired},
+                        .overdue = flags.expired},
                        {.limit = flags.limit, .cursor = flags.cursor});
     if (!found) return report(found.error());
     for (LockState state : found->items) {
@@ -230,7 +243,7 @@ void add_inspection(CLI::App& lock, Invocation& invocation, const std::shared_pt
                             [flags] { return list(*flags); });
   ls->add_option("--user", flags->user, "What this user holds");
   ls->add_flag("--expired", flags->expired,
-               "What has expired: looks twice, as far apart as the longest lease");
+               "Holders whose lease has run out, by the wall clocks of theirs and this machine");
   ls->add_option("--limit", flags->limit, "Locks at most")->capture_default_str();
   ls->add_option("--cursor", flags->cursor, "Where an earlier page ended");
   CLI::App* show_command =

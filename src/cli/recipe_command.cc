@@ -11,8 +11,12 @@
 namespace stator::cli {
 namespace {
 
-Result<TableDescription> find_table(Client& client, const std::string& table) {
+Result<TableDescription> find_table(Client& client, const RecipeTable& wanted) {
+  const std::string& table = wanted.table;
   auto found = client.describe_table({.table = table});
+  if (found && found->table.key_schema != wanted.key_schema) {
+    return fail(Code::kConflict, "the table " + table + " has another key schema");
+  }
   if (found) return std::move(found->table);
   if (found.error().code != Code::kResourceNotFound) return failure_of(std::move(found));
   return fail(Code::kResourceNotFound, "there is no table '" + table +
@@ -37,8 +41,8 @@ int with_tables(const RecipeFlags& flags, const std::vector<RecipeTable>& tables
   auto client = open_client(flags.where);
   if (!client) return report(client.error());
   for (const RecipeTable& table : tables) {
-    const auto there = flags.create_table ? create_table_if_missing(**client, table)
-                                          : find_table(**client, table.table);
+    const auto there =
+        flags.create_table ? create_table_if_missing(**client, table) : find_table(**client, table);
     if (!there) return report(there.error());
   }
   return action(**client);

@@ -248,6 +248,47 @@ int roll_ups(const Flags& flags) {
   });
 }
 
+void answer_settings(const Flags& flags, const SensorSettings& settings) {
+  Item item;
+  std::string text;
+  const auto add = [&](const std::string& name, int64_t value) {
+    text += (text.empty() ? "" : "\t") + name + "=" + std::to_string(value);
+  };
+  if (settings.retention) {
+    add("retention", settings.retention->count());
+    item.emplace("retention_s", settings.retention->count());
+  }
+  if (settings.roll_up_retention) {
+    add("roll-up-retention", settings.roll_up_retention->count());
+    item.emplace("roll_up_retention_s", settings.roll_up_retention->count());
+  }
+  Map shards;
+  for (const auto& [city, count] : settings.city_shards) {
+    add("city-shards " + city, count);
+    shards.emplace(city, count);
+  }
+  if (!shards.empty()) item.emplace("city_shards", std::move(shards));
+  answer(flags, text.empty() ? "none" : text, item);
+}
+
+// The flags are what is stored, not what must be stored already.
+int settings(const Flags& flags) {
+  const SensorOptions wanted = options_of(flags);
+  SensorOptions options = wanted;
+  options.retention.reset();
+  options.roll_up_retention.reset();
+  return with_tables(flags, {SensorRegistry::table_definition(wanted)}, [&](Client& client) {
+    const SensorSettings to{.retention = wanted.retention,
+                            .roll_up_retention = wanted.roll_up_retention,
+                            .city_shards = wanted.city_shards};
+    const SensorRegistry sensors(client, options);
+    const auto stored = to == SensorSettings() ? sensors.settings() : sensors.change_settings(to);
+    if (!stored) return report(stored.error());
+    answer_settings(flags, *stored);
+    return kSuccess;
+  });
+}
+
 int import(const Flags& flags) {
   ImportOptions options{.file = flags.file, .sensors = options_of(flags)};
   const bool by_column = !flags.file.sensor_column.empty();
@@ -311,12 +352,13 @@ void add_layout(CLI::App& leaf, Flags& flags) {
   leaf.add_option_function<std::vector<std::string>>(
           "--city-shards",
           [&flags](const std::vector<std::string>& all) { take_shards(all, flags.city_shards); },
-          "A city with many sensors, and over how many partitions it is spread")
+          "A city with many sensors and the number of its partitions; default: as stored")
       ->type_name("CITY=N");
-  leaf.add_option("--retention", flags.retention_s, "Seconds that readings are kept")
+  leaf.add_option("--retention", flags.retention_s,
+                  "Seconds that readings are kept; default: as stored")
       ->check(CLI::PositiveNumber);
   leaf.add_option("--roll-up-retention", flags.roll_up_retention_s,
-                  "Seconds that roll-ups are kept")
+                  "Seconds that roll-ups are kept; default: as stored")
       ->check(CLI::PositiveNumber);
 }
 
@@ -403,6 +445,7 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
   add_period(leaf);
   add_range(leaf);
   add_page(leaf);
+  add_leaf("settings", "Show or change the settings that the table stores for all", settings);
   leaf = add_leaf("at", "The sensors at a place, of any precision", at);
   add_place(*leaf, flags->place, false);
   add_page(leaf);

@@ -102,8 +102,13 @@ class Checkpoint {
 // The threads and what is under way.
 class Lanes {
  public:
-  Lanes(const SensorRegistry& sensors, const ImportOptions& options, const Reached& start)
-      : sensors_(sensors), check_(options.check), done_(start) {
+  Lanes(const SensorRegistry& sensors, const ImportOptions& options, const Reached& start,
+        const std::stop_token& stop)
+      : sensors_(sensors),
+        time_(options.sensors.time != nullptr ? *options.sensors.time : system_time()),
+        check_(options.check),
+        stop_(stop, [this] { give_up_.request_stop(); }),
+        done_(start) {
     lanes_.resize(options.threads);
     for (auto& lane : lanes_) threads_.emplace_back([this, &lane] { work(lane); });
   }
@@ -147,6 +152,9 @@ class Lanes {
 
  private:
   static constexpr std::size_t kChunksUnderWay = 4;
+  static constexpr std::chrono::milliseconds kBackoffMin{100};
+  static constexpr std::chrono::milliseconds kBackoffMax{5'000};
+  static constexpr int kMaxRepeats = 120;  // about ten minutes
   struct Chunk {
     std::size_t left = 0;  // parts
     FilePosition end;
@@ -156,6 +164,18 @@ class Lanes {
     std::vector<Reading> readings;
     std::shared_ptr<Chunk> chunk;
   };
+
+  // Waits while the service is throttled or away.
+  Result<Recorded> record(const std::vector<Reading>& readings) {
+    if (readings.empty()) return Recorded();
+    auto wait = kBackoffMin;
+    for (int repeats = 0;; ++repeats) {
+      auto recorded = sensors_.record(readings, check_);
+      if (recorded || !recorded.error().retryable() || repeats == kMaxRepeats) return recorded;
+      if (!time_.sleep(wait, give_up_.get_token())) return recorded;
+      wait = std::min(wait * 2, kBackoffMax);
+    }
+  }
 
   void work(std::deque<Part>& lane) {
     for (;;) {
@@ -167,8 +187,8 @@ class Lanes {
         part = std::move(lane.front());
         lane.pop_front();
       }
-      const auto recorded = part.readings.empty() ? Result<Recorded>(Recorded())
-                                                  : sensors_.record(part.readings, check_);
+      const auto recorded = record(part.readings);
+      if (!recorded) give_up_.request_stop();
       const std::scoped_lock lock(mutex_);
       if (!recorded && !failure_) failure_ = recorded.error();
       if (recorded) finish_part(*part.chunk, *recorded);
@@ -196,7 +216,10 @@ class Lanes {
   }
 
   const SensorRegistry& sensors_;
+  TimeSource& time_;
   const Check check_;
+  std::stop_source give_up_;
+  std::stop_callback<std::function<void()>> stop_;
   mutable std::mutex mutex_;  // guards all that follows but the threads
   std::condition_variable changed_;
   std::vector<std::deque<Part>> lanes_;
@@ -222,7 +245,7 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
   if (resumed) saved.recorded = earlier->recorded;
   Imported imported{.resumed_after = resumed ? saved.position.lines : 0};
 
-  Lanes lanes(sensors, options, saved);
+  Lanes lanes(sensors, options, saved, stop);
   const auto readings_of = [](const Recorded& recorded) {
     return recorded.stored + recorded.duplicates + recorded.expired;
   };
@@ -254,7 +277,8 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
   }
   // Where the client has failed, the checkpoint before this one holds.
   if (done.position != saved.position) (void)checkpoint.save(done);
-  if (!stored) return failure_of(std::move(stored));
+  const bool only_stopped = stop.stop_requested() && !stored && stored.error().retryable();
+  if (!stored && !only_stopped) return failure_of(std::move(stored));
   return fail(Code::kCancelled, fmt::format("stopped after line {} of {}; the same command goes "
                                             "on from there",
                                             done.position.lines, options.file.path));

@@ -29,7 +29,8 @@ struct Imported {
 };
 
 // `advanced` is called with the bytes of the file that are done, on this thread.
-// kCancelled after a stop; then, and after an error, what was done is kept for the next run.
+// A retryable() error is repeated for about ten minutes. kCancelled after a stop; then, and after
+// an error, what was done is kept for the next run.
 Result<Imported> import_readings(Client& client, const ImportOptions& options,
                                  const std::function<void(int64_t bytes)>& advanced,
                                  const std::stop_token& stop);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "stator/database.h"
+#include "support/fake_time.h"
 #include "support/faulty_client.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
@@ -180,6 +181,25 @@ TEST_F(SensorImport, KeepsTheLaterOfTwoReadingsOfOneTime) {
   for (const auto& [at, value] : values) {
     EXPECT_GE(value.to_int64().value(), 1'993);
   }
+}
+
+TEST_F(SensorImport, WaitsWhileTheServiceIsThrottledOrAwayAndNotForever) {
+  FakeTime time;
+  options_.sensors.time = &time;
+  write(500);
+  for (const Code code : {Code::kThrottling, Code::kUnavailable, Code::kTransactionConflict}) {
+    client_.first("BatchWriteItem", 40, refuse(code));
+    EXPECT_EQ(must(import()).recorded.stored, 500) << code_name(code);
+  }
+  EXPECT_EQ(readings(), 500);
+  client_.first("BatchWriteItem", 1'000'000, refuse(Code::kThrottling));
+  const auto given_up = import();
+  ASSERT_FALSE(given_up);
+  EXPECT_EQ(given_up.error().code, Code::kThrottling);
+  client_.before({});
+  // What is wrong with a reading is not repeated.
+  client_.first("BatchWriteItem", 1, refuse(Code::kValidation));
+  EXPECT_EQ(import().error().code, Code::kValidation);
 }
 
 TEST_F(SensorImport, StopsWhenToldToAndGoesOn) {

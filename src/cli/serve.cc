@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "server/server.h"
 
@@ -21,8 +23,10 @@ struct Flags {
   std::string listen = "127.0.0.1:8000";
   std::string durability = "sync";
   int threads = 0;
+  std::size_t memory_mb = 0;
   std::size_t cache_mb = 0;
   std::string credentials;
+  std::vector<std::string> allowed_hosts;
   std::string buckets;
   double idle_seconds = 120;
   double request_seconds = 30;
@@ -58,7 +62,9 @@ int serve(const Flags& flags) {
                                 .request_timeout = milliseconds_of(flags.request_seconds),
                                 .sweep_interval = milliseconds_of(flags.expire_seconds)};
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
+  options.memory_bytes = flags.memory_mb != 0 ? flags.memory_mb << 20 : usable_memory_bytes();
   options.cache_bytes = flags.cache_mb << 20;
+  options.allowed_hosts = flags.allowed_hosts;
   options.buckets = flags.buckets;
   if (!flags.memory) options.data = flags.data;
   if (!flags.credentials.empty()) {
@@ -67,6 +73,7 @@ int serve(const Flags& flags) {
     options.credentials = std::move(*credentials);
   }
 
+  tune_allocator(options.memory_bytes);
   // Every thread started from here on leaves these signals to the sigwait below.
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -112,8 +119,15 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(0, 256).description(""))
       ->capture_default_str();
   command
+      ->add_option("--memory-limit", flags->memory_mb,
+                   "Memory to use; 0 is what the control group, the resource limits and the "
+                   "machine allow")
+      ->type_name("MB")
+      ->check(CLI::Range(0, 1'048'576).description(""))
+      ->capture_default_str();
+  command
       ->add_option("--cache", flags->cache_mb,
-                   "Memory for parts of the data that were read; 0 is an eighth of the machine's")
+                   "Part of that for data that was read; 0 is an eighth of it")
       ->type_name("MB")
       ->check(CLI::Range(0, 1'048'576).description(""))
       ->capture_default_str();
@@ -133,6 +147,11 @@ void add_serve(CLI::App& app, Invocation& invocation) {
                    "Accept the signatures of this file's access keys alone (AWS's credentials file "
                    "form); without it anybody's, on loopback only")
       ->type_name("FILE");
+  command
+      ->add_option("--allow-host", flags->allowed_hosts,
+                   "Without --credentials, also serve requests whose Host or Origin has this name; "
+                   "can be repeated")
+      ->type_name("NAME");
   command
       ->add_option("--buckets", flags->buckets,
                    "A directory whose directories stand for S3's buckets, for ImportTable and "

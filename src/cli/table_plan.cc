@@ -133,6 +133,7 @@ class TablePlan {
   }
 
   // In one request: a table that becomes provisioned needs the throughput of its indexes with it.
+  // Limits of a table on demand and warm throughput are changes of their own.
   void change_capacity() {
     const BillingMode mode = request_.billing_mode.value_or(BillingMode::kProvisioned);
     const bool switches = mode != table_.billing_mode;
@@ -146,23 +147,20 @@ class TablePlan {
       change.throughput = request_.throughput;
       parts.emplace_back("throughput");
     }
-    if (wants_other(request_.on_demand_throughput, table_.on_demand_throughput)) {
-      change.on_demand_throughput = request_.on_demand_throughput;
-      parts.emplace_back("on-demand throughput");
-    }
-    if (wants_warmer(request_.warm_throughput, table_.warm_throughput)) {
-      change.warm_throughput = request_.warm_throughput;
-      parts.emplace_back("warm throughput");
-    }
     std::vector<GlobalIndexChange> indexes;
     for (const IndexDefinition& index : indexes_of(request_.global_indexes)) {
       if (change_index_capacity(index, switches, indexes)) {
         parts.push_back("capacity of index " + index.name);
       }
     }
-    if (parts.empty()) return;
     if (!indexes.empty()) change.global_indexes = std::move(indexes);
-    update(fmt::format("{}", fmt::join(parts, ", ")), std::move(change));
+    if (!parts.empty()) update(fmt::format("{}", fmt::join(parts, ", ")), std::move(change));
+    if (wants_other(request_.on_demand_throughput, table_.on_demand_throughput)) {
+      update("on-demand throughput", {.on_demand_throughput = request_.on_demand_throughput});
+    }
+    if (wants_warmer(request_.warm_throughput, table_.warm_throughput)) {
+      update("warm throughput", {.warm_throughput = request_.warm_throughput});
+    }
   }
 
   bool change_index_capacity(const IndexDefinition& wanted, bool switches,

@@ -129,6 +129,22 @@ Result<std::unique_ptr<EventSource>> open_source(const Flags& flags) {
   return open_lines(input, flags.checkpoint);
 }
 
+void answer_consumed(const Flags& flags, const Consumed& consumed) {
+  std::string text =
+      fmt::format("{} newest, {} late, {} stored, {} duplicates, {} rejected", consumed.newest,
+                  consumed.late, consumed.stored, consumed.duplicates, consumed.rejected);
+  Item item{{"newest", consumed.newest},
+            {"late", consumed.late},
+            {"stored", consumed.stored},
+            {"duplicates", consumed.duplicates},
+            {"rejected", consumed.rejected}};
+  if (consumed.left > 0) {
+    text += fmt::format(", {} left", consumed.left);
+    item.emplace("left", consumed.left);
+  }
+  answer(flags, text, item);
+}
+
 int consume_events(const Flags& flags) {
   const StopSignals signals;
   ToggleOptions options = options_of(flags);
@@ -139,16 +155,10 @@ int consume_events(const Flags& flags) {
     const auto consumed =
         consume(**source, AnyToggle(client, options), flags.consume, signals.token());
     if (!consumed) return report(consumed.error());
-    answer(
-        flags,
-        fmt::format("{} newest, {} late, {} stored, {} duplicates, {} rejected", consumed->newest,
-                    consumed->late, consumed->stored, consumed->duplicates, consumed->rejected),
-        {{"newest", consumed->newest},
-         {"late", consumed->late},
-         {"stored", consumed->stored},
-         {"duplicates", consumed->duplicates},
-         {"rejected", consumed->rejected}});
-    return kSuccess;
+    answer_consumed(flags, *consumed);
+    // A stream delivers them again by itself; lines come again only in another run.
+    const bool all_settled = consumed->left == 0 || !flags.nats.server.url.empty();
+    return all_settled ? kSuccess : kFailure;
   });
 }
 

@@ -18,28 +18,23 @@ namespace {
 constexpr std::chrono::milliseconds kBackoffMin{100};
 constexpr std::chrono::milliseconds kBackoffMax{5'000};
 
-// What a repetition may save.
-bool is_passing(Code code) {
-  switch (code) {
-    case Code::kThrottling:
-    case Code::kProvisionedThroughputExceeded:
-    case Code::kRequestLimitExceeded:
-    case Code::kTransactionConflict:
-    case Code::kInternalServerError:
-    case Code::kServiceUnavailable:
-    case Code::kTimeout:
-    case Code::kUnavailable:
-    case Code::kOutcomeUnknown:
+// Whether no clock, consumer or repetition could ever save this event. All other errors leave it to
+// be delivered again.
+bool is_of_the_event(const Error& error) {
+  switch (error.code) {
+    case Code::kInvalidArgument:
+    case Code::kConflict:
+    case Code::kValidation:
       return true;
+    case Code::kTransactionCanceled:
+      return !error.retryable() && error.detail &&
+             std::ranges::any_of(error.detail->reasons, [](const CancellationReason& reason) {
+               return reason.code == "ValidationError" ||
+                      reason.code == "ItemCollectionSizeLimitExceeded";
+             });
     default:
       return false;
   }
-}
-
-// What is wrong with the text itself.
-bool is_of_the_event(Code code) {
-  return code == Code::kInvalidArgument || code == Code::kInFuture || code == Code::kConflict ||
-         code == Code::kValidation;
 }
 
 Result<std::string> text_member(const Item& event, std::string_view name) {
@@ -109,16 +104,19 @@ class Turn {
     }
   }
 
-  // Repeats what did not pass until nothing is left, or `stop`.
-  Result<void> save(const AnyToggle& toggle, int parallel, const std::stop_token& stop) {
+  // Repeats what was retryable until it is saved, or `stop`. Events that this clock takes for
+  // future ones are left.
+  Result<void> save(const AnyToggle& toggle, const ConsumeOptions& options,
+                    const std::stop_token& stop) {
+    TimeSource& time = options.time != nullptr ? *options.time : system_time();
     auto wait = kBackoffMin;
     while (!events_.empty() && !stop.stop_requested()) {
-      const std::vector<Result<Saved>> results = toggle.save_all(events_, parallel, stop);
+      const std::vector<Result<Saved>> results = toggle.save_all(events_, options.parallel, stop);
       const std::size_t before = events_.size();
       STATOR_CHECK_OK(take(results));
       if (events_.empty()) break;
       wait = events_.size() < before ? kBackoffMin : std::min(wait * 2, kBackoffMax);
-      system_time().sleep(wait, stop);
+      time.sleep(wait, stop);
     }
     return {};
   }
@@ -136,9 +134,11 @@ class Turn {
         continue;
       }
       const Error& error = results[i].error();
-      if (is_of_the_event(error.code)) {
+      if (is_of_the_event(error)) {
         reject(places_[i], error);
-      } else if (is_passing(error.code) || error.code == Code::kCancelled) {
+      } else if (error.code == Code::kInFuture) {
+        ++consumed_.left;
+      } else if (error.retryable() || error.code == Code::kCancelled) {
         places.push_back(places_[i]);
         events.push_back(std::move(events_[i]));
       } else {
@@ -209,7 +209,12 @@ Result<Consumed> consume(EventSource& source, const AnyToggle& toggle,
     if (!texts) break;
     if (texts->empty()) continue;
     Turn turn(*texts, rejects, consumed);
-    const Result<void> saved = turn.save(toggle, options.parallel, stop);
+    const bool warned = consumed.left > 0;
+    const Result<void> saved = turn.save(toggle, options, stop);
+    if (consumed.left > 0 && !warned) {
+      std::fputs("stator: events are dated ahead of this machine's clock; check the clock\n",
+                 stderr);
+    }
     STATOR_CHECK_OK(rejects.sync());
     STATOR_CHECK_OK(source.settle(turn.settlements()));
     STATOR_CHECK_OK(saved);

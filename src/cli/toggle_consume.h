@@ -20,6 +20,7 @@ struct ConsumeOptions {
   // is settled; empty: they go to standard error.
   std::string rejects_file = {};
   int parallel = 16;
+  TimeSource* time = nullptr;  // of the pauses before repetitions; null: system_time()
 };
 
 struct Consumed {
@@ -28,11 +29,13 @@ struct Consumed {
   int64_t stored = 0;
   int64_t duplicates = 0;
   int64_t rejected = 0;
+  int64_t left = 0;  // deliveries of events that were in the future by the toggle's clock
 };
 
-// Until the source ends or `stop`. Throttling and services that cannot be reached are waited out;
-// a text that no repetition could save is rejected; any other error ends it, and what was not
-// settled comes again.
+// Until the source ends or `stop`. A retryable() error is repeated until it passes. A text that
+// nobody could ever save is rejected. An event that is kInFuture by this clock is left, since the
+// clock may be wrong. Any other error ends the call, and the source delivers again what is not
+// settled.
 Result<Consumed> consume(EventSource& source, const AnyToggle& toggle,
                          const ConsumeOptions& options, const std::stop_token& stop);
 

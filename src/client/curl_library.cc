@@ -7,7 +7,7 @@
 namespace stator {
 namespace {
 
-constexpr const char* kName = "libcurl.so.4";
+constexpr const char* kLibrary = "libcurl.so.4";
 
 struct Loaded {
   CurlLibrary library = {};
@@ -16,7 +16,7 @@ struct Loaded {
 
 class Loader {
  public:
-  explicit Loader(Loaded& loaded) : loaded_(loaded), handle_(dlopen(kName, RTLD_NOW)) {
+  explicit Loader(Loaded& loaded) : loaded_(loaded), handle_(dlopen(kLibrary, RTLD_NOW)) {
     if (handle_ == nullptr) complain();
   }
   // It stays loaded: it has threads' and OpenSSL's state that outlives a handle.
@@ -72,8 +72,8 @@ const Loaded& loaded() {
 Result<void> load_curl() {
   const std::string& complaint = loaded().complaint;
   if (complaint.empty()) return {};
-  return fail(Code::kIo, fmt::format("{} is needed to reach a server and cannot be used: {}", kName,
-                                     complaint));
+  return fail(Code::kIo, fmt::format("{} is needed to reach a server and cannot be used: {}",
+                                     kLibrary, complaint));
 }
 
 const CurlLibrary& curl() {

@@ -43,6 +43,12 @@ int begin_request(void* count, char* /*to*/, char* /*from*/, int /*to_port*/, in
   return ++begun == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
+// Runs about once a second, and more often while bytes move.
+int end_if_stopped(void* stop, curl_off_t /*down_total*/, curl_off_t /*down*/,
+                   curl_off_t /*up_total*/, curl_off_t /*up*/) {
+  return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
+}
+
 struct UrlCleanup {
   void operator()(CURLU* url) const { curl().url_cleanup(url); }
 };
@@ -74,8 +80,6 @@ class CurlTransport::Handle {
     set(CURLOPT_POST, 1L);
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
-    set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
-    set(CURLOPT_TIMEOUT_MS, static_cast<long>(options.request_timeout.count()));
     set(CURLOPT_AWS_SIGV4, fmt::format("aws:amz:{}:dynamodb", options.region).c_str());
     set(CURLOPT_USERNAME, options.credentials.access_key_id.c_str());
     set(CURLOPT_PASSWORD, options.credentials.secret_access_key.c_str());
@@ -83,12 +87,16 @@ class CurlTransport::Handle {
     set(CURLOPT_HEADERFUNCTION, read_header);
     set(CURLOPT_PREREQFUNCTION, begin_request);
     set(CURLOPT_PREREQDATA, &begun_);
+    set(CURLOPT_XFERINFOFUNCTION, end_if_stopped);
+    set(CURLOPT_XFERINFODATA, &stop_);
   }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() { curl().easy_cleanup(curl_); }
 
-  std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body) {
+  std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body,
+                                                 const CallLimits* limits) {
+    limit(limits);
     HeaderList headers;
     headers.add("Content-Type: application/x-amz-json-1.0");
     headers.add(fmt::format("X-Amz-Target: {}", target));
@@ -119,6 +127,21 @@ class CurlTransport::Handle {
     curl().easy_setopt(curl_, option, value);
   }
 
+  void limit(const CallLimits* limits) {
+    using std::chrono::milliseconds;
+    milliseconds longest = options_.request_timeout;
+    if (limits != nullptr) {
+      // Zero would be no limit at all.
+      longest = std::clamp(std::chrono::ceil<milliseconds>(limits->for_attempt()), milliseconds(1),
+                           longest);
+    }
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(longest.count()));
+    set(CURLOPT_CONNECTTIMEOUT_MS,
+        static_cast<long>(std::min(longest, options_.connect_timeout).count()));
+    stop_ = limits != nullptr ? limits->stop() : std::stop_token();
+    set(CURLOPT_NOPROGRESS, stop_.stop_possible() ? 0L : 1L);
+  }
+
   TransportError error_of(CURLcode code) const {
     const bool again = begun_ > 1;
     const std::string message =
@@ -146,6 +169,7 @@ class CurlTransport::Handle {
   const HttpClientOptions& options_;
   CURL* curl_;
   int begun_ = 0;  // requests of the call under way
+  std::stop_token stop_;
 };
 
 Result<void> check_endpoint(const std::string& endpoint) {
@@ -184,9 +208,10 @@ void CurlTransport::give_back(std::unique_ptr<Handle> handle) {
 }
 
 std::expected<HttpAnswer, TransportError> CurlTransport::post(std::string_view target,
-                                                              std::string_view body) {
+                                                              std::string_view body,
+                                                              const CallLimits* limits) {
   std::unique_ptr<Handle> handle = take();
-  auto answer = handle->post(target, body);
+  auto answer = handle->post(target, body, limits);
   // A handle whose connection failed starts anew next time.
   if (answer) give_back(std::move(handle));
   return answer;

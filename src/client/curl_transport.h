@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/call_limits.h"
 #include "stator/http_client.h"
 
 namespace stator {
@@ -46,8 +47,9 @@ class CurlTransport {
   ~CurlTransport();
 
   // `target` is the value of X-Amz-Target. Sends at most once: a kept connection that is found
-  // closed is replaced before, one that ends without an answer is kBroken.
-  std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body);
+  // closed is replaced before, one that ends without an answer is kBroken. `limits` may be null.
+  std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body,
+                                                 const CallLimits* limits);
 
  private:
   class Handle;

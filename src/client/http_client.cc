@@ -5,15 +5,17 @@
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <random>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "api/wire.h"
 #include "base/random.h"
 #include "client/curl_transport.h"
 #include "protocol/operations.h"
+#include "stator/call_limits.h"
 
 namespace stator {
 namespace {
@@ -29,15 +31,31 @@ bool checksum_holds(const HttpAnswer& answer) {
          fmt::to_string(libdeflate_crc32(0, answer.body.data(), answer.body.size()));
 }
 
-// Full jitter: anything up to the base doubled for each attempt made, but no more than the maximum.
-void back_off(const HttpClientOptions& options, int attempts_made) {
+// Full jitter: anything up to the base doubled for each attempt made, but no more than the maximum,
+// nor longer than the limits last.
+void back_off(const HttpClientOptions& options, int attempts_made, const CallLimits* limits) {
   thread_local std::mt19937_64 random{std::random_device{}()};
   constexpr int kDoublingsMax = 20;
   const int64_t most =
       std::min<int64_t>(options.backoff_base.count() << std::min(attempts_made - 1, kDoublingsMax),
                         options.backoff_max.count());
-  std::uniform_int_distribution<int64_t> pause(0, most);
-  std::this_thread::sleep_for(std::chrono::milliseconds(pause(random)));
+  std::uniform_int_distribution<int64_t> jitter(0, most);
+  std::chrono::nanoseconds pause = std::chrono::milliseconds(jitter(random));
+  if (limits != nullptr) pause = std::min(pause, limits->left());
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, limits != nullptr ? limits->stop() : std::stop_token(), pause,
+                 [] { return false; });
+}
+
+// Why the limits end a request. What became of it is known, as `may_have_applied` says.
+Failure ended_by(const CallLimits& limits, bool may_have_applied) {
+  const bool stopped = limits.stop().stop_requested();
+  const char* const what =
+      stopped ? "the request was cancelled" : "the time for the request is over";
+  if (may_have_applied) return fail(Code::kOutcomeUnknown, what);
+  return fail(stopped ? Code::kCancelled : Code::kTimeout, what);
 }
 
 // What one attempt came to: an answer's body, or why not and whether another attempt may help.
@@ -146,12 +164,15 @@ struct HttpClient::Impl {
 
   Result<std::string> send(std::string_view target, const std::string& body, bool writes) {
     bool may_have_applied = false;
+    const CallLimits* const limits = CallLimits::current();
     for (int made = 1;; ++made) {
-      auto answer = transport.post(target, body);
+      if (limits != nullptr && limits->are_over()) return ended_by(*limits, may_have_applied);
+      auto answer = transport.post(target, body, limits);
       Attempt attempt =
           answer ? attempt_of(std::move(*answer), writes) : attempt_of(answer.error(), writes);
       if (attempt.body) return std::move(attempt.body);
       may_have_applied |= attempt.body.error().code == Code::kOutcomeUnknown;
+      if (!answer && limits != nullptr && limits->are_over()) continue;
       if (!attempt.worth_another || made >= options.max_attempts) {
         Error error = std::move(attempt.body).error();
         // An attempt that was turned away, or never arrived, does not settle what became of an
@@ -160,7 +181,7 @@ struct HttpClient::Impl {
         if (may_have_applied && unsettled) error.code = Code::kOutcomeUnknown;
         return Failure(std::move(error));
       }
-      back_off(options, made);
+      back_off(options, made, limits);
     }
   }
 

@@ -9,8 +9,11 @@
 
 #include <chrono>
 #include <memory>
+#include <stop_token>
+#include <thread>
 
 #include "client/scripted_service.h"
+#include "stator/call_limits.h"
 #include "support/matchers.h"
 
 namespace stator {
@@ -142,6 +145,48 @@ TEST(HttpClient, RepeatsAfterASilence) {
   options.request_timeout = std::chrono::milliseconds(200);
   HttpClient client = client_of(options);
   EXPECT_THAT(client.put_item(put_request), IsOk());
+}
+
+TEST(HttpClient, KeepsToTheLimitsOfItsCaller) {
+  using std::chrono::milliseconds;
+  ScriptedService service(std::vector<ScriptStep>(10, {.kind = Kind::kSilence}));
+  HttpClientOptions options = options_for(service.url(), 1'000);
+  options.request_timeout = std::chrono::hours(1);
+  HttpClient client = client_of(options);
+  {
+    const CallLimits limits({.attempt = milliseconds(100), .total = milliseconds(150)});
+    EXPECT_THAT(client.get_item(get_request), FailsWith(Code::kTimeout, "time"));
+    EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kTimeout, "time"));  // not sent
+  }
+  const CallLimits limits({.attempt = std::chrono::hours(1), .total = milliseconds(1'000)});
+  {
+    const CallLimits wider({.attempt = std::chrono::hours(1), .total = std::chrono::hours(1)});
+    EXPECT_EQ(CallLimits::current(), &wider);
+  }
+  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kOutcomeUnknown, "time"));
+}
+
+TEST(HttpClient, EndsARequestWhenItsCallerIsStopped) {
+  constexpr std::chrono::hours kLong(1);
+  for (const bool writes : {false, true}) {
+    ScriptedService service({{.kind = Kind::kSilence}});
+    HttpClientOptions options = options_for(service.url());
+    options.request_timeout = kLong;
+    HttpClient client = client_of(options);
+    std::stop_source source;
+    const CallLimits limits({.attempt = kLong, .total = kLong, .stop = source.get_token()});
+    const std::jthread stopper([&] {
+      while (service.requests().empty()) std::this_thread::yield();
+      source.request_stop();
+    });
+    if (writes) {
+      EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kOutcomeUnknown, "cancelled"));
+    } else {
+      EXPECT_THAT(client.get_item(get_request), FailsWith(Code::kCancelled, "cancelled"));
+    }
+    EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kCancelled, "cancelled"));
+    EXPECT_EQ(service.requests().size(), 1U);
+  }
 }
 
 TEST(HttpClient, SaysThatNobodyAnswers) {

@@ -109,10 +109,7 @@ Result<Item> create_backup(Engine::Impl& engine, const Item& request) {
                                            {"Status", kBackupCreating},
                                            {"CreatedMs", now_ms}};
              }));
-  // The table keeps its rows until the job is done with it, whoever drops it meanwhile.
-  engine.jobs.post([&engine, key = backup.key(), table, space, kept = std::move(view)] {
-    take_backup(engine, key, table->definition().space, space, *kept);
-  });
+  start_backup(engine, backup.id, table, space, std::move(view));
   return Item{{"BackupDetails", details_of(engine, backup)}};
 }
 

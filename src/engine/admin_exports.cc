@@ -31,6 +31,7 @@ Item description_of(const Engine::Impl& engine, const Job& job) {
                 "S3SseKmsKeyId", "ExportFormat", "ExportType", "FilterSpecification"},
                described);
   copy_members(job.record, {"TableId", "FailureCode", "FailureMessage"}, described);
+  describe_failure(engine, kExportJobs, job, described);
   if (is_incremental(request)) {
     Item increment = map_of(request, "IncrementalExportSpecification");
     for (const char* time : {"ExportFromTime", "ExportToTime"}) {
@@ -129,23 +130,13 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
   return {};
 }
 
-// The stamps that the export is to read at.
-Result<void> set_stamps(const Engine::Impl& engine, const Item& request, bool latest,
-                        Item& record) {
+// Where the job finds the stamps of the export's times; the end of the log is the latest of them.
+Result<void> set_stamps(const Engine::Impl& engine, const Item& asked, Item& record) {
   STATOR_TRY(const auto view, engine.store->read_view());
-  const auto log = static_cast<SpaceId>(integer_of(record, "Log"));
-  const auto stamp = [&](int64_t time_ms) { return stamp_at(*view, log, time_ms); };
-  if (!is_incremental(request)) {
-    STATOR_TRY(const uint64_t at, stamp(latest ? INT64_MAX : integer_of(request, "ExportTime")));
-    record["Stamp"] = static_cast<int64_t>(at);
-    return {};
-  }
-  // From the first time on, before the second.
-  const Item& increment = map_of(request, "IncrementalExportSpecification");
-  STATOR_TRY(const uint64_t from, stamp(integer_of(increment, "ExportFromTime") - 1));
-  STATOR_TRY(const uint64_t to, stamp(integer_of(increment, "ExportToTime") - 1));
-  record["Stamp"] = static_cast<int64_t>(from);
-  record["ToStamp"] = static_cast<int64_t>(to);
+  STATOR_TRY(const uint64_t end, log_end(*view, static_cast<SpaceId>(integer_of(record, "Log"))));
+  const bool latest = !is_incremental(asked) && !asked.contains("ExportTime");
+  record["Stamp"] = latest ? static_cast<int64_t>(end) : 0;
+  if (!latest) record["StampLimit"] = static_cast<int64_t>(end);
   return {};
 }
 
@@ -179,7 +170,7 @@ Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
   // Nothing goes between the choice of the stamps and the record that holds them.
   const HistoryHold all(*engine.catalogue,
                         {.space = definition.space, .log = definition.log_space});
-  STATOR_CHECK_OK(set_stamps(engine, request, !asked.contains("ExportTime"), job.record));
+  STATOR_CHECK_OK(set_stamps(engine, asked, job.record));
   const auto history = history_of(job.record);
   if (history) engine.catalogue->hold(*history);
   const auto kept = Records(*engine.store).put(record_key(RecordKind::kExport, job.id), job.record);

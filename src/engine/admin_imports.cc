@@ -25,13 +25,14 @@ Item summary_of(const Engine::Impl& engine, const Job& job) {
   return summary;
 }
 
-Item description_of(const Engine::Impl& engine, const Job& job) {
+Item import_description(const Engine::Impl& engine, const Job& job) {
   Item described = summary_of(engine, job);
   copy_members(
       map_of(job.record, "Request"),
       {"ClientToken", "InputFormatOptions", "InputCompressionType", "TableCreationParameters"},
       described);
   copy_members(job.record, {"TableId", "FailureCode", "FailureMessage"}, described);
+  describe_failure(engine, kImportJobs, job, described);
   described["ErrorCount"] = integer_of(job.record, "Errors");
   described["ProcessedItemCount"] = integer_of(job.record, "Processed");
   described["ImportedItemCount"] = integer_of(job.record, "Imported");
@@ -88,7 +89,7 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
     if (text_of(earlier->record, "Status") == "COMPLETED" && snapshot->find(name) != nullptr) {
       return table_exists(name);
     }
-    return description_of(engine, *earlier);
+    return import_description(engine, *earlier);
   }
   if (snapshot->find(name) != nullptr || snapshot->restoring.contains(name)) {
     return table_exists(name);
@@ -99,7 +100,7 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
                          {"Request", request},
                          {"Status", "IN_PROGRESS"},
                          {"StartedMs", engine.now_ms()}}};
-  Item begun = description_of(engine, job);
+  Item begun = import_description(engine, job);
   const auto failure = find_failure(engine, request);
   if (failure) end_job(job.record, engine.now_ms(), failure);
   const Records records(*engine.store);
@@ -119,7 +120,7 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
 
 Result<Item> describe_import(Engine::Impl& engine, const Item& request) {
   STATOR_TRY(const Job job, find_job(engine, kImportJobs, text_of(request, "ImportArn")));
-  return description_of(engine, job);
+  return import_description(engine, job);
 }
 
 Result<Item> list_imports(Engine::Impl& engine, const Item& request) {

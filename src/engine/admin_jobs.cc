@@ -114,12 +114,30 @@ Result<Item> list_jobs(const Engine::Impl& engine, const JobKind& kind, const It
   return page;
 }
 
+JobFailure internal_failure(const Error& error) {
+  return {.code = "InternalServerError", .message = error.message};
+}
+
 JobFailure no_such_bucket() {
   return {.code = "S3NoSuchBucket", .message = messages::kNoSuchBucket};
 }
 
 JobFailure bucket_access_denied() {
   return {.code = "S3AccessDenied", .message = messages::kBucketAccessDenied};
+}
+
+std::string job_name(const JobKind& kind, std::string_view id) {
+  return std::string(kind.name_lower).append(" ").append(id);
+}
+
+void describe_failure(const Engine::Impl& engine, const JobKind& kind, const Job& job,
+                      Item& described) {
+  if (job.record.contains("EndedMs")) return;
+  const auto error = engine.jobs.failure(job_name(kind, job.id));
+  if (!error) return;
+  const JobFailure failure = internal_failure(*error);
+  described["FailureCode"] = failure.code;
+  described["FailureMessage"] = failure.message;
 }
 
 void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& failure) {

@@ -49,8 +49,14 @@ struct JobFailure {
   std::string code;
   std::string message;
 };
+JobFailure internal_failure(const Error& error);
 JobFailure no_such_bucket();
 JobFailure bucket_access_denied();
+// The name of a job in Engine::Impl::jobs.
+std::string job_name(const JobKind& kind, std::string_view id);
+// Adds to a description why the job's last step failed; it is IN_PROGRESS and tried again.
+void describe_failure(const Engine::Impl& engine, const JobKind& kind, const Job& job,
+                      Item& described);
 // Ends the job in its record: completed, where nothing failed.
 void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& failure);
 

@@ -2,6 +2,7 @@
 // The service's texts for administrative operations.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,19 +13,25 @@ inline constexpr const char* kAccessDenied = "Access is denied";
 inline constexpr const char* kNoTags = "Atleast one Tag needs to be provided as Input.";
 inline constexpr const char* kNoTagKeys = "Atleast one Tag Key needs to be provided as Input.";
 inline constexpr const char* kTooManyTags =
-    "One or more parameter values were invalid: Too many tags. A resource can have up to 50 tags";
-inline constexpr const char* kTagCharacters =
-    "One or more parameter values were invalid: Tag keys and values may have letters, numbers, "
-    "spaces and the characters + - = . _ : / @";
-inline constexpr const char* kReservedTag =
-    "One or more parameter values were invalid: Tag keys that begin with aws: are reserved";
+    "Number of Tags exceed the current limit for the provided ResourceArn";
 inline constexpr const char* kInvalidNextToken = "Invalid NextToken";
 inline constexpr const char* kPolicyTooLarge =
-    "Resource-based policy exceeds the maximum size of 20 KB";
-inline constexpr const char* kPolicyMalformed = "Resource-based policy is no valid JSON document";
+    "One or more parameter values were invalid: Maximum policy size of 20480 bytes exceeded";
+inline constexpr const char* kPolicyMalformed =
+    "One or more parameter values were invalid: Invalid policy document: This policy contains "
+    "invalid Json";
 
 inline std::string no_arn(std::string_view arn) {
-  return "ARNs must start with 'arn:': " + std::string(arn);
+  return "One or more parameter values were invalid: ARNs must start with 'arn:': " +
+         std::string(arn);
+}
+inline std::string index_arn(std::string_view arn) {
+  return "One or more parameter values were invalid: Invalid resource arn provided, only table or "
+         "stream is accepted. Provided resource arn: " +
+         std::string(arn);
+}
+inline std::string invalid_policy_arn(std::string_view arn) {
+  return "One or more parameter values were invalid: Invalid resource Arn: " + std::string(arn);
 }
 inline std::string no_table_arn(std::string_view arn) {
   return "One or more parameter values were invalid: Provided Arn is not a DynamoDB resource "
@@ -37,15 +44,17 @@ inline std::string invalid_table_arn(std::string_view arn) {
 inline std::string arn_not_found(std::string_view arn) {
   return "Requested resource not found: ResourceArn: " + std::string(arn) + " not found";
 }
-inline std::string not_authorized(std::string_view account, std::string_view operation,
-                                  std::string_view arn) {
-  const std::string action = "dynamodb:" + std::string(operation);
-  return "User: arn:aws:iam::" + std::string(account) +
-         ":root is not authorized to perform: " + action + " on resource: " + std::string(arn) +
-         " because no resource-based policy allows the " + action + " action";
-}
 inline std::string duplicate_tag(std::string_view key) {
-  return "One or more parameter values were invalid: Duplicate tag key: " + std::string(key);
+  return "Duplicate Tag Keys provided as input: Duplicate Tag Key found " + std::string(key);
+}
+inline std::string invalid_tag_key(std::string_view key) {
+  return "The Tag Key provided is invalid, Key: " + std::string(key);
+}
+inline std::string invalid_tag_value(std::string_view value) {
+  return "The Tag Value provided is invalid, Value: " + std::string(value);
+}
+inline std::string reserved_tag(std::string_view key) {
+  return "Tag Key cannot be prefixed with aws:, Key: " + std::string(key);
 }
 inline std::string policy_not_found(std::string_view arn) {
   return "Resource-based policy not found for the provided ResourceArn: " + std::string(arn);

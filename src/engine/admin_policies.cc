@@ -15,9 +15,16 @@ struct Resource {
 };
 
 Result<Resource> resource_of(const Engine::Impl& engine, const std::string& arn) {
-  STATOR_TRY(const ArnParts parts, parse_table_arn(engine, arn));
+  auto parsed = parse_table_arn(engine, arn);
+  if (!parsed) {
+    // What tags answer for other regions has a text of its own here.
+    const bool elsewhere = parsed.error().message == messages::invalid_table_arn(arn);
+    if (elsewhere) return fail(Code::kValidation, messages::invalid_policy_arn(arn));
+    return failure_of(std::move(parsed));
+  }
+  const ArnParts& parts = *parsed;
   if (!parts.rest.empty() && !parts.rest.starts_with("/stream/")) {
-    return fail(Code::kValidation, messages::invalid_table_arn(arn));
+    return fail(Code::kValidation, messages::index_arn(arn));
   }
   const auto snapshot = engine.catalogue->snapshot();
   const TablePtr* table = snapshot->find(parts.table);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // UpdateContinuousBackups, DescribeContinuousBackups, RestoreTableToPointInTime.
+#include <algorithm>
+
 #include "api/messages.h"
 #include "engine/admin_messages.h"
 #include "engine/admin_support.h"
@@ -22,16 +24,27 @@ Result<TablePtr> find_backed_up(const Engine::Impl& engine, std::string_view nam
   return find_table_named(engine, name);
 }
 
-// Times are in whole seconds, as those that clients send back are.
+// In the whole seconds that clients are told. If the clock was set back to before the beginning, or
+// both share a second, both are the beginning.
+struct RestorableTimes {
+  int64_t earliest_ms = 0;
+  int64_t latest_ms = 0;
+};
+RestorableTimes restorable_times(const TableDefinition& table, int64_t now_ms) {
+  const int64_t earliest_ms = earliest_restorable_ms(table, now_ms);
+  const int64_t earliest_second = (earliest_ms + kSecondMs - 1) / kSecondMs * kSecondMs;
+  return {.earliest_ms = earliest_second,
+          .latest_ms = std::max(now_ms / kSecondMs * kSecondMs, earliest_second)};
+}
+
 Item continuous_backups_of(const TableDefinition& definition, int64_t now_ms) {
   Item recovery{{"PointInTimeRecoveryStatus", "DISABLED"}};
   if (definition.recovery_ms > 0) {
-    const int64_t earliest_second =
-        (earliest_restorable_ms(definition, now_ms) + kSecondMs - 1) / kSecondMs * kSecondMs;
+    const RestorableTimes times = restorable_times(definition, now_ms);
     recovery = Item{{"PointInTimeRecoveryStatus", "ENABLED"},
                     {"RecoveryPeriodInDays", definition.recovery_ms / kDayMs},
-                    {"EarliestRestorableDateTime", seconds(earliest_second)},
-                    {"LatestRestorableDateTime", seconds(now_ms / kSecondMs * kSecondMs)}};
+                    {"EarliestRestorableDateTime", seconds(times.earliest_ms)},
+                    {"LatestRestorableDateTime", seconds(times.latest_ms)}};
   }
   return Item{{"ContinuousBackupsDescription",
                Item{{"ContinuousBackupsStatus", "ENABLED"},
@@ -86,10 +99,11 @@ Result<int64_t> time_of(const Item& request, const TableDefinition& source, int6
   if (boolean_of(request, "UseLatestRestorableTime")) return now_ms;
   const int64_t time_ms = integer_of(request, "RestoreDateTime");
   const int64_t earliest_ms = earliest_restorable_ms(source, now_ms);
-  if (time_ms >= earliest_ms && time_ms <= now_ms) return time_ms;
+  const int64_t latest_ms = std::max(now_ms, restorable_times(source, now_ms).latest_ms);
+  if (time_ms >= earliest_ms && time_ms <= latest_ms) return time_ms;
   return fail(Code::kInvalidRestoreTime,
               messages::invalid_restore_time(time_text(time_ms), time_text(earliest_ms),
-                                             time_text(now_ms)));
+                                             time_text(latest_ms)));
 }
 
 Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& request) {
@@ -108,13 +122,18 @@ Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& re
   HeldHistory history{.space = definition.space, .log = definition.log_space};
   const HistoryHold all(*engine.catalogue, history);
   STATOR_TRY(const auto view, engine.store->read_view());
-  const bool latest = boolean_of(request, "UseLatestRestorableTime");
-  STATOR_TRY(history.stamp, stamp_at(*view, history.log, latest ? INT64_MAX : time_ms));
+  STATOR_TRY(const uint64_t limit, log_end(*view, history.log));
+  Item record{{"From", definition.space}, {"Log", definition.log_space}};
+  if (boolean_of(request, "UseLatestRestorableTime")) {
+    history.stamp = limit;
+  } else {
+    // The job finds the stamp of the time; until then the whole log stays.
+    record["StampLimit"] = static_cast<int64_t>(limit);
+    record["TimeMs"] = time_ms;
+  }
+  record["Stamp"] = static_cast<int64_t>(history.stamp);
   engine.catalogue->hold(history);
-  auto begun = begin_restore(engine, std::move(target),
-                             Item{{"From", definition.space},
-                                  {"Log", definition.log_space},
-                                  {"Stamp", static_cast<int64_t>(history.stamp)}});
+  auto begun = begin_restore(engine, std::move(target), std::move(record));
   if (!begun) engine.catalogue->release(history);
   return begun;
 }

@@ -14,6 +14,9 @@ constexpr std::size_t kTagsMax = 50;
 // Tags are of tables alone, not of their indexes or streams.
 Result<TablePtr> tagged_table(const Engine::Impl& engine, const std::string& arn) {
   STATOR_TRY(const ArnParts parts, parse_table_arn(engine, arn));
+  if (parts.rest.starts_with("/index/")) {
+    return fail(Code::kValidation, messages::index_arn(arn));
+  }
   if (!parts.rest.empty()) return fail(Code::kValidation, messages::invalid_table_arn(arn));
   const auto snapshot = engine.catalogue->snapshot();
   const TablePtr* table = snapshot->find(parts.table);
@@ -43,11 +46,13 @@ Result<void> check_tags(const List& tags) {
   std::vector<std::string> keys;
   for (const AttributeValue& tag : tags) {
     keys.push_back(text_of(as_map(tag), "Key"));
-    if (!is_tag_text(keys.back()) || !is_tag_text(text_of(as_map(tag), "Value"))) {
-      return fail(Code::kValidation, messages::kTagCharacters);
+    const std::string value = text_of(as_map(tag), "Value");
+    if (!is_tag_text(keys.back())) {
+      return fail(Code::kValidation, messages::invalid_tag_key(keys.back()));
     }
+    if (!is_tag_text(value)) return fail(Code::kValidation, messages::invalid_tag_value(value));
     if (keys.back().starts_with("aws:")) {
-      return fail(Code::kValidation, messages::kReservedTag);
+      return fail(Code::kValidation, messages::reserved_tag(keys.back()));
     }
   }
   std::ranges::sort(keys);
@@ -101,23 +106,17 @@ Result<Item> untag_resource(Engine::Impl& engine, const Item& request) {
 
 Result<Item> list_tags_of_resource(Engine::Impl& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
-  const auto table = tagged_table(engine, arn);
-  if (!table) {
-    // The service tells nobody by this operation whether a table is there.
-    if (table.error().code != Code::kResourceNotFound) return Failure(table.error());
-    return fail(Code::kAccessDenied,
-                messages::not_authorized(engine.options.account, "ListTagsOfResource", arn));
-  }
+  STATOR_TRY(const TablePtr table, tagged_table(engine, arn));
   // All tags fit in one page, so no token is ever given out.
   if (request.contains("NextToken")) return fail(Code::kValidation, messages::kInvalidNextToken);
-  STATOR_TRY(const Item settings, settings_of(engine, **table));
-  return Item{{"Tags", tags_of(**table, settings)}};
+  STATOR_TRY(const Item settings, settings_of(engine, *table));
+  return Item{{"Tags", tags_of(*table, settings)}};
 }
 
 }  // namespace
 
-const Operation kTagResource{shapes::kTagResource, tag_resource};
-const Operation kUntagResource{shapes::kUntagResource, untag_resource};
+const Operation kTagResource{shapes::kTagResource, tag_resource, false};
+const Operation kUntagResource{shapes::kUntagResource, untag_resource, false};
 const Operation kListTagsOfResource{shapes::kListTagsOfResource, list_tags_of_resource};
 
 }  // namespace stator::admin

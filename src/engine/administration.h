@@ -12,6 +12,7 @@ namespace stator::admin {
 struct Operation {
   const Shape& request;  // the shape of what `run` is given
   Result<Item> (*run)(Engine::Impl& engine, const Item& request);
+  bool has_output = true;  // false: the body of the response is empty
 };
 
 // NOLINTBEGIN(readability-identifier-naming): constants, whose initial values are in the sources.

@@ -2,9 +2,9 @@
 #include "engine/backfill.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
+#include <optional>
 
+#include "engine/catalogue_commit.h"
 #include "engine/catalogue_rows.h"
 #include "engine/counting.h"
 
@@ -16,35 +16,41 @@ constexpr std::size_t kBatchRows = 32;
 constexpr std::size_t kBatchBytes = 1UL << 20;
 // Looked at for one transaction, where few of them have a row in the space.
 constexpr std::size_t kExaminedRows = 2048;
-// Batches before another backfill gets its turn.
-constexpr int kBatchesPerTurn = 16;
-constexpr std::chrono::milliseconds kPauseAfterFailure{50};
 
 struct Row {
   std::string key;
   EncodedItem value;
 };
 
-class Backfill {
+class Backfill final : public Job {
  public:
   Backfill(Engine::Impl& engine, std::string table, SpaceId space)
       : engine_(engine), name_(std::move(table)), space_(space) {}
 
-  // A turn's work. True where there is more to do.
-  bool run() {
-    if (!started_ && !read_position()) return true;
-    for (int i = 0; i < kBatchesPerTurn && !engine_.backfills.stopping(); ++i) {
-      const TablePtr table = current_table();
-      if (table == nullptr) return false;
-      const Result<bool> more = fill_batch(*table);
-      if (!more) {
-        engine_.backfills.pause(kPauseAfterFailure);
-        return true;
-      }
-      if (!*more) return !finish(*table);
+  Result<JobState> step() override {
+    const TablePtr table = current_table();
+    if (table == nullptr) return JobState::kDone;
+    if (!started_) STATOR_CHECK_OK(read_position());
+    if (!filled_) {
+      STATOR_TRY(const bool more, fill_batch(*table));
+      filled_ = !more;
+      return JobState::kMore;
     }
-    return true;
+    if (!counted_) {
+      STATOR_CHECK_OK(count(*table));
+      return JobState::kMore;
+    }
+    STATOR_CHECK_OK(finish());
+    table->sweep_cursor().lower(0);  // rows of this job can be behind it
+    return JobState::kDone;
   }
+
+  void rest() override {
+    if (recount_) recount_->reset();
+  }
+
+  // The space stays unfinished; the next start resumes.
+  Result<void> abandon(const Error&) override { return {}; }
 
  private:
   // Null where the space is no longer to be filled.
@@ -57,11 +63,11 @@ class Backfill {
 
   std::string position_key() const { return catalogue_row_key(CatalogueRow::kBackfill, space_); }
 
-  bool read_position() {
-    const auto found =
-        engine_.store->get(position_key(), [&](std::string_view value) { position_ = value; });
-    started_ = found.has_value();
-    return started_;
+  Result<void> read_position() {
+    STATOR_CHECK_OK(
+        engine_.store->get(position_key(), [&](std::string_view value) { position_ = value; }));
+    started_ = true;
+    return {};
   }
 
   // What the space holds of an item; absent: nothing.
@@ -125,43 +131,49 @@ class Backfill {
       }
     }
     transaction->put(position_key(), last);
-    CommitResult result = commit_and_wait(*transaction);
-    if (result.outcome == CommitOutcome::kCommitted) return {};
-    return Failure(std::move(result.error));
+    return commit_or_fail(*transaction);
   }
 
-  bool finish(const Table& table) const {
-    const std::vector<SpaceId> spaces = table.spaces();
-    const auto position = std::ranges::find(spaces, space_) - spaces.begin();
-    if (position < std::ssize(spaces) && !table.needs_count()) {
-      const std::array<std::size_t, 1> positions = {static_cast<std::size_t>(position)};
-      if (!recount(engine_, table, positions, engine_.backfills)) return false;
+  // Entries of this job are in no count yet. A TTL queue has none.
+  Result<void> count(const Table& table) {
+    if (!recount_) {
+      std::vector<Table::Counted> spaces = table.counted();
+      std::erase_if(spaces, [&](const Table::Counted& other) { return other.space != space_; });
+      counted_ = spaces.empty();
+      if (counted_) return {};
+      recount_.emplace(*engine_.store, std::move(spaces));
     }
+    STATOR_TRY(const JobState state, recount_->step());
+    counted_ = state == JobState::kDone;
+    return {};
+  }
+
+  Result<void> finish() const {
     const auto finished = engine_.catalogue->update(
         name_, engine_.now_ms(), [&](TableDefinition& definition) -> Result<void> {
           std::erase(definition.unfinished, space_);
           return {};
         });
-    return finished || finished.error().code == Code::kResourceNotFound;
+    if (finished || finished.error().code == Code::kResourceNotFound) return {};
+    return Failure(finished.error());
   }
 
   Engine::Impl& engine_;
   std::string name_;
   SpaceId space_;
   bool started_ = false;
+  bool filled_ = false;
+  bool counted_ = false;
   std::string position_;  // the row key of the last item seen
+  std::optional<Recount> recount_;
 };
-
-void take_turn(Engine::Impl& engine, std::unique_ptr<Backfill> backfill) {
-  engine.backfills.post([&engine, backfill = std::move(backfill)]() mutable {
-    if (backfill->run()) take_turn(engine, std::move(backfill));
-  });
-}
 
 }  // namespace
 
 void start_backfill(Engine::Impl& engine, std::string table, SpaceId space) {
-  take_turn(engine, std::make_unique<Backfill>(engine, std::move(table), space));
+  const std::string name =
+      "filling of space " + std::to_string(space) + " of table '" + table + "'";
+  engine.jobs.add(name, std::make_unique<Backfill>(engine, std::move(table), space));
 }
 
 void resume_backfills(Engine::Impl& engine) {

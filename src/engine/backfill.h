@@ -14,10 +14,9 @@
 
 namespace stator {
 
-// Has the engine's worker fill `space` of a table. Ends early where the table or the space goes,
-// and where the engine stops.
+// Starts to fill `space` of a table. Ends early if the table or the space is dropped.
 void start_backfill(Engine::Impl& engine, std::string table, SpaceId space);
-// Goes on with those that an earlier process began.
+// Resumes those that an earlier process began.
 void resume_backfills(Engine::Impl& engine);
 
 }  // namespace stator

@@ -16,18 +16,75 @@ constexpr int64_t kLastBackupMs = 35LL * 24 * 3600 * 1000;
 // Developer guide, point-in-time recovery: how the service names them.
 constexpr std::string_view kLastBackupSuffix = "$DeletedTableBackup";
 
-void resume_backup(Engine::Impl& engine, const std::string& key, const Item& record) {
-  const auto space = static_cast<SpaceId>(integer_of(record, "Space"));
+class BackupJob final : public Job {
+ public:
+  // Without a view the copy starts with one of its own.
+  BackupJob(Engine::Impl& engine, std::string key, TablePtr table, SpaceId to,
+            std::unique_ptr<ReadView> view)
+      : engine_(engine), key_(std::move(key)), table_(std::move(table)), to_(to) {
+    if (view) begin(std::move(view));
+  }
+
+  Result<JobState> step() override {
+    if (!copied_) {
+      if (!copy_) STATOR_CHECK_OK(begin_again());
+      STATOR_TRY(const JobState state, copy_->step([](Transaction&, const std::string&) {}));
+      if (state == JobState::kMore) return state;
+      copied_ = CopiedRows{.items = copy_->items(), .bytes = copy_->bytes()};
+      copy_.reset();
+    }
+    STATOR_CHECK_OK(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+      if (record.empty()) return {};
+      record["Status"] = kBackupAvailable;
+      record["Items"] = copied_->items;
+      record["Bytes"] = copied_->bytes;
+      return {};
+    }));
+    return JobState::kDone;
+  }
+
+  void rest() override { copy_.reset(); }
+
+  Result<void> abandon(const Error&) override {
+    copy_.reset();
+    return engine_.catalogue->release_space(key_, to_);
+  }
+
+ private:
+  struct CopiedRows {
+    int64_t items = 0;
+    int64_t bytes = 0;
+  };
+
+  Result<void> begin_again() {
+    STATOR_CHECK_OK(engine_.store->drop_range(space_range(to_)));
+    STATOR_TRY(auto view, engine_.store->read_view());
+    begin(std::move(view));
+    return {};
+  }
+
+  void begin(std::unique_ptr<ReadView> view) {
+    TableHistory source;
+    source.key.space = table_->definition().space;
+    copy_.emplace(*engine_.store, std::move(view), CopyPlan{.from = std::move(source), .to = to_});
+  }
+
+  Engine::Impl& engine_;
+  std::string key_;
+  TablePtr table_;  // keeps its rows, whoever drops it
+  SpaceId to_;
+  std::optional<RowCopy> copy_;
+  std::optional<CopiedRows> copied_;
+};
+
+// The table that the record is a backup of; null if it is gone.
+TablePtr backed_up_table(const Engine::Impl& engine, const Item& record) {
   const auto definition = table_in(record);
-  if (!definition || !engine.store->drop_range(space_range(space))) return;
+  if (!definition) return nullptr;
   const auto snapshot = engine.catalogue->snapshot();
   const TablePtr* table = snapshot->find(definition->settings.table);
-  if (table == nullptr || (*table)->definition().id != definition->id) {
-    static_cast<void>(engine.catalogue->release_space(key, space));
-    return;
-  }
-  const auto view = engine.store->read_view();
-  if (view) take_backup(engine, key, (*table)->definition().space, space, **view);
+  if (table == nullptr || (*table)->definition().id != definition->id) return nullptr;
+  return *table;
 }
 
 }  // namespace
@@ -42,28 +99,26 @@ Result<bool> is_being_restored(const Engine::Impl& engine, std::string_view arn)
       restores, [&](const auto& restore) { return text_of(restore.second, "Backup") == arn; });
 }
 
-void take_backup(Engine::Impl& engine, const std::string& key, SpaceId from, SpaceId to,
-                 ReadView& view) {
-  TableHistory source;
-  source.key.space = from;
-  const auto copied = copy_rows(engine, view, {.from = std::move(source), .to = to},
-                                [](Transaction&, const std::string&) {});
-  if (!copied) return;
-  static_cast<void>(Records(*engine.store).change(key, [&](Item& record) -> Result<void> {
-    if (record.empty()) return {};
-    record["Status"] = kBackupAvailable;
-    record["Items"] = copied->items;
-    record["Bytes"] = copied->bytes;
-    return {};
-  }));
+void start_backup(Engine::Impl& engine, const std::string& id, const TablePtr& table, SpaceId to,
+                  std::unique_ptr<ReadView> view) {
+  engine.jobs.add("backup " + id,
+                  std::make_unique<BackupJob>(engine, record_key(RecordKind::kBackup, id), table,
+                                              to, std::move(view)));
 }
 
 Result<void> resume_copies(Engine::Impl& engine) {
-  STATOR_TRY(auto backups, Records(*engine.store).list(RecordKind::kBackup));
-  for (auto& [name, record] : backups) {
+  STATOR_TRY(const auto backups, Records(*engine.store).list(RecordKind::kBackup));
+  for (const auto& [id, record] : backups) {
     if (text_of(record, "Status") == kBackupAvailable) continue;
-    engine.jobs.post([&engine, key = record_key(RecordKind::kBackup, name),
-                      kept = std::move(record)] { resume_backup(engine, key, kept); });
+    const auto space = static_cast<SpaceId>(integer_of(record, "Space"));
+    if (const TablePtr table = backed_up_table(engine, record)) {
+      start_backup(engine, id, table, space, nullptr);
+      continue;
+    }
+    engine.jobs.add("deletion of backup " + id,
+                    [&engine, key = record_key(RecordKind::kBackup, id), space] {
+                      return engine.catalogue->release_space(key, space);
+                    });
   }
   const auto snapshot = engine.catalogue->snapshot();
   for (const auto& [name, table] : snapshot->restoring) {
@@ -75,7 +130,7 @@ Result<void> resume_copies(Engine::Impl& engine) {
 std::optional<NamedRecord> last_backup(Engine::Impl& engine, const Table& table, int64_t now_ms) {
   const TableDefinition& definition = table.definition();
   if (definition.recovery_ms == 0) return std::nullopt;
-  const Counters& counters = table.counters(0);
+  const Counters::Totals counters = table.counters(0).totals();
   return NamedRecord{.key = record_key(RecordKind::kBackup, admin::new_job_id(engine)),
                      .record = {{"Name", table.name() + std::string(kLastBackupSuffix)},
                                 {"Table", table.name()},
@@ -84,8 +139,8 @@ std::optional<NamedRecord> last_backup(Engine::Impl& engine, const Table& table,
                                 {"Status", kBackupAvailable},
                                 {"CreatedMs", now_ms},
                                 {"ExpiresMs", now_ms + kLastBackupMs},
-                                {"Items", std::max<int64_t>(0, counters.items)},
-                                {"Bytes", std::max<int64_t>(0, counters.bytes)}}};
+                                {"Items", counters.items},
+                                {"Bytes", counters.bytes}}};
 }
 
 void erase_expired_backups(Engine::Impl& engine) {

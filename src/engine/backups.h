@@ -2,14 +2,16 @@
 // Backups of tables, and tables restored from them.
 //
 // A backup is a copy of a table's items, as they were at one moment, in a space of its own; index
-// entries follow from the items. The record says CREATING until the copy is whole. A start copies
-// again what a crash has interrupted, and gives up what it can no longer copy; a table that is
-// being restored goes on where it was, and is there for everybody once it is whole.
+// entries follow from the items. The record says CREATING until the copy is whole. After a crash,
+// or a pause that is too long to keep a snapshot, the copy starts again: its moment is later then.
+// A backup that cannot be finished is deleted. A table that is being restored resumes where it was,
+// and is visible once it is whole.
 //
 // The last backup of a table with point-in-time recovery is no copy: the dropped table's items
 // themselves, for 35 days.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,10 +27,10 @@ inline constexpr std::string_view kBackupAvailable = "AVAILABLE";
 std::string backup_arn(const Engine::Impl& engine, const Item& record, std::string_view id);
 Result<bool> is_being_restored(const Engine::Impl& engine, std::string_view arn);
 
-// Copies what `view` sees; what fails is copied again at the next start.
-void take_backup(Engine::Impl& engine, const std::string& key, SpaceId from, SpaceId to,
-                 ReadView& view);
-// Goes on with the copies that an earlier process began.
+// Starts to copy what `view` sees of the table.
+void start_backup(Engine::Impl& engine, const std::string& id, const TablePtr& table, SpaceId to,
+                  std::unique_ptr<ReadView> view);
+// Resumes the copies that an earlier process began.
 Result<void> resume_copies(Engine::Impl& engine);
 
 // What the service keeps of a table that is dropped: one with point-in-time recovery.

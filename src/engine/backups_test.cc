@@ -140,9 +140,10 @@ TEST_F(Backups, ATableThatIsBeingRestoredHasItsNameAndNothingElse) {
   definition->settings.table = "Waiting";
   definition->space = 1000;
   definition->global_spaces = {1001};
-  // Without a source, so that the restoration cannot end.
+  // Of an import that no job resumes, so that it cannot end.
   change(record_key(RecordKind::kRestore, "Waiting"), [&](Item& record) {
-    record = Item{{"Backup", arn}, {"Definition", Binary{encode_table(*definition)}}};
+    record = Item{
+        {"Backup", arn}, {"Import", "none"}, {"Definition", Binary{encode_table(*definition)}}};
   });
   open_directory();
   EXPECT_THAT(engine_->create_table(hash_table("Waiting")),

@@ -11,6 +11,7 @@
 #include "engine/item_rules.h"
 #include "engine/messages.h"
 #include "engine/statement_actions.h"
+#include "engine/statement_plan.h"
 
 namespace stator {
 namespace {
@@ -55,7 +56,10 @@ struct Prepared {
 Result<Prepared> prepare_select(Prepared prepared, const partiql::Plan& plan) {
   const Failure refusal =
       fail(Code::kValidation, messages::select_without_key("BatchExecuteStatement"));
-  if (plan.index) return refusal;
+  if (plan.index) {
+    STATOR_CHECK_OK(check_statement_index(prepared.table->index(*plan.index)));
+    return refusal;
+  }
   STATOR_TRY(const auto wanted, wanted_key(prepared.table->key(), plan.where));
   if (!wanted || !wanted->nothing_else) return refusal;
   prepared.key = wanted->key;

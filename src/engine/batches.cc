@@ -3,6 +3,7 @@
 #include <mutex>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "api/messages.h"
 #include "api/validate.h"
@@ -25,26 +26,42 @@ struct TableReads {
   std::optional<ProjectionExpression> projection;
 };
 
+// The keys of a batch, which must differ. The service compares them before it looks for tables and
+// their schemas.
+class Seen {
+ public:
+  Result<void> add(const std::string& table, const Item& key) {
+    if (keys_.emplace(table, encode_item(key)).second) return {};
+    return fail(Code::kValidation, messages::kDuplicateKeys);
+  }
+
+ private:
+  std::set<std::pair<std::string, EncodedItem>> keys_;
+};
+
 Result<std::vector<TableReads>> prepare_reads(const CatalogueSnapshot& snapshot,
                                               const BatchGetItemRequest& request) {
   std::vector<TableReads> reads;
+  Seen seen;
+  std::optional<Error> missing;
   for (const auto& [name, keys] : request.items) {
     TableReads table_reads{.name = &name, .keys = &keys};
     auto table = find_table(snapshot, name);
-    STATOR_TRY(table_reads.projection, parse_projection(table ? table->get() : nullptr,
-                                                        keys.projection, keys.names, keys.legacy));
-    if (!table) return failure_of(std::move(table));
-    table_reads.table = std::move(*table);
+    STATOR_TRY(table_reads.projection,
+               parse_projection(table ? table->get() : nullptr, keys.projection, keys.names,
+                                keys.legacy, Layer::kCurrent));
+    for (const Item& key : keys.keys) STATOR_CHECK_OK(seen.add(name, key));
+    if (table) {
+      table_reads.table = std::move(*table);
+    } else if (!missing) {
+      missing = std::move(table).error();
+    }
     reads.push_back(std::move(table_reads));
   }
-  std::set<std::string> seen;
+  if (missing) return Failure(std::move(*missing));
   for (const TableReads& table_reads : reads) {
-    const Table& table = *table_reads.table;
     for (const Item& key : table_reads.keys->keys) {
-      STATOR_CHECK_OK(check_key(table.key(), key));
-      if (!seen.insert(item_row_key(table.secret(), table.key(), key)).second) {
-        return fail(Code::kValidation, messages::kDuplicateKeys);
-      }
+      STATOR_CHECK_OK(check_key(table_reads.table->key(), key));
     }
   }
   return reads;
@@ -111,7 +128,7 @@ struct NamedAction {
   WriteAction action;
 };
 
-Result<NamedAction> prepare_write(const std::string& name, const TablePtr& table,
+Result<NamedAction> parse_batched(const std::string& name, TablePtr table,
                                   const WriteRequest& request) {
   static const std::optional<std::string> no_expression;
   static const std::optional<Names> no_names;
@@ -120,32 +137,58 @@ Result<NamedAction> prepare_write(const std::string& name, const TablePtr& table
   if (puts == request.delete_key.has_value()) {
     return fail(Code::kValidation, messages::kManyTypes);
   }
-  const Item& item = puts ? *request.put : *request.delete_key;
-  NamedAction prepared{.name = name, .action = {}};
-  STATOR_TRY(prepared.action,
-             parse_write(table, {.action = puts ? TransactAction::kPut : TransactAction::kDelete,
-                                 .item = item,
-                                 .update = no_expression,
-                                 .condition = no_expression,
-                                 .names = no_names,
-                                 .values = no_values}));
-  STATOR_CHECK_OK(check_write(prepared.action, item));
-  return prepared;
+  NamedAction parsed{.name = name, .action = {}};
+  STATOR_TRY(parsed.action,
+             parse_write(std::move(table),
+                         {.action = puts ? TransactAction::kPut : TransactAction::kDelete,
+                          .item = puts ? *request.put : *request.delete_key,
+                          .update = no_expression,
+                          .condition = no_expression,
+                          .names = no_names,
+                          .values = no_values}));
+  return parsed;
 }
 
+// What identifies the item: of a put its key, or all of it if its table is absent.
+Item identity_of(const WriteAction& action, const WriteRequest& request) {
+  const Item& item = request.put ? *request.put : *request.delete_key;
+  if (action.table == nullptr) return item;
+  Item key;
+  for (const auto* attributes : {&action.table->key().hash, &action.table->key().range}) {
+    for (const AttributeDefinition& attribute : *attributes) {
+      if (const auto found = item.find(attribute.name); found != item.end()) key.insert(*found);
+    }
+  }
+  return key;
+}
+
+// Sizes, duplicates, absent tables, keys: in this order, each of the whole batch.
 Result<std::vector<NamedAction>> prepare_writes(const CatalogueSnapshot& snapshot,
                                                 const BatchWriteItemRequest& request) {
   std::vector<NamedAction> actions;
-  std::set<std::string> seen;
+  std::vector<const WriteRequest*> requests;
+  std::optional<Error> missing;
   for (const auto& [name, writes] : request.items) {
-    STATOR_TRY(const TablePtr table, find_table(snapshot, name));
+    auto table = find_table(snapshot, name);
     for (const WriteRequest& write : writes) {
-      STATOR_TRY(NamedAction action, prepare_write(name, table, write));
-      if (!seen.insert(action.action.row_key).second) {
-        return fail(Code::kValidation, messages::kDuplicateKeys);
-      }
+      STATOR_TRY(NamedAction action, parse_batched(name, table ? *table : nullptr, write));
       actions.push_back(std::move(action));
+      requests.push_back(&write);
     }
+    if (!table && !missing) missing = std::move(table).error();
+  }
+  Seen seen;
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    STATOR_CHECK_OK(seen.add(actions[i].name, identity_of(actions[i].action, *requests[i])));
+  }
+  if (missing) return Failure(std::move(*missing));
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    WriteAction& action = actions[i].action;
+    const WriteRequest& write = *requests[i];
+    if (write.put) {
+      STATOR_CHECK_OK(check_key(action.table->key(), identity_of(action, write)));
+    }
+    STATOR_CHECK_OK(check_write(action, write.put ? *write.put : *write.delete_key));
   }
   return actions;
 }

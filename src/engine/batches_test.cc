@@ -47,7 +47,7 @@ TEST_F(Batches, OneItemTwiceIsRefusedAndNothingIsWritten) {
       FailsWith(Code::kValidation, "Provided list of item keys contains duplicates"));
   EXPECT_THAT(batch_write({.items = {{"Alpha", {put_of({{"pk", "1"}})}},
                                      {"Beta", {put_of({{"nope", "1"}})}}}}),
-              FailsWith(Code::kValidation, "Missing the key pk"));
+              FailsWith(Code::kValidation, "The provided key element does not match the schema"));
   EXPECT_EQ(get("Alpha", {{"pk", "1"}}), std::nullopt);
   const BatchGetItemRequest twice{.items = {{"Alpha", {.keys = {{{"pk", "1"}}, {{"pk", "1"}}}}}}};
   EXPECT_THAT(engine_->batch_get_item(twice), FailsWith(Code::kValidation, "contains duplicates"));

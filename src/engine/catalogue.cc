@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "engine/catalogue_codec.h"
 #include "engine/catalogue_commit.h"
+#include "engine/catalogue_header.h"
 #include "engine/catalogue_rows.h"
 #include "engine/catalogue_spaces.h"
 #include "engine/messages.h"
@@ -15,10 +16,6 @@
 
 namespace stator {
 namespace {
-
-Failure not_a_catalogue(std::string what) {
-  return fail(Code::kCorruption, "The store holds no catalogue of Stator: " + std::move(what));
-}
 
 // The spaces that one version of a table has and another has not.
 std::vector<SpaceId> lost_spaces(const Table& before, const Table& after) {
@@ -40,8 +37,8 @@ const TablePtr* CatalogueSnapshot::find(std::string_view name) const {
   return found == tables.end() ? nullptr : &found->second;
 }
 
-Result<std::unique_ptr<Catalogue>> Catalogue::open(Store& store, Worker& worker) {
-  std::unique_ptr<Catalogue> catalogue(new Catalogue(store, worker));
+Result<std::unique_ptr<Catalogue>> Catalogue::open(Store& store, Jobs& jobs) {
+  std::unique_ptr<Catalogue> catalogue(new Catalogue(store, jobs));
   std::string header;
   STATOR_TRY(const bool found, store.get(catalogue_row_key(CatalogueRow::kHeader),
                                          [&](std::string_view value) { header = value; }));
@@ -50,15 +47,9 @@ Result<std::unique_ptr<Catalogue>> Catalogue::open(Store& store, Worker& worker)
     catalogue->publish({});
     return catalogue;
   }
-  if (header.size() != 4 + std::tuple_size_v<Hash128>) return not_a_catalogue("odd header");
-  const uint64_t version = read_big_endian(std::string_view(header).substr(0, 4));
-  if (version != kCatalogueFormat) {
-    return fail(Code::kCorruption, "The data has catalogue format " + std::to_string(version) +
-                                       "; this version of Stator reads format " +
-                                       std::to_string(kCatalogueFormat));
-  }
-  std::copy(header.begin() + 4, header.end(), catalogue->secret_.begin());
-  STATOR_CHECK_OK(catalogue->load());
+  STATOR_TRY(const CatalogueHeader read, read_catalogue_header(header));
+  catalogue->secret_ = read.secret;
+  STATOR_CHECK_OK(catalogue->load(read.format));
   return catalogue;
 }
 
@@ -67,19 +58,14 @@ Result<void> Catalogue::write_header() {
   STATOR_TRY(const auto view, store_.read_view());
   STATOR_CHECK_OK(view->scan({.range = {}, .expected_rows = 1},
                              [&](std::string_view, std::string_view) { return empty = false; }));
-  if (!empty) return not_a_catalogue("it has rows, but no header");
+  if (!empty) return fail(Code::kCorruption, "the data has rows, but no catalog header");
 
   const std::string secret = random_bytes(secret_.size());
   std::copy(secret.begin(), secret.end(), secret_.begin());
-  std::string header;
-  append_big_endian(header, kCatalogueFormat);
-  header += secret;
-  STATOR_TRY(const auto transaction, store_.begin());
-  transaction->put(catalogue_row_key(CatalogueRow::kHeader), header);
-  return commit_or_fail(*transaction);
+  return put_catalogue_header(store_, {.format = kCatalogueFormat, .secret = secret_});
 }
 
-Result<void> Catalogue::load() {
+Result<void> Catalogue::load(uint64_t format) {
   CatalogueSnapshot loaded;
   std::vector<SpaceId> dropped;
   std::map<SpaceId, std::string> counters;
@@ -93,35 +79,58 @@ Result<void> Catalogue::load() {
                                return read.has_value();
                              }));
   STATOR_CHECK_OK(std::move(read));
+  // Before anything else is written: an older version of Stator must refuse what this one adds.
+  // The rows of format 1 are as they are in format 2.
+  if (format != kCatalogueFormat) {
+    STATOR_CHECK_OK(put_catalogue_header(store_, {.format = kCatalogueFormat, .secret = secret_}));
+  }
   for (const auto& [name, table] : loaded.tables) note_recording(table);
   publish(std::move(loaded));
   STATOR_CHECK_OK(load_counters(counters));
-  for (const SpaceId space : dropped) {
-    worker_.post([this, space] { erase_rows(space); });
-  }
+  erase_later(dropped);
   return {};
 }
 
 Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
                                  CatalogueSnapshot& loaded, std::vector<SpaceId>& dropped,
                                  std::map<SpaceId, std::string>& counters) {
-  const std::string_view id = rest.empty() ? rest : rest.substr(1);
-  if (rest.starts_with(static_cast<char>(CatalogueRow::kDropped))) {
-    dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
-  } else if (rest.starts_with(static_cast<char>(CatalogueRow::kCounters))) {
-    counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
-  } else if (rest.starts_with(static_cast<char>(CatalogueRow::kTable))) {
-    STATOR_TRY(TableDefinition definition, decode_table(value));
-    STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
-    loaded.tables.emplace(table->name(), std::move(table));
-  } else if (rest.starts_with(static_cast<char>(CatalogueRow::kRecord))) {
-    return load_record(rest, value, loaded);
-  } else if (rest.starts_with(static_cast<char>(CatalogueRow::kLog))) {
-    STATOR_TRY(LogDefinition log, decode_log(value));
-    const SpaceId space = log.space;
-    loaded.logs.emplace(space, std::make_shared<const LogDefinition>(std::move(log)));
+  const auto unknown = [] {
+    return fail(Code::kCorruption,
+                "unknown row in the catalog; damaged, or written by another version of Stator");
+  };
+  if (rest.empty()) return unknown();
+  const std::string_view id = rest.substr(1);
+  const bool is_space = id.size() == sizeof(SpaceId);
+  switch (static_cast<CatalogueRow>(rest[0])) {
+    case CatalogueRow::kHeader:
+    case CatalogueRow::kNextSpace:
+      return id.empty() ? Result<void>() : unknown();
+    case CatalogueRow::kBackfill:
+      return is_space ? Result<void>() : unknown();
+    case CatalogueRow::kDropped:
+      if (!is_space) return unknown();
+      dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
+      return {};
+    case CatalogueRow::kCounters:
+      if (!is_space) return unknown();
+      counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
+      return {};
+    case CatalogueRow::kTable: {
+      STATOR_TRY(TableDefinition definition, decode_table(value));
+      STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
+      loaded.tables.emplace(table->name(), std::move(table));
+      return {};
+    }
+    case CatalogueRow::kRecord:
+      return is_record(id, value) ? load_record(rest, value, loaded) : unknown();
+    case CatalogueRow::kLog: {
+      STATOR_TRY(LogDefinition log, decode_log(value));
+      const SpaceId space = log.space;
+      loaded.logs.emplace(space, std::make_shared<const LogDefinition>(std::move(log)));
+      return {};
+    }
   }
-  return {};
+  return unknown();
 }
 
 // The rows are gone before anything can be written, so that after a crash they are absent, not old.
@@ -132,12 +141,12 @@ Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows
     for (std::size_t i = 0; i < spaces.size(); ++i) {
       const auto row = rows.find(spaces[i]);
       if (row == rows.end() || row->second.size() != 16) {
-        table->needs_count() = true;
+        table->count_state()->is_needed = true;
         continue;
       }
       const std::string_view value = row->second;
-      table->counters(i).items = static_cast<int64_t>(read_big_endian(value.substr(0, 8)));
-      table->counters(i).bytes = static_cast<int64_t>(read_big_endian(value.substr(8)));
+      table->counters(i).set({.items = static_cast<int64_t>(read_big_endian(value.substr(0, 8))),
+                              .bytes = static_cast<int64_t>(read_big_endian(value.substr(8)))});
     }
   }
   if (rows.empty()) return {};
@@ -153,13 +162,13 @@ void Catalogue::save_counters() {
   bool any = false;
   const auto current = snapshot();
   for (const auto& [name, table] : current->tables) {
-    if (table->needs_count() || table->counted_roughly()) continue;
+    if (table->needs_count()) continue;
     const std::vector<SpaceId> spaces = table->spaces();
     for (std::size_t i = 0; i < spaces.size(); ++i) {
-      const Counters& counters = table->counters(i);
+      const Counters::Totals counters = table->counters(i).totals();
       std::string value;
-      append_big_endian(value, static_cast<uint64_t>(counters.items.load()));
-      append_big_endian(value, static_cast<uint64_t>(counters.bytes.load()));
+      append_big_endian(value, static_cast<uint64_t>(counters.items));
+      append_big_endian(value, static_cast<uint64_t>(counters.bytes));
       (*transaction)->put(catalogue_row_key(CatalogueRow::kCounters, spaces[i]), value);
       any = true;
     }
@@ -299,9 +308,12 @@ Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms, LastBack
 }
 
 void Catalogue::erase_later(const std::vector<SpaceId>& spaces) {
-  for (const SpaceId space : spaces) {
-    worker_.post([this, space] { erase_rows(space); });
-  }
+  for (const SpaceId space : spaces) erase_later(space);
+}
+
+void Catalogue::erase_later(SpaceId space) {
+  jobs_.add("erasure of space " + std::to_string(space),
+            [this, space] { return erase_rows(space); });
 }
 
 Result<LogPtr> Catalogue::erase(const Table& table, const std::vector<SpaceId>& lost,
@@ -321,13 +333,12 @@ Result<LogPtr> Catalogue::erase(const Table& table, const std::vector<SpaceId>& 
   return log;
 }
 
-// A failure leaves the dropped row, and the next start tries again.
-void Catalogue::erase_rows(SpaceId space) const {
-  if (is_held(space) || !store_.drop_range(space_range(space))) return;
-  auto transaction = store_.begin();
-  if (!transaction) return;
-  (*transaction)->erase(catalogue_row_key(CatalogueRow::kDropped, space));
-  static_cast<void>(commit_and_wait(**transaction));
+Result<void> Catalogue::erase_rows(SpaceId space) const {
+  if (is_held(space)) return {};
+  STATOR_CHECK_OK(store_.drop_range(space_range(space)));
+  STATOR_TRY(const auto transaction, store_.begin());
+  transaction->erase(catalogue_row_key(CatalogueRow::kDropped, space));
+  return commit_or_fail(*transaction);
 }
 
 void Catalogue::note_recording(const TablePtr& table) {

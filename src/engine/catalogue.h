@@ -4,7 +4,7 @@
 // Thread safety: every method may be called from any thread at once; reads take a snapshot and
 // never wait for changes.
 // Durability: a change has been committed when the method that makes it returns.
-// Lifetime: the store and the worker must outlive the catalogue and every TablePtr.
+// Lifetime: the store and the jobs must outlive the catalogue and every TablePtr.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@
 
 #include "base/function_ref.h"
 #include "engine/change_log.h"
+#include "engine/jobs.h"
 #include "engine/published.h"
 #include "engine/table.h"
-#include "engine/worker.h"
 #include "storage/store.h"
 
 namespace stator {
@@ -63,9 +63,10 @@ using NewSpace = FunctionRef<SpaceId()>;
 
 class Catalogue {
  public:
-  // Reads the catalogue, writes one into an empty store, and has `worker` erase what dropped tables
-  // left behind. kCorruption where the store holds something else.
-  static Result<std::unique_ptr<Catalogue>> open(Store& store, Worker& worker);
+  // Reads the catalogue, brings it to the current format, writes one into an empty store, and has
+  // `jobs` erase what dropped tables left behind. kCorruption if the store holds something else or
+  // another format, or a row is unknown.
+  static Result<std::unique_ptr<Catalogue>> open(Store& store, Jobs& jobs);
 
   std::shared_ptr<const CatalogueSnapshot> snapshot() const { return snapshot_.get(); }
   const Hash128& secret() const { return secret_; }
@@ -104,17 +105,19 @@ class Catalogue {
   // Gives spaces to a table that is to be restored, and keeps it in the record.
   // kTableAlreadyExists where the name is taken, kTableInUse where it is so by another restoration.
   Result<TablePtr> begin_restore(TableDefinition definition, Item record);
-  // From now on the table is there for everybody.
+  // Makes the table visible. No error if it is not being restored.
   Result<void> finish_restore(const std::string& name);
+  // Forgets a table that is being restored, and erases its rows. No error if there is none.
+  Result<void> cancel_restore(const std::string& name);
 
   // Keeps the counters for the next start. Nobody may write afterwards.
   void save_counters();
 
  private:
-  Catalogue(Store& store, Worker& worker) : store_(store), worker_(worker) {}
+  Catalogue(Store& store, Jobs& jobs) : store_(store), jobs_(jobs) {}
 
   Result<void> write_header();
-  Result<void> load();
+  Result<void> load(uint64_t format);
   Result<void> load_row(std::string_view rest, std::string_view value, CatalogueSnapshot& loaded,
                         std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
   Result<void> load_record(std::string_view rest, std::string_view value,
@@ -129,7 +132,8 @@ class Catalogue {
   Result<Written> insert(const CreateTableRequest& settings, int64_t now_ms);
   Result<LogPtr> erase(const Table& table, const std::vector<SpaceId>& lost,
                        const std::optional<NamedRecord>& backup, int64_t now_ms);
-  void erase_rows(SpaceId space) const;  // unless it is held
+  void erase_later(SpaceId space);
+  Result<void> erase_rows(SpaceId space) const;  // unless it is held
   void publish(CatalogueSnapshot next);
   void note_recording(const TablePtr& table);
 
@@ -151,7 +155,7 @@ class Catalogue {
                     int64_t now_ms) const;
 
   Store& store_;
-  Worker& worker_;
+  Jobs& jobs_;
   Hash128 secret_ = {};
   std::mutex changes_;  // held by whatever changes the catalogue
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there

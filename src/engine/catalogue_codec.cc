@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A definition is kept as an item in binary form: members can be added without a new version, and
-// one checked decoder serves all. Enumerations are numbers in the order of their declaration,
-// which therefore never changes.
+// A definition is kept as an item in binary form, so that one checked decoder serves all.
+// Enumerators are kept as the numbers of stored_codes.h. A new member needs a new kCatalogueFormat:
+// readers refuse members that they do not know.
 #include "engine/catalogue_codec.h"
 
 #include <utility>
+
+#include "engine/stored_codes.h"
 
 namespace stator {
 namespace {
@@ -17,12 +19,16 @@ Failure damaged(std::string_view what) {
               "A table definition in the catalogue is damaged: " + std::string(what));
 }
 
+Failure unknown_version(int64_t version) {
+  return damaged("version " + std::to_string(version) + "; this version of Stator reads 1 and 2");
+}
+
 // ---- Out
 
 template <class E>
   requires std::is_enum_v<E>
 AttributeValue number(E value) {
-  return {static_cast<int>(value)};
+  return {stored_code(value)};
 }
 
 AttributeValue encode(const KeySchema& schema) {
@@ -141,9 +147,11 @@ Result<int64_t> integer(const Map& map, const char* name, int64_t min, int64_t m
 }
 
 template <class E>
-Result<E> enumerator(const Map& map, const char* name, E last) {
-  STATOR_TRY(const int64_t value, integer(map, name, 0, static_cast<int64_t>(last)));
-  return static_cast<E>(value);
+Result<E> enumerator(const Map& map, const char* name) {
+  STATOR_TRY(const int64_t code, integer(map, name, 0, INT64_MAX));
+  const auto value = from_stored<E>(code);
+  if (!value) return damaged(name);
+  return *value;
 }
 
 Result<SpaceId> space(const Map& map) {
@@ -164,7 +172,7 @@ Result<KeySchema> key_schema(const Map& map) {
     if (entry == nullptr) return damaged("KeySchema");
     KeySchemaElement element;
     STATOR_TRY(element.name, text(*entry, "Name"));
-    STATOR_TRY(element.type, enumerator(*entry, "Type", KeyType::kRange));
+    STATOR_TRY(element.type, enumerator<KeyType>(*entry, "Type"));
     schema.push_back(std::move(element));
   }
   return schema;
@@ -178,7 +186,7 @@ Result<std::vector<AttributeDefinition>> attribute_definitions(const Map& map) {
     if (entry == nullptr) return damaged("Attributes");
     AttributeDefinition attribute;
     STATOR_TRY(attribute.name, text(*entry, "Name"));
-    STATOR_TRY(attribute.type, enumerator(*entry, "Type", ScalarType::kB));
+    STATOR_TRY(attribute.type, enumerator<ScalarType>(*entry, "Type"));
     attributes.push_back(std::move(attribute));
   }
   return attributes;
@@ -216,7 +224,7 @@ Result<EncryptionSpecification> encryption(const Map& map) {
     encryption.enabled = *enabled;
   }
   if (map.contains("Type")) {
-    STATOR_TRY(encryption.type, enumerator(map, "Type", EncryptionType::kKms));
+    STATOR_TRY(encryption.type, enumerator<EncryptionType>(map, "Type"));
   }
   if (map.contains("KeyId")) {
     STATOR_TRY(encryption.key_id, text(map, "KeyId"));
@@ -274,7 +282,7 @@ Result<IndexDefinition> index_definition(const Map& map) {
   IndexDefinition index;
   STATOR_TRY(index.name, text(map, "Name"));
   STATOR_TRY(index.key_schema, key_schema(map));
-  STATOR_TRY(index.projection.type, enumerator(map, "Projection", ProjectionType::kInclude));
+  STATOR_TRY(index.projection.type, enumerator<ProjectionType>(map, "Projection"));
   STATOR_TRY(const List* included, member<List>(map, "Included"));
   for (const AttributeValue& value : *included) {
     const auto* name = value.get_if<std::string>();
@@ -310,8 +318,7 @@ Result<void> read_log_settings(const Map& map, TableDefinition& definition) {
     STATOR_TRY(const bool* enabled, member<bool>(*stream, "Enabled"));
     definition.settings.stream = StreamSpecification{.enabled = *enabled};
     if (stream->contains("View")) {
-      STATOR_TRY(definition.settings.stream->view,
-                 enumerator(*stream, "View", StreamViewType::kKeysOnly));
+      STATOR_TRY(definition.settings.stream->view, enumerator<StreamViewType>(*stream, "View"));
     }
   }
   if (map.contains("Log")) {
@@ -374,7 +381,7 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
   const Item item = decode_item(ItemView(bytes));
   STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
   if (version != kVersion && version != kVersionWithBackfill) {
-    return fail(Code::kCorruption, "The catalogue was written by a newer version of Stator");
+    return unknown_version(version);
   }
   TableDefinition definition;
   CreateTableRequest& settings = definition.settings;
@@ -389,14 +396,13 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
   STATOR_CHECK_OK(
       read_indexes(item, "GlobalIndexes", settings.global_indexes, definition.global_spaces));
   if (item.contains("BillingMode")) {
-    STATOR_TRY(settings.billing_mode, enumerator(item, "BillingMode", BillingMode::kPayPerRequest));
+    STATOR_TRY(settings.billing_mode, enumerator<BillingMode>(item, "BillingMode"));
   }
   STATOR_TRY(settings.throughput, throughput<Throughput>(item, "Throughput"));
   STATOR_TRY(settings.on_demand_throughput, throughput<OnDemandThroughput>(item, "OnDemand"));
   STATOR_TRY(settings.warm_throughput, throughput<Throughput>(item, "Warm"));
   if (item.contains("TableClass")) {
-    STATOR_TRY(settings.table_class,
-               enumerator(item, "TableClass", TableClass::kStandardInfrequentAccess));
+    STATOR_TRY(settings.table_class, enumerator<TableClass>(item, "TableClass"));
   }
   if (item.contains("DeletionProtection")) {
     STATOR_TRY(const bool* enabled, member<bool>(item, "DeletionProtection"));
@@ -420,6 +426,7 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
   }
   STATOR_CHECK_OK(read_changes(item, definition));
   STATOR_CHECK_OK(read_log_settings(item, definition));
+  if (encode_table(definition) != bytes) return damaged("unknown members");
   return definition;
 }
 
@@ -451,7 +458,7 @@ Result<LogDefinition> decode_log(std::string_view bytes) {
   const Item item = decode_item(ItemView(bytes));
   STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
   if (version != kVersion) {
-    return fail(Code::kCorruption, "The catalogue was written by a newer version of Stator");
+    return unknown_version(version);
   }
   LogDefinition log;
   STATOR_TRY(log.space, space(item));
@@ -465,12 +472,13 @@ Result<LogDefinition> decode_log(std::string_view bytes) {
     if (entry == nullptr) return damaged("Streams");
     LoggedStream stream;
     STATOR_TRY(stream.created_ms, integer(*entry, "CreatedMs", INT64_MIN, INT64_MAX));
-    STATOR_TRY(stream.view, enumerator(*entry, "View", StreamViewType::kKeysOnly));
+    STATOR_TRY(stream.view, enumerator<StreamViewType>(*entry, "View"));
     if (entry->contains("EndedMs")) {
       STATOR_TRY(stream.ended_ms, integer(*entry, "EndedMs", INT64_MIN, INT64_MAX));
     }
     log.streams.push_back(stream);
   }
+  if (encode_log(log) != bytes) return damaged("unknown members");
   return log;
 }
 

@@ -112,7 +112,6 @@ LogPtr Catalogue::end_log(const Table& table, int64_t now_ms, Transaction& trans
 void Catalogue::tend_logs(int64_t now_ms) {
   const auto current = snapshot();
   for (const auto& [space, log] : current->logs) {
-    if (worker_.stopping()) return;
     static_cast<void>(tend_log(space, now_ms));
   }
 }
@@ -177,7 +176,7 @@ Result<void> Catalogue::forget_streams(const LogDefinition& log, int64_t now_ms)
   publish(std::move(next));
   if (ends) {
     recording_.erase(log.space);
-    worker_.post([this, space = log.space] { erase_rows(space); });
+    erase_later(log.space);
   }
   return {};
 }

@@ -33,11 +33,14 @@ void Catalogue::release(const HeldHistory& history) {
     const std::lock_guard lock(held_mutex_);
     if (const auto found = held_.find(history); found != held_.end()) held_.erase(found);
   }
-  // The table may have gone meanwhile.
-  worker_.post([this, space = history.space] {
-    const auto dropped =
-        store_.get(catalogue_row_key(CatalogueRow::kDropped, space), [](std::string_view) {});
-    if (dropped && *dropped) erase_rows(space);
+  const SpaceId space = history.space;
+  if (is_held(space)) return;
+  // The table may have been dropped in the meantime.
+  jobs_.add("release of space " + std::to_string(space), [this, space]() -> Result<void> {
+    STATOR_TRY(const bool dropped, store_.get(catalogue_row_key(CatalogueRow::kDropped, space),
+                                              [](std::string_view) {}));
+    if (!dropped) return {};
+    return erase_rows(space);
   });
 }
 
@@ -80,7 +83,7 @@ Result<void> Catalogue::release_space(const std::string& record_key, SpaceId spa
     transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
     return commit_or_fail(*transaction);
   }));
-  worker_.post([this, space] { erase_rows(space); });
+  erase_later(space);
   return {};
 }
 
@@ -123,7 +126,6 @@ Result<void> Catalogue::load_record(std::string_view rest, std::string_view valu
     return rest.starts_with(record_key(kind, {}).substr(kPartitionBytes));
   };
   if (is_of(RecordKind::kSettings)) return {};
-  STATOR_CHECK_OK(validate_item(value));
   const Item kept = decode_item(ItemView(value));
   if (const auto history = history_of(kept)) hold(*history);
   if (!is_of(RecordKind::kRestore)) return {};
@@ -148,10 +150,32 @@ Result<void> Catalogue::finish_restore(const std::string& name) {
     return commit_or_fail(*transaction);
   }));
   if (const auto history = history_of(record)) release(*history);
-  table->needs_count() = true;
+  table->count_state()->is_needed = true;
   next.restoring.erase(found);
   next.tables.emplace(name, table);
   publish(std::move(next));
+  return {};
+}
+
+Result<void> Catalogue::cancel_restore(const std::string& name) {
+  const std::lock_guard lock(changes_);
+  CatalogueSnapshot next = *snapshot();
+  const auto found = next.restoring.find(name);
+  if (found == next.restoring.end()) return {};
+  const std::vector<SpaceId> spaces = found->second->all_spaces();
+  STATOR_TRY(const Item record, Records(store_).get(record_key(RecordKind::kRestore, name)));
+  STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
+    STATOR_TRY(const auto transaction, store_.begin());
+    transaction->erase(record_key(RecordKind::kRestore, name));
+    for (const SpaceId space : spaces) {
+      transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+    }
+    return commit_or_fail(*transaction);
+  }));
+  if (const auto history = history_of(record)) release(*history);
+  next.restoring.erase(found);
+  publish(std::move(next));
+  erase_later(spaces);
   return {};
 }
 

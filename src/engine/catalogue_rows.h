@@ -10,7 +10,10 @@
 
 namespace stator {
 
-inline constexpr uint32_t kCatalogueFormat = 1;
+// The format of all that the engine stores. Whatever is added or changed there gets a new one, so
+// that no version of Stator writes into a directory without knowing all of it.
+inline constexpr uint32_t kCatalogueFormat = 2;
+inline constexpr uint32_t kOldestFormat = 1;  // that a start migrates
 
 // What follows the partition in a row's key.
 enum class CatalogueRow : char {

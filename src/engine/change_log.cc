@@ -8,7 +8,7 @@
 namespace stator {
 namespace {
 
-constexpr char kVersion = 1;
+constexpr char kRowVersion = 1;
 constexpr char kHasBefore = 1;
 constexpr char kHasAfter = 2;
 constexpr char kByService = 4;
@@ -33,7 +33,7 @@ KeyRange stamp_range(SpaceId log, unsigned char bucket, uint64_t from, uint64_t 
   return range;
 }
 
-Failure damaged(std::string_view what) {
+Failure damaged_row(std::string_view what) {
   return fail(Code::kCorruption, "A row of a change log is damaged: " + std::string(what));
 }
 
@@ -69,7 +69,7 @@ void put_change(Transaction& transaction, SpaceId log, std::string_view item_row
   const std::string_view after = change.after ? change.after->bytes() : std::string_view();
   std::string value;
   value.reserve(kRecordHead + before.size() + after.size());
-  value.push_back(kVersion);
+  value.push_back(kRowVersion);
   value.push_back(static_cast<char>((change.before ? kHasBefore : 0) |
                                     (change.after ? kHasAfter : 0) |
                                     (change.by_service ? kByService : 0)));
@@ -84,18 +84,19 @@ Result<Change> read_change(std::string_view key, std::string_view value) {
   const bool known = key.size() == kRowKeyBytes &&
                      static_cast<unsigned char>(key[sizeof(SpaceId)]) < kLogBuckets &&
                      has_form(key, static_cast<unsigned char>(key[sizeof(SpaceId)]));
-  if (!known) return damaged("its key");
-  if (value.size() < kRecordHead || value[0] != kVersion) return damaged("its version or length");
+  if (!known) return damaged_row("its key");
+  if (value.size() < kRecordHead || value[0] != kRowVersion)
+    return damaged_row("its version or length");
   const char flags = value[1];
   constexpr char kKnown = kHasBefore | kHasAfter | kByService;
   if ((flags & ~kKnown) != 0 || (flags & (kHasBefore | kHasAfter)) == 0)
-    return damaged("its flags");
+    return damaged_row("its flags");
   const std::string_view images = value.substr(kRecordHead);
   const auto length = static_cast<std::size_t>(read_big_endian(value.substr(10, 4)));
-  if (length > images.size()) return damaged("the length of an image");
+  if (length > images.size()) return damaged_row("the length of an image");
   const auto image = [&](char flag, std::string_view bytes) -> Result<std::optional<ItemView>> {
     if ((flags & flag) == 0) {
-      if (!bytes.empty()) return damaged("an image where there should be none");
+      if (!bytes.empty()) return damaged_row("an image where there should be none");
       return std::optional<ItemView>();
     }
     STATOR_CHECK_OK(validate_item(bytes));
@@ -129,7 +130,7 @@ Result<void> scan_changes(ReadView& view, SpaceId log, unsigned bucket, uint64_t
 }
 
 void put_mark(Transaction& transaction, SpaceId log, const LogMark& mark) {
-  std::string value(1, kVersion);
+  std::string value(1, kRowVersion);
   append_big_endian(value, static_cast<uint64_t>(mark.time_ms));
   append_big_endian(value, static_cast<uint64_t>(mark.stream_ms));
   transaction.put_stamped(partition_of(log, kMarkBucket), {}, value);
@@ -144,8 +145,8 @@ bool is_mark(std::string_view key) {
 }
 
 Result<LogMark> read_mark(std::string_view key, std::string_view value) {
-  if (!is_mark(key)) return damaged("a mark's key");
-  if (value.size() != kMarkBytes || value[0] != kVersion) return damaged("a mark");
+  if (!is_mark(key)) return damaged_row("a mark's key");
+  if (value.size() != kMarkBytes || value[0] != kRowVersion) return damaged_row("a mark");
   return LogMark{.stamp = stamp_of(key),
                  .time_ms = read_time(value.substr(1, 8)),
                  .stream_ms = read_time(value.substr(9))};

@@ -1,50 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/counting.h"
 
-#include <numeric>
+#include <utility>
 
 namespace stator {
 namespace {
 
-bool count(ReadView& view, SpaceId space, Counters& counters, const Worker& worker) {
-  int64_t items = 0;
-  int64_t bytes = 0;
-  const auto scanned =
-      view.scan({.range = space_range(space)}, [&](std::string_view, std::string_view value) {
-        ++items;
-        bytes += static_cast<int64_t>(item_size_bytes(ItemView(value)));
-        return !worker.stopping();
-      });
-  counters.items += items;
-  counters.bytes += bytes;
-  return scanned && !worker.stopping();
-}
+constexpr std::size_t kRowsAtOnce = 16'384;
+constexpr std::size_t kBytesAtOnce = 16UL << 20;
+
+class CountJob final : public Job {
+ public:
+  CountJob(Store& store, const Table& table)
+      : state_(table.count_state()), recount_(store, table.counted()) {}
+  CountJob(const CountJob&) = delete;
+  CountJob& operator=(const CountJob&) = delete;
+  ~CountJob() override { state_->is_running = false; }
+
+  Result<JobState> step() override {
+    STATOR_TRY(const JobState step, recount_.step());
+    if (step == JobState::kDone) state_->is_needed = false;
+    return step;
+  }
+  void rest() override { recount_.reset(); }
+  // The next DescribeTable starts another.
+  Result<void> abandon(const Error&) override { return {}; }
+
+ private:
+  std::shared_ptr<Table::CountState> state_;
+  Recount recount_;
+};
 
 }  // namespace
 
-bool recount(Engine::Impl& engine, const Table& table, std::span<const std::size_t> positions,
-             const Worker& worker) {
-  const std::optional<uint64_t> writes_before = engine.writes.entered_if_empty();
-  auto view = engine.store->read_view();
-  if (!view) return false;
-  for (const std::size_t position : positions) {
-    table.counters(position).items = 0;
-    table.counters(position).bytes = 0;
+Result<void> Recount::begin() {
+  counts_.clear();
+  for (const Table::Counted& space : spaces_) counts_.push_back(space.counters->begin_count());
+  STATOR_TRY(NumberedView numbered, store_.numbered_view());
+  for (std::size_t i = 0; i < spaces_.size(); ++i) {
+    spaces_[i].counters->set_base(counts_[i], numbered.sequence);
   }
-  if (!writes_before || writes_before != engine.writes.entered_if_empty()) {
-    table.counted_roughly() = true;
-  }
-  const std::vector<SpaceId> spaces = table.spaces();
-  return std::ranges::all_of(positions, [&](std::size_t position) {
-    return count(**view, spaces[position], table.counters(position), worker);
-  });
+  view_ = std::move(numbered.view);
+  at_ = 0;
+  after_.clear();
+  counted_ = {};
+  return {};
 }
 
-void CountJob::run() {
-  std::vector<std::size_t> positions(table_->spaces().size());
-  std::iota(positions.begin(), positions.end(), 0);
-  table_->counted_roughly() = false;
-  complete_ = recount(engine_, *table_, positions, engine_.housekeeping);
+Result<JobState> Recount::step() {
+  if (!view_) STATOR_CHECK_OK(begin());
+  KeyRange range = space_range(spaces_[at_].space);
+  if (!after_.empty()) range.begin = after_ + '\0';
+  Counters::Totals counted = counted_;
+  std::string last;
+  std::size_t rows = 0;
+  std::size_t bytes = 0;
+  bool full = false;
+  STATOR_CHECK_OK(view_->scan(
+      {.range = std::move(range), .expected_rows = kRowsAtOnce},
+      [&](std::string_view key, std::string_view value) {
+        counted += {.items = 1, .bytes = static_cast<int64_t>(item_size_bytes(ItemView(value)))};
+        bytes += value.size();
+        full = ++rows == kRowsAtOnce || bytes >= kBytesAtOnce;
+        if (full) last = key;
+        return !full;
+      }));
+  counted_ = counted;
+  after_ = std::move(last);
+  if (full) return JobState::kMore;
+  spaces_[at_].counters->finish_count(counts_[at_], counted_);
+  counted_ = {};
+  if (++at_ < spaces_.size()) return JobState::kMore;
+  view_.reset();
+  return JobState::kDone;
+}
+
+void start_count(Engine::Impl& engine, const Table& table) {
+  if (!table.needs_count() || table.count_state()->is_running.exchange(true)) return;
+  engine.jobs.add("count of table '" + table.name() + "'",
+                  std::make_unique<CountJob>(*engine.store, table));
 }
 
 }  // namespace stator

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting what spaces hold, where the engine does not know it.
+// Counting what spaces hold, exactly, while writes go on.
 #pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "engine/engine_impl.h"
 
 namespace stator {
 
-// Counts a table of which the process does not know what was there before it started. What is being
-// written at the very moment it begins may be counted twice or not at all, so the count is kept for
-// later processes only where nothing was.
-class CountJob {
+// A count of some of a table's spaces, in steps.
+// Errors: the store's; after one, the same step can be repeated.
+class Recount {
  public:
-  CountJob(Engine::Impl& engine, TablePtr table) : engine_(engine), table_(std::move(table)) {}
-  CountJob(const CountJob&) = delete;
-  CountJob& operator=(const CountJob&) = delete;
-  ~CountJob() {
-    if (!complete_) table_->needs_count() = true;
-  }
+  Recount(Store& store, std::vector<Table::Counted> spaces)
+      : store_(store), spaces_(std::move(spaces)) {}
 
-  void run();
+  Result<JobState> step();
+  // Releases the view; the next step starts again.
+  void reset() { view_.reset(); }
 
  private:
-  Engine::Impl& engine_;
-  TablePtr table_;
-  bool complete_ = false;
+  Result<void> begin();
+
+  Store& store_;
+  std::vector<Table::Counted> spaces_;
+  std::vector<uint64_t> counts_;    // Counters::begin_count(), of each
+  std::unique_ptr<ReadView> view_;  // null: to be taken
+  std::size_t at_ = 0;              // in spaces_
+  std::string after_;               // the last row of it that was counted
+  Counters::Totals counted_;
 };
 
-// Counts again what the spaces at `positions` of a table hold (see Table::counters). False where
-// the store fails or the worker stops.
-bool recount(Engine::Impl& engine, const Table& table, std::span<const std::size_t> positions,
-             const Worker& worker);
+// Starts to count a table that needs it, unless that is under way.
+void start_count(Engine::Impl& engine, const Table& table);
 
 }  // namespace stator

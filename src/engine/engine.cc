@@ -19,6 +19,7 @@ namespace {
 void tend_all(Engine::Impl& engine) {
   engine.catalogue->tend_logs(engine.now_ms());
   erase_expired_backups(engine);
+  start_token_sweep(engine);
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ void tend_all(Engine::Impl& engine) {
 Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(store), options);
-  STATOR_TRY(impl->catalogue, Catalogue::open(*impl->store, impl->housekeeping));
+  STATOR_TRY(impl->catalogue, Catalogue::open(*impl->store, impl->jobs));
   // From here on it ends as an engine does, its workers first.
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
@@ -45,13 +46,13 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
 
 void Engine::tend() {
   tend_all(*impl_);
+  impl_->jobs.retry_now();
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Engine::~Engine() {
   impl_->sweeper.stop();
-  impl_->backfills.stop();
   impl_->ticker.stop();
   impl_->jobs.stop();
   impl_->writes.wait_until_empty();

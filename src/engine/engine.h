@@ -33,13 +33,16 @@ using Done = std::move_only_function<void(Result<T>)>;
 struct EngineOptions {
   const Clock* clock = &system_clock();  // must outlive the engine
   std::string region = "us-east-1";      // of ARNs
-  std::string account = "000000000000";
+  std::string account = "000000782867";
   // Its directories stand for S3's buckets; empty: there are none.
   std::filesystem::path buckets = {};
   // Told of what no answer tells, such as why an item was not imported; from any thread.
   std::function<void(const std::string&)> report = {};
   // How often expired items are looked for, by the machine's time; zero: when told only.
   std::chrono::milliseconds sweep_interval{1000};
+  // Pause before a failed step of a job is tried again, by the failures in a row; empty: see
+  // jobs.h.
+  std::function<std::chrono::milliseconds(int failures)> retry_delay = {};
   // How often Engine::tend() is done without being told, by the machine's time; zero: never.
   std::chrono::milliseconds tend_interval{60'000};
 };
@@ -89,7 +92,8 @@ class Engine {
   Result<GetRecordsResponse> get_records(const GetRecordsRequest& request);
 
   // Does at once what is otherwise done by and by as time passes: shards are closed and new ones
-  // opened, records that are too old erased. For tests with a clock of their own.
+  // opened, what is too old erased (records of changes, tokens), failed jobs tried again. For tests
+  // with a clock of their own.
   void tend();
 
   Store& store();

@@ -139,6 +139,14 @@ class EngineTest : public ::testing::Test {
     return true;
   }
 
+  template <class T, class Start>
+  static Result<T> wait(Start start) {
+    auto promise = std::make_shared<std::promise<Result<T>>>();
+    auto answer = promise->get_future();
+    start([promise](Result<T> result) { promise->set_value(std::move(result)); });
+    return answer.get();
+  }
+
   void wait_for_table(const std::string& table) {
     ASSERT_TRUE(comes_true([&] {
       const auto described = engine_->describe_table({.table = table});
@@ -149,15 +157,6 @@ class EngineTest : public ::testing::Test {
   FakeClock clock_;
   TempDir directory_;
   std::unique_ptr<Engine> engine_;
-
- private:
-  template <class T, class Start>
-  static Result<T> wait(Start start) {
-    auto promise = std::make_shared<std::promise<Result<T>>>();
-    auto answer = promise->get_future();
-    start([promise](Result<T> result) { promise->set_value(std::move(result)); });
-    return answer.get();
-  }
 };
 
 }  // namespace stator::test

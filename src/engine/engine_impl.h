@@ -10,27 +10,30 @@
 
 #include "engine/catalogue.h"
 #include "engine/engine.h"
+#include "engine/jobs.h"
 #include "engine/ticker.h"
+#include "engine/token_sweep.h"
 #include "engine/worker.h"
 
 namespace stator {
 
 struct Engine::Impl {
   Impl(std::unique_ptr<Store> the_store, const EngineOptions& the_options)
-      : store(std::move(the_store)), options(the_options) {}
+      : store(std::move(the_store)),
+        options(the_options),
+        jobs(options.report, options.retry_delay) {}
 
   // In the order in which they need each other: the store goes last.
   std::unique_ptr<Store> store;
   EngineOptions options;
-  Worker housekeeping;  // erases dropped tables, counts
+  Worker housekeeping;  // Engine::tend() without being told
   Worker retries;       // writes that met a conflict
-  Worker backfills;
-  Worker jobs;                          // copies of backups, restored tables, imports
+  TokenSweepState token_sweep;
+  Jobs jobs;  // whatever takes long: copies, imports, exports, index fills, counts
   std::atomic<int64_t> last_job_ms{0};  // by which the last backup, import or export is named
   std::mutex backups;                   // held while one is deleted, or begins to be restored
   Gate writes;                          // those under way
   std::unique_ptr<Catalogue> catalogue;
-  std::atomic<int64_t> next_token_sweep_ms{0};
   Ticker sweeper;  // deletes what has expired
   Ticker ticker;   // what time asks for
 
@@ -39,6 +42,9 @@ struct Engine::Impl {
 
 // The table that an operation on data names; kResourceNotFound.
 Result<TablePtr> find_table(const CatalogueSnapshot& snapshot, std::string_view name);
+
+// Starts to erase the expired tokens, unless that is under way.
+void start_token_sweep(Engine::Impl& engine);
 
 // UpdateTable.
 Result<TableVersions> change_table(Engine::Impl& engine, const UpdateTableRequest& request);

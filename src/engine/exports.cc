@@ -48,37 +48,48 @@ transfer::ExportSummary summary_of(const Engine::Impl& engine, const std::string
   return summary;
 }
 
-class Export {
+class Export final : public Job {
  public:
   Export(Engine::Impl& engine, std::string id)
       : engine_(engine), id_(std::move(id)), key_(record_key(RecordKind::kExport, id_)) {}
 
-  // Where the engine stops meanwhile, the next start writes it again.
-  Result<void> run() {
-    STATOR_TRY(record_, Records(*engine_.store).get(key_));
-    if (record_.empty()) return {};
-    summary_ = summary_of(engine_, id_, record_);
-    const auto written = write();
-    if (!written && written.error().code == Code::kCancelled) return {};
-    const auto history = history_of(record_);
-    STATOR_CHECK_OK(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
-      if (record.empty()) return {};
-      for (const char* member : {"From", "Log", "Stamp", "ToStamp", "Definition"}) {
-        record.erase(member);
-      }
-      if (written) {
-        record["Items"] = summary_.items;
-        record["BilledBytes"] = summary_.billed_bytes;
-      }
-      admin::end_job(record, engine_.now_ms(),
-                     written ? std::nullopt : std::optional(why(written.error())));
-      return {};
-    }));
-    if (history) engine_.catalogue->release(*history);
-    return {};
+  Result<JobState> step() override {
+    if (!bucket_) STATOR_CHECK_OK(begin());
+    if (record_.empty()) return JobState::kDone;
+    if (record_.contains("StampLimit")) {
+      STATOR_CHECK_OK(find_stamps());
+      return JobState::kMore;
+    }
+    if (!read_all_) {
+      auto written = write_some();
+      if (!written) drop_file();
+      STATOR_CHECK_OK(std::move(written));
+      return JobState::kMore;
+    }
+    if (summary_.ended_ms == 0) {
+      if (summary_.increment) summary_.billed_bytes = std::max(summary_.billed_bytes, kBilledLeast);
+      summary_.ended_ms = engine_.now_ms();
+    }
+    STATOR_CHECK_OK(transfer::write_manifests(*bucket_, summary_, files_));
+    STATOR_CHECK_OK(end(std::nullopt));
+    return JobState::kDone;
+  }
+
+  void rest() override { drop_file(); }
+
+  Result<void> abandon(const Error& error) override {
+    drop_file();
+    return end(why(error));
   }
 
  private:
+  // What the file under way began with.
+  struct FileStart {
+    std::string after;
+    int64_t items = 0;
+    int64_t billed_bytes = 0;
+  };
+
   static admin::JobFailure why(const Error& error) {
     switch (error.code) {
       case Code::kNotFound:
@@ -88,16 +99,38 @@ class Export {
       case Code::kInvalidArgument:
         return {.code = "KmsNotFoundException", .message = error.message};
       default:
-        return {.code = "InternalServerError", .message = error.message};
+        return admin::internal_failure(error);
     }
   }
 
-  Result<void> write() {
+  Result<void> end(const std::optional<admin::JobFailure>& failure) {
+    std::optional<HeldHistory> history;
+    STATOR_CHECK_OK(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+      if (record.empty()) return {};
+      history = history_of(record);
+      for (const char* member : {"From", "Log", "Stamp", "ToStamp", "StampLimit", "Definition"}) {
+        record.erase(member);
+      }
+      if (!failure) {
+        record["Items"] = summary_.items;
+        record["BilledBytes"] = summary_.billed_bytes;
+      }
+      admin::end_job(record, engine_.now_ms(), failure);
+      return {};
+    }));
+    if (history) engine_.catalogue->release(*history);
+    return {};
+  }
+
+  Result<void> begin() {
+    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    if (record_.empty()) return {};
+    summary_ = summary_of(engine_, id_, record_);
     const Item& request = map_of(record_, "Request");
-    STATOR_TRY(const auto bucket, transfer::Bucket::open(engine_.options.buckets, summary_.bucket));
+    STATOR_TRY(auto bucket, transfer::Bucket::open(engine_.options.buckets, summary_.bucket));
     if (request.contains("S3BucketOwner") &&
         text_of(request, "S3BucketOwner") != engine_.options.account) {
-      return fail(Code::kAccessDenied, "");
+      return fail(Code::kAccessDenied, "the bucket has another owner");
     }
     if (summary_.encryption == "KMS") {
       return fail(Code::kInvalidArgument,
@@ -112,44 +145,97 @@ class Export {
     history_ = {.key = table->key(),
                 .log = static_cast<SpaceId>(integer_of(record_, "Log")),
                 .secret = engine_.catalogue->secret()};
-    std::vector<transfer::DataFile> files;
-    while (!read_all_) {
-      STATOR_TRY(transfer::DataFile file, write_file(bucket, static_cast<int64_t>(files.size())));
-      files.push_back(std::move(file));
+    bucket_.emplace(std::move(bucket));
+    return {};
+  }
+
+  // The stamps that the export reads at: from the first time on, before the second.
+  Result<void> find_stamps() {
+    const Item& request = map_of(record_, "Request");
+    const auto limit = static_cast<uint64_t>(integer_of(record_, "StampLimit"));
+    int64_t time_ms = integer_of(request, "ExportTime");
+    if (summary_.increment) {
+      time_ms = (first_stamp_ ? summary_.increment->to_ms : summary_.increment->from_ms) - 1;
     }
-    if (summary_.increment) summary_.billed_bytes = std::max(summary_.billed_bytes, kBilledLeast);
-    summary_.ended_ms = engine_.now_ms();
-    return transfer::write_manifests(bucket, summary_, files);
+    if (!search_) search_.emplace(history_.log, time_ms, limit);
+    STATOR_TRY(const auto view, engine_.store->read_view());
+    STATOR_TRY(const auto stamp, search_->step(*view));
+    if (!stamp) return {};
+    if (summary_.increment && !first_stamp_) {
+      first_stamp_ = stamp;
+      search_.reset();
+      return {};
+    }
+    return keep_stamps(first_stamp_.value_or(*stamp), *stamp);
+  }
+
+  Result<void> keep_stamps(uint64_t from, uint64_t to) {
+    Item record = record_;
+    record["Stamp"] = static_cast<int64_t>(from);
+    if (summary_.increment) record["ToStamp"] = static_cast<int64_t>(to);
+    record.erase("StampLimit");
+    const auto all = history_of(record_);
+    const auto history = history_of(record);
+    engine_.catalogue->hold(*history);
+    const auto kept = Records(*engine_.store).put(key_, record);
+    engine_.catalogue->release(kept ? *all : *history);
+    STATOR_CHECK_OK(kept);
+    record_ = std::move(record);
+    return {};
   }
 
   // A view for each file, so that none is held for long.
-  Result<transfer::DataFile> write_file(const transfer::Bucket& bucket, int64_t part) {
-    STATOR_TRY(const auto file,
-               transfer::DataFileWriter::create(bucket, transfer::data_key(summary_, part)));
-    STATOR_TRY(const auto view, engine_.store->read_view());
+  Result<void> begin_file() {
+    start_ = {.after = after_, .items = summary_.items, .billed_bytes = summary_.billed_bytes};
+    STATOR_TRY(view_, engine_.store->read_view());
+    STATOR_TRY(file_, transfer::DataFileWriter::create(
+                          *bucket_, transfer::data_key(summary_, std::ssize(files_))));
     const auto stamp = static_cast<uint64_t>(integer_of(record_, "Stamp"));
     if (summary_.increment) {
-      PastChanges changes(*view, history_, stamp,
-                          static_cast<uint64_t>(integer_of(record_, "ToStamp")), after_);
-      STATOR_CHECK_OK(write_rows(changes, *file));
+      changes_.emplace(*view_, history_, stamp,
+                       static_cast<uint64_t>(integer_of(record_, "ToStamp")), after_);
     } else {
-      PastItems items(*view, history_, stamp, after_);
-      STATOR_CHECK_OK(write_rows(items, *file));
-    }
-    return file->finish();
-  }
-
-  template <class Rows>
-  Result<void> write_rows(Rows& rows, transfer::DataFileWriter& file) {
-    while (file.line_bytes() < kFileBytes) {
-      if (engine_.jobs.stopping()) return fail(Code::kCancelled, "the engine stops");
-      STATOR_TRY(const auto some, rows.next());
-      read_all_ = some.empty();
-      if (read_all_) break;
-      for (const auto& row : some) STATOR_CHECK_OK(write_row(row, file));
-      after_ = some.back().row_key;
+      items_.emplace(*view_, history_, stamp, after_);
     }
     return {};
+  }
+
+  void close_readers() {
+    items_.reset();
+    changes_.reset();
+    view_.reset();
+  }
+
+  // The file under way is written again from its start.
+  void drop_file() {
+    close_readers();
+    if (!file_) return;
+    file_.reset();
+    after_ = start_.after;
+    summary_.items = start_.items;
+    summary_.billed_bytes = start_.billed_bytes;
+  }
+
+  Result<void> write_some() {
+    if (!file_) STATOR_CHECK_OK(begin_file());
+    STATOR_TRY(const bool more, changes_ ? write_rows(*changes_) : write_rows(*items_));
+    if (more && file_->line_bytes() < kFileBytes) return {};
+    STATOR_TRY(transfer::DataFile written, file_->finish());
+    files_.push_back(std::move(written));
+    file_.reset();
+    close_readers();
+    read_all_ = !more;
+    return {};
+  }
+
+  // False: there are no more rows.
+  template <class Rows>
+  Result<bool> write_rows(Rows& rows) {
+    STATOR_TRY(const auto some, rows.next());
+    if (!some) return false;
+    for (const auto& row : *some) STATOR_CHECK_OK(write_row(row, *file_));
+    if (!some->empty()) after_ = some->back().row_key;
+    return true;
   }
 
   Result<void> write_row(const PastItem& row, transfer::DataFileWriter& file) {
@@ -190,17 +276,26 @@ class Export {
   std::string id_;
   std::string key_;
   Item record_;
-  std::unique_ptr<ExportFilter> filter_;  // null: all is exported
+  std::optional<transfer::Bucket> bucket_;  // set once the export has begun
+  std::unique_ptr<ExportFilter> filter_;    // null: all is exported
   transfer::ExportSummary summary_;
   TableHistory history_;
-  std::string after_;  // the row key that the last of the files reaches
+  std::optional<StampSearch> search_;
+  std::optional<uint64_t> first_stamp_;  // of an increment
+  std::string after_;                    // the last row key that was written
   bool read_all_ = false;
+  std::vector<transfer::DataFile> files_;  // finished ones
+  FileStart start_;
+  std::unique_ptr<ReadView> view_;
+  std::unique_ptr<transfer::DataFileWriter> file_;
+  std::optional<PastItems> items_;  // one of the two while a file is written
+  std::optional<PastChanges> changes_;
 };
 
 }  // namespace
 
 void start_export(Engine::Impl& engine, const std::string& id) {
-  engine.jobs.post([&engine, id] { static_cast<void>(Export(engine, id).run()); });
+  engine.jobs.add(admin::job_name(admin::kExportJobs, id), std::make_unique<Export>(engine, id));
 }
 
 std::string export_manifest(const Engine::Impl& engine, const std::string& id, const Item& record) {

@@ -48,7 +48,7 @@ class ExportsTest : public EngineTest {
   }
   std::string begin(const std::string& view, const Item& more = {}) {
     Item request{
-        {"TableArn", "arn:aws:dynamodb:us-east-1:000000000000:table/Tab"},
+        {"TableArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Tab"},
         {"S3Bucket", "mine"},
         {"ExportType", "INCREMENTAL_EXPORT"},
         {"IncrementalExportSpecification",

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/imports.h"
 
+#include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "api/document.h"
 #include "api/validate.h"
 #include "engine/admin_jobs.h"
 #include "engine/admin_messages.h"
+#include "engine/catalogue_commit.h"
 #include "engine/index_maintenance.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
@@ -22,41 +26,72 @@ using admin::JobFailure;
 
 // Of one transaction, so that it does not fill the store's queue.
 constexpr std::size_t kBatchItems = 256;
-constexpr std::size_t kBatchBytes = 1UL << 20;
+constexpr std::size_t kImportBatchBytes = 1UL << 20;
 
 // Of one import; the service writes them to CloudWatch.
 constexpr int64_t kReportedErrors = 100;
 
-class Import {
+class Import final : public Job {
  public:
   Import(Engine::Impl& engine, const std::string& id)
       : engine_(engine), id_(id), key_(record_key(RecordKind::kImport, id)) {}
 
-  // A store that fails is tried again by the next start.
-  Result<void> run() {
+  Result<JobState> step() override {
+    if (!begun_) STATOR_CHECK_OK(begin());
+    if (flush_) {
+      STATOR_CHECK_OK(flush());
+    } else if (reader_) {
+      read_batch();
+    } else if (bucket_ && next_key_ < keys_.size()) {
+      begin_object(keys_[next_key_++]);
+    } else {
+      STATOR_CHECK_OK(finish());
+      return JobState::kDone;
+    }
+    return JobState::kMore;
+  }
+
+  // The table is there with what was imported so far.
+  Result<void> abandon(const Error& why) override {
+    if (!begun_) STATOR_CHECK_OK(begin());
+    failure_ = admin::internal_failure(why);
+    return finish();
+  }
+
+ private:
+  // What a batch waits for: its transaction, and what it reaches in the object.
+  struct Flush {
+    uint64_t position = 0;
+    bool ends_object = false;
+  };
+
+  Result<void> begin() {
     STATOR_TRY(record_, Records(*engine_.store).get(key_));
     const std::string name = text_of(record_, "Table");
     const auto snapshot = engine_.catalogue->snapshot();
     const auto found = snapshot->restoring.find(name);
-    std::optional<JobFailure> failure;
     if (found != snapshot->restoring.end() &&
         found->second->definition().id == text_of(record_, "TableId")) {
       table_ = found->second;
-      STATOR_TRY(failure, import_objects());
-      STATOR_CHECK_OK(engine_.catalogue->finish_restore(name));
+      list_objects();
     } else if (!has_table(*snapshot, name)) {
-      failure = {"InternalServerError", messages::kImportNotBegun};
+      failure_ = {"InternalServerError", messages::kImportNotBegun};
     }
-    if (!failure && integer_of(record_, "Errors") > 0) {
-      failure = {"ItemValidationError", messages::kItemsNotImported};
+    begun_ = true;
+    return {};
+  }
+
+  Result<void> finish() {
+    if (table_) STATOR_CHECK_OK(engine_.catalogue->finish_restore(table_->name()));
+    if (!failure_ && integer_of(record_, "Errors") > 0) {
+      failure_ = {"ItemValidationError", messages::kItemsNotImported};
     }
     return Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
-      if (!record.empty()) admin::end_job(record, engine_.now_ms(), failure);
+      if (!record.empty()) admin::end_job(record, engine_.now_ms(), failure_);
       return {};
     });
   }
 
- private:
   bool has_table(const CatalogueSnapshot& snapshot, const std::string& name) const {
     const TablePtr* table = snapshot.find(name);
     return table != nullptr && (*table)->definition().id == text_of(record_, "TableId");
@@ -75,67 +110,67 @@ class Import {
     return csv;
   }
 
-  // What keeps it from reading them all.
-  Result<std::optional<JobFailure>> import_objects() {
+  void list_objects() {
     const Item& source = map_of(map_of(record_, "Request"), "S3BucketSource");
-    const auto bucket =
-        transfer::Bucket::open(engine_.options.buckets, text_of(source, "S3Bucket"));
-    if (!bucket) return admin::no_such_bucket();
-    const auto keys = bucket->keys(text_of(source, "S3KeyPrefix"));
+    auto bucket = transfer::Bucket::open(engine_.options.buckets, text_of(source, "S3Bucket"));
+    if (!bucket) {
+      failure_ = admin::no_such_bucket();
+      return;
+    }
+    auto keys = bucket->keys(text_of(source, "S3KeyPrefix"));
     if (!keys && keys.error().code == Code::kLimitExceeded) {
-      return JobFailure{.code = "S3TooManyObjects", .message = messages::kTooManyObjects};
+      failure_ = {.code = "S3TooManyObjects", .message = messages::kTooManyObjects};
+    } else if (!keys) {
+      failure_ = admin::bucket_access_denied();
+    } else {
+      bucket_.emplace(std::move(*bucket));
+      keys_ = std::move(*keys);
+      const auto reached = std::ranges::lower_bound(keys_, text_of(record_, "File"));
+      next_key_ = static_cast<std::size_t>(reached - keys_.begin());
     }
-    if (!keys) return admin::bucket_access_denied();
-    const std::string reached = text_of(record_, "File");
-    for (const std::string& key : *keys) {
-      if (key < reached) continue;
-      if (key != reached) {
-        record_["File"] = key;
-        record_["Position"] = 0;
-      }
-      STATOR_CHECK_OK(import_object(*bucket, key));
-    }
-    return std::nullopt;
   }
 
-  Result<void> import_object(const transfer::Bucket& bucket, const std::string& key) {
+  bool is_csv() const { return text_of(map_of(record_, "Request"), "InputFormat") == "CSV"; }
+
+  void begin_object(const std::string& key) {
+    if (key != text_of(record_, "File")) {
+      record_["File"] = key;
+      record_["Position"] = 0;
+    }
     const Item& request = map_of(record_, "Request");
-    const transfer::DataFormat format = *transfer::format_named(text_of(request, "InputFormat"));
     const auto position = static_cast<uint64_t>(integer_of(record_, "Position"));
-    const auto reader = [&]() -> Result<std::unique_ptr<transfer::ItemReader>> {
-      STATOR_TRY(auto bytes, bucket.read(key));
+    auto reader = [&]() -> Result<std::unique_ptr<transfer::ItemReader>> {
+      STATOR_TRY(auto bytes, bucket_->read(key));
       return transfer::read_items(
-          std::move(bytes), format,
+          std::move(bytes), *transfer::format_named(text_of(request, "InputFormat")),
           *transfer::compression_named(text_of(request, "InputCompressionType")), csv_options(),
           position);
     }();
-    if (!reader) {
-      count_error(position, reader.error().message);
-      return end_object(position);
+    if (reader) {
+      reader_ = std::move(*reader);
+      return;
     }
-    while (true) {
-      if (engine_.jobs.stopping()) return fail(Code::kCancelled, "the engine stops");
-      const uint64_t begin = (*reader)->position();
-      const transfer::Found found = (*reader)->next();
-      if (found == transfer::Found::kEnd) return end_object((*reader)->position());
-      const auto taken =
-          found == transfer::Found::kItem ? take((*reader)->item()) : Failure((*reader)->error());
-      if (!taken) count_error(begin, taken.error().message);
-      // As with the service, what is no item takes the rest of its object along. A row of CSV
-      // stands for itself.
-      if (found == transfer::Found::kNoItem && format != transfer::DataFormat::kCsv) {
-        return end_object((*reader)->position());
-      }
-      if (batch_.size() >= kBatchItems || batch_bytes_ >= kBatchBytes) {
-        STATOR_CHECK_OK(flush((*reader)->position()));
-      }
-    }
+    count_error(position, reader.error().message);
+    flush_ = Flush{.position = position, .ends_object = true};
   }
 
-  // The next that goes on begins behind this object: its key is less than that.
-  Result<void> end_object(uint64_t position) {
-    record_["File"] = text_of(record_, "File") + '\0';
-    return flush(position);
+  // Reads up to a batch of the object.
+  void read_batch() {
+    while (!flush_) {
+      const uint64_t begin = reader_->position();
+      const transfer::Found found = reader_->next();
+      if (found != transfer::Found::kEnd) {
+        const auto taken =
+            found == transfer::Found::kItem ? take(reader_->item()) : Failure(reader_->error());
+        if (!taken) count_error(begin, taken.error().message);
+      }
+      // As with DynamoDB, what is not an item ends its object; a bad row of CSV ends only itself.
+      const bool ends =
+          found == transfer::Found::kEnd || (found == transfer::Found::kNoItem && !is_csv());
+      if (ends || batch_.size() >= kBatchItems || batch_bytes_ >= kImportBatchBytes) {
+        flush_ = Flush{.position = reader_->position(), .ends_object = ends};
+      }
+    }
   }
 
   void add(std::string_view counter, int64_t more) {
@@ -167,10 +202,13 @@ class Import {
     return {};
   }
 
-  // Writes the batch, and how far it has come with it.
-  Result<void> flush(uint64_t position) {
-    add("Bytes", static_cast<int64_t>(position) - integer_of(record_, "Position"));
-    record_["Position"] = position;
+  // Writes the batch, and how far it has come with it. Can be repeated.
+  Result<void> flush() {
+    add("Bytes", static_cast<int64_t>(flush_->position) - integer_of(record_, "Position"));
+    record_["Position"] = flush_->position;
+    Item record = record_;
+    // The next object is behind this one: its key is less than that.
+    if (flush_->ends_object) record["File"] = text_of(record_, "File") + '\0';
     std::vector<std::string> keys = {key_};
     for (const auto& [key, item] : batch_) keys.push_back(key);
     STATOR_TRY(const auto transaction, engine_.store->begin());
@@ -184,11 +222,13 @@ class Import {
                         ItemView(item)),
           *transaction);
     }
-    transaction->put(key_, encode_item(record_));
-    CommitResult result = commit_and_wait(*transaction);
-    if (result.outcome != CommitOutcome::kCommitted) return Failure(std::move(result.error));
+    transaction->put(key_, encode_item(record));
+    STATOR_CHECK_OK(commit_or_fail(*transaction));
+    record_ = std::move(record);
     batch_.clear();
     batch_bytes_ = 0;
+    if (flush_->ends_object) reader_.reset();
+    flush_.reset();
     return {};
   }
 
@@ -197,14 +237,21 @@ class Import {
   std::string key_;
   Item record_;
   TablePtr table_;
+  bool begun_ = false;
+  std::optional<JobFailure> failure_;
+  std::optional<transfer::Bucket> bucket_;
+  std::vector<std::string> keys_;
+  std::size_t next_key_ = 0;
+  std::unique_ptr<transfer::ItemReader> reader_;  // of the object under way
   std::map<std::string, EncodedItem> batch_;
   std::size_t batch_bytes_ = 0;
+  std::optional<Flush> flush_;  // the batch is complete
 };
 
 }  // namespace
 
 void start_import(Engine::Impl& engine, const std::string& id) {
-  engine.jobs.post([&engine, id] { static_cast<void>(Import(engine, id).run()); });
+  engine.jobs.add(admin::job_name(admin::kImportJobs, id), std::make_unique<Import>(engine, id));
 }
 
 }  // namespace stator

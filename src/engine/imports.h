@@ -3,7 +3,7 @@
 // all of them are read.
 //
 // The import's record holds how far it has come, and moves on in the transaction that writes the
-// items; what a crash has interrupted goes on from there.
+// items; after a crash the import resumes there.
 #pragma once
 
 #include <string>

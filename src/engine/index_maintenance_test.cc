@@ -116,9 +116,15 @@ TEST_F(IndexMaintenance, WrongTypesAndEmptyValuesOfIndexKeysAreRefused) {
                    .update = "SET g = :g",
                    .values = {{{":g", std::move(value)}}}});
   };
-  EXPECT_THAT(set_g(5), FailsWith(Code::kValidation, "secondary index key to unsupported type"));
+  EXPECT_THAT(set_g(5),
+              FailsWith(Code::kValidation,
+                        "One or more parameter values were invalid: Type mismatch for Index Key g "
+                        "Expected: S Actual: N IndexName: All"));
+  EXPECT_THAT(set_g(nullptr), FailsWith(Code::kValidation, "Expected: S Actual: NULL"));
   EXPECT_THAT(set_g(""), FailsWith(Code::kValidation, "cannot contain an empty string value"));
   EXPECT_THAT(set_g("x"), IsOk());
+  EXPECT_THAT(update({.table = "Things", .key = {{"pk", "a"}, {"sk", 1}}, .update = "SET g = sk"}),
+              FailsWith(Code::kValidation, "secondary index key to unsupported type"));
 }
 
 TEST_F(IndexMaintenance, CapacityFollowsTheProjectedView) {

@@ -58,28 +58,75 @@ Result<void> for_each_attribute(const KeyShape& shape, Check check) {
   return {};
 }
 
-Result<void> check_put_index_keys(const Table& table, const Item& item) {
-  for (const Index& index : table.indexes()) {
-    const std::string& name = index.definition.name;
-    STATOR_CHECK_OK(
-        for_each_attribute(index.key, [&](const AttributeDefinition& attribute) -> Result<void> {
-          const AttributeValue* value = find(item, attribute.name);
-          if (value == nullptr) return {};
-          const AttributeType expected = attribute_type(attribute.type);
-          if (value->type() != expected) {
-            return fail(Code::kValidation,
-                        messages::index_key_type_mismatch(attribute.name, type_name(expected),
-                                                          type_name(value->type()), name));
-          }
-          if (key_bytes(*value) == 0) {
-            return fail(Code::kValidation,
-                        messages::empty_index_key(attribute.name, kind_of(expected), name));
-          }
-          return {};
-        }));
-    STATOR_CHECK_OK(check_key_bytes(index.key, item));
+// A value that an index cannot have as its key.
+struct KeyFault {
+  const Index* index = nullptr;
+  const AttributeDefinition* attribute = nullptr;
+  std::optional<AttributeType> wrong_type;  // absent: the value is empty
+};
+
+enum class Faults { kAll, kEmpty };
+
+std::optional<Update::Assigned> assigned(const Item& item, std::string_view name) {
+  const AttributeValue* value = find(item, name);
+  if (value == nullptr) return std::nullopt;
+  return Update::Assigned{.type = value->type(), .value = value};
+}
+std::optional<Update::Assigned> assigned(const Update& update, std::string_view name) {
+  return update.assigned(name);
+}
+
+template <class Source>
+std::optional<KeyFault> fault_in(const Index& index, Faults wanted, const Source& source) {
+  for (const auto* attributes : {&index.key.hash, &index.key.range}) {
+    for (const AttributeDefinition& attribute : *attributes) {
+      const auto value = assigned(source, attribute.name);
+      if (!value) continue;
+      KeyFault fault{.index = &index, .attribute = &attribute, .wrong_type = {}};
+      if (value->type != attribute_type(attribute.type)) {
+        fault.wrong_type = value->type;
+        if (wanted == Faults::kAll) return fault;
+      } else if (value->value != nullptr && key_bytes(*value->value) == 0) {
+        return fault;
+      }
+    }
   }
-  return {};
+  return std::nullopt;
+}
+
+// Of several indexes, the service reports the first by name.
+template <class Source>
+std::optional<KeyFault> first_fault(const Table& table, Faults wanted, const Source& source) {
+  std::optional<KeyFault> first;
+  for (const Index& index : table.indexes()) {
+    if (first && first->index->definition.name < index.definition.name) continue;
+    if (const auto fault = fault_in(index, wanted, source)) first = fault;
+  }
+  return first;
+}
+
+Failure index_key_type(const KeyFault& fault) {
+  const AttributeDefinition& attribute = *fault.attribute;
+  return fail(Code::kValidation, messages::index_key_type_mismatch(
+                                     attribute.name, type_name(attribute_type(attribute.type)),
+                                     type_name(*fault.wrong_type), fault.index->definition.name));
+}
+
+Result<void> refuse_put(const std::optional<KeyFault>& fault) {
+  if (!fault) return {};
+  if (fault->wrong_type) return index_key_type(*fault);
+  const AttributeDefinition& attribute = *fault->attribute;
+  return fail(Code::kValidation,
+              messages::empty_index_key(attribute.name, kind_of(attribute_type(attribute.type)),
+                                        fault->index->definition.name));
+}
+
+Result<void> refuse_update(const std::optional<KeyFault>& fault) {
+  if (!fault) return {};
+  if (fault->wrong_type) return index_key_type(*fault);
+  return fail(Code::kValidation, messages::kUpdatedIndexKeyEmpty +
+                                     std::string(kind_of(attribute_type(fault->attribute->type))) +
+                                     " value.");
 }
 
 bool deeper_than(ValueView value, int levels) {
@@ -143,7 +190,21 @@ Result<void> check_item(const Table& table, const Item& item) {
       }));
   STATOR_CHECK_OK(check_no_empty_key(table.key(), item));
   STATOR_CHECK_OK(check_key_bytes(table.key(), item));
-  return check_put_index_keys(table, item);
+  STATOR_CHECK_OK(refuse_put(first_fault(table, Faults::kAll, item)));
+  for (const Index& index : table.indexes()) STATOR_CHECK_OK(check_key_bytes(index.key, item));
+  return {};
+}
+
+Result<void> check_assigned_index_keys(const Table& table, const Update& update) {
+  return refuse_update(first_fault(table, Faults::kAll, update));
+}
+
+Result<void> check_no_empty_index_key(const Table& table, const Item& item) {
+  return refuse_put(first_fault(table, Faults::kEmpty, item));
+}
+
+Result<void> check_no_empty_index_key(const Table& table, const Update& update) {
+  return refuse_update(first_fault(table, Faults::kEmpty, update));
 }
 
 Result<void> check_keys_unopened(const Table& table, const std::vector<std::string>& opened) {

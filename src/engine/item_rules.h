@@ -9,18 +9,23 @@
 #include <vector>
 
 #include "engine/table.h"
+#include "expression/expression.h"
 
 namespace stator {
 
 inline constexpr std::size_t kItemBytesMax = 400UL * 1024;
-inline constexpr int kNestingMax = 32;
+inline constexpr int kNestingMax = 31;  // lists and maps around a value
 
 // A key given alone: exactly the table's key attributes.
 Result<void> check_key(const KeyShape& table, const Item& key);
 // The key attributes of an item to put, and those of every index.
 Result<void> check_item(const Table& table, const Item& item);
+// The values that an update gives key attributes of indexes whatever the item.
+Result<void> check_assigned_index_keys(const Table& table, const Update& update);
 // An empty value for a key attribute, which transactions refuse as a whole.
 Result<void> check_no_empty_key(const KeyShape& table, const Item& item);
+Result<void> check_no_empty_index_key(const Table& table, const Item& item);
+Result<void> check_no_empty_index_key(const Table& table, const Update& update);
 // Key attributes of the table and its indexes are scalars: no expression can look into them.
 Result<void> check_keys_unopened(const Table& table, const std::vector<std::string>& opened);
 // The item that an update made: size, depth, index keys. The table's key has not changed; index

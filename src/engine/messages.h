@@ -59,6 +59,9 @@ inline constexpr const char* kOverlappingBranches =
     "Overlapping conditions with range keys are not supported in where clause";
 inline constexpr const char* kConsistentStatementIndex =
     "Strongly consistent read is not supported on Global Secondary Indexes";
+inline constexpr const char* kMultiAttributeIndex =
+    "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or "
+    "multi-attribute RANGE keys.";
 inline constexpr const char* kNoSuchStatementIndex = "The table does not have the specified index";
 inline constexpr const char* kOrderWithoutKey =
     "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY "

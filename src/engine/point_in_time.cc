@@ -11,8 +11,8 @@
 namespace stator {
 namespace {
 
-constexpr std::size_t kBatchRows = 256;
-constexpr std::size_t kBatchBytes = 1UL << 20;
+constexpr std::size_t kChangeBatchRows = 256;
+constexpr std::size_t kChangeBatchBytes = 1UL << 20;
 constexpr std::size_t kRowOverheadBytes = 96;
 
 // Where a reader that goes on behind `after` begins.
@@ -37,50 +37,103 @@ std::optional<EncodedItem> copy_of(const std::optional<ItemView>& image) {
   return image ? std::optional(EncodedItem(image->bytes())) : std::nullopt;
 }
 
+std::size_t bytes_of(const Change& change) {
+  return (change.before ? change.before->bytes().size() : 0) +
+         (change.after ? change.after->bytes().size() : 0);
+}
+
 }  // namespace
 
-Result<uint64_t> stamp_at(ReadView& view, SpaceId log, int64_t time_ms) {
-  STATOR_TRY(const std::vector<LogMark> marks, read_marks(view, log));
-  uint64_t from = 0;
-  uint64_t behind = 0;
+Result<void> StampSearch::begin(ReadView& view) {
+  STATOR_TRY(const std::vector<LogMark> marks, read_marks(view, log_));
+  from_ = 0;
   for (const LogMark& mark : marks) {
-    if (mark.time_ms <= time_ms) from = mark.stamp;
-    behind = mark.stamp + 1;
+    if (mark.time_ms <= time_ms_) from_ = mark.stamp;
+    behind_ = mark.stamp + 1;
   }
-  uint64_t first_later = UINT64_MAX;
+  next_ = *from_;
+  return {};
+}
+
+Result<std::optional<uint64_t>> StampSearch::step(ReadView& view) {
+  if (!from_) STATOR_CHECK_OK(begin(view));
+  std::size_t changes = 0;
+  std::size_t bytes = 0;
+  while (bucket_ < kLogBuckets) {
+    bool full = false;
+    STATOR_CHECK_OK(
+        scan_changes(view, log_, bucket_, next_, first_later_, [&](const Change& change) {
+          behind_ = std::max(behind_, change.stamp + 1);
+          if (change.time_ms > time_ms_) {
+            first_later_ = change.stamp;
+            return false;
+          }
+          next_ = change.stamp + 1;
+          bytes += bytes_of(change);
+          full = ++changes == kChangesAtOnce || bytes >= kBytesAtOnce;
+          return !full;
+        }));
+    if (full) return std::optional<uint64_t>();
+    ++bucket_;
+    next_ = *from_;
+  }
+  return std::optional(std::min(first_later_, behind_));
+}
+
+Result<uint64_t> log_end(ReadView& view, SpaceId log) {
+  STATOR_TRY(const std::vector<LogMark> marks, read_marks(view, log));
+  uint64_t end = marks.empty() ? 0 : marks.back().stamp + 1;
   for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
-    STATOR_CHECK_OK(scan_changes(view, log, bucket, from, first_later, [&](const Change& change) {
-      behind = std::max(behind, change.stamp + 1);
-      if (change.time_ms <= time_ms) return true;
-      first_later = change.stamp;
-      return false;
-    }));
+    STATOR_TRY(const uint64_t behind, behind_changes(view, log, bucket, 0, UINT64_MAX));
+    end = std::max(end, behind);
   }
-  return std::min(first_later, behind);
+  return end;
+}
+
+Result<uint64_t> stamp_at(ReadView& view, SpaceId log, int64_t time_ms) {
+  StampSearch search(log, time_ms);
+  while (true) {
+    STATOR_TRY(const auto found, search.step(view));
+    if (found) return *found;
+  }
 }
 
 // ---- ChangedRows
 
-Result<bool> ChangedRows::load(const std::string& begin) {
+Result<ChangedRows::Load> ChangedRows::load(const std::string& begin) {
   for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
-    end_ = segment_range(history_.key.space, bucket, kLogBuckets).end;
-    if (begin >= end_) continue;
-    STATOR_CHECK_OK(collect(bucket, begin));
-    return true;
+    const std::string end = segment_range(history_.key.space, bucket, kLogBuckets).end;
+    if (begin >= end) continue;
+    if (!next_) {
+      loading_end_ = end;
+      rows_.clear();
+      bytes_ = 0;
+      next_ = from_;
+    }
+    STATOR_TRY(const Load loaded, collect(bucket, begin));
+    if (loaded == Load::kSome) return loaded;
+    next_.reset();
+    end_ = loading_end_;
+    return loaded;
   }
-  return false;
+  return Load::kNone;
 }
 
-Result<void> ChangedRows::collect(unsigned bucket, const std::string& begin) {
-  rows_.clear();
-  bytes_ = 0;
-  if (history_.log == 0) return {};
-  return scan_changes(view_, history_.log, bucket, from_, to_, [&](const Change& change) {
+Result<ChangedRows::Load> ChangedRows::collect(unsigned bucket, const std::string& begin) {
+  if (history_.log == 0) return Load::kAll;
+  std::size_t changes = 0;
+  std::size_t bytes = 0;
+  bool full = false;
+  STATOR_CHECK_OK(scan_changes(view_, history_.log, bucket, *next_, to_, [&](const Change& change) {
     const ItemView image = change.before ? *change.before : *change.after;
     std::string key = item_row_key(history_.secret, history_.key, image);
-    if (key >= begin && key < end_) see(std::move(key), change.stamp);
-    return true;
-  });
+    if (key >= begin && key < loading_end_) see(std::move(key), change.stamp);
+    next_ = change.stamp + 1;
+    bytes += bytes_of(change);
+    full = ++changes == StampSearch::kChangesAtOnce || bytes >= StampSearch::kBytesAtOnce;
+    return !full;
+  }));
+  return full ? Load::kSome : Load::kAll;
 }
 
 void ChangedRows::see(std::string key, uint64_t stamp) {
@@ -91,7 +144,7 @@ void ChangedRows::see(std::string key, uint64_t stamp) {
   bytes_ += bytes;
   if (bytes_ <= bytes_max_ || rows_.size() < 2) return;
   const auto middle = std::next(rows_.begin(), std::ssize(rows_) / 2);
-  end_ = middle->first;
+  loading_end_ = middle->first;
   rows_.erase(middle, rows_.end());
   bytes_ = 0;
   for (const auto& [kept, stamps] : rows_) bytes_ += kept.size() + kRowOverheadBytes;
@@ -113,61 +166,65 @@ PastItems::PastItems(ReadView& view, const TableHistory& history, uint64_t stamp
       changed_(view, history, stamp, UINT64_MAX, bytes_max),
       begin_(begin_behind(history, after)) {}
 
-Result<std::vector<PastItem>> PastItems::next() {
-  while (true) {
-    if (begin_ >= changed_.end()) {
-      STATOR_TRY(const bool more, changed_.load(begin_));
-      if (!more) return std::vector<PastItem>();
-    }
-    STATOR_TRY(std::vector<PastItem> current, current_items());
-    STATOR_TRY(std::vector<PastItem> past, merged(std::move(current)));
-    if (!past.empty()) return past;
+Result<std::optional<std::vector<PastItem>>> PastItems::next() {
+  if (begin_ >= changed_.end()) {
+    STATOR_TRY(const ChangedRows::Load loaded, changed_.load(begin_));
+    if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastItem>>();
+    if (loaded == ChangedRows::Load::kSome) return std::optional(std::vector<PastItem>());
   }
+  STATOR_TRY(std::vector<PastItem> current, current_items());
+  STATOR_TRY(std::vector<PastItem> past, merged(std::move(current)));
+  return std::optional(std::move(past));
 }
 
 Result<std::vector<PastItem>> PastItems::current_items() const {
   std::vector<PastItem> items;
   std::size_t bytes = 0;
   const KeyRange range{.begin = begin_, .end = changed_.end()};
-  STATOR_CHECK_OK(view_.scan({.range = range, .expected_rows = kBatchRows},
+  STATOR_CHECK_OK(view_.scan({.range = range, .expected_rows = kChangeBatchRows},
                              [&](std::string_view key, std::string_view value) {
                                items.push_back({std::string(key), EncodedItem(value)});
                                bytes += value.size();
-                               return items.size() < kBatchRows && bytes < kBatchBytes;
+                               return items.size() < kChangeBatchRows && bytes < kChangeBatchBytes;
                              }));
   return items;
 }
 
-// Moves begin_ behind what has been merged: all of the part that is loaded where nothing is left.
+// Moves begin_ behind what has been merged: all of the loaded part if nothing is left.
 Result<std::vector<PastItem>> PastItems::merged(std::vector<PastItem> current) {
   std::vector<PastItem> past;
   std::size_t bytes = 0;
   auto& changed = changed_.rows();
   auto item = current.begin();
+  auto row = changed.begin();
+  std::string begin = begin_;
   // Behind the last item that was read there may be more of them, and changes belong in between.
   const bool all_read = current.empty();
-  while (past.size() < kBatchRows && bytes < kBatchBytes) {
+  while (past.size() < kChangeBatchRows && bytes < kChangeBatchBytes) {
     const bool has_item = item != current.end();
-    if (!has_item && !all_read) return past;
-    if (!has_item && changed.empty()) {
-      begin_ = changed_.end();
-      return past;
+    if (!has_item && !all_read) break;
+    if (!has_item && row == changed.end()) {
+      begin = changed_.end();
+      break;
     }
-    if (changed.empty() || (has_item && item->row_key < changed.begin()->first)) {
-      begin_ = item->row_key + '\0';
+    if (row == changed.end() || (has_item && item->row_key < row->first)) {
+      begin = item->row_key + '\0';
       bytes += item->item.size();
       past.push_back(std::move(*item++));
       continue;
     }
-    const auto row = changed.extract(changed.begin());
-    if (has_item && item->row_key == row.key()) ++item;
+    if (has_item && item->row_key == row->first) ++item;
     std::string value;
-    STATOR_TRY(const Change change, changed_.read(row.key(), row.mapped().first, value));
-    begin_ = row.key() + '\0';
-    if (!change.before) continue;
-    bytes += change.before->bytes().size();
-    past.push_back({row.key(), EncodedItem(change.before->bytes())});
+    STATOR_TRY(const Change change, changed_.read(row->first, row->second.first, value));
+    begin = row->first + '\0';
+    if (change.before) {
+      bytes += change.before->bytes().size();
+      past.push_back({row->first, EncodedItem(change.before->bytes())});
+    }
+    ++row;
   }
+  changed.erase(changed.begin(), row);
+  begin_ = std::move(begin);
   return past;
 }
 
@@ -177,24 +234,26 @@ PastChanges::PastChanges(ReadView& view, const TableHistory& history, uint64_t f
                          std::string_view after, std::size_t bytes_max)
     : changed_(view, history, from, to, bytes_max), begin_(begin_behind(history, after)) {}
 
-Result<std::vector<PastChange>> PastChanges::next() {
+Result<std::optional<std::vector<PastChange>>> PastChanges::next() {
+  auto& rows = changed_.rows();
+  if (is_loading_ || rows.empty()) {
+    if (!is_loading_) begin_ = std::max(begin_, changed_.end());
+    STATOR_TRY(const ChangedRows::Load loaded, changed_.load(begin_));
+    is_loading_ = loaded == ChangedRows::Load::kSome;
+    if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastChange>>();
+    if (is_loading_) return std::optional(std::vector<PastChange>());
+  }
   std::vector<PastChange> changes;
   std::size_t bytes = 0;
-  while (changes.size() < kBatchRows && bytes < kBatchBytes) {
-    auto& rows = changed_.rows();
-    if (rows.empty()) {
-      begin_ = std::max(begin_, changed_.end());
-      STATOR_TRY(const bool more, changed_.load(begin_));
-      if (!more) break;
-      continue;
-    }
-    const auto row = rows.extract(rows.begin());
-    STATOR_TRY(PastChange change, read(row.key(), row.mapped()));
+  for (const auto& [key, stamps] : rows) {
+    if (changes.size() == kChangeBatchRows || bytes >= kChangeBatchBytes) break;
+    STATOR_TRY(PastChange change, read(key, stamps));
     bytes +=
         (change.before ? change.before->size() : 0) + (change.after ? change.after->size() : 0);
     changes.push_back(std::move(change));
   }
-  return changes;
+  rows.erase(rows.begin(), std::next(rows.begin(), std::ssize(changes)));
+  return std::optional(std::move(changes));
 }
 
 Result<PastChange> PastChanges::read(const std::string& row_key, ChangedRows::Stamps stamps) {

@@ -5,8 +5,11 @@
 // A moment is a stamp of the log. The state at a stamp is what all commits before it made, so that
 // transactions are in it whole or not at all. The log must hold every change since then.
 //
+// Each call of a reader does a bounded part of the work, so that jobs can take turns.
+//
 // Thread safety: one thread at a time. Memory: bounded, whatever has changed.
-// Lifetime: readers borrow the view. Errors: the store's; kCorruption.
+// Lifetime: readers borrow the view. Errors: the store's; kCorruption. After an error the same call
+// can be repeated.
 #pragma once
 
 #include <map>
@@ -28,8 +31,35 @@ struct TableHistory {
   Hash128 secret = {};
 };
 
-// The stamp behind all that had been written by a time: a write acknowledged until then is before
-// it, one begun later is not. Where the clock was set back, the first change that is later ends it.
+// Finds the stamp behind all that had been written by a time: a write acknowledged until then is
+// before it, one begun later is not. If the clock was set back, the first later change ends it.
+class StampSearch {
+ public:
+  // The answer is `limit` at most: an earlier request knows of nothing behind it.
+  StampSearch(SpaceId log, int64_t time_ms, uint64_t limit = UINT64_MAX)
+      : log_(log), time_ms_(time_ms), first_later_(limit) {}
+
+  // Reads at most kChangesAtOnce changes in a view of the store; absent: not found yet. Later steps
+  // can use another view, as long as the log keeps what it had.
+  Result<std::optional<uint64_t>> step(ReadView& view);
+
+  static constexpr std::size_t kChangesAtOnce = 16'384;
+  static constexpr std::size_t kBytesAtOnce = 16UL << 20;
+
+ private:
+  Result<void> begin(ReadView& view);
+
+  SpaceId log_;
+  int64_t time_ms_;
+  uint64_t first_later_;
+  std::optional<uint64_t> from_ = {};  // the start of the log segment that holds the time
+  uint64_t next_ = 0;                  // in bucket_
+  unsigned bucket_ = 0;
+  uint64_t behind_ = 0;  // all that was seen
+};
+// The stamp behind all that the log holds now.
+Result<uint64_t> log_end(ReadView& view, SpaceId log);
+// The whole search in one view.
 Result<uint64_t> stamp_at(ReadView& view, SpaceId log, int64_t time_ms);
 
 // The items whose changes are to be looked at, by their row keys. Of a range that has too many for
@@ -46,15 +76,17 @@ class ChangedRows {
               std::size_t bytes_max)
       : view_(view), history_(std::move(history)), from_(from), to_(to), bytes_max_(bytes_max) {}
 
-  // Goes to the rows from `begin` on; false where there are no more parts of the space.
-  Result<bool> load(const std::string& begin);
+  enum class Load { kNone, kSome, kAll };
+  // Reads some of the log for the part of the space that begins with the row key `begin`, which
+  // stays the same until the answer is kAll. kNone: there are no more parts.
+  Result<Load> load(const std::string& begin);
   const std::string& end() const { return end_; }  // of the part that is loaded
   std::map<std::string, Stamps>& rows() { return rows_; }
   const TableHistory& history() const { return history_; }
   Result<Change> read(const std::string& row_key, uint64_t stamp, std::string& value);
 
  private:
-  Result<void> collect(unsigned bucket, const std::string& begin);
+  Result<Load> collect(unsigned bucket, const std::string& begin);
   void see(std::string key, uint64_t stamp);
 
   ReadView& view_;
@@ -63,6 +95,8 @@ class ChangedRows {
   uint64_t to_;
   std::size_t bytes_max_;
   std::string end_;
+  std::string loading_end_;            // of the part that is being loaded
+  std::optional<uint64_t> next_ = {};  // the stamp at which loading resumes
   std::map<std::string, Stamps> rows_;
   std::size_t bytes_ = 0;
 };
@@ -79,8 +113,9 @@ class PastItems {
   PastItems(ReadView& view, const TableHistory& history, uint64_t stamp,
             std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
 
-  // The next of them, at most 256 and about a megabyte; none: that was all.
-  Result<std::vector<PastItem>> next();
+  // The next of them, at most 256 and about a megabyte, or none because the log is still being
+  // read. Absent: that was all.
+  Result<std::optional<std::vector<PastItem>>> next();
 
  private:
   Result<std::vector<PastItem>> current_items() const;
@@ -107,13 +142,14 @@ class PastChanges {
               std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
 
   // As PastItems::next.
-  Result<std::vector<PastChange>> next();
+  Result<std::optional<std::vector<PastChange>>> next();
 
  private:
   Result<PastChange> read(const std::string& row_key, ChangedRows::Stamps stamps);
 
   ChangedRows changed_;
   std::string begin_;
+  bool is_loading_ = false;
 };
 
 }  // namespace stator

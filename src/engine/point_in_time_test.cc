@@ -45,8 +45,8 @@ class PointInTime : public EngineTest {
     std::string last;
     while (true) {
       const auto batch = must(items.next());
-      if (batch.empty()) return contents;
-      for (const PastItem& item : batch) {
+      if (!batch) return contents;
+      for (const PastItem& item : *batch) {
         EXPECT_LT(last, item.row_key);
         last = item.row_key;
         Item decoded = decode_item(ItemView(item.item));
@@ -63,8 +63,8 @@ class PointInTime : public EngineTest {
     std::vector<PastChange> all;
     while (true) {
       auto batch = must(changes.next());
-      if (batch.empty()) return all;
-      for (PastChange& change : batch) all.push_back(std::move(change));
+      if (!batch) return all;
+      for (PastChange& change : *batch) all.push_back(std::move(change));
     }
   }
 
@@ -157,7 +157,7 @@ TEST_F(PointInTime, AReaderGoesOnInALaterViewWhereAnEarlierOneStopped) {
   const auto earlier = view();
   const uint64_t stamp = must(stamp_at(*earlier, history().log, moment_ms));
   PastItems first(*earlier, history(), stamp);
-  auto items = must(first.next());
+  auto items = must(first.next()).value();
   ASSERT_FALSE(items.empty());
   ASSERT_LT(items.size(), 600U);
   for (int i = 0; i < 600; ++i) {
@@ -170,8 +170,8 @@ TEST_F(PointInTime, AReaderGoesOnInALaterViewWhereAnEarlierOneStopped) {
   PastItems second(*later, history(), stamp, items.back().row_key, 1000);
   while (true) {
     const auto batch = must(second.next());
-    if (batch.empty()) break;
-    for (const PastItem& item : batch) {
+    if (!batch) break;
+    for (const PastItem& item : *batch) {
       EXPECT_LT(items.back().row_key, item.row_key);
       items.push_back(item);
     }
@@ -210,6 +210,22 @@ TEST_F(PointInTime, ATransactionIsSeenWholeOrNotAtAll) {
   for (int64_t time_ms = begin_ms; time_ms < end_ms; ++time_ms) {
     EXPECT_EQ(contents_at(time_ms).size() % 10, 0U);
   }
+}
+
+TEST_F(PointInTime, ASearchForAStampReadsALimitedPartOfTheLogInEachStep) {
+  for (std::size_t i = 0; i < StampSearch::kChangesAtOnce + 10; ++i) {
+    ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", static_cast<int64_t>(i)}}), IsOk());
+  }
+  const int64_t moment_ms = clock_.unix_ms();
+  clock_.advance(std::chrono::seconds(1));
+  const uint64_t end = must(log_end(*view(), history().log));
+  ASSERT_THAT(put("Things", {{"pk", "late"}, {"sk", 1}}), IsOk());
+  StampSearch search(history().log, moment_ms);
+  EXPECT_EQ(must(search.step(*view())), std::nullopt);
+  std::optional<uint64_t> found;
+  while (!found) found = must(search.step(*view()));
+  EXPECT_EQ(found, must(stamp_at(*view(), history().log, moment_ms)));
+  EXPECT_EQ(found, end);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Result<void> plan_attributes(RangePlan& plan, const std::optional<Select>& selec
 template <class Request>
 Result<void> parse_expressions(RangePlan& plan, const Request& request,
                                Placeholders& placeholders) {
-  const ExpressionLimits limits = limits_of(request.legacy);
+  const ExpressionLimits limits = limits_of(request.legacy, kLayerOf<Request>);
   if (request.filter) {
     STATOR_TRY(plan.filter,
                Condition::parse(*request.filter, ConditionRole::kFilter, placeholders, limits));
@@ -219,7 +219,7 @@ void continue_after(RangePlan& plan, std::string row) {
 
 template <class Request>
 Result<void> check_parts(const Request& request, Placeholders& placeholders) {
-  const ExpressionLimits limits = limits_of(request.legacy);
+  const ExpressionLimits limits = limits_of(request.legacy, kLayerOf<Request>);
   if (request.filter) {
     STATOR_CHECK_OK(
         Condition::parse(*request.filter, ConditionRole::kFilter, placeholders, limits));
@@ -233,27 +233,30 @@ Result<void> check_parts(const Request& request, Placeholders& placeholders) {
 }  // namespace
 
 Result<void> check_expressions(const QueryRequest& request) {
-  STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
+  STATOR_TRY(Placeholders placeholders,
+             checked_placeholders(request.names, request.values, Layer::kCurrent));
   STATOR_CHECK_OK(KeyCondition::check(request.key_condition.value_or(""), placeholders,
-                                      limits_of(request.legacy)));
+                                      limits_of(request.legacy, Layer::kCurrent)));
   return check_parts(request, placeholders);
 }
 
 Result<void> check_expressions(const ScanRequest& request) {
-  STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
+  STATOR_TRY(Placeholders placeholders,
+             checked_placeholders(request.names, request.values, Layer::kOlder));
   return check_parts(request, placeholders);
 }
 
 Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
   STATOR_TRY(RangePlan plan, begin_plan(table, request));
   plan.direction = request.forward ? Direction::kForward : Direction::kBackward;
-  STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
+  STATOR_TRY(Placeholders placeholders,
+             checked_placeholders(request.names, request.values, Layer::kCurrent));
   const KeySchema& schema =
       plan.index ? plan.index->definition.key_schema : table.definition().settings.key_schema;
-  STATOR_TRY(
-      const KeyCondition condition,
-      KeyCondition::parse(request.key_condition.value_or(""), placeholders, schema,
-                          table.definition().settings.attributes, limits_of(request.legacy)));
+  STATOR_TRY(const KeyCondition condition,
+             KeyCondition::parse(request.key_condition.value_or(""), placeholders, schema,
+                                 table.definition().settings.attributes,
+                                 limits_of(request.legacy, Layer::kCurrent)));
   STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
   STATOR_CHECK_OK(check_query_filter(plan, schema, request.legacy));
   STATOR_CHECK_OK(plan_attributes(plan, request.select));
@@ -277,7 +280,8 @@ Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
 
 Result<RangePlan> plan_scan(const Table& table, const ScanRequest& request) {
   STATOR_TRY(RangePlan plan, begin_plan(table, request));
-  STATOR_TRY(Placeholders placeholders, checked_placeholders(request.names, request.values));
+  STATOR_TRY(Placeholders placeholders,
+             checked_placeholders(request.names, request.values, Layer::kOlder));
   STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
   STATOR_CHECK_OK(plan_attributes(plan, request.select));
   plan.range = request.segment && request.total_segments

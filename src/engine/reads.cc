@@ -10,6 +10,7 @@
 #include "engine/item_rules.h"
 #include "engine/messages.h"
 #include "engine/request_expressions.h"
+#include "engine/transact_write.h"
 
 namespace stator {
 
@@ -19,7 +20,7 @@ Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
   const TablePtr* table = snapshot->find(request.table);
   STATOR_TRY(const auto projection,
              parse_projection(table == nullptr ? nullptr : table->get(), request.projection,
-                              request.names, request.legacy));
+                              request.names, request.legacy, Layer::kCurrent));
   if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
   STATOR_CHECK_OK(check_key((*table)->key(), request.key));
 
@@ -44,8 +45,9 @@ Result<TransactGetItemsResponse> Engine::transact_get_items(
   bool cancelled = false;
   for (const TransactGetItem& item : request.items) {
     const TablePtr* found = snapshot->find(item.table);
-    STATOR_TRY(auto projection, parse_projection(found == nullptr ? nullptr : found->get(),
-                                                 item.projection, item.names, false));
+    STATOR_TRY(auto projection,
+               parse_projection(found == nullptr ? nullptr : found->get(), item.projection,
+                                item.names, false, Layer::kOlder));
     if (found == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
     projections.push_back(std::move(projection));
     const Table& table = **found;
@@ -66,10 +68,13 @@ Result<TransactGetItemsResponse> Engine::transact_get_items(
   if (!view) return Failure(service_error(std::move(view).error()));
   TransactGetItemsResponse response;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
+  std::size_t bytes = 0;
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    auto found =
-        read_item(**view, *tables[i], request.items[i].key, projections[i], meter.wanted());
+    auto found = read_item(**view, *tables[i], request.items[i].key, projections[i], true);
     if (!found) return Failure(service_error(std::move(found).error()));
+    bytes += found->bytes;
+    if (bytes > kTransactionBytesMax)
+      return fail(Code::kValidation, messages::kTransactionTooLarge);
     meter.add(*tables[i], read_units(found->bytes) * 2);
     response.items.push_back(std::move(found->item));
   }

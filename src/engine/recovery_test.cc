@@ -340,6 +340,22 @@ TEST_F(Recovery, KeepsChangesForThePeriodAndNoLonger) {
   EXPECT_EQ(recovery().at("RecoveryPeriodInDays"), AttributeValue(35));
 }
 
+TEST_F(Recovery, IsNeverEarliestAfterItIsLatest) {
+  clock_.advance(std::chrono::milliseconds(500));
+  ASSERT_THAT(set_recovery(true), IsOk());
+  const auto expect_one_time = [&] {
+    const Item times = recovery();
+    EXPECT_EQ(times.at("EarliestRestorableDateTime"), times.at("LatestRestorableDateTime"));
+    const auto time_ms = integer_of(times, "LatestRestorableDateTime") * 1000;
+    return time_ms;
+  };
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", 1}}), IsOk());
+  const Contents written = contents("Things");
+  expect_one_time();
+  clock_.advance(-std::chrono::hours(1));
+  EXPECT_EQ(restored_to(expect_one_time()), written);
+}
+
 TEST_F(Recovery, IsOffUntilItIsSwitchedOn) {
   EXPECT_EQ(recovery(), (Item{{"PointInTimeRecoveryStatus", "DISABLED"}}));
   EXPECT_THAT(restore(request_for("Copy", clock_.unix_ms())),
@@ -416,7 +432,7 @@ TEST_F(Recovery, TellsOfARestorationInTheTablesDescription) {
       Item{{"ReadCapacityUnits", 3}, {"WriteCapacityUnits", 4}};
   const auto begun = restore(request);
   ASSERT_THAT(begun, IsOk());
-  const std::string source = "arn:aws:dynamodb:us-east-1:000000000000:table/Things";
+  const std::string source = "arn:aws:dynamodb:us-east-1:000000782867:table/Things";
   EXPECT_EQ(map_of(map_of(*begun, "TableDescription"), "RestoreSummary"),
             (Item{{"SourceTableArn", source},
                   {"RestoreDateTime", seconds(time_ms)},

@@ -5,24 +5,26 @@
 #include <optional>
 #include <string>
 
+#include "api/layer.h"
 #include "engine/table.h"
 #include "expression/expression.h"
 
 namespace stator {
 
-inline ExpressionLimits limits_of(bool legacy) {
-  return legacy ? ExpressionLimits::kLifted : ExpressionLimits::kEnforced;
+inline ExpressionLimits limits_of(bool legacy, Layer layer) {
+  if (legacy) return ExpressionLimits::kLifted;
+  return layer == Layer::kOlder ? ExpressionLimits::kEnforcedWithSize : ExpressionLimits::kEnforced;
 }
 
 // Borrows both. kValidation for keys that are no placeholders and values that no attribute may
 // have.
 Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
-                                          const std::optional<Values>& values);
+                                          const std::optional<Values>& values, Layer layer);
 
 // kValidation; absent where no projection is given. A null table, which is one that was not found,
 // leaves the keys unchecked.
 Result<std::optional<ProjectionExpression>> parse_projection(
     const Table* table, const std::optional<std::string>& projection,
-    const std::optional<Names>& names, bool legacy);
+    const std::optional<Names>& names, bool legacy, Layer layer);
 
 }  // namespace stator

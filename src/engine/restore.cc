@@ -107,44 +107,101 @@ Result<void> check_throughput(const Item& request, const CreateTableRequest& sou
 }
 
 // The copy of a table's items and entries from a backup, or as another table's were.
-class Restore {
+class Restore final : public Job {
  public:
   Restore(Engine::Impl& engine, std::string table) : engine_(engine), name_(std::move(table)) {}
 
-  Result<void> run() {
+  Result<JobState> step() override {
+    if (is_copied_) return finish();
+    if (!copy_) {
+      STATOR_TRY(const JobState begun, begin());
+      if (!copy_) return begun;
+    }
+    STATOR_TRY(const JobState copied,
+               copy_->step([&](Transaction& transaction, const std::string& last) {
+                 record_["Position"] = Binary{last};
+                 transaction.put(key_, encode_item(record_));
+               }));
+    if (copied == JobState::kMore) return copied;
+    is_copied_ = true;
+    copy_.reset();
+    return finish();
+  }
+
+  // The record says how far the copy has come.
+  void rest() override { copy_.reset(); }
+
+  Result<void> abandon(const Error&) override {
+    copy_.reset();
+    return engine_.catalogue->cancel_restore(name_);
+  }
+
+ private:
+  Result<JobState> finish() {
+    STATOR_CHECK_OK(engine_.catalogue->finish_restore(name_));
+    return JobState::kDone;
+  }
+
+  // Sets copy_ once the source is known; kDone if there is nothing to copy.
+  Result<JobState> begin() {
     const auto snapshot = engine_.catalogue->snapshot();
     const auto found = snapshot->restoring.find(name_);
-    if (found == snapshot->restoring.end()) return {};
-    const Table& table = *found->second;
-    STATOR_TRY(Item record, Records(*engine_.store).get(key_));
-    if (record.contains("Import")) return {};  // imports.h
-    STATOR_TRY(const auto view, engine_.store->read_view());
-    CopyPlan plan{.from = {.key = table.key(), .secret = table.secret()},
-                  .to = table.definition().space,
-                  .indexed = &table};
-    plan.from.key.space = static_cast<SpaceId>(integer_of(record, "From"));
-    if (const auto history = history_of(record)) {
+    if (found == snapshot->restoring.end()) return JobState::kDone;
+    table_ = found->second;
+    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    if (record_.contains("Import")) return JobState::kDone;  // imports.h
+    STATOR_TRY(const bool has_stamp, find_stamp());
+    if (!has_stamp) return JobState::kMore;
+    CopyPlan plan{.from = {.key = table_->key(), .secret = table_->secret()},
+                  .to = table_->definition().space,
+                  .indexed = table_.get()};
+    plan.from.key.space = static_cast<SpaceId>(integer_of(record_, "From"));
+    if (const auto history = history_of(record_)) {
       plan.from.log = history->log;
       plan.stamp = history->stamp;
     }
     if (plan.from.key.space < kFirstTableSpace) {
-      return fail(Code::kCorruption, "There is no source");
+      return fail(Code::kCorruption, "the record of the restored table has no source");
     }
-    if (const auto position = record.find("Position"); position != record.end()) {
+    if (const auto position = record_.find("Position"); position != record_.end()) {
       if (const Binary* bytes = position->second.get_if<Binary>()) plan.after = bytes->bytes;
     }
-    STATOR_CHECK_OK(
-        copy_rows(engine_, *view, plan, [&](Transaction& transaction, const std::string& last) {
-          record["Position"] = Binary{last};
-          transaction.put(key_, encode_item(record));
-        }));
-    return engine_.catalogue->finish_restore(name_);
+    STATOR_TRY(auto view, engine_.store->read_view());
+    copy_.emplace(*engine_.store, std::move(view), plan);
+    return JobState::kMore;
   }
 
- private:
+  // False: the search for the stamp of the record's time goes on.
+  Result<bool> find_stamp() {
+    if (!record_.contains("StampLimit")) return true;
+    const HeldHistory all = *history_of(record_);
+    if (!search_) {
+      search_.emplace(all.log, integer_of(record_, "TimeMs"),
+                      static_cast<uint64_t>(integer_of(record_, "StampLimit")));
+    }
+    STATOR_TRY(const auto view, engine_.store->read_view());
+    STATOR_TRY(const auto stamp, search_->step(*view));
+    if (!stamp) return false;
+    HeldHistory history = all;
+    history.stamp = *stamp;
+    engine_.catalogue->hold(history);
+    record_["Stamp"] = static_cast<int64_t>(*stamp);
+    record_.erase("StampLimit");
+    record_.erase("TimeMs");
+    const auto kept = Records(*engine_.store).put(key_, record_);
+    engine_.catalogue->release(kept ? all : history);
+    STATOR_CHECK_OK(kept);
+    return true;
+  }
+
   Engine::Impl& engine_;
   std::string name_;
   std::string key_ = record_key(RecordKind::kRestore, name_);
+  TablePtr table_;
+  Item record_;
+  std::optional<StampSearch> search_;
+  std::optional<RowCopy> copy_;
+  bool is_copied_ = false;
 };
 
 }  // namespace
@@ -181,9 +238,8 @@ Result<Item> begin_restore(Engine::Impl& engine, TableDefinition target, Item re
   return Item{{"TableDescription", std::move(described)}};
 }
 
-// What fails goes on at the next start.
 void start_restore(Engine::Impl& engine, const std::string& table) {
-  engine.jobs.post([&engine, table] { static_cast<void>(Restore(engine, table).run()); });
+  engine.jobs.add("restoration of table '" + table + "'", std::make_unique<Restore>(engine, table));
 }
 
 Result<Item> description_of(const Engine::Impl& engine, const Table& table, TableStatus status) {

@@ -42,6 +42,8 @@ AttributeType attribute_type(ScalarType type);
 
 void append_big_endian(std::string& bytes, uint32_t value);
 void append_big_endian(std::string& bytes, uint64_t value);
+// The length in eight bytes, then the bytes.
+void append_field(std::string& bytes, std::string_view field);
 uint64_t read_big_endian(std::string_view bytes);  // up to 8 bytes
 
 // All rows of a space.

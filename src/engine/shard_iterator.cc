@@ -9,7 +9,7 @@
 namespace stator {
 namespace {
 
-constexpr std::string_view kVersion = "|1|";
+constexpr std::string_view kIteratorVersion = "|1|";
 constexpr std::size_t kPayloadBytes = 4 + 8 + 1 + 8 + 8 + 8;
 constexpr std::size_t kHashBytes = std::tuple_size_v<Hash128>;
 constexpr std::string_view kShardPrefix = "shardId-";
@@ -41,7 +41,7 @@ std::optional<uint64_t> read_padded(std::string_view digits) {
 
 Hash128 seal(const Hash128& secret, std::string_view stream_arn, std::string_view payload) {
   std::string sealed("iterator");
-  sealed.append(stream_arn).append(kVersion).append(payload);
+  sealed.append(stream_arn).append(kIteratorVersion).append(payload);
   return hash128(secret, sealed);
 }
 
@@ -62,14 +62,14 @@ std::string shard_iterator_text(const Hash128& secret, std::string_view stream_a
   append_big_endian(payload, static_cast<uint64_t>(iterator.issued_ms));
   const Hash128 hash = seal(secret, stream_arn, payload);
   payload.append(hash.begin(), hash.end());
-  return std::string(stream_arn).append(kVersion).append(wire::to_base64(payload));
+  return std::string(stream_arn).append(kIteratorVersion).append(wire::to_base64(payload));
 }
 
 std::optional<ShardIterator> read_shard_iterator(const Hash128& secret, std::string_view text,
                                                  std::string_view& stream_arn) {
-  const std::size_t version = text.rfind(kVersion);
+  const std::size_t version = text.rfind(kIteratorVersion);
   if (version == std::string_view::npos) return std::nullopt;
-  const auto bytes = wire::from_base64(text.substr(version + kVersion.size()));
+  const auto bytes = wire::from_base64(text.substr(version + kIteratorVersion.size()));
   if (!bytes || bytes->size() != kPayloadBytes + kHashBytes) return std::nullopt;
   const std::string_view payload = std::string_view(*bytes).substr(0, kPayloadBytes);
   const Hash128 hash = seal(secret, text.substr(0, version), payload);

@@ -8,6 +8,7 @@
 #include "engine/engine_impl.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
+#include "engine/statement_plan.h"
 
 namespace stator {
 namespace {
@@ -17,11 +18,6 @@ using expression::ConditionKind;
 using expression::ConditionNode;
 using expression::Operand;
 using expression::OperandKind;
-
-bool is_attribute(const Operand& operand, std::string_view name) {
-  return operand.kind == OperandKind::kPath && operand.path.size() == 1 &&
-         std::get<expression::PathName>(operand.path[0]).text == name;
-}
 
 void gather(const ConditionNode& node, std::vector<const ConditionNode*>& parts) {
   if (node.kind != ConditionKind::kAnd) {
@@ -157,7 +153,7 @@ Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
       break;
   }
   action.condition = Condition::of(std::move(*plan.where));
-  STATOR_CHECK_OK(check_expressions(action));
+  STATOR_CHECK_OK(check_condition(action));
   STATOR_CHECK_OK(check_write(action, wanted->key));
   return action;
 }

@@ -27,11 +27,6 @@ Failure refused(std::string text) {
   return fail(Code::kValidation, std::move(text));
 }
 
-bool is_attribute(const Operand& operand, std::string_view name) {
-  return operand.kind == OperandKind::kPath && operand.path.size() == 1 &&
-         expression::top_level_name(operand.path) == name;
-}
-
 // ---- Partitions
 
 // The values of which `attribute` must be one: by =, IN or an OR of these. Empty: any.
@@ -336,12 +331,18 @@ Result<void> resume(RangePlan& plan, std::vector<RangePlan::Part>& parts, const 
 
 }  // namespace
 
+Result<void> check_statement_index(const Index* index) {
+  if (index == nullptr || (index->key.hash.size() <= 1 && index->key.range.size() <= 1)) return {};
+  return refused(messages::kMultiAttributeIndex);
+}
+
 Result<RangePlan> plan_select(const Table& table, partiql::Plan statement,
                               const SelectOptions& options) {
   RangePlan plan{.table = &table};
   if (statement.index) {
     plan.index = table.index(*statement.index);
     if (plan.index == nullptr) return refused(messages::kNoSuchStatementIndex);
+    STATOR_CHECK_OK(check_statement_index(plan.index));
     if (options.consistent_read && !plan.index->local) {
       return refused(messages::kConsistentStatementIndex);
     }

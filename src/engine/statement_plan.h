@@ -8,15 +8,26 @@
 #include <optional>
 
 #include "engine/range_plan.h"
+#include "expression/paths.h"
 #include "partiql/planner.h"
 
 namespace stator {
+
+// Whether `operand` is the top-level attribute `name`.
+inline bool is_attribute(const expression::Operand& operand, std::string_view name) {
+  return operand.kind == expression::OperandKind::kPath && operand.path.size() == 1 &&
+         expression::top_level_name(operand.path) == name;
+}
 
 struct SelectOptions {
   std::optional<int64_t> limit = {};
   bool consistent_read = false;
   std::optional<Item> start_key = {};  // where the page before ended
 };
+
+// kValidation for an index whose key has several HASH or several RANGE attributes: no statement may
+// read it. Null is no index.
+Result<void> check_statement_index(const Index* index);
 
 // kValidation with the service's text. The result borrows the table alone.
 Result<RangePlan> plan_select(const Table& table, partiql::Plan plan, const SelectOptions& options);

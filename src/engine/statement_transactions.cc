@@ -98,9 +98,13 @@ Result<ExecuteTransactionResult> read_all(Engine::Impl& engine,
   if (!view) return Failure(service_error(std::move(view).error()));
   ExecuteTransactionResult result;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
+  std::size_t bytes = 0;
   for (const Read& read : reads) {
-    auto found = read_item(**view, *read.table, read.key, read.projection, meter.wanted());
+    auto found = read_item(**view, *read.table, read.key, read.projection, true);
     if (!found) return Failure(service_error(std::move(found).error()));
+    bytes += found->bytes;
+    if (bytes > kTransactionBytesMax)
+      return fail(Code::kValidation, messages::kTransactionTooLarge);
     meter.add(*read.table, read_units(found->bytes) * 2);
     auto& item = result.items.emplace_back();
     if (found->item) item = decode_item(ItemView(*found->item));

@@ -9,6 +9,7 @@
 #include "engine/engine_impl.h"
 #include "engine/messages.h"
 #include "engine/page.h"
+#include "engine/row_layout.h"
 #include "engine/statement_actions.h"
 #include "engine/statement_plan.h"
 
@@ -16,11 +17,6 @@ namespace stator {
 namespace {
 
 constexpr char kTokenVersion = 1;
-
-void append_field(std::string& bytes, std::string_view field) {
-  append_big_endian(bytes, static_cast<uint64_t>(field.size()));
-  bytes += field;
-}
 
 const std::vector<AttributeValue>& parameters_of(const ExecuteStatementRequest& request) {
   static const std::vector<AttributeValue> none;

@@ -142,7 +142,7 @@ TEST_F(Streams, AreDescribedWithTheirTable) {
             (StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly}));
   EXPECT_EQ(table->table.latest_stream_label, "2023-11-14T22:13:20.000");
   const std::string arn =
-      "arn:aws:dynamodb:us-east-1:000000000000:table/Things/stream/2023-11-14T22:13:20.000";
+      "arn:aws:dynamodb:us-east-1:000000782867:table/Things/stream/2023-11-14T22:13:20.000";
   EXPECT_EQ(table->table.latest_stream_arn, arn);
   const auto described = engine_->describe_stream({.stream = arn});
   ASSERT_THAT(described, IsOk());

@@ -60,36 +60,48 @@ class TableSweep {
   TableSweep(Engine::Impl& engine, TablePtr table) : engine_(engine), table_(std::move(table)) {}
 
   std::size_t run() {
-    KeyRange range = expired_range(*table_->expiry(), engine_.now_ms());
+    SweepCursor& cursor = table_->sweep_cursor();
+    const int64_t now_ms = engine_.now_ms();
+    const int64_t from = cursor.take();
+    KeyRange range = expired_range(*table_->expiry(), from, now_ms);
     std::size_t deleted = 0;
-    while (true) {
-      const std::vector<std::string> rows = next_rows(range);
-      if (rows.empty()) return deleted;
-      const auto count = erase(rows);
-      if (!count) return deleted;  // the next sweep tries again
+    while (range.begin < range.end) {
+      const auto rows = next_rows(range);
+      const auto count = rows ? erase(*rows) : std::nullopt;
+      if (!count) {  // the next sweep tries again
+        cursor.lower(second_of_expiry_row(range.begin));
+        return deleted;
+      }
       deleted += *count;
-      range.begin = rows.back() + '\0';
+      if (rows->empty()) break;
+      range.begin = rows->back() + '\0';
     }
+    // If the clock was set back, the seconds between are swept already.
+    if (from != INT64_MAX) cursor.lower(std::max(from, now_ms / 1000 + 1));
+    return deleted;
   }
 
  private:
-  std::vector<std::string> next_rows(const KeyRange& range) const {
+  // Absent if the store refuses.
+  std::optional<std::vector<std::string>> next_rows(const KeyRange& range) const {
     std::vector<std::string> rows;
     const auto view = engine_.store->read_view();
-    if (!view) return rows;
+    if (!view) return std::nullopt;
     const auto scanned = (*view)->scan({.range = range, .expected_rows = kDeletionsAtOnce},
                                        [&](std::string_view key, std::string_view) {
                                          rows.emplace_back(key);
                                          return rows.size() < kDeletionsAtOnce;
                                        });
-    if (!scanned) rows.clear();
+    if (!scanned) return std::nullopt;
     return rows;
   }
 
   std::optional<std::size_t> erase(const std::vector<std::string>& rows) {
     std::vector<WriteAction> actions;
     for (const std::string& row : rows) {
-      if (auto action = deletion_of(row)) actions.push_back(std::move(*action));
+      auto action = deletion_of(row);
+      if (!action) return std::nullopt;
+      if (*action) actions.push_back(std::move(**action));
     }
     Deletions deletions(actions.size() + 1);
     for (WriteAction& action : actions) {
@@ -101,18 +113,19 @@ class TableSweep {
     return deletions.wait();
   }
 
-  // Absent where the item is no longer there.
-  std::optional<WriteAction> deletion_of(std::string_view queue_row) const {
+  // Absent if the item is no longer there.
+  Result<std::optional<WriteAction>> deletion_of(std::string_view queue_row) const {
     const auto item_row = item_of_expiry_row(queue_row);
-    if (!item_row) return std::nullopt;
+    if (!item_row) return std::optional<WriteAction>();
     WriteAction action{.action = TransactAction::kDelete, .table = table_};
-    const auto found = engine_.store->get(
-        *item_row, [&](std::string_view value) { action.key = key_of(*table_, ItemView(value)); });
-    if (!found || !*found) return std::nullopt;
+    STATOR_TRY(const bool found, engine_.store->get(*item_row, [&](std::string_view value) {
+      action.key = key_of(*table_, ItemView(value));
+    }));
+    if (!found) return std::optional<WriteAction>();
     action.row_key = *item_row;
     action.by_service = true;
     action.expired_at_ms = engine_.now_ms();
-    return action;
+    return std::optional(std::move(action));
   }
 
   Engine::Impl& engine_;

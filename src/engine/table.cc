@@ -2,6 +2,7 @@
 #include "engine/table.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stator {
 namespace {
@@ -76,7 +77,12 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
 
   table->secret_ = secret;
   table->definition_ = std::move(definition);
-  table->shared_ = previous != nullptr ? previous->shared_ : std::make_shared<Shared>();
+  table->count_state_ =
+      previous != nullptr ? previous->count_state_ : std::make_shared<CountState>();
+  const bool has_queue = previous != nullptr && previous->expiry() != nullptr &&
+                         table->expiry() != nullptr &&
+                         previous->expiry()->space == table->expiry()->space;
+  table->sweep_cursor_ = has_queue ? previous->sweep_cursor_ : std::make_shared<SweepCursor>();
   const std::vector<SpaceId> before =
       previous != nullptr ? previous->spaces() : std::vector<SpaceId>();
   for (const SpaceId space : table->spaces()) {
@@ -87,6 +93,57 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
             : previous->counters_[static_cast<std::size_t>(known - before.begin())]);
   }
   return table;
+}
+
+Counters::Totals Counters::totals() const {
+  const std::lock_guard lock(mutex_);
+  return {.items = std::max<int64_t>(0, totals_.items),
+          .bytes = std::max<int64_t>(0, totals_.bytes)};
+}
+
+void Counters::set(Totals totals) {
+  const std::lock_guard lock(mutex_);
+  totals_ = totals;
+}
+
+void Counters::add(uint64_t sequence, Totals change) {
+  const std::lock_guard lock(mutex_);
+  // The last count had it already.
+  if (!is_counting_ && base_ && sequence <= *base_) return;
+  totals_ += change;
+  if (!is_counting_) return;
+  if (!base_) {
+    before_base_.push_back({.sequence = sequence, .change = change});
+  } else if (sequence > *base_) {
+    since_base_ += change;
+  }
+}
+
+uint64_t Counters::begin_count() {
+  const std::lock_guard lock(mutex_);
+  is_counting_ = true;
+  base_.reset();
+  before_base_.clear();
+  since_base_ = {};
+  return ++count_;
+}
+
+void Counters::set_base(uint64_t count, uint64_t sequence) {
+  const std::lock_guard lock(mutex_);
+  if (count != count_) return;
+  base_ = sequence;
+  for (const Late& late : std::exchange(before_base_, {})) {
+    if (late.sequence > sequence) since_base_ += late.change;
+  }
+}
+
+bool Counters::finish_count(uint64_t count, Totals counted) {
+  const std::lock_guard lock(mutex_);
+  if (count != count_ || !is_counting_) return false;
+  is_counting_ = false;
+  totals_ = counted;
+  totals_ += since_base_;
+  return true;
 }
 
 const Index* Table::index(std::string_view name) const {
@@ -109,6 +166,16 @@ std::vector<SpaceId> Table::spaces() const {
 std::vector<SpaceId> Table::all_spaces() const {
   std::vector<SpaceId> all = spaces();
   if (expiry() != nullptr) all.push_back(expiry()->space);
+  return all;
+}
+
+std::vector<Table::Counted> Table::counted() const {
+  std::vector<Counted> all;
+  const std::vector<SpaceId> of = spaces();
+  all.reserve(of.size());
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    all.push_back({.space = of[i], .counters = counters_[i]});
+  }
   return all;
 }
 

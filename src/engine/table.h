@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,10 +65,48 @@ struct Index {
   EncodedItem project(ItemView item) const;
 };
 
-// How much a space holds. Approximate after a crash until counted again.
-struct Counters {
-  std::atomic<int64_t> items{0};
-  std::atomic<int64_t> bytes{0};
+// How much a space holds. A count of its rows makes it exact while writes go on: the view that is
+// counted has the commits up to a sequence, and those behind it are added.
+//
+// Thread safety: every method may be called from any thread at once.
+class Counters {
+ public:
+  struct Totals {
+    int64_t items = 0;
+    int64_t bytes = 0;
+
+    Totals& operator+=(const Totals& more) {
+      items += more.items;
+      bytes += more.bytes;
+      return *this;
+    }
+  };
+
+  // Not below 0, as they can be before the first count.
+  Totals totals() const;
+  void set(Totals totals);
+  // What a commit changed; `sequence` is CommitResult's.
+  void add(uint64_t sequence, Totals change);
+
+  // begin_count(), then take the view and tell its sequence, then the sum of its rows. A later
+  // begin_count() takes the place of this one: then finish_count() is false, and changes nothing.
+  uint64_t begin_count();
+  void set_base(uint64_t count, uint64_t sequence);
+  bool finish_count(uint64_t count, Totals counted);
+
+ private:
+  struct Late {
+    uint64_t sequence = 0;
+    Totals change;
+  };
+
+  mutable std::mutex mutex_;
+  Totals totals_;
+  uint64_t count_ = 0;  // the last that began
+  bool is_counting_ = false;
+  std::optional<uint64_t> base_;   // of the view that is counted; absent until it is taken
+  std::vector<Late> before_base_;  // changes that it may have or not
+  Totals since_base_;
 };
 
 class Table {
@@ -93,15 +132,24 @@ class Table {
   // Those and the queue of items that expire.
   std::vector<SpaceId> all_spaces() const;
   const ExpiryQueue* expiry() const { return definition_.expiry ? &*definition_.expiry : nullptr; }
+  // Of the queue of expiry(), which all versions with it share.
+  SweepCursor& sweep_cursor() const { return *sweep_cursor_; }
   SpaceId log_space() const { return definition_.log_space; }
 
   // Position 0 is the table's own, then one for each of indexes().
   Counters& counters(std::size_t position) const { return *counters_[position]; }
-  // Whether the counters lack what was there before the process started.
-  std::atomic<bool>& needs_count() const { return shared_->needs_count; }
-  // Whether the counters may be off by what was being written when they were counted, so that they
-  // must not outlive the process.
-  std::atomic<bool>& counted_roughly() const { return shared_->counted_roughly; }
+  // The counters of a space, and how complete they are; both outlive the table.
+  struct Counted {
+    SpaceId space = 0;
+    std::shared_ptr<Counters> counters;
+  };
+  std::vector<Counted> counted() const;
+  struct CountState {
+    std::atomic<bool> is_needed{false};  // the counters lack what was there before the process
+    std::atomic<bool> is_running{false};
+  };
+  const std::shared_ptr<CountState>& count_state() const { return count_state_; }
+  bool needs_count() const { return count_state_->is_needed; }
 
   // Runs once, when this version and all before it are destroyed.
   void when_unused(std::move_only_function<void()> action) const;
@@ -117,11 +165,8 @@ class Table {
   std::vector<Index> indexes_;
   std::vector<std::shared_ptr<Counters>> counters_;
 
-  struct Shared {
-    std::atomic<bool> needs_count{false};
-    std::atomic<bool> counted_roughly{false};
-  };
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<CountState> count_state_;
+  std::shared_ptr<SweepCursor> sweep_cursor_;
 
   // Held by a version and by the era before it, so that it ends after both.
   struct Era {

@@ -28,10 +28,10 @@ void note_change(const std::optional<Throughput>& before, const std::optional<Th
   changes.decreased_ms = now_ms;
 }
 
-using Indexes = std::vector<IndexDefinition>;
+using IndexDefinitions = std::vector<IndexDefinition>;
 
-const Indexes& global_indexes(const CreateTableRequest& settings) {
-  static const Indexes none;
+const IndexDefinitions& global_indexes(const CreateTableRequest& settings) {
+  static const IndexDefinitions none;
   return settings.global_indexes ? *settings.global_indexes : none;
 }
 
@@ -39,7 +39,7 @@ const Indexes& global_indexes(const CreateTableRequest& settings) {
 Result<void> check_one_index_change(const TableDefinition& definition,
                                     const UpdateTableRequest& request) {
   if (!request.global_indexes) return {};
-  const Indexes& indexes = global_indexes(definition.settings);
+  const IndexDefinitions& indexes = global_indexes(definition.settings);
   const auto unfinished = std::ranges::find_if(
       definition.global_spaces, [&](SpaceId space) { return definition.is_unfinished(space); });
   if (unfinished == definition.global_spaces.end()) return {};
@@ -57,9 +57,9 @@ Result<void> check_one_index_change(const TableDefinition& definition,
 }
 
 // An index that stays keeps its space; 0 for one that is new.
-std::vector<SpaceId> spaces_of(const Indexes& wanted, const TableDefinition& before) {
+std::vector<SpaceId> spaces_of(const IndexDefinitions& wanted, const TableDefinition& before) {
   std::map<std::string_view, SpaceId> known;
-  const Indexes& indexes = global_indexes(before.settings);
+  const IndexDefinitions& indexes = global_indexes(before.settings);
   for (std::size_t i = 0; i < indexes.size(); ++i) known[indexes[i].name] = before.global_spaces[i];
   std::vector<SpaceId> spaces;
   for (const IndexDefinition& index : wanted) spaces.push_back(known[index.name]);

@@ -77,12 +77,14 @@ TEST_F(TableChanges, SurviveAnotherOpening) {
   open_directory();
   create(provisioned_table());
   const int64_t switched_ms = clock_.unix_ms();
-  ASSERT_THAT(engine_->update_table({.table = "Things",
-                                     .billing_mode = BillingMode::kPayPerRequest,
-                                     .table_class = TableClass::kStandardInfrequentAccess,
-                                     .deletion_protection = true,
-                                     .encryption = EncryptionSpecification{.enabled = true}}),
-              IsOk());
+  for (const UpdateTableRequest& change :
+       {UpdateTableRequest{.table = "Things", .billing_mode = BillingMode::kPayPerRequest},
+        UpdateTableRequest{.table = "Things", .table_class = TableClass::kStandardInfrequentAccess},
+        UpdateTableRequest{.table = "Things", .deletion_protection = true},
+        UpdateTableRequest{.table = "Things",
+                           .encryption = EncryptionSpecification{.enabled = true}}}) {
+    ASSERT_THAT(engine_->update_table(change), IsOk());
+  }
   clock_.advance(std::chrono::hours(1));
   open_directory();
   const TableDescription table = described();
@@ -155,7 +157,7 @@ TEST_F(TableChanges, AnItemThatNoIndexTakesCanStillBeUpdatedElsewhere) {
                       .key = {{"pk", "a"}},
                       .update = "SET color = :n",
                       .values = Values{{":n", 6}}}),
-              FailsWith(Code::kValidation, "unsupported type"));
+              FailsWith(Code::kValidation, "Type mismatch for Index Key"));
   EXPECT_THAT(put("Things", {{"pk", "b"}, {"color", 5}}),
               FailsWith(Code::kValidation, "Type mismatch for Index Key"));
 }
@@ -252,7 +254,7 @@ TEST_F(TableChanges, ABackfillGoesOnAfterARestart) {
   {
     const HeldVersion held(*engine_);
     ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
-    engine_->impl().backfills.stop();
+    engine_->impl().jobs.stop();
   }
   expect_sound();
   open_directory();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/table_copy.h"
 
+#include <utility>
+
+#include "engine/catalogue_commit.h"
 #include "engine/index_maintenance.h"
 
 namespace stator {
@@ -15,28 +18,38 @@ std::string moved_key(std::string_view key, SpaceId to) {
 
 }  // namespace
 
-Result<CopiedRows> copy_rows(Engine::Impl& engine, ReadView& view, const CopyPlan& plan,
-                             CopyProgress progress) {
-  CopiedRows copied;
-  PastItems items(view, plan.from, plan.stamp, plan.after);
-  while (true) {
-    if (engine.jobs.stopping()) return fail(Code::kCancelled, "the engine stops");
-    STATOR_TRY(const std::vector<PastItem> batch, items.next());
-    if (batch.empty()) return copied;
-    STATOR_TRY(const auto transaction, engine.store->begin());
-    for (const PastItem& row : batch) {
-      const ItemView item(row.item);
-      transaction->put(moved_key(row.row_key, plan.to), row.item);
-      if (plan.indexed != nullptr) {
-        apply_index_changes(index_changes(*plan.indexed, {}, item), *transaction);
-      }
-      ++copied.items;
-      copied.bytes += static_cast<int64_t>(item_size_bytes(item));
-    }
-    progress(*transaction, batch.back().row_key);
-    CommitResult result = commit_and_wait(*transaction);
-    if (result.outcome != CommitOutcome::kCommitted) return Failure(std::move(result.error));
+RowCopy::RowCopy(Store& store, std::unique_ptr<ReadView> view, const CopyPlan& plan)
+    : store_(store),
+      view_(std::move(view)),
+      plan_(plan),
+      source_(*view_, plan_.from, plan_.stamp, plan_.after) {}
+
+Result<JobState> RowCopy::step(Progress progress) {
+  if (batch_.empty()) {
+    STATOR_TRY(auto next, source_.next());
+    if (!next) return JobState::kDone;
+    batch_ = std::move(*next);
   }
+  if (batch_.empty()) return JobState::kMore;
+  STATOR_CHECK_OK(write(progress));
+  for (const PastItem& row : batch_) {
+    ++items_;
+    bytes_ += static_cast<int64_t>(item_size_bytes(ItemView(row.item)));
+  }
+  batch_.clear();
+  return JobState::kMore;
+}
+
+Result<void> RowCopy::write(Progress progress) const {
+  STATOR_TRY(const auto transaction, store_.begin());
+  for (const PastItem& row : batch_) {
+    transaction->put(moved_key(row.row_key, plan_.to), row.item);
+    if (plan_.indexed != nullptr) {
+      apply_index_changes(index_changes(*plan_.indexed, {}, ItemView(row.item)), *transaction);
+    }
+  }
+  progress(*transaction, batch_.back().row_key);
+  return commit_or_fail(*transaction);
 }
 
 }  // namespace stator

@@ -8,11 +8,12 @@
 namespace stator {
 namespace {
 
-constexpr int64_t kDayMs = 24LL * 3600 * 1000;
+constexpr int64_t kDescribedDayMs = 24LL * 3600 * 1000;
 
 // Decreases of an earlier day do not count today.
 ThroughputChanges as_of(ThroughputChanges changes, int64_t now_ms) {
-  if (!changes.decreased_ms || *changes.decreased_ms / kDayMs != now_ms / kDayMs) {
+  if (!changes.decreased_ms ||
+      *changes.decreased_ms / kDescribedDayMs != now_ms / kDescribedDayMs) {
     changes.decreases_today = 0;
   }
   return changes;
@@ -21,14 +22,14 @@ ThroughputChanges as_of(ThroughputChanges changes, int64_t now_ms) {
 IndexDescription describe(const Engine::Impl& engine, const Table& table, std::size_t position,
                           const std::string& table_arn) {
   const Index& index = table.indexes()[position];
-  const Counters& counters = table.counters(1 + position);
+  const Counters::Totals counters = table.counters(1 + position).totals();
   IndexDescription description{.definition = index.definition};
   if (!index.complete) {
     description.status = TableStatus::kCreating;
     description.backfilling = true;
   }
-  description.size_bytes = std::max<int64_t>(0, counters.bytes);
-  description.item_count = std::max<int64_t>(0, counters.items);
+  description.size_bytes = counters.bytes;
+  description.item_count = counters.items;
   description.arn = table_arn + "/index/" + index.definition.name;
   if (index.local) return description;
   IndexDefinition& definition = description.definition;
@@ -53,8 +54,9 @@ TableDescription describe(const Engine::Impl& engine, const Table& table) {
   description.id = definition.id;
   description.arn = table_arn(engine, settings.table);
   description.created_ms = definition.created_ms;
-  description.size_bytes = std::max<int64_t>(0, table.counters(0).bytes);
-  description.item_count = std::max<int64_t>(0, table.counters(0).items);
+  const Counters::Totals counters = table.counters(0).totals();
+  description.size_bytes = counters.bytes;
+  description.item_count = counters.items;
   description.attributes = settings.attributes;
   description.key_schema = settings.key_schema;
   description.billing_mode = settings.billing_mode.value_or(BillingMode::kProvisioned);

@@ -36,9 +36,7 @@ Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& r
     }
     return DescribeTableResult{describe(*impl_, *restoring->second, TableStatus::kCreating)};
   }
-  if ((*table)->needs_count().exchange(false)) {
-    impl_->housekeeping.post([job = std::make_unique<CountJob>(*impl_, *table)] { job->run(); });
-  }
+  start_count(*impl_, **table);
   return DescribeTableResult{describe(*impl_, **table)};
 }
 
@@ -68,7 +66,13 @@ Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request
     return last_backup(*impl_, dropped, now_ms);
   });
   if (!table) return Failure(service_error(std::move(table).error()));
-  return DeleteTableResult{describe(*impl_, **table, TableStatus::kDeleting)};
+  DeleteTableResult result{describe(*impl_, **table, TableStatus::kDeleting)};
+  result.table.created_ms = 0;
+  result.table.attributes.clear();
+  result.table.key_schema.clear();
+  result.table.local_indexes.clear();
+  result.table.global_indexes.clear();
+  return result;
 }
 
 }  // namespace stator

@@ -44,10 +44,15 @@ std::optional<std::string> item_of_expiry_row(std::string_view key) {
   return std::string(key.substr(kPartitionBytes + kSecondsBytes));
 }
 
-KeyRange expired_range(const ExpiryQueue& queue, int64_t now_ms) {
+KeyRange expired_range(const ExpiryQueue& queue, int64_t from_seconds, int64_t now_ms) {
   const int64_t now = now_ms / 1000;
-  return {.begin = queue_prefix(queue, std::max<int64_t>(0, now - kExpiryAgeMaxSeconds + 1)),
+  const int64_t from = std::max(from_seconds, now - kExpiryAgeMaxSeconds + 1);
+  return {.begin = queue_prefix(queue, std::max<int64_t>(0, from)),
           .end = queue_prefix(queue, std::max<int64_t>(0, now + 1))};
+}
+
+int64_t second_of_expiry_row(std::string_view key) {
+  return static_cast<int64_t>(read_big_endian(key.substr(kPartitionBytes, kSecondsBytes)));
 }
 
 void apply_expiry(const ExpiryQueue& queue, std::string_view item_row_key,

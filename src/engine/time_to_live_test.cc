@@ -2,8 +2,11 @@
 // TTL: what expires goes when the sweep comes, with its index entries, and nothing else does.
 #include "engine/time_to_live.h"
 
+#include <future>
+
 #include "engine/engine_harness.h"
 #include "engine/engine_impl.h"
+#include "engine/faulty_store.h"
 #include "engine/verify.h"
 
 namespace stator::test {
@@ -52,6 +55,68 @@ class TimeToLive : public EngineTest {
     EXPECT_THAT(report.findings, IsEmpty()) << report.findings.front().message;
   }
 };
+
+class SweptStore : public TimeToLive {
+ protected:
+  SweptStore() {
+    open(std::make_unique<FaultyStore>(faults_));
+    create(hash_table());
+    enable();
+    sweep();
+  }
+  ~SweptStore() override { engine_.reset(); }
+
+  // On another thread, as the faults are of those.
+  std::size_t sweep() {
+    return std::async(std::launch::async, [&] { return engine_->sweep_expired(); }).get();
+  }
+
+  Faults faults_;
+};
+
+TEST_F(SweptStore, IsReadFromWhereTheLastSweepEnded) {
+  clock_.advance(std::chrono::seconds(10));
+  put_expiring("a", now() - 1);
+  EXPECT_EQ(sweep(), 1U);
+  const TablePtr table = *engine_->impl().catalogue->snapshot()->find("Things");
+  const KeyRange queue = space_range(table->expiry()->space);
+  faults_.take_scans(queue);
+  EXPECT_EQ(sweep(), 0U);
+  EXPECT_THAT(faults_.take_scans(queue), IsEmpty()) << "no time has passed";
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_EQ(sweep(), 0U);
+  const auto scans = faults_.take_scans(queue);
+  ASSERT_EQ(scans.size(), 1U);
+  EXPECT_EQ(second_of_expiry_row(scans[0].begin), now());
+}
+
+TEST_F(SweptStore, IsReadFromAnEarlierSecondOnceSomethingExpiredIsWritten) {
+  put_expiring("long ago", now() - 1000);
+  EXPECT_EQ(sweep(), 1U);
+  put_expiring("longer ago", now() - 2000);
+  put_expiring("soon", now() + 1);
+  EXPECT_EQ(sweep(), 1U);
+  clock_.advance(-std::chrono::hours(1));
+  put_expiring("with the clock set back", now() - 1);
+  EXPECT_EQ(sweep(), 1U);
+  clock_.advance(std::chrono::hours(1) + std::chrono::seconds(1));
+  EXPECT_EQ(sweep(), 1U);
+}
+
+TEST_F(SweptStore, IsReadAgainAfterARefusalOfAnyOperation) {
+  for (int operation = 0;; ++operation) {
+    put_expiring("a", now() - 100);
+    faults_.fail_at(operation, {.code = Code::kIo, .message = "refused"});
+    const std::size_t deleted = sweep();
+    const bool has_failed = faults_.has_failed();
+    faults_.mend();
+    EXPECT_EQ(deleted + sweep(), 1U) << "operation " << operation;
+    if (!has_failed) {
+      EXPECT_GT(operation, 2);
+      return;
+    }
+  }
+}
 
 TEST_F(TimeToLive, IsDescribedAsItWasSet) {
   EXPECT_EQ(described().status, TimeToLiveStatus::kDisabled);

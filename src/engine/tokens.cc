@@ -2,11 +2,12 @@
 #include "engine/tokens.h"
 
 #include "engine/row_layout.h"
+#include "engine/stored_codes.h"
 
 namespace stator {
 namespace {
 
-constexpr char kVersion = 1;
+constexpr char kTokenRowVersion = 1;
 
 std::string expiry_partition() {
   std::string key;
@@ -16,12 +17,7 @@ std::string expiry_partition() {
 }
 
 // Length first, so that no two sequences of fields have the same bytes.
-void append_field(std::string& bytes, std::string_view field) {
-  append_big_endian(bytes, static_cast<uint64_t>(field.size()));
-  bytes += field;
-}
-
-void append_field(std::string& bytes, const std::optional<std::string>& field) {
+void append_optional(std::string& bytes, const std::optional<std::string>& field) {
   bytes.push_back(field ? '\1' : '\0');
   if (field) append_field(bytes, std::string_view(*field));
 }
@@ -33,7 +29,7 @@ std::string token_row_key(const Hash128& secret, std::string_view token) {
 }
 
 std::string encode_token_row(const TokenRow& row) {
-  std::string bytes(1, kVersion);
+  std::string bytes(1, kTokenRowVersion);
   append_big_endian(bytes, static_cast<uint64_t>(row.expires_ms));
   bytes.append(row.fingerprint.begin(), row.fingerprint.end());
   return bytes;
@@ -41,7 +37,8 @@ std::string encode_token_row(const TokenRow& row) {
 
 std::optional<TokenRow> decode_token_row(std::string_view bytes) {
   TokenRow row;
-  if (bytes.size() != 9 + row.fingerprint.size() || bytes[0] != kVersion) return std::nullopt;
+  if (bytes.size() != 9 + row.fingerprint.size() || bytes[0] != kTokenRowVersion)
+    return std::nullopt;
   row.expires_ms = static_cast<int64_t>(read_big_endian(bytes.substr(1, 8)));
   for (std::size_t i = 0; i < row.fingerprint.size(); ++i) {
     row.fingerprint[i] = static_cast<uint8_t>(bytes[9 + i]);
@@ -67,11 +64,11 @@ std::optional<ExpiredToken> read_token_expiry_key(std::string_view key) {
 Hash128 request_fingerprint(const Hash128& secret, const TransactWriteItemsRequest& request) {
   std::string bytes;
   for (const TransactWriteItem& item : request.items) {
-    bytes.push_back(static_cast<char>(item.action));
+    bytes.push_back(static_cast<char>(stored_code(item.action)));
     append_field(bytes, std::string_view(item.table));
     append_field(bytes, std::string_view(encode_item(item.item)));
-    append_field(bytes, item.update);
-    append_field(bytes, item.condition);
+    append_optional(bytes, item.update);
+    append_optional(bytes, item.condition);
     Item names;
     if (item.names) {
       for (const auto& [token, name] : *item.names) names.emplace(token, name);
@@ -82,11 +79,13 @@ Hash128 request_fingerprint(const Hash128& secret, const TransactWriteItemsReque
   return hash128(secret, bytes);
 }
 
-Result<std::vector<ExpiredToken>> expired_tokens(Store& store, int64_t now_ms,
-                                                 std::size_t count_max) {
+Result<std::vector<ExpiredToken>> expired_tokens(Store& store, std::string_view after,
+                                                 int64_t now_ms, std::size_t count_max) {
   std::vector<ExpiredToken> expired;
   KeyRange range{.begin = expiry_partition(), .end = expiry_partition()};
+  if (!after.empty()) range.begin = std::string(after) + '\0';
   append_big_endian(range.end, static_cast<uint64_t>(now_ms) + 1);
+  if (range.end <= range.begin) return expired;
   STATOR_TRY(const auto view, store.read_view());
   STATOR_CHECK_OK(view->scan({.range = range, .expected_rows = count_max},
                              [&](std::string_view key, std::string_view) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Idempotency tokens of TransactWriteItems, kept for 10 minutes. docs/formats/catalogue.md.
 //
-// A token's row commits with its transaction. A second row, ordered by time, lets later
-// transactions find and erase what has expired, a few at a time.
+// A token's row commits with its transaction. A second row, ordered by time, lets a sweep find and
+// erase what has expired.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,9 @@ struct ExpiredToken {
 };
 // What a token_expiry_key() says; absent for bytes that are none.
 std::optional<ExpiredToken> read_token_expiry_key(std::string_view key);
-// Up to `count_max` tokens that expired by `now_ms`, oldest first.
-Result<std::vector<ExpiredToken>> expired_tokens(Store& store, int64_t now_ms,
-                                                 std::size_t count_max);
+// Up to `count_max` tokens that expired by `now_ms`, oldest first, behind the expiry key `after`;
+// empty: from the first.
+Result<std::vector<ExpiredToken>> expired_tokens(Store& store, std::string_view after,
+                                                 int64_t now_ms, std::size_t count_max);
 
 }  // namespace stator

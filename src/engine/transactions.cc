@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TransactWriteItems. All keys are guarded in one call, the token's row among them, so that of two
 // requests with one token the second sees what the first did.
-#include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -16,9 +14,6 @@
 
 namespace stator {
 namespace {
-
-constexpr std::size_t kSweptTokens = 4;   // for each transaction that leaves one
-constexpr int64_t kSweepPauseMs = 1'000;  // after a sweep that found nothing
 
 struct TransactWrite {
   Engine::Impl& engine;
@@ -55,7 +50,7 @@ Result<std::vector<WriteAction>> prepare(const Engine::Impl& engine,
   }
   if (missing) return Failure(std::move(*missing));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
-    STATOR_CHECK_OK(check_no_empty_key(actions[i].table->key(), request.items[i].item));
+    STATOR_CHECK_OK(check_no_empty_keys(actions[i], request.items[i].item));
   }
 
   std::vector<CancellationReason> reasons(request.items.size());
@@ -148,28 +143,6 @@ std::optional<Result<TransactWriteItemsResult>> answer_of_token(
   return make_repeated_result(write, rows);
 }
 
-std::vector<ExpiredToken> tokens_to_sweep(Engine::Impl& engine) {
-  const int64_t now_ms = engine.now_ms();
-  if (now_ms < engine.next_token_sweep_ms.load(std::memory_order_relaxed)) return {};
-  auto expired = expired_tokens(*engine.store, now_ms, kSweptTokens);
-  if (!expired) return {};
-  if (expired->empty()) engine.next_token_sweep_ms = now_ms + kSweepPauseMs;
-  return std::move(*expired);
-}
-
-// A token may have been used again since: its row goes only where it is still the expired one.
-void erase_tokens(const std::vector<ExpiredToken>& expired,
-                  const std::map<std::string, std::optional<std::string>>& rows,
-                  Transaction& transaction) {
-  for (const ExpiredToken& token : expired) {
-    transaction.erase(token.expiry_key);
-    const auto found = rows.find(token.row_key);
-    if (found == rows.end() || !found->second) continue;
-    const auto row = decode_token_row(*found->second);
-    if (!row || row->expires_ms == token.expires_ms) transaction.erase(token.row_key);
-  }
-}
-
 void run(std::unique_ptr<TransactWrite> write);
 
 void commit(std::unique_ptr<TransactWrite> write, Transaction& transaction, Effects effects,
@@ -187,25 +160,19 @@ void commit(std::unique_ptr<TransactWrite> write, Transaction& transaction, Effe
     }
     for (std::size_t i = 0; i < effects.size(); ++i) {
       if (write->actions[i].action != TransactAction::kConditionCheck) {
-        count_effect(*write->actions[i].table, effects[i]);
+        count_effect(*write->actions[i].table, effects[i], outcome.sequence);
       }
     }
     write->done(std::move(result));
   });
 }
 
-// The keys to guard: the items', the token's, then those of the tokens to sweep.
-std::vector<std::string> guarded_keys(const TransactWrite& write,
-                                      const std::vector<ExpiredToken>& expired) {
+// The keys to guard: the items', then the token's.
+std::vector<std::string> guarded_keys(const TransactWrite& write) {
   std::vector<std::string> keys;
-  keys.reserve(write.actions.size() + 1 + expired.size());
+  keys.reserve(write.actions.size() + 1);
   for (const WriteAction& action : write.actions) keys.push_back(action.row_key);
-  if (!write.token_key) return keys;
-  keys.push_back(*write.token_key);
-  for (const ExpiredToken& token : expired) {
-    const auto tokens = keys.begin() + static_cast<std::ptrdiff_t>(write.actions.size());
-    if (std::find(tokens, keys.end(), token.row_key) == keys.end()) keys.push_back(token.row_key);
-  }
+  if (write.token_key) keys.push_back(*write.token_key);
   return keys;
 }
 
@@ -217,15 +184,12 @@ void keep_token(const TransactWrite& write, Transaction& transaction) {
 }
 
 void run(std::unique_ptr<TransactWrite> write) {
-  const std::vector<ExpiredToken> expired =
-      write->token_key ? tokens_to_sweep(write->engine) : std::vector<ExpiredToken>();
   auto transaction = write->engine.store->begin();
   if (!transaction) {
     write->done(Failure(service_error(std::move(transaction).error())));
     return;
   }
-  const std::vector<std::string> keys = guarded_keys(*write, expired);
-  auto rows = (*transaction)->get_for_update(keys);
+  auto rows = (*transaction)->get_for_update(guarded_keys(*write));
   if (!rows) {
     write->done(Failure(service_error(std::move(rows).error())));
     return;
@@ -247,12 +211,7 @@ void run(std::unique_ptr<TransactWrite> write) {
   for (std::size_t i = 0; i < count; ++i) {
     apply_effect(write->actions[i], (*effects)[i], time_ms, **transaction);
   }
-  if (write->token_key) {
-    std::map<std::string, std::optional<std::string>> token_rows;
-    for (std::size_t i = count; i < keys.size(); ++i) token_rows.emplace(keys[i], (*rows)[i]);
-    erase_tokens(expired, token_rows, **transaction);
-    keep_token(*write, **transaction);
-  }
+  if (write->token_key) keep_token(*write, **transaction);
   TransactWriteItemsResult result = make_result(*write, *effects);
   commit(std::move(write), **transaction, std::move(*effects), std::move(result));
 }

@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "engine/engine_harness.h"
+#include "engine/engine_impl.h"
+#include "engine/faulty_store.h"
 #include "engine/row_layout.h"
 
 namespace stator {
@@ -17,6 +19,7 @@ using ::testing::ElementsAre;
 class Transactions : public test::EngineTest {
  protected:
   Transactions() { create(hash_table()); }
+  ~Transactions() override { engine_.reset(); }
 
   static TransactWriteItem action(TransactAction kind, Item item,
                                   std::optional<std::string> condition = {}) {
@@ -40,6 +43,8 @@ class Transactions : public test::EngineTest {
                 IsOk());
     return rows;
   }
+
+  test::Faults faults_;
 };
 
 constexpr auto kPut = TransactAction::kPut;
@@ -187,10 +192,39 @@ TEST_F(Transactions, ExpiredTokensAreSweptAndRenewedOnesAreNot) {
   for (int i = 0; i < 10; ++i) {
     ASSERT_THAT(transact(increment_with_token(i == 0 ? "3" : "new" + std::to_string(i))), IsOk());
   }
+  engine_->tend();
+  EXPECT_TRUE(comes_true([&] { return rows_in(kTokenExpirySpace) == 10; }));
   EXPECT_EQ(rows_in(kTokenSpace), 10U);
-  EXPECT_EQ(rows_in(kTokenExpirySpace), 10U);
   EXPECT_THAT(transact(increment_with_token("3", 5)),
               FailsWith(Code::kIdempotentParameterMismatch, ""));
+}
+
+TEST_F(Transactions, ASweepOfTokensBeginsWhereTheLastOneEnded) {
+  open(std::make_unique<test::FaultyStore>(faults_));
+  create(hash_table());
+  const auto sweep = [&] {
+    faults_.take_scans({});
+    engine_->tend();
+    EXPECT_TRUE(comes_true([&] { return !engine_->impl().token_sweep.is_running; }));
+    EXPECT_EQ(rows_in(kTokenSpace), 0U);
+    return faults_.take_scans(space_range(kTokenExpirySpace));
+  };
+  std::string reached;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_THAT(transact(increment_with_token("t" + std::to_string(round))), IsOk());
+    clock_.advance(std::chrono::minutes(11));
+    const auto scans = sweep();
+    ASSERT_EQ(scans.size(), 2U) << "of a token, and of none";
+    if (round > 0) {
+      EXPECT_EQ(scans[0].begin, reached);
+    }
+    EXPECT_GT(scans[1].begin, scans[0].begin);
+    reached = scans[1].begin;
+  }
+  clock_.advance(-std::chrono::hours(1));
+  ASSERT_THAT(transact(increment_with_token("earlier")), IsOk());
+  clock_.advance(std::chrono::minutes(11));
+  sweep();
 }
 
 TEST_F(Transactions, OfOneTokenApplyOnceHoweverManyRace) {
@@ -244,6 +278,27 @@ TEST_F(Transactions, ReadsSeeTransfersWholeOrNotAtAll) {
   }
   writers.clear();
   EXPECT_EQ(get("Things", {{"pk", "b"}}), (Item{{"pk", "b"}, {"n", 600}}));
+}
+
+TEST_F(Transactions, ReadFourMegabytesAtMost) {
+  TransactGetItemsRequest gets;
+  ExecuteTransactionRequest selects;
+  for (int i = 0; i < 11; ++i) {
+    const std::string pk = std::to_string(i);
+    ASSERT_THAT(put("Things", {{"pk", pk}, {"v", std::string(400'000, 'x')}}), IsOk());
+    gets.items.push_back({.table = "Things", .key = {{"pk", pk}}, .projection = "pk"});
+    selects.statements.push_back({.statement = "SELECT pk FROM Things WHERE pk = '" + pk + "'"});
+  }
+  const auto select = [&] {
+    return wait<ExecuteTransactionResult>(
+        [&](auto done) { engine_->execute_transaction(selects, std::move(done)); });
+  };
+  EXPECT_THAT(engine_->transact_get_items(gets), FailsWith(Code::kValidation, "4 MB"));
+  EXPECT_THAT(select(), FailsWith(Code::kValidation, "4 MB"));
+  gets.items.pop_back();
+  selects.statements.pop_back();
+  EXPECT_THAT(engine_->transact_get_items(gets), IsOk());
+  EXPECT_THAT(select(), IsOk());
 }
 
 TEST_F(Transactions, GetsAnswerInOrderWithHolesAndCostDouble) {

@@ -4,6 +4,7 @@
 #include "api/document.h"
 #include "engine/catalogue.h"
 #include "engine/catalogue_codec.h"
+#include "engine/catalogue_header.h"
 #include "engine/catalogue_rows.h"
 #include "engine/records.h"
 #include "engine/verify_parts.h"
@@ -11,7 +12,7 @@
 namespace stator {
 namespace {
 
-constexpr std::string_view kKind = "catalogue";
+constexpr std::string_view kCatalogueKind = "catalogue";
 
 class CatalogueCheck {
  public:
@@ -21,7 +22,7 @@ class CatalogueCheck {
   std::optional<CatalogueContents> run() {
     if (!read_header()) return std::nullopt;
     const bool all_read = verification_.scan(
-        view_, space_range(kCatalogueSpace), kKind, "the catalogue",
+        view_, space_range(kCatalogueSpace), kCatalogueKind, "the catalogue",
         [this](std::string_view key, std::string_view value) { check_row(key, value); });
     if (!all_read) contents_.complete = false;
     for (const TablePtr& table : contents_.tables) {
@@ -40,21 +41,22 @@ class CatalogueCheck {
 
  private:
   bool read_header() {
-    const auto header = verification_.get(view_, catalogue_row_key(CatalogueRow::kHeader), kKind);
+    const auto header =
+        verification_.get(view_, catalogue_row_key(CatalogueRow::kHeader), kCatalogueKind);
     if (!header) {
       bool empty = true;
-      verification_.scan(view_, {}, kKind, "the catalogue",
+      verification_.scan(view_, {}, kCatalogueKind, "the catalogue",
                          [&](std::string_view, std::string_view) { empty = false; });
-      if (!empty) verification_.add(kKind, "it has no header, so nothing else can be checked");
+      if (!empty)
+        verification_.add(kCatalogueKind, "it has no header, so nothing else can be checked");
       return false;
     }
-    const std::string_view bytes = *header;
-    if (bytes.size() != 4 + contents_.secret.size() ||
-        read_big_endian(bytes.substr(0, 4)) != kCatalogueFormat) {
-      verification_.add(kKind, "its header is damaged or of another version of Stator");
+    const auto read = read_catalogue_header(*header);
+    if (!read) {
+      verification_.add(kCatalogueKind, read.error().message);
       return false;
     }
-    std::copy(bytes.begin() + 4, bytes.end(), contents_.secret.begin());
+    contents_.secret = read->secret;
     return true;
   }
 
@@ -96,7 +98,8 @@ class CatalogueCheck {
 
   void damaged(std::string_view key) {
     contents_.complete = false;
-    verification_.add(kKind, "row " + hex(key) + " is damaged or of another version of Stator");
+    verification_.add(kCatalogueKind,
+                      "row " + hex(key) + " is damaged or of another version of Stator");
   }
 
   // A backup is checked as a table without indexes would be: its copy has only items.
@@ -134,9 +137,9 @@ class CatalogueCheck {
     const bool has_rows =
         live_.contains(history.space) || contents_.dropped.contains(history.space);
     if (has_rows && contents_.logs.contains(history.log)) return;
-    verification_.add(kKind, "table '" + name + "' is being restored from space " +
-                                 std::to_string(history.space) + " and log " +
-                                 std::to_string(history.log) + ", which are not there");
+    verification_.add(kCatalogueKind, "table '" + name + "' is being restored from space " +
+                                          std::to_string(history.space) + " and log " +
+                                          std::to_string(history.log) + ", which are not there");
   }
 
   void check_table(std::string_view name, std::string_view value) {
@@ -147,8 +150,9 @@ class CatalogueCheck {
     const std::string named = "table '" + std::string(name) + "': ";
     if (!table || (*table)->name() != name) {
       contents_.complete = false;
-      verification_.add(kKind, named + (table ? "it is defined as '" + (*table)->name() + "'"
-                                              : table.error().message));
+      verification_.add(
+          kCatalogueKind,
+          named + (table ? "it is defined as '" + (*table)->name() + "'" : table.error().message));
       return;
     }
     ++verification_.report().tables;
@@ -167,7 +171,7 @@ class CatalogueCheck {
   void check_log(const LogDefinition& log) {
     const std::string named = "the change log of table '" + log.table + "': ";
     if (!live_.insert(log.space).second || contents_.dropped.contains(log.space)) {
-      verification_.add(kKind,
+      verification_.add(kCatalogueKind,
                         named + "its space " + std::to_string(log.space) + " is another's too");
     }
     check_given_out(log.space);
@@ -175,21 +179,21 @@ class CatalogueCheck {
     const bool known = std::ranges::any_of(contents_.tables, [&](const TablePtr& table) {
       return table->log_space() == log.space && table->definition().id == log.table_id;
     });
-    if (!known) verification_.add(kKind, named + "no table records there");
+    if (!known) verification_.add(kCatalogueKind, named + "no table records there");
   }
 
   void check_recorded(const Table& table) {
     if (table.log_space() == 0 || !contents_.complete) return;
     const auto log = contents_.logs.find(table.log_space());
     if (log != contents_.logs.end() && log->second.table_id == table.definition().id) return;
-    verification_.add(kKind, "table '" + table.name() + "': its change log is not there");
+    verification_.add(kCatalogueKind, "table '" + table.name() + "': its change log is not there");
   }
 
   void check_spaces(const Table& table) {
     for (const SpaceId space : table.all_spaces()) {
       if (!live_.insert(space).second || contents_.dropped.contains(space)) {
-        verification_.add(kKind, "table '" + table.name() + "': its space " +
-                                     std::to_string(space) + " is another's too");
+        verification_.add(kCatalogueKind, "table '" + table.name() + "': its space " +
+                                              std::to_string(space) + " is another's too");
       }
       check_given_out(space);
     }
@@ -197,7 +201,7 @@ class CatalogueCheck {
 
   void check_given_out(SpaceId space) {
     if (space >= kFirstTableSpace && space < next_space_) return;
-    verification_.add(kKind, "space " + std::to_string(space) + " was never given out");
+    verification_.add(kCatalogueKind, "space " + std::to_string(space) + " was never given out");
   }
 
   void check_unfinished(SpaceId space) {
@@ -205,8 +209,9 @@ class CatalogueCheck {
       return table->definition().is_unfinished(space);
     });
     if (is_unfinished || !contents_.complete) return;
-    verification_.add(kKind, "space " + std::to_string(space) +
-                                 " is being filled, though no table says that it is unfinished");
+    verification_.add(kCatalogueKind,
+                      "space " + std::to_string(space) +
+                          " is being filled, though no table says that it is unfinished");
   }
 
   void check_counted(SpaceId space) {
@@ -217,7 +222,7 @@ class CatalogueCheck {
 
   void check_set(SpaceId space) {
     if (live_.contains(space) || !contents_.complete) return;
-    verification_.add(kKind,
+    verification_.add(kCatalogueKind,
                       "space " + std::to_string(space) + " has settings, though no table owns it");
   }
 

@@ -4,7 +4,7 @@
 namespace stator {
 namespace {
 
-constexpr std::string_view kKind = "change";
+constexpr std::string_view kLogKind = "change";
 
 class LogCheck {
  public:
@@ -17,15 +17,15 @@ class LogCheck {
         last_stamp_(last_stamp) {}
 
   void run() {
-    verification_.scan(view_, space_range(log_.space), kKind, name(),
+    verification_.scan(view_, space_range(log_.space), kLogKind, name(),
                        [&](std::string_view key, std::string_view value) {
                          const std::string problem =
                              is_mark(key) ? problem_of_mark(key, value) : problem_of(key, value);
                          if (problem.empty()) return;
-                         verification_.add(kKind, name() + ": row " + hex(key) + " " + problem);
+                         verification_.add(kLogKind, name() + ": row " + hex(key) + " " + problem);
                        });
     if (log_.is_recording() && !marked_) {
-      verification_.add(kKind, name() + " has no mark with which it begins");
+      verification_.add(kLogKind, name() + " has no mark with which it begins");
     }
   }
 

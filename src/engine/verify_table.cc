@@ -44,7 +44,7 @@ Hash128 random_secret() {
   return secret;
 }
 
-Item key_of(const KeyShape& shape, ItemView item) {
+Item stored_key(const KeyShape& shape, ItemView item) {
   Item key;
   for (const auto* attributes : {&shape.hash, &shape.range}) {
     for (const AttributeDefinition& attribute : *attributes) {
@@ -104,7 +104,7 @@ class TableCheck {
     return name() + ", index '" + part.index->definition.name + "'";
   }
   std::string name(ItemView item) const {
-    return "the item " + to_debug_string(key_of(table_.key(), item));
+    return "the item " + to_debug_string(stored_key(table_.key(), item));
   }
 
   // Why a row is no item of the table; empty: it is one.
@@ -113,7 +113,7 @@ class TableCheck {
       return "row " + hex(key) + " is damaged: " + valid.error().message;
     }
     const ItemView item(value);
-    if (const auto valid = check_key(table_.key(), key_of(table_.key(), item)); !valid) {
+    if (const auto valid = check_key(table_.key(), stored_key(table_.key(), item)); !valid) {
       return "row " + hex(key) + " has a wrong key: " + valid.error().message;
     }
     if (item_row_key(table_.secret(), table_.key(), item) != key) {

@@ -57,7 +57,7 @@ class Verify : public EngineTest {
     EXPECT_THAT(erase({.table = "Music", .key = {{"pk", "artist 0"}, {"sk", 7}}}), IsOk());
     EXPECT_THAT(
         engine_->administer(admin::kTagResource,
-                            {{"ResourceArn", "arn:aws:dynamodb:us-east-1:000000000000:table/Music"},
+                            {{"ResourceArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Music"},
                              {"Tags", List{Item{{"Key", "a"}, {"Value", "b"}}}}}),
         IsOk());
     EXPECT_THAT(transact({.items = {{.action = TransactAction::kPut,
@@ -179,7 +179,7 @@ TEST_F(Verify, ChecksBackupsAsTables) {
 TEST_F(Verify, FindsSettingsOfNoTable) {
   open_quickly();
   const auto tagged = engine_->administer(
-      admin::kTagResource, {{"ResourceArn", "arn:aws:dynamodb:us-east-1:000000000000:table/Plain"},
+      admin::kTagResource, {{"ResourceArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Plain"},
                             {"Tags", List{Item{{"Key", "a"}, {"Value", "b"}}}}});
   ASSERT_THAT(tagged, IsOk());
   ASSERT_THAT(engine_->delete_table({.table = "Plain"}), IsOk());

@@ -24,11 +24,6 @@ void Worker::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Worker::pause(std::chrono::milliseconds time) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, time, [this] { return stopping_.load(); });
-}
-
 void Worker::run() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -47,7 +42,6 @@ void Worker::run() {
 void Gate::enter() {
   const std::lock_guard lock(mutex_);
   ++inside_;
-  ++entered_;
 }
 
 void Gate::leave() {
@@ -59,12 +53,6 @@ void Gate::leave() {
 void Gate::wait_until_empty() {
   std::unique_lock lock(mutex_);
   empty_.wait(lock, [this] { return inside_ == 0; });
-}
-
-std::optional<uint64_t> Gate::entered_if_empty() const {
-  const std::lock_guard lock(mutex_);
-  if (inside_ > 0) return std::nullopt;
-  return entered_;
 }
 
 }  // namespace stator

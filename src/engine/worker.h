@@ -2,14 +2,11 @@
 // Worker: one thread for work that must not run where it arises. Starts with its first job.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <cstdint>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -26,10 +23,6 @@ class Worker {
   void post(std::move_only_function<void()> job);
   // Waits for the job under way and drops the rest. Not from a job.
   void stop();
-  // Lets time pass, less of it where the worker is to stop. From a job.
-  void pause(std::chrono::milliseconds time);
-  // For long jobs to end early.
-  bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
  private:
   void run();
@@ -37,7 +30,7 @@ class Worker {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::move_only_function<void()>> jobs_;
-  std::atomic<bool> stopping_{false};
+  bool stopping_ = false;
   std::thread thread_;
 };
 
@@ -58,18 +51,14 @@ class Gate {
   };
 
   void wait_until_empty();
-  // How many have ever entered; absent while somebody is inside. Two equal answers: nobody was
-  // inside at any time between them.
-  std::optional<uint64_t> entered_if_empty() const;
 
  private:
   void enter();
   void leave();
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable empty_;
   std::size_t inside_ = 0;
-  uint64_t entered_ = 0;
 };
 
 }  // namespace stator

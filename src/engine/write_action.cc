@@ -33,11 +33,6 @@ bool has_expired(const WriteAction& action, ItemView item) {
   return seconds && is_expired(*seconds, *action.expired_at_ms);
 }
 
-void add_to(Counters& counters, int64_t items, int64_t bytes) {
-  if (items != 0) counters.items.fetch_add(items, std::memory_order_relaxed);
-  if (bytes != 0) counters.bytes.fetch_add(bytes, std::memory_order_relaxed);
-}
-
 // A write under way; moves from commit to retry and ends when it is answered.
 struct SingleWrite {
   Engine::Impl& engine;
@@ -76,9 +71,23 @@ void run(std::unique_ptr<SingleWrite> write) {
           write->answer(Failure(service_error(std::move(result))));
           return;
         }
-        if (effect) count_effect(*write->action.table, *effect);
+        if (effect) count_effect(*write->action.table, *effect, result.sequence);
         write->answer(std::move(effect));
       });
+}
+
+Result<void> parse_expressions(WriteAction& action, const WriteParameters& parameters) {
+  STATOR_TRY(Placeholders placeholders,
+             checked_placeholders(parameters.names, parameters.values, parameters.layer));
+  const ExpressionLimits limits = limits_of(parameters.legacy, parameters.layer);
+  if (parameters.update) {
+    STATOR_TRY(action.update, Update::parse(*parameters.update, placeholders, limits));
+  }
+  if (parameters.condition) {
+    STATOR_TRY(action.condition, Condition::parse(*parameters.condition, ConditionRole::kCondition,
+                                                  placeholders, limits));
+  }
+  return placeholders.check_all_used();
 }
 
 }  // namespace
@@ -98,43 +107,33 @@ Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameter
     }
   }
   if (!parameters.update && !parameters.condition) return action;
-
-  STATOR_TRY(Placeholders placeholders, checked_placeholders(parameters.names, parameters.values));
-  const ExpressionLimits limits = limits_of(parameters.legacy);
-  if (parameters.update) {
-    STATOR_TRY(action.update, Update::parse(*parameters.update, placeholders, limits));
-  }
-  if (parameters.condition) {
-    STATOR_TRY(action.condition, Condition::parse(*parameters.condition, ConditionRole::kCondition,
-                                                  placeholders, limits));
-  }
-  STATOR_CHECK_OK(placeholders.check_all_used());
-  if (action.table) STATOR_CHECK_OK(check_expressions(action));
+  STATOR_CHECK_OK(worded(parameters.layer, parse_expressions(action, parameters)));
+  if (action.table) STATOR_CHECK_OK(check_condition(action));
   return action;
 }
 
 namespace {
 
-Result<void> check_keys_kept(const WriteAction& action) {
-  if (!action.update) return {};
-  for (const std::string& attribute : action.update->attributes()) {
-    if (action.table->is_key(attribute)) {
-      return fail(Code::kValidation, messages::key_update(attribute));
-    }
+Result<void> check_update(const Table& table, const Update& update) {
+  for (const std::string& attribute : update.attributes()) {
+    if (table.is_key(attribute)) return fail(Code::kValidation, messages::key_update(attribute));
   }
-  return {};
+  STATOR_CHECK_OK(check_assigned_index_keys(table, update));
+  return check_keys_unopened(table, update.opened_attributes());
 }
 
 }  // namespace
 
-Result<void> check_expressions(const WriteAction& action) {
-  if (action.update) {
-    STATOR_CHECK_OK(check_keys_unopened(*action.table, action.update->opened_attributes()));
-  }
-  if (action.condition) {
-    STATOR_CHECK_OK(check_keys_unopened(*action.table, action.condition->opened_attributes()));
-  }
-  return {};
+Result<void> check_condition(const WriteAction& action) {
+  if (!action.condition) return {};
+  return check_keys_unopened(*action.table, action.condition->opened_attributes());
+}
+
+Result<void> check_no_empty_keys(const WriteAction& action, const Item& item) {
+  STATOR_CHECK_OK(check_no_empty_key(action.table->key(), item));
+  if (action.update) return check_no_empty_index_key(*action.table, *action.update);
+  if (action.action != TransactAction::kPut) return {};
+  return check_no_empty_index_key(*action.table, item);
 }
 
 Result<void> check_write(WriteAction& action, const Item& item) {
@@ -148,7 +147,7 @@ Result<void> check_write(WriteAction& action, const Item& item) {
     }
   } else {
     STATOR_CHECK_OK(check_key(shape, item));
-    STATOR_CHECK_OK(check_keys_kept(action));
+    if (action.update) STATOR_CHECK_OK(check_update(*action.table, *action.update));
     action.key = item;
   }
   action.row_key = item_row_key(action.table->secret(), shape, action.key);
@@ -191,7 +190,7 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   }
   const std::optional<ItemView> new_item = view_of(effect.after);
   if (new_item) effect.after_bytes = item_size_bytes(*new_item);
-  if (action.action == TransactAction::kUpdate) {
+  if (action.action == TransactAction::kUpdate && new_item) {
     STATOR_CHECK_OK(check_updated_item(*action.table, old_item, *new_item, effect.after_bytes));
   }
   if (!action.table->indexes().empty()) {
@@ -221,12 +220,17 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t 
   }
 }
 
-void count_effect(const Table& table, const WriteEffect& effect) {
-  add_to(table.counters(0), (effect.after ? 1 : 0) - (effect.before ? 1 : 0),
-         static_cast<int64_t>(effect.after_bytes) - static_cast<int64_t>(effect.before_bytes));
+void count_effect(const Table& table, const WriteEffect& effect, uint64_t sequence) {
+  table.counters(0).add(sequence, {.items = (effect.after ? 1 : 0) - (effect.before ? 1 : 0),
+                                   .bytes = static_cast<int64_t>(effect.after_bytes) -
+                                            static_cast<int64_t>(effect.before_bytes)});
   for (const IndexChange& change : effect.index_changes) {
-    add_to(table.counters(1 + change.index), change.items_delta, change.bytes_delta);
+    table.counters(1 + change.index)
+        .add(sequence, {.items = change.items_delta, .bytes = change.bytes_delta});
   }
+  if (table.expiry() == nullptr || !effect.after) return;
+  const auto seconds = expiry_seconds(*table.expiry(), ItemView(*effect.after));
+  if (seconds) table.sweep_cursor().lower(*seconds);
 }
 
 void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& effect,

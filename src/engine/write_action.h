@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "api/layer.h"
 #include "engine/capacity.h"
 #include "engine/engine.h"
 #include "engine/index_maintenance.h"
@@ -31,6 +32,7 @@ struct WriteParameters {
   ReturnValuesOnConditionCheckFailure on_condition_failure =
       ReturnValuesOnConditionCheckFailure::kNone;
   bool legacy = false;  // translated from legacy parameters
+  Layer layer = Layer::kOlder;
 };
 
 struct WriteAction {
@@ -61,9 +63,12 @@ struct WriteEffect {
 // kValidation for items that are too large and for expressions that are none, which the service
 // finds whether or not there is such a table: null where there is none.
 Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters);
-// kValidation for expressions that look into the table's keys.
-Result<void> check_expressions(const WriteAction& action);
-// kValidation for keys and items that the table does not take, and for updates of key attributes.
+// kValidation for a condition that looks into the table's keys.
+Result<void> check_condition(const WriteAction& action);
+// kValidation for empty keys of the table or its indexes, which transactions refuse as a whole.
+Result<void> check_no_empty_keys(const WriteAction& action, const Item& item);
+// kValidation for keys and items that the table does not take, for updates of key attributes and
+// for those that look into them or give those of an index a value that it cannot have.
 Result<void> check_write(WriteAction& action, const Item& item);
 // kDuplicateItem; kConditionalCheckFailed with the item in its detail where asked for; kValidation
 // for an update that does not fit the item.
@@ -74,7 +79,7 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t 
                   Transaction& transaction);
 
 // After the commit: what the table holds now, and what it cost.
-void count_effect(const Table& table, const WriteEffect& effect);
+void count_effect(const Table& table, const WriteEffect& effect, uint64_t sequence);
 void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& effect,
                   bool transactional);
 

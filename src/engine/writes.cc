@@ -35,9 +35,7 @@ std::optional<EncodedItem> returned_values(ReturnValues wanted, const WriteActio
       return some(action.update->updated_part(ItemView(*effect.before)));
     case ReturnValues::kUpdatedNew:
       if (!action.update || !effect.after) return std::nullopt;
-      return some(action.update->written_part(
-          ItemView(*effect.after),
-          effect.before ? std::optional(ItemView(*effect.before)) : std::nullopt));
+      return some(action.update->updated_part(ItemView(*effect.after)));
   }
   return std::nullopt;
 }
@@ -102,7 +100,8 @@ void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
          .names = request.names,
          .values = request.values,
          .on_condition_failure = request.on_condition_failure,
-         .legacy = request.legacy},
+         .legacy = request.legacy,
+         .layer = Layer::kCounted},
         std::move(done));
 }
 
@@ -115,7 +114,8 @@ void Engine::update_item(const UpdateItemRequest& request, Done<WriteResponse> d
          .names = request.names,
          .values = request.values,
          .on_condition_failure = request.on_condition_failure,
-         .legacy = request.legacy},
+         .legacy = request.legacy,
+         .layer = Layer::kCounted},
         std::move(done));
 }
 
@@ -128,7 +128,8 @@ void Engine::delete_item(const DeleteItemRequest& request, Done<WriteResponse> d
          .names = request.names,
          .values = request.values,
          .on_condition_failure = request.on_condition_failure,
-         .legacy = request.legacy},
+         .legacy = request.legacy,
+         .layer = Layer::kCounted},
         std::move(done));
 }
 

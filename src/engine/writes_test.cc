@@ -101,8 +101,8 @@ TEST_F(Writes, ValuesOfExpressionsAreCheckedLikeAttributes) {
                       .update = "SET v = :v",
                       .values = {{{":v", StringSet()}}}}),
               FailsWith(Code::kValidation,
-                        "ExpressionAttributeValues contains invalid value: One or more parameter "
-                        "values were invalid: An string set  may not be empty for key :v"));
+                        "1 validation error detected: One or more parameter values were invalid: "
+                        "An string set  may not be empty"));
 }
 
 TEST_F(Writes, KeyAttributesAreNotUpdated) {
@@ -164,7 +164,7 @@ TEST_F(Writes, ItemsHaveAtMost400KilobytesNamesIncluded) {
 
 TEST_F(Writes, AnUpdateDoesNotNestDeeperThanAPut) {
   AttributeValue nested = List{};
-  for (int level = 1; level < 31; ++level) nested = List{nested};
+  for (int level = 1; level < 30; ++level) nested = List{nested};
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", nested}}), IsOk());
   const auto wrap = [&](const char* expression) {
     return update({.table = "Things",
@@ -179,7 +179,7 @@ TEST_F(Writes, AnUpdateDoesNotNestDeeperThanAPut) {
               IsOk());
   EXPECT_THAT(wrap("SET m = list_append(:e, :e)"), IsOk());
   std::string path = "v";
-  for (int level = 1; level < 31; ++level) path += "[0]";
+  for (int level = 1; level < 30; ++level) path += "[0]";
   EXPECT_THAT(
       update({.table = "Things", .key = {{"pk", "a"}}, .update = "SET " + path + "[0] = w"}),
       IsOk());

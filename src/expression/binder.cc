@@ -59,9 +59,18 @@ Result<void> check_literal(const Operand& operand, std::string_view name,
 
 using enum AttributeType;
 
+// As an operand, size() is a number.
+Result<void> check_operand_type(const Operand& operand, std::string_view name,
+                                std::initializer_list<AttributeType> types) {
+  if (operand.kind != OperandKind::kSize) return check_literal(operand, name, types);
+  if (is_one_of(kN, types)) return {};
+  return complaint(message::kOperandType, name, type_name(kN));
+}
+
 Result<void> check_size(const Operand& operand) {
   if (operand.kind != OperandKind::kSize) return {};
-  return check_literal(operand.operands[0], "size", {kS, kB, kSs, kNs, kBs, kL, kM});
+  STATOR_CHECK_OK(check_size(operand.operands[0]));
+  return check_operand_type(operand.operands[0], "size", {kS, kB, kSs, kNs, kBs, kL, kM});
 }
 
 Result<void> check_distinct(const std::vector<Operand>& operands, const char* name) {
@@ -127,14 +136,30 @@ Result<void> check_leaf(const ConditionNode& node) {
       return check_attribute_type(node.operands[1]);
     case ConditionKind::kBeginsWith:
       for (const Operand& operand : node.operands) {
-        STATOR_CHECK_OK(check_literal(operand, name, {kS, kB}));
+        STATOR_CHECK_OK(check_operand_type(operand, name, {kS, kB}));
       }
       return {};
     case ConditionKind::kContains:
-      return check_literal(node.operands[0], name, {kS, kB, kSs, kNs, kBs, kL});
+      return check_operand_type(node.operands[0], name, {kS, kB, kSs, kNs, kBs, kL});
     default:
       return {};
   }
+}
+
+// Within functions and arithmetic, if_not_exists() is the only function.
+Result<void> check_nested_functions(const Operand& operand) {
+  for (const Operand& part : operand.operands) {
+    if (part.kind == OperandKind::kListAppend) {
+      return complaint(message::kFunctionNotAllowed, operand_name(part.kind));
+    }
+    STATOR_CHECK_OK(check_nested_functions(part));
+  }
+  return {};
+}
+
+Result<void> check_functions(const UpdateTree& tree) {
+  for (const UpdateAction& set : tree.sets) STATOR_CHECK_OK(check_nested_functions(set.operand));
+  return {};
 }
 
 Result<void> check_set_operand(const Operand& operand) {
@@ -207,6 +232,22 @@ std::vector<Path> in_order(std::vector<const UpdateAction*> actions) {
   return paths;
 }
 
+Result<void> check_bound(const UpdateTree& tree) {
+  std::vector<const UpdateAction*> written;
+  for (const auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
+    for (const UpdateAction& action : *actions) written.push_back(&action);
+  }
+  STATOR_CHECK_OK(check_apart(in_order(std::move(written))));
+  for (const UpdateAction& set : tree.sets) STATOR_CHECK_OK(check_set_operand(set.operand));
+  for (const UpdateAction& add : tree.adds) {
+    STATOR_CHECK_OK(check_update_literal(add.operand, "ADD", {kN, kSs, kNs, kBs}));
+  }
+  for (const UpdateAction& removal : tree.deletes) {
+    STATOR_CHECK_OK(check_update_literal(removal.operand, "DELETE", {kSs, kNs, kBs}));
+  }
+  return {};
+}
+
 }  // namespace
 
 Failure invalid(std::string_view parameter, Error error) {
@@ -226,29 +267,19 @@ Result<void> check(const ConditionNode& node) {
 }
 
 Result<void> bind(UpdateTree& tree, Placeholders& placeholders) {
+  STATOR_CHECK_OK(check_functions(tree));
   for (auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
     for (UpdateAction& action : *actions) {
       STATOR_CHECK_OK(bind_path(action.path, placeholders));
       if (actions != &tree.removes) STATOR_CHECK_OK(bind_operand(action.operand, placeholders));
     }
   }
-  return check(tree);
+  return check_bound(tree);
 }
 
 Result<void> check(const UpdateTree& tree) {
-  std::vector<const UpdateAction*> written;
-  for (const auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
-    for (const UpdateAction& action : *actions) written.push_back(&action);
-  }
-  STATOR_CHECK_OK(check_apart(in_order(std::move(written))));
-  for (const UpdateAction& set : tree.sets) STATOR_CHECK_OK(check_set_operand(set.operand));
-  for (const UpdateAction& add : tree.adds) {
-    STATOR_CHECK_OK(check_update_literal(add.operand, "ADD", {kN, kSs, kNs, kBs}));
-  }
-  for (const UpdateAction& removal : tree.deletes) {
-    STATOR_CHECK_OK(check_update_literal(removal.operand, "DELETE", {kSs, kNs, kBs}));
-  }
-  return {};
+  STATOR_CHECK_OK(check_functions(tree));
+  return check_bound(tree);
 }
 
 Result<void> bind(ProjectionTree& paths, Placeholders& placeholders) {

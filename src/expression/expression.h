@@ -52,7 +52,7 @@ class Placeholders {
 };
 
 // Lifted for text translated from legacy parameters, which have limits of their own.
-enum class ExpressionLimits { kEnforced, kLifted };
+enum class ExpressionLimits { kEnforced, kEnforcedWithSize, kLifted };
 
 enum class ConditionRole { kCondition, kFilter };  // decides the parameter named in messages
 
@@ -110,15 +110,21 @@ class Update {
   Update& operator=(Update&&) noexcept;
   ~Update();
 
-  // The item after the update of `old`, or of an item of just `key` where there is none. Operands
-  // read the image before the update. kValidation where a path or an operand does not fit.
-  Result<EncodedItem> apply(const std::optional<ItemView>& old, const Item& key) const;
-  // What UPDATED_OLD returns: the updated paths as they are in `item`.
+  // Returns the item after the update of `old`, or of an item with only `key` if `old` is absent.
+  // Absent if `old` is and the update only removes. Operands read the image before the update.
+  // Errors: kValidation if a path or an operand does not fit.
+  Result<std::optional<EncodedItem>> apply(const std::optional<ItemView>& old,
+                                           const Item& key) const;
+  // What UPDATED_OLD and UPDATED_NEW return: the updated paths as they are in `item`.
   EncodedItem updated_part(ItemView item) const;
-  // What UPDATED_NEW returns.
-  EncodedItem written_part(ItemView after, const std::optional<ItemView>& before) const;
   std::set<std::string, std::less<>> attributes() const;  // top-level names that it writes
   std::vector<std::string> opened_attributes() const;     // to write or to read
+  // What SET or ADD gives a top-level attribute, as far as that does not depend on the item.
+  struct Assigned {
+    AttributeType type = AttributeType::kNull;
+    const AttributeValue* value = nullptr;  // null: computed from the item
+  };
+  std::optional<Assigned> assigned(std::string_view attribute) const;
 
  private:
   struct Impl;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text is parsed as any condition; what remains is to match its parts with the key schema.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -123,13 +124,16 @@ Result<void> check_part(const std::string& name, const Part& part,
 // Equality on every HASH element; on RANGE elements equality from the left, then at most one range.
 Result<KeyCondition> match(Parts parts, const KeySchema& schema,
                            const std::vector<AttributeDefinition>& attributes) {
+  if (parts.size() > schema.size()) {
+    return complaint(message::kKeyConditionCount, parts.size(), schema.size());
+  }
   KeyCondition condition;
-  bool prefix_open = true;
+  std::vector<std::string_view> open;  // RANGE elements without an equality
   for (const KeySchemaElement& element : schema) {
     const auto part = parts.find(element.name);
     if (part == parts.end()) {
       if (element.type == KeyType::kHash) return complaint(message::kKeyMissing, element.name);
-      prefix_open = false;
+      open.push_back(element.name);
       continue;
     }
     STATOR_CHECK_OK(check_part(element.name, part->second, attributes));
@@ -137,13 +141,13 @@ Result<KeyCondition> match(Parts parts, const KeySchema& schema,
     if (element.type == KeyType::kHash) {
       if (found.op != Operator::kEqual) return complaint(message::kKeyUnsupported);
       condition.hash.push_back(std::move(found.operand));
-    } else if (!prefix_open) {
-      return complaint(message::kKeyUnsupported);
+    } else if (!open.empty()) {
+      return complaint(message::kKeyGap, fmt::format("{}", fmt::join(open, ", ")), element.name);
     } else if (found.op == Operator::kEqual) {
       condition.equal.push_back(std::move(found.operand));
     } else {
       condition.range = {found.op, std::move(found.operand), std::move(found.upper)};
-      prefix_open = false;
+      open.push_back(element.name);
     }
     parts.erase(part);
   }

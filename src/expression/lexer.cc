@@ -17,10 +17,10 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 bool is_word(char c) {
-  return is_letter(c) || is_digit(c);
+  return is_letter(c) || is_digit(c) || c == '_';
 }
 
 bool is_continuation(char c) {  // of a UTF-8 character

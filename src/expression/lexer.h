@@ -10,7 +10,7 @@
 namespace stator::expression {
 
 enum class TokenKind {
-  kWord,    // a keyword, function or attribute name: letters, digits, underscores
+  kWord,    // a keyword, function or attribute name: a letter, then letters, digits, underscores
   kName,    // #name
   kValue,   // :value
   kNumber,  // decimal digits

@@ -5,7 +5,8 @@
 namespace stator::expression::message {
 
 inline constexpr const char* kEmpty = "The expression can not be empty;";
-inline constexpr const char* kTooLong =
+inline constexpr const char* kTooLong = "Expression size has exceeded the maximum allowed size;";
+inline constexpr const char* kTooLongWithSize =
     "Expression size has exceeded the maximum allowed size; expression size: {}";
 inline constexpr const char* kSyntax = "Syntax error; token: \"{}\", near: \"{}\"";
 inline constexpr const char* kTooManyOperators =
@@ -77,11 +78,19 @@ inline constexpr const char* kKeyOperator = "Invalid operator used in KeyConditi
 inline constexpr const char* kKeyMissing = "Query condition missed key schema element: {}";
 inline constexpr const char* kKeyUnsupported = "Query key condition not supported";
 inline constexpr const char* kKeyRepeated =
-    "KeyConditionExpressions must only contain one condition per key";
+    "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per "
+    "key";
 inline constexpr const char* kKeyNested =
-    "KeyConditionExpressions cannot have conditions on nested attributes";
+    "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested "
+    "attributes";
 inline constexpr const char* kKeyOperation =
-    "KeyConditionExpressions cannot contain nested operations";
+    "Invalid KeyConditionExpression: KeyConditionExpressions cannot contain nested operations";
+inline constexpr const char* kKeyConditionCount =
+    "The number of query conditions ({}) exceeds the number of key attributes defined in the "
+    "schema ({})";
+inline constexpr const char* kKeyGap =
+    "RANGE key attributes {} must have equality conditions specified in the query because a "
+    "condition is present on key attribute {}";
 inline constexpr const char* kKeyType =
     "One or more parameter values were invalid: Condition parameter type does not match schema "
     "type";
@@ -99,8 +108,8 @@ inline constexpr const char* kInvalidKeyEmpty =
     "{} contains invalid key: The expression attribute map contains an empty key;";
 inline constexpr const char* kNameEmpty =
     "ExpressionAttributeNames contains invalid value: Empty attribute name for key {}";
-inline constexpr const char* kNameInvalidValue =
-    "ExpressionAttributeNames contains invalid value: {} for key {}";
+inline constexpr const char* kNameTooLong =
+    "Attribute name is too large, must be less than 65536 bytes";
 inline constexpr const char* kUnused = "Value provided in {} unused in expressions: keys: {{{}}}";
 
 }  // namespace stator::expression::message

@@ -162,7 +162,7 @@ class Parser {
 
 Result<void> Parser::finish() {
   if (token().kind != TokenKind::kEnd) return syntax();
-  if (limits_ == ExpressionLimits::kEnforced && operators_ > kOperatorsMax) {
+  if (limits_ != ExpressionLimits::kLifted && operators_ > kOperatorsMax) {
     return fail(Code::kValidation, fmt::format(message::kTooManyOperators, operators_));
   }
   return {};
@@ -480,8 +480,9 @@ Result<ProjectionTree> Parser::projection() {
 }
 
 Result<Parser> open(std::string_view text, ExpressionLimits limits) {
-  if (limits == ExpressionLimits::kEnforced && text.size() > kBytesMax) {
-    return fail(Code::kValidation, fmt::format(message::kTooLong, text.size()));
+  if (limits != ExpressionLimits::kLifted && text.size() > kBytesMax) {
+    if (limits == ExpressionLimits::kEnforced) return fail(Code::kValidation, message::kTooLong);
+    return fail(Code::kValidation, fmt::format(message::kTooLongWithSize, text.size()));
   }
   STATOR_TRY(std::vector<Token> tokens, tokenize(text));
   if (tokens.size() == 1) return fail(Code::kValidation, message::kEmpty);
@@ -496,6 +497,8 @@ Result<ConditionNode> parse_condition(std::string_view text, ExpressionLimits li
 }
 
 Result<UpdateTree> parse_update(std::string_view text, ExpressionLimits limits) {
+  // No layer tells the size of an update.
+  if (limits == ExpressionLimits::kEnforcedWithSize) limits = ExpressionLimits::kEnforced;
   STATOR_TRY(Parser parser, open(text, limits));
   return parser.update();
 }

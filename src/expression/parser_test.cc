@@ -143,8 +143,11 @@ TEST(Parser, RefusesWhatIsNoUpdate) {
 }
 
 TEST(Parser, BoundsLengthOperatorsAndDepth) {
-  EXPECT_THAT(parse_condition(std::string(4097, 'a'), kEnforced),
-              FailsWith(Code::kValidation, "expression size: 4097"));
+  EXPECT_THAT(
+      parse_condition(std::string(4097, 'a'), kEnforced),
+      FailsWith(Code::kValidation, "Expression size has exceeded the maximum allowed size;"));
+  EXPECT_THAT(parse_condition(std::string(4097, 'a'), ExpressionLimits::kEnforcedWithSize),
+              FailsWith(Code::kValidation, "maximum allowed size; expression size: 4097"));
   std::string chain = "a=:v";
   for (int i = 0; i < 160; ++i) chain += " AND a=:v";
   EXPECT_THAT(parse_condition(chain, kEnforced),

@@ -53,9 +53,7 @@ Result<void> Placeholders::validate() const {
     for (const auto& [key, name] : *names_) {
       constexpr std::size_t kNameBytesMax = 65535;
       if (name.empty()) return fail(Code::kValidation, fmt::format(message::kNameEmpty, key));
-      if (name.size() > kNameBytesMax) {
-        return fail(Code::kValidation, fmt::format(message::kNameInvalidValue, name, key));
-      }
+      if (name.size() > kNameBytesMax) return fail(Code::kValidation, message::kNameTooLong);
     }
   }
   if (values_ != nullptr) {

@@ -236,6 +236,23 @@ std::vector<const UpdateAction*> sorted(const std::vector<UpdateAction>& actions
   return order;
 }
 
+// The type of an operand, if its text tells. That of if_not_exists() is its second operand's.
+std::optional<Update::Assigned> static_type(const Operand& operand) {
+  switch (operand.kind) {
+    case OperandKind::kValue:
+      return Update::Assigned{.type = operand.value.type(), .value = &operand.value};
+    case OperandKind::kListAppend:
+      return Update::Assigned{.type = AttributeType::kL};
+    case OperandKind::kPlus:
+    case OperandKind::kMinus:
+      return Update::Assigned{.type = AttributeType::kN};
+    case OperandKind::kIfNotExists:
+      return static_type(operand.operands[1]);
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 struct Update::Impl {
@@ -275,7 +292,10 @@ Update Update::of(expression::UpdateTree tree) {
   return Update(std::make_unique<Impl>(std::move(tree), false));
 }
 
-Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item& key) const {
+Result<std::optional<EncodedItem>> Update::apply(const std::optional<ItemView>& old,
+                                                 const Item& key) const {
+  if (!old && impl_->tree.sets.empty() && impl_->tree.adds.empty())
+    return std::optional<EncodedItem>();
   const EncodedItem fresh = old ? EncodedItem() : encode_item(key);
   const ItemView before_image = old ? *old : ItemView(fresh);
   Item item = decode_item(before_image);
@@ -305,43 +325,26 @@ Result<EncodedItem> Update::apply(const std::optional<ItemView>& old, const Item
     STATOR_TRY(const Place place, place_of(item, path));
     place.erase();
   }
-  return encode_item(item);
+  return std::optional(encode_item(item));
 }
 
 EncodedItem Update::updated_part(ItemView item) const {
   return impl_->paths.project(item);
 }
 
-// What was set past a list's end stands where the list ended.
-EncodedItem Update::written_part(ItemView after, const std::optional<ItemView>& before) const {
-  std::vector<Path> paths;
-  bool moved = false;
-  for (const UpdateAction* set : sorted(impl_->tree.sets)) {
-    Path& path = paths.emplace_back(set->path);
-    auto* const index = std::get_if<uint32_t>(&path.back());
-    if (index == nullptr || !before) continue;
-    const Path list_path(path.begin(), path.end() - 1);
-    const auto list = expression::find(*before, list_path);
-    if (!list || list->type() != AttributeType::kL || *index < list->element_count()) continue;
-    auto end = static_cast<uint32_t>(list->element_count());
-    if (paths.size() > 1) {
-      const Path& previous = paths[paths.size() - 2];
-      const bool same_list =
-          previous.size() == path.size() && Path(previous.begin(), previous.end() - 1) == list_path;
-      if (same_list) end = std::max(end, std::get<uint32_t>(previous.back()) + 1);
-    }
-    moved = moved || *index != end;
-    *index = end;
-  }
-  if (!moved) return updated_part(after);
-  for (const auto* actions : {&impl_->tree.removes, &impl_->tree.adds, &impl_->tree.deletes}) {
-    for (const UpdateAction& action : *actions) paths.push_back(action.path);
-  }
-  return expression::PathTree::of(paths).project(after);
-}
-
 std::set<std::string, std::less<>> Update::attributes() const {
   return impl_->names;
+}
+
+std::optional<Update::Assigned> Update::assigned(std::string_view attribute) const {
+  for (const auto* actions : {&impl_->tree.sets, &impl_->tree.adds}) {
+    for (const UpdateAction& action : *actions) {
+      if (action.path.size() == 1 && expression::top_level_name(action.path) == attribute) {
+        return static_type(action.operand);
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> Update::opened_attributes() const {

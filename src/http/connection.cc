@@ -4,6 +4,7 @@
 // answer is written with one system call unless the peer's window is full.
 #include "http/connection.h"
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -21,8 +22,17 @@ using ErrorCode = boost::system::error_code;
 
 constexpr int kRequestsPerTurn = 32;  // of one connection, before others get theirs
 constexpr std::chrono::milliseconds kLingerMax{2'000};
-constexpr std::size_t kBodyKeptMax = 64 << 10;
-constexpr std::size_t kHeldUncounted = 64 << 10;  // bounded by the number of connections
+constexpr std::size_t kHeldUncounted = 8 << 10;      // bounded by the number of connections
+constexpr std::size_t kReceiveBytesMax = 256 << 10;  // at once, before others get theirs
+constexpr std::size_t kBytesPerTimeout = 4UL << 20;  // of a response; slower readers are too slow
+
+// The handler's call that this thread is in. A response given within it need not go through the
+// loop's queue.
+struct HandlerCall {
+  const Connection* connection = nullptr;
+  std::optional<Response> response = {};
+};
+thread_local HandlerCall* current_call = nullptr;
 
 // Owes the answer to one request.
 class Answerer {
@@ -62,7 +72,7 @@ void Connection::start() {
 void Connection::close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
-  hold(0);
+  hold(0, 0);
   ErrorCode ignored;
   std::ignore = socket_.close(ignored);
   loop_->forget(*this);
@@ -82,14 +92,24 @@ void Connection::close_if_late(SteadyTime now) {
   }
 }
 
-// Counts what this connection holds from now on. False where that is too much for all together.
-bool Connection::hold(std::size_t bytes) {
+// Counts what this connection holds from now on. False, with nothing changed, if all together would
+// then hold more than `limit`.
+bool Connection::hold(std::size_t bytes, std::size_t limit) {
   if (bytes <= kHeldUncounted) bytes = 0;
   if (bytes == held_bytes_) return true;
-  Shared& shared = loop_->shared();
-  const std::size_t grown = bytes - held_bytes_;  // modulo the word's size
+  MemoryBudget& memory = loop_->shared().memory;
+  if (bytes > held_bytes_) {
+    if (!memory.add(bytes - held_bytes_, limit)) return false;
+  } else {
+    memory.release(held_bytes_ - bytes);
+  }
   held_bytes_ = bytes;
-  return shared.held_bytes.fetch_add(grown) + grown <= shared.options.held_bytes_max;
+  return true;
+}
+
+Response Connection::overloaded() const {
+  const auto& answer = loop_->shared().options.overloaded;
+  return answer ? answer() : Response{.status = 503};
 }
 
 void Connection::serve() {
@@ -121,25 +141,40 @@ void Connection::receive() {
   }
   if (reader_.empty()) {
     if (loop_->stopping()) return close();
-    receiving_request_ = false;
-    deadline_ = loop_->now() + options.idle_timeout;
+    // Once: empty lines, which are no part of a request, gain no time.
+    if (awaiting_ != Awaiting::kRequest) deadline_ = loop_->now() + options.idle_timeout;
+    awaiting_ = Awaiting::kRequest;
   } else {
-    if (!receiving_request_) deadline_ = loop_->now() + options.request_timeout;
-    receiving_request_ = true;
+    if (awaiting_ != Awaiting::kRest) deadline_ = loop_->now() + options.request_timeout;
+    awaiting_ = Awaiting::kRest;
+    if (auto refusal = refusal_of_head()) return refuse(std::move(*refusal));
     if (reader_.take_continue_wish() && !send_continue()) return close();
   }
   start_read();
 }
 
+// Of a request whose body is large and not yet there.
+std::optional<Response> Connection::refusal_of_head() {
+  const Request* head = reader_.take_unfinished_head();
+  if (head == nullptr) return std::nullopt;
+  const Shared& shared = loop_->shared();
+  if (shared.options.screen) {
+    if (auto refusal = shared.options.screen(*head)) return refusal;
+  }
+  const std::size_t missing = reader_.missing_bytes();
+  if (shared.memory.has_room(missing, shared.memory.receive_limit(missing))) return std::nullopt;
+  return overloaded();
+}
+
 void Connection::start_read() {
-  const auto space = reader_.prepare();
-  if (!hold(reader_.held_bytes()) && state_ == State::kReceiving) {
-    reader_.clear();
-    hold(0);
-    return refuse(loop_->shared().options.overloaded, 503);
+  const bool dropped = state_ == State::kLingering;
+  const auto space = dropped ? loop_->scratch() : reader_.prepare();
+  const std::size_t bytes = reader_.held_bytes();
+  if (!dropped && !hold(bytes, loop_->shared().memory.receive_limit(bytes))) {
+    return refuse(overloaded());
   }
   reading_ = true;
-  socket_.async_read_some(asio::buffer(space.data(), space.size()),
+  socket_.async_read_some(asio::buffer(space.data(), std::min(space.size(), kReceiveBytesMax)),
                           [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
                             self->on_received(error, count);
                           });
@@ -148,7 +183,11 @@ void Connection::start_read() {
 void Connection::on_received(const ErrorCode& error, std::size_t count) {
   reading_ = false;
   if (state_ == State::kClosed) return;
-  if (state_ == State::kLingering) return error ? close() : start_read();  // uncommitted: dropped
+  if (refused_) {  // what was received is dropped
+    reader_.clear();
+    hold(0, 0);
+  }
+  if (state_ == State::kLingering) return error ? close() : start_read();
   if (state_ != State::kReceiving) return;  // refused for lateness, its answer on the way
   if (error == asio::error::eof) {
     peer_ended_ = true;
@@ -168,33 +207,58 @@ bool Connection::send_continue() {
   return socket_.write_some(asio::buffer(kContinue), error) == kContinue.size();
 }
 
-// Answers what cannot be read as a request, and closes.
-void Connection::refuse(const std::function<Response()>& answer, int status) {
+// Answers what is not read as a request, and closes.
+void Connection::refuse(Response response) {
   refused_ = true;
-  send(answer ? answer() : Response{.status = status}, false);
+  if (!reading_) {  // into the reader's memory
+    reader_.clear();
+    hold(0, 0);
+  }
+  send(std::move(response), false);
+}
+
+void Connection::refuse(const std::function<Response()>& answer, int status) {
+  refuse(answer ? answer() : Response{.status = status});
 }
 
 // True where serve() may go on with the next request.
 bool Connection::handle() {
+  Shared& shared = loop_->shared();
   state_ = State::kHandling;
   deadline_ = SteadyTime::max();
-  receiving_request_ = false;
-  within_handler_ = true;
+  awaiting_ = Awaiting::kNothing;
+  if (shared.options.aside && shared.options.aside(reader_.request())) {
+    const auto measure = [self = shared_from_this()] {
+      const auto& demand = self->loop_->shared().options.demand;
+      return demand ? demand(self->reader_.request()) : 0;
+    };
+    const auto run = [self = shared_from_this()](Reservation reserved) {
+      std::optional<Response> response = reserved ? self->run_handler() : self->overloaded();
+      reserved.release();  // before the client may send more
+      if (response) self->answer(std::move(*response));
+    };
+    return !shared.side.post(measure, run) && send(overloaded(), reader_.keep_alive());
+  }
+  std::optional<Response> response = run_handler();
+  return response && send(std::move(*response), reader_.keep_alive());
+}
+
+// Returns the response if the handler has given it within its call.
+std::optional<Response> Connection::run_handler() {
+  HandlerCall call{.connection = this};
+  current_call = &call;
   try {
     loop_->shared().handler(reader_.request(), Respond(Answerer(shared_from_this())));
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The handler's Respond was destroyed on the way here and has answered 500.
   }
-  within_handler_ = false;
-  if (!immediate_) return false;
-  Response response = std::move(*immediate_);
-  immediate_.reset();
-  return send(std::move(response), reader_.keep_alive());
+  current_call = nullptr;
+  return std::move(call.response);
 }
 
 void Connection::answer(Response response) {
-  if (loop_->is_current() && within_handler_) {
-    immediate_ = std::move(response);
+  if (current_call != nullptr && current_call->connection == this) {
+    current_call->response = std::move(response);
   } else {
     loop_->post_answer(shared_from_this(), std::move(response));
   }
@@ -215,8 +279,13 @@ bool Connection::send(Response response, bool keep) {
   sent_ = 0;
   state_ = State::kSending;
   try {
+    if (response.make) response = response.make();
+    const std::size_t bytes = reader_.held_bytes() + response.body.size();
+    if (!hold(bytes, loop_->shared().memory.send_limit(bytes))) response = overloaded();
     write_head(response, persistence, head_);
     body_ = head_only ? std::string() : std::move(response.body);
+    const auto timeouts = static_cast<int64_t>(1 + body_.size() / kBytesPerTimeout);
+    deadline_ = loop_->now() + loop_->shared().options.request_timeout * timeouts;
     return continue_sending();
   } catch (const std::exception&) {
     close();
@@ -235,11 +304,6 @@ bool Connection::continue_sending() {
     ErrorCode error;
     sent_ += socket_.write_some(rest, error);
     if (error == asio::error::would_block) {
-      if (!hold(reader_.held_bytes() + body_.capacity())) {
-        close();
-        return false;
-      }
-      deadline_ = loop_->now() + loop_->shared().options.request_timeout;
       socket_.async_wait(Socket::wait_write,
                          [self = shared_from_this()](const ErrorCode& wait_error) {
                            if (self->state_ != State::kSending) return;
@@ -258,13 +322,13 @@ bool Connection::continue_sending() {
 }
 
 void Connection::finish_answer() {
-  if (body_.capacity() > kBodyKeptMax) body_ = {};
+  std::string().swap(body_);  // an assignment would keep its memory
+  if (!refused_) reader_.next();
+  hold(reader_.held_bytes(), 0);
   if (keep_) {
-    reader_.next();
     state_ = State::kReceiving;
     return;
   }
-  if (!refused_) reader_.next();
   if (peer_ended_ || (!refused_ && reader_.empty())) return close();
   // Closing with bytes unread would reset the connection and could destroy the answer on its way:
   // end our side, and read until the peer has ended its own.

@@ -8,6 +8,7 @@
 // answers find both; after Loop::shut they are dropped.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -16,12 +17,15 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "http/memory_budget.h"
 #include "http/request_reader.h"
 #include "http/server.h"
+#include "http/side_threads.h"
 
 namespace stator::http {
 
@@ -31,11 +35,18 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 // What every loop of one server shares.
 struct Shared {
+  Shared(ServerOptions the_options, Handler the_handler, int side_threads)
+      : options(std::move(the_options)),
+        handler(std::move(the_handler)),
+        memory(options.held_bytes_max),
+        side(side_threads, memory) {}
+
   ServerOptions options;
   Handler handler;
+  MemoryBudget memory;  // of large requests and responses
+  SideThreads side;
   std::atomic<std::size_t> connections = 0;
-  std::atomic<std::size_t> held_bytes = 0;  // of requests and answers under way, the large ones
-  std::atomic<bool> stopping = false;       // answers from now on say that the connection ends
+  std::atomic<bool> stopping = false;  // answers from now on say that the connection ends
 };
 
 class Loop : public std::enable_shared_from_this<Loop> {
@@ -55,11 +66,12 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // After run() has returned: later answers are dropped.
   void shut();
 
-  bool is_current() const;  // on the calling thread
   bool stopping() const { return shared_->stopping.load(std::memory_order_relaxed); }
   SteadyTime now() const { return now_; }  // as of the last tick: good enough for timeouts
   void post_answer(std::shared_ptr<Connection> connection, Response response);
   void forget(const Connection& connection);
+  // Memory to receive into what nobody reads.
+  std::span<char> scratch() { return scratch_; }
 
  private:
   using Answers = std::vector<std::pair<std::shared_ptr<Connection>, Response>>;
@@ -68,6 +80,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void start_ticking();
   void tick();
   void finish_if_empty();
+  bool close_longest_idle();
 
   std::shared_ptr<Shared> shared_;
   boost::asio::io_context context_;
@@ -80,6 +93,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   SteadyTime stop_deadline_;
   std::vector<std::shared_ptr<Connection>> connections_;
   Answers delivering_;
+  std::array<char, 64UL << 10> scratch_ = {};
 
   std::mutex mutex_;
   bool shut_ = false;
@@ -99,19 +113,29 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void stop_if_idle();
   void close_if_late(SteadyTime now);
   void close();
+  // No request is under way, nor any byte of one. Of two, the one with the lower deadline has been
+  // idle for longer.
+  bool is_idle() const { return state_ == State::kReceiving && awaiting_ == Awaiting::kRequest; }
+  SteadyTime deadline() const { return deadline_; }
 
   std::size_t slot = 0;  // in the loop's list
 
  private:
   enum class State { kReceiving, kHandling, kSending, kLingering, kClosed };
+  // What a connection that receives has been waiting for since its deadline was set.
+  enum class Awaiting { kNothing, kRequest, kRest };
 
   void serve();
-  bool hold(std::size_t bytes);
+  bool hold(std::size_t bytes, std::size_t limit);
   void receive();
+  std::optional<Response> refusal_of_head();
   void start_read();
   void on_received(const boost::system::error_code& error, std::size_t count);
+  void refuse(Response response);
   void refuse(const std::function<Response()>& answer, int status);
+  Response overloaded() const;
   bool handle();
+  std::optional<Response> run_handler();
   bool send(Response response, bool keep);
   bool continue_sending();
   void finish_answer();
@@ -122,14 +146,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   RequestReader reader_;
   State state_ = State::kReceiving;
   SteadyTime deadline_ = SteadyTime::max();
-  bool reading_ = false;            // a receive is under way
-  bool receiving_request_ = false;  // its first byte is there, its last not
-  bool peer_ended_ = false;         // nothing more will be received
-  bool within_handler_ = false;
+  Awaiting awaiting_ = Awaiting::kNothing;
+  bool reading_ = false;        // a receive is under way
+  bool peer_ended_ = false;     // nothing more will be received
   bool refused_ = false;        // what the peer still sends is not read as requests
   bool keep_ = true;            // after the answer under way
   std::size_t held_bytes_ = 0;  // this connection's part of what all hold
-  std::optional<Response> immediate_;
   std::string head_;
   std::string body_;
   std::size_t sent_ = 0;  // of head and body

@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <exception>
 
+#include "base/memory.h"
 #include "http/connection.h"
 
 namespace stator::http {
@@ -10,8 +11,6 @@ namespace asio = boost::asio;
 namespace {
 
 using std::chrono::milliseconds;
-
-thread_local const Loop* current_loop = nullptr;
 
 // Timeouts are looked at by a tick of the loop rather than by a timer for each connection.
 milliseconds tick_interval_for(const ServerOptions& options) {
@@ -32,7 +31,6 @@ Loop::Loop(std::shared_ptr<Shared> shared)
 Loop::~Loop() = default;
 
 void Loop::run() {
-  current_loop = this;
   for (;;) {
     try {
       context_.run();
@@ -41,16 +39,15 @@ void Loop::run() {
       continue;  // out of memory in one handler: the others go on
     }
   }
-  current_loop = nullptr;
-}
-
-bool Loop::is_current() const {
-  return current_loop == this;
 }
 
 void Loop::adopt(Socket socket) {
   asio::post(context_, [this, socket = std::move(socket)]() mutable {
     if (stopping_) {
+      --shared_->connections;
+      return;
+    }
+    if (shared_->connections > shared_->options.connections_max && !close_longest_idle()) {
       --shared_->connections;
       return;
     }
@@ -61,6 +58,18 @@ void Loop::adopt(Socket socket) {
     start_ticking();
     connection->start();
   });
+}
+
+// Closes some at once, as each search looks at all. False if none is idle.
+bool Loop::close_longest_idle() {
+  std::vector<std::shared_ptr<Connection>> idle;
+  for (const auto& connection : connections_) {
+    if (connection->is_idle()) idle.push_back(connection);
+  }
+  const auto count = static_cast<std::ptrdiff_t>((idle.size() + 63) / 64);
+  std::ranges::nth_element(idle, idle.begin() + count, {}, &Connection::deadline);
+  for (std::ptrdiff_t i = 0; i < count; ++i) idle[static_cast<std::size_t>(i)]->close();
+  return count > 0;
 }
 
 void Loop::forget(const Connection& connection) {
@@ -86,6 +95,9 @@ void Loop::start_ticking() {
 
 void Loop::tick() {
   now_ = std::chrono::steady_clock::now();
+  if (shared_->memory.take_quiet_moment()) {
+    shared_->side.post([] { return 0UL; }, [](Reservation) { return_free_memory(); });
+  }
   if (connections_.empty()) return;  // the next connection starts it again
   start_ticking();
   const bool out_of_time = stopping_ && now_ >= stop_deadline_;
@@ -128,6 +140,7 @@ void Loop::post_answer(std::shared_ptr<Connection> connection, Response response
       const std::lock_guard lock(mutex_);
       if (shut_) return;
       wake = answers_.empty();
+      shared_->memory.add_anyway(response.body.size());
       answers_.emplace_back(std::move(connection), std::move(response));
     }
     if (wake) asio::post(context_, [this] { deliver_answers(); });
@@ -141,7 +154,10 @@ void Loop::deliver_answers() {
     const std::lock_guard lock(mutex_);
     delivering_.swap(answers_);
   }
-  for (auto& [connection, response] : delivering_) connection->deliver(std::move(response));
+  for (auto& [connection, response] : delivering_) {
+    shared_->memory.release(response.body.size());
+    connection->deliver(std::move(response));
+  }
   delivering_.clear();
 }
 

@@ -17,9 +17,13 @@ namespace stator::http {
 namespace beast_http = boost::beast::http;
 namespace {
 
-constexpr std::size_t kBufferBytes = 4096;       // at first, and again after a large request
-constexpr std::size_t kIdleBytesMax = 64 << 10;  // kept between requests
-constexpr std::size_t kReceiveBytesMin = 1024;   // free space worth a receive
+constexpr std::size_t kBufferBytes = 4096;      // at first, and again after a large request
+constexpr std::size_t kIdleBytesMax = 8 << 10;  // kept between requests
+constexpr std::size_t kHeadersMax = 256;
+constexpr std::size_t kHeadersKeptMax = 32;
+constexpr std::size_t kEmptyLineBytesMax = 8;        // before a request
+constexpr std::size_t kScreenedBytesMin = 64 << 10;  // of a body that is missing
+constexpr std::size_t kReceiveBytesMin = 1024;       // free space worth a receive
 constexpr std::size_t kChunkHeadBytesMax = 8 << 10;
 // "0\r\n\r\n": what no chunked body can end without. Beast takes a last chunk in one piece, and
 // asserts that it has this much of one when it looks again.
@@ -46,11 +50,13 @@ struct Head {
   bool done = false;
   bool expects_continue = false;
   bool transfer_encoding = false;
+  bool host = false;
+  bool screened = false;
 
   void clear() {
     headers.clear();
     body.clear();
-    done = expects_continue = transfer_encoding = false;
+    done = expects_continue = transfer_encoding = host = screened = false;
     version = 11;
   }
 };
@@ -92,7 +98,16 @@ class RequestReader::Parser final : public beast_http::basic_parser<true> {
       error = beast_http::error::bad_obs_fold;
       return;
     }
+    if (head_.headers.size() == kHeadersMax) {
+      error = beast_http::error::header_limit;
+      return;
+    }
     head_.headers.push_back(slices);
+    if (field == beast_http::field::host) {
+      // Of two, another reader of the same bytes could mean the other (RFC 9112, 3.2).
+      if (head_.host) error = beast_http::error::bad_field;
+      head_.host = true;
+    }
     if (field == beast_http::field::expect) {
       head_.expects_continue = equals_ignoring_case({value.data(), value.size()}, "100-continue");
     }
@@ -134,7 +149,8 @@ struct RequestReader::Impl {
   std::size_t capacity = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::size_t parsed = 0;  // bytes of [begin, end) that the parser has taken
+  std::size_t empty_line_bytes = 0;  // before the request
+  std::size_t parsed = 0;            // bytes of [begin, end) that the parser has taken
   std::size_t head_bytes = 0;
   std::size_t body_bytes = 0;  // of a body that is not chunked
   Head head = {};
@@ -147,6 +163,11 @@ struct RequestReader::Impl {
   Outcome parse_head();
   Outcome parse_chunks();
   Outcome whole();
+  void view_head();
+  std::size_t missing() const {
+    const std::size_t known = head.done ? head_bytes + body_bytes : 0;
+    return known > held() ? known - held() : 0;
+  }
   boost::system::error_code put();
   Outcome outcome_of(const boost::system::error_code& error) const;
   std::string_view view(const Slice& slice) const {
@@ -174,7 +195,9 @@ RequestReader::Outcome RequestReader::Impl::outcome_of(
 
 RequestReader::Outcome RequestReader::Impl::parse_head() {
   if (parsed == 0) {  // empty lines before a request are forgiven (RFC 9112, 2.2)
-    while (begin < end && (data[begin] == '\r' || data[begin] == '\n')) ++begin;
+    for (; begin < end && (data[begin] == '\r' || data[begin] == '\n'); ++begin) {
+      if (++empty_line_bytes > kEmptyLineBytesMax) return Outcome::kMalformed;
+    }
   }
   if (!parser) {
     parser.emplace(head);
@@ -227,13 +250,18 @@ RequestReader::Outcome RequestReader::Impl::parse() {
   return whole();
 }
 
-RequestReader::Outcome RequestReader::Impl::whole() {
+void RequestReader::Impl::view_head() {
   request.method = view(head.method);
   request.target = view(head.target);
   request.headers.clear();
   for (const HeaderSlices& header : head.headers) {
     request.headers.emplace_back(view(header.name), view(header.value));
   }
+  request.body = {};
+}
+
+RequestReader::Outcome RequestReader::Impl::whole() {
+  view_head();
   request.body = parser->chunked() ? std::string_view(head.body) : view({head_bytes, body_bytes});
   return Outcome::kRequest;
 }
@@ -249,10 +277,15 @@ void RequestReader::Impl::reserve(std::size_t bytes) {
 
 void RequestReader::Impl::next() {
   begin += parsed;
-  parsed = head_bytes = body_bytes = 0;
+  parsed = head_bytes = body_bytes = empty_line_bytes = 0;
   parser.reset();
-  if (head.body.capacity() > kIdleBytesMax) head.body = {};
   head.clear();
+  if (head.body.capacity() > kIdleBytesMax) head.body.shrink_to_fit();
+  if (head.headers.capacity() > kHeadersKeptMax) {
+    request.headers.clear();
+    request.headers.shrink_to_fit();
+    head.headers.shrink_to_fit();
+  }
   if (begin != end) return;
   begin = end = 0;
   if (capacity > kIdleBytesMax) {
@@ -270,8 +303,7 @@ RequestReader::~RequestReader() = default;
 std::span<char> RequestReader::prepare() {
   Impl& r = *impl_;
   // What is known to be missing is worth having room for, but only twice of what is there.
-  const std::size_t known = r.head.done ? r.head_bytes + r.body_bytes : 0;
-  const std::size_t missing = known > r.held() ? known - r.held() : 0;
+  const std::size_t missing = r.missing();
   const std::size_t wanted = std::max(kReceiveBytesMin, missing);
   if (r.capacity - r.end < wanted && r.begin > 0) {
     std::memmove(r.data.get(), r.data.get() + r.begin, r.held());
@@ -305,6 +337,19 @@ bool RequestReader::is_http_1_0() const {
   return impl_->head.version == 10;
 }
 
+const Request* RequestReader::take_unfinished_head() {
+  Impl& r = *impl_;
+  const bool large = r.head.done && (r.parser->chunked() || r.missing() > kScreenedBytesMin);
+  if (!large || r.head.screened) return nullptr;
+  r.head.screened = true;
+  r.view_head();
+  return &r.request;
+}
+
+std::size_t RequestReader::missing_bytes() const {
+  return impl_->missing();
+}
+
 bool RequestReader::take_continue_wish() {
   Impl& r = *impl_;
   const bool waits =
@@ -314,7 +359,9 @@ bool RequestReader::take_continue_wish() {
 }
 
 std::size_t RequestReader::held_bytes() const {
-  return impl_->capacity + impl_->head.body.capacity();
+  return impl_->capacity + impl_->head.body.capacity() +
+         impl_->head.headers.capacity() * sizeof(HeaderSlices) +
+         impl_->request.headers.capacity() * sizeof(Header);
 }
 
 void RequestReader::clear() {

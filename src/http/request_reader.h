@@ -39,6 +39,11 @@ class RequestReader {
   bool keep_alive() const;
   bool is_http_1_0() const;
 
+  // Once after the headers of a request of whose body more than 64 KB are still to come, or that is
+  // chunked; else null. It has no body, and is valid until the next call.
+  const Request* take_unfinished_head();
+  // How much of a body of known length is still to come.
+  std::size_t missing_bytes() const;
   // Once after the headers of a request whose sender waits for "100 Continue".
   bool take_continue_wish();
   // Memory held for bytes received, and giving all of it back: the reader is then spent.

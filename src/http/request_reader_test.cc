@@ -227,5 +227,62 @@ TEST(RequestReader, SurvivesDamagedRequests) {
   }
 }
 
+TEST(RequestReader, RefusesTwoHosts) {
+  EXPECT_EQ(outcome_of("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), Outcome::kMalformed);
+  EXPECT_EQ(outcome_of("GET / HTTP/1.1\r\nHost: a\r\nX: b\r\nhost: b\r\n\r\n"),
+            Outcome::kMalformed);
+}
+
+TEST(RequestReader, RefusesEmptyLinesWithoutEnd) {
+  const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  EXPECT_EQ(outcome_of("\r\n\r\n" + request), Outcome::kRequest);
+  EXPECT_EQ(outcome_of("\r\n\r\n\r\n\r\n\r\n" + request), Outcome::kMalformed);
+  EXPECT_EQ(outcome_of(std::string(100, '\n')), Outcome::kMalformed);
+}
+
+TEST(RequestReader, RefusesMoreHeadersThanAnyClientSends) {
+  std::string request = "GET / HTTP/1.1\r\n";
+  for (int i = 0; i < 256; ++i) request += "a:b\r\n";
+  EXPECT_EQ(outcome_of(request + "\r\n"), Outcome::kRequest);
+  EXPECT_EQ(outcome_of(request + "a:b\r\n\r\n"), Outcome::kMalformed);
+}
+
+TEST(RequestReader, ShowsTheHeadersOfALargeRequestBeforeItsBody) {
+  constexpr std::size_t kBody = 1 << 20;
+  const std::string lengths[] = {"Content-Length: " + std::to_string(kBody),
+                                 "Transfer-Encoding: chunked"};
+  for (const std::string& length : lengths) {
+    RequestReader reader(8192, kBody);
+    feed(reader, "POST /p HTTP/1.1\r\nHost: a\r\n" + length + "\r\n");
+    EXPECT_EQ(reader.parse(), Outcome::kNeedMore);
+    EXPECT_EQ(reader.take_unfinished_head(), nullptr) << "their end is missing";
+    feed(reader, "\r\n");
+    EXPECT_EQ(reader.parse(), Outcome::kNeedMore);
+    const Request* head = reader.take_unfinished_head();
+    ASSERT_NE(head, nullptr);
+    EXPECT_EQ(head->target, "/p");
+    EXPECT_EQ(head->header("host"), "a");
+    EXPECT_EQ(head->body, "");
+    EXPECT_EQ(reader.take_unfinished_head(), nullptr) << "once";
+  }
+  RequestReader small(8192, kBody);
+  feed(small, "POST /p HTTP/1.1\r\nContent-Length: 1000\r\n\r\n");
+  EXPECT_EQ(small.parse(), Outcome::kNeedMore);
+  EXPECT_EQ(small.take_unfinished_head(), nullptr);
+}
+
+TEST(RequestReader, KeepsNoLargeBufferBetweenRequests) {
+  constexpr std::size_t kBody = 100'000;
+  RequestReader reader(64 << 10, kBody);
+  std::string text = "POST / HTTP/1.1\r\n";
+  for (int i = 0; i < 200; ++i) text += "a:b\r\n";
+  feed(reader,
+       text + "Content-Length: " + std::to_string(kBody) + "\r\n\r\n" + std::string(kBody, 'x'));
+  ASSERT_EQ(reader.parse(), Outcome::kRequest);
+  EXPECT_GT(reader.held_bytes(), kBody);
+  reader.next();
+  EXPECT_LE(reader.held_bytes(), 8192U);
+}
+
 }  // namespace
 }  // namespace stator::http

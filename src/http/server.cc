@@ -85,7 +85,10 @@ void Server::Impl::on_accepted(const boost::system::error_code& error, Socket so
     });
     return;
   }
-  if (!error && shared->connections.load() < shared->options.connections_max) {
+  // The loop closes idle ones for what is over the limit, or the new one: only some at a time, as
+  // each has a file descriptor until then.
+  constexpr std::size_t kOverMax = 64;
+  if (!error && shared->connections.load() < shared->options.connections_max + kOverMax) {
     ++shared->connections;
     loop.adopt(std::move(socket));
   }
@@ -103,6 +106,7 @@ void Server::Impl::stop() {
   for (const auto& loop : loops) loop->stop();
   for (std::thread& thread : threads) thread.join();
   threads.clear();
+  shared->side.stop();
   for (const auto& loop : loops) loop->shut();
 }
 
@@ -111,9 +115,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     auto impl = std::make_unique<Impl>();
     const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     const int threads = options.threads > 0 ? std::min(options.threads, 256) : cores;
-    impl->shared = std::make_shared<Shared>();
-    impl->shared->options = std::move(options);
-    impl->shared->handler = std::move(handler);
+    impl->shared = std::make_shared<Shared>(std::move(options), std::move(handler), threads);
     for (int i = 0; i < threads; ++i) impl->loops.push_back(std::make_shared<Loop>(impl->shared));
     STATOR_CHECK_OK(impl->listen());
     impl->pause.emplace(impl->loops.front()->context());

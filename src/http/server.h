@@ -13,6 +13,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,9 @@ struct Response {
   int status = 200;
   HeaderLines headers = {};
   std::string body = {};
+  // Makes the response on the connection's event loop, in place of what is above. Spares the thread
+  // that answers the work.
+  std::move_only_function<Response()> make = {};
 };
 
 // Answers one request. Call once, from any thread; dropping it uncalled answers 500.
@@ -64,21 +68,31 @@ struct ServerOptions {
   int threads = 0;                          // event loops; 0: one a core
   std::size_t body_bytes_max = 16UL << 20;  // more is answered by `too_large`
   std::size_t header_bytes_max = 64UL << 10;
-  std::size_t connections_max = 20'000;  // further ones are closed at once
-  // What requests that are not yet whole and answers that are not yet taken may hold, all
-  // connections together. Past it a request is answered by `overloaded`, and whoever does not take
-  // an answer is disconnected.
+  // Past it the connections that have been idle longest are closed for new ones. If none is idle,
+  // new ones are closed.
+  std::size_t connections_max = 20'000;
+  // What requests, responses and the handling of large requests may hold, all connections together;
+  // requests that are not yet whole may hold half of it. A request that does not fit, or whose
+  // response does not, is answered by `overloaded`.
   std::size_t held_bytes_max = 1UL << 30;
-  std::chrono::milliseconds idle_timeout{120'000};    // between requests
-  std::chrono::milliseconds request_timeout{30'000};  // from a request's first byte to its last,
-                                                      // and without progress on its answer
-  std::chrono::milliseconds stop_timeout{5'000};      // for requests under way
+  std::chrono::milliseconds idle_timeout{120'000};  // between requests
+  // From a request's first byte to its last, and from a response's first byte to its last, for
+  // which there is as much again for each 4 MB.
+  std::chrono::milliseconds request_timeout{30'000};
+  std::chrono::milliseconds stop_timeout{5'000};  // for requests under way
   // The answer to a body over the limit (default: 413), to a request that is no HTTP, breaks off or
   // takes too long to arrive (default: 400), and to one that there is no memory for (default: 503).
-  // The connection is closed after each.
+  // The connection is closed after each, unless the request was read as a whole.
   std::function<Response()> too_large = {};
   std::function<Response()> malformed = {};
   std::function<Response()> overloaded = {};
+  // Called with the headers of a request as soon as they are there, if more than 64 KB of body are
+  // still to come. A response refuses the request without its body, and the connection is closed.
+  std::function<std::optional<Response>(const Request& head)> screen = {};
+  // Requests that take long or much memory: the handler runs on a thread beside the event loops,
+  // once there is the memory that `demand`, called there, says it takes in addition to the request.
+  std::function<bool(const Request&)> aside = {};
+  std::function<std::size_t(const Request&)> demand = {};
 };
 
 class Server {

@@ -9,6 +9,8 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -258,7 +260,7 @@ TEST(HttpServer, GivesUpOnAClientThatDoesNotReadItsAnswer) {
 
 TEST(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
   constexpr std::size_t kHalf = 300 << 10;  // of a request, received
-  const auto server = start(echo, {.held_bytes_max = 2 << 20, .overloaded = [] {
+  const auto server = start(echo, {.held_bytes_max = 4 << 20, .overloaded = [] {
                                      return Response{.status = 503, .body = "later"};
                                    }});
   const std::string request = post(std::string(2 * kHalf, 'x'));
@@ -290,7 +292,7 @@ TEST(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
   }
 }
 
-TEST(HttpServer, DisconnectsClientsWhoseAnswersItCannotHold) {
+TEST(HttpServer, RefusesResponsesThatItCannotHold) {
   constexpr std::size_t kAnswer = 32 << 20;  // more than the sockets' buffers take
   const auto server = start(
       [](const Request& request, Respond respond) {
@@ -302,10 +304,14 @@ TEST(HttpServer, DisconnectsClientsWhoseAnswersItCannotHold) {
     ASSERT_TRUE(unread.emplace_back(server->port()).send(post("large")));
   }
   std::size_t whole = 0;
+  std::size_t refused = 0;
   for (RawConnection& connection : unread) {
-    whole += connection.read_answer().body.size() == kAnswer ? 1 : 0;
+    const RawAnswer answer = connection.read_answer();
+    whole += answer.body.size() == kAnswer ? 1 : 0;
+    refused += answer.status == 503 ? 1 : 0;
   }
   EXPECT_EQ(whole, 2U);
+  EXPECT_EQ(refused, 1U);
   RawConnection another(server->port());
   ASSERT_TRUE(another.send(post("large")));
   EXPECT_EQ(another.read_answer().body.size(), kAnswer);
@@ -376,15 +382,122 @@ TEST(HttpServer, AnswersConcurrentLoadFromOtherThreadsAndItsOwn) {
   EXPECT_EQ(good, 8 * 300);
 }
 
-TEST(HttpServer, ClosesConnectionsBeyondTheLimit) {
-  const auto server = start(echo, {.connections_max = 1});
+TEST(HttpServer, ClosesNewConnectionsBeyondTheLimitIfAllAreBusy) {
+  Held held;
+  const auto server = start(held.handler(), {.connections_max = 1});
   RawConnection first(server->port());
   ASSERT_TRUE(first.send(post("in")));
-  EXPECT_EQ(first.read_answer().status, 200);
+  auto [body, respond] = held.take();
   RawConnection second(server->port());
   EXPECT_TRUE(second.ended_by_peer());
-  ASSERT_TRUE(first.send(post("still in")));
-  EXPECT_EQ(first.read_answer().status, 200);
+  respond({.body = "out"});
+  EXPECT_EQ(first.read_answer().body, "out");
+}
+
+TEST(HttpServer, ClosesTheLongestIdleConnectionForANewOne) {
+  const auto server = start(echo, {.threads = 1, .connections_max = 2});
+  RawConnection idle(server->port());
+  ASSERT_TRUE(idle.send(post("first")));
+  EXPECT_EQ(idle.read_answer().status, 200);
+  RawConnection busy(server->port());
+  ASSERT_TRUE(busy.send("POST /p HTTP/1.1\r\nContent-Length: 5\r\n\r\nha"));
+  RawConnection another(server->port());
+  ASSERT_TRUE(another.send(post("new")));
+  EXPECT_EQ(another.read_answer().body, "POST /p new");
+  EXPECT_TRUE(idle.ended_by_peer());
+  ASSERT_TRUE(busy.send("lve"));
+  EXPECT_EQ(busy.read_answer().body, "POST /p halve");
+}
+
+TEST(HttpServer, EndsConnectionsThatSendEmptyLinesOnly) {
+  const auto server = start(echo, {.idle_timeout = milliseconds(200)});
+  RawConnection connection(server->port());
+  pollfd ended{.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
+  int rounds = 0;
+  while (poll(&ended, 1, 20) == 0 && connection.send("\n") && ++rounds < 1'500) {
+  }
+  EXPECT_LT(rounds, 1'500) << "half a minute";
+}
+
+TEST(HttpServer, RefusesALargeBodyByItsHeaders) {
+  std::atomic<int> handled = 0;
+  const auto server = start(
+      [&](const Request& request, Respond respond) {
+        ++handled;
+        echo(request, std::move(respond));
+      },
+      {.screen = [](const Request& head) -> std::optional<Response> {
+        if (head.target == "/p") return Response{.status = 403, .body = "not you"};
+        return std::nullopt;
+      }});
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send("POST /p HTTP/1.1\r\nContent-Length: 1000000\r\n\r\nx"));
+  const RawAnswer answer = connection.read_answer();
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_EQ(answer.body, "not you");
+  EXPECT_EQ(answer.headers.at("connection"), "close");
+  RawConnection waits(server->port());
+  ASSERT_TRUE(
+      waits.send("POST /p HTTP/1.1\r\nExpect: 100-continue\r\n"
+                 "Content-Length: 1000000\r\n\r\n"));
+  EXPECT_EQ(waits.read_answer().status, 403) << "not asked for the body first";
+  EXPECT_EQ(handled, 0);
+  RawConnection small(server->port());
+  ASSERT_TRUE(small.send(post("small")));
+  EXPECT_EQ(small.read_answer().status, 200) << "left to the handler";
+}
+
+TEST(HttpServer, RefusesABodyThatThereIsNoRoomForByItsHeaders) {
+  const auto server = start(echo, {.held_bytes_max = 1 << 20});
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send("POST /p HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"));
+  EXPECT_EQ(connection.read_answer().status, 503);
+}
+
+TEST(HttpServer, HandlesRequestsThatNeedMemoryBesideTheLoops) {
+  std::mutex mutex;
+  std::set<std::thread::id> loops;
+  std::set<std::thread::id> sides;
+  const auto server = start(
+      [&](const Request& request, Respond respond) {
+        {
+          const std::lock_guard lock(mutex);
+          (request.body == "large" ? sides : loops).insert(std::this_thread::get_id());
+        }
+        echo(request, std::move(respond));
+      },
+      {.threads = 1,
+       .held_bytes_max = 1000,
+       .aside = [](const Request& request) { return request.body.ends_with("large"); },
+       .demand = [](const Request& request) { return request.body == "large" ? 600UL : 1001UL; }});
+  RawConnection connection(server->port());
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(connection.send(post("large") + post("too large") + post("small")));
+    EXPECT_EQ(connection.read_answer().body, "POST /p large");
+    EXPECT_EQ(connection.read_answer().status, 503);
+    EXPECT_EQ(connection.read_answer().body, "POST /p small");
+  }
+  ASSERT_EQ(loops.size(), 1U);
+  EXPECT_FALSE(sides.contains(*loops.begin()));
+}
+
+TEST(HttpServer, MakesResponsesOnTheLoop) {
+  Held held;
+  const auto server = start(held.handler());
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send(post("later")));
+  const auto here = std::this_thread::get_id();
+  std::atomic<bool> elsewhere = false;
+  Response response;
+  response.make = [&] {
+    elsewhere = std::this_thread::get_id() != here;
+    return Response{.status = 404, .body = "made"};
+  };
+  held.take().second(std::move(response));
+  const RawAnswer answer = connection.read_answer();
+  EXPECT_EQ(answer.status, 404);
+  EXPECT_EQ(answer.body, "made");
+  EXPECT_TRUE(elsewhere);
 }
 
 TEST(HttpServer, StopLetsRequestsUnderWayFinish) {

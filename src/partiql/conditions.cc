@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partiql/conditions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "expression/binder.h"
 #include "expression/messages.h"
 #include "partiql/messages.h"
+#include "partiql/refusal.h"
 #include "partiql/values.h"
 
 namespace stator::partiql {
@@ -23,11 +22,6 @@ using expression::OperandKind;
 using Parameters = std::vector<AttributeValue>;
 
 constexpr std::size_t kInOperandsMax = 100;
-
-template <class... Arguments>
-Failure refused(const char* text, const Arguments&... arguments) {
-  return fail(Code::kValidation, fmt::format(fmt::runtime(text), arguments...));
-}
 
 Operand path_operand(const Term& term) {
   return {.kind = OperandKind::kPath, .path = term.path};

@@ -15,7 +15,7 @@ constexpr std::string_view kStarAlone =
     "Other expressions may not be present in the select list when '*' is used without dot "
     "notation.";
 
-Failure refused(std::string text) {
+Failure ill_formed(std::string text) {
   return fail(Code::kValidation, std::move(text));
 }
 
@@ -42,13 +42,13 @@ class Parser : private TermParser {
     if (is_keyword("create") || is_keyword("drop")) {
       const std::string verb = take().text == "create" ? "Create" : "Drop";
       const std::string what = is_keyword("index") ? "Index" : "Table";
-      return refused(fmt::format(message::kUnsupportedOperation, verb + what));
+      return ill_formed(fmt::format(message::kUnsupportedOperation, verb + what));
     }
-    if (is_keyword("exec")) return refused(fmt::format(message::kUnsupportedOperation, "Exec"));
+    if (is_keyword("exec")) return ill_formed(fmt::format(message::kUnsupportedOperation, "Exec"));
     STATOR_TRY(const Term term, parse_expression());
     take_symbol(";");
     if (!is_end()) return not_well_formed(message::kLeftover);
-    return refused(fmt::format(message::kUnsupportedOperation, operation_of(term)));
+    return ill_formed(fmt::format(message::kUnsupportedOperation, operation_of(term)));
   }
 
   static std::string_view operation_of(const Term& term) {
@@ -88,7 +88,7 @@ class Parser : private TermParser {
     std::vector<std::string> parts;
     do {
       if (!is_name()) return not_well_formed(message::kPathDot);
-      if (head().text.empty()) return refused(message::kEmptyPathPart);
+      if (head().text.empty()) return ill_formed(message::kEmptyPathPart);
       parts.push_back(take().text);
     } while (take_symbol("."));
     return parts;
@@ -100,7 +100,7 @@ class Parser : private TermParser {
   }
 
   Result<void> refuse_alias() {
-    if (is_name() || is_keyword("as")) return refused(message::kAliasing);
+    if (is_name() || is_keyword("as")) return ill_formed(message::kAliasing);
     return {};
   }
 
@@ -141,10 +141,10 @@ class Parser : private TermParser {
     returning.fresh = take().text == "new";
     if (is_end()) return not_well_formed(message::kUnexpectedTerm);
     if (head().kind != TokenKind::kOperator || head().text != "*") {
-      return refused(message::kReturningStar);
+      return ill_formed(message::kReturningStar);
     }
     take();
-    if (is_symbol(",")) return refused(message::kReturningMany);
+    if (is_symbol(",")) return ill_formed(message::kReturningMany);
     statement.returning = returning;
     return {};
   }
@@ -153,9 +153,9 @@ class Parser : private TermParser {
 
   Result<void> parse_columns(Statement& statement) {
     if (is_keyword("distinct")) {
-      return refused(fmt::format(message::kUnsupportedToken, "DISTINCT"));
+      return ill_formed(fmt::format(message::kUnsupportedToken, "DISTINCT"));
     }
-    if (is_keyword("value") || is_keyword("pivot")) return refused(message::kSelectValue);
+    if (is_keyword("value") || is_keyword("pivot")) return ill_formed(message::kSelectValue);
     take_keyword("all");
     if (is_keyword("from")) return not_well_formed("Cannot have empty SELECT list");
     if (is_star()) {
@@ -168,7 +168,7 @@ class Parser : private TermParser {
       if (!column) {
         // a.* would show a map's attributes as the item's.
         const bool unpivot = column.error().message.starts_with("Unpivot path component");
-        if (unpivot) return refused(message::kHierarchy);
+        if (unpivot) return ill_formed(message::kHierarchy);
         return failure_of(std::move(column));
       }
       statement.columns.push_back(std::move(*column));
@@ -195,11 +195,13 @@ class Parser : private TermParser {
   }
 
   Result<void> refuse_clauses() {
-    if (take_keyword("group")) return refused(fmt::format(message::kUnsupportedClause, "GROUP BY"));
+    if (take_keyword("group"))
+      return ill_formed(fmt::format(message::kUnsupportedClause, "GROUP BY"));
     for (const auto& [word, name] : {std::pair{"having", "HAVING"}, std::pair{"limit", "LIMIT"}}) {
       if (!take_keyword(word)) continue;
       STATOR_TRY(const Term term, parse_expression());
-      return refused(fmt::format(message::kUnsupportedClause, name) + " at " + to_string(term.at));
+      return ill_formed(fmt::format(message::kUnsupportedClause, name) + " at " +
+                        to_string(term.at));
     }
     return {};
   }
@@ -210,11 +212,11 @@ class Parser : private TermParser {
     if (!take_keyword("from")) return not_well_formed("Expected FROM after SELECT list");
     if (!is_name()) {
       STATOR_CHECK_OK(parse_expression());
-      return refused(message::kFromSource);
+      return ill_formed(message::kFromSource);
     }
     STATOR_TRY(statement.source, parse_source());
     STATOR_CHECK_OK(refuse_alias());
-    if (is_symbol(",")) return refused(message::kOneSource);
+    if (is_symbol(",")) return ill_formed(message::kOneSource);
     STATOR_CHECK_OK(parse_where(statement));
     STATOR_CHECK_OK(refuse_clauses());
     STATOR_CHECK_OK(parse_order(statement));
@@ -240,11 +242,11 @@ class Parser : private TermParser {
     if (!take_keyword("value")) {
       STATOR_CHECK_OK(parse_expression());
       if (!is_end()) return not_well_formed(message::kLeftover);
-      return refused(fmt::format(message::kUnsupportedOperation, "InsertOp"));
+      return ill_formed(fmt::format(message::kUnsupportedOperation, "InsertOp"));
     }
     STATOR_TRY(statement.item, parse_expression());
     STATOR_CHECK_OK(parse_returning(statement));
-    if (statement.returning) return refused(message::kReturningInsert);
+    if (statement.returning) return ill_formed(message::kReturningInsert);
     return statement;
   }
 

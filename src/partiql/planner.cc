@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partiql/planner.h"
 
-#include <fmt/format.h>
-
 #include <set>
 
 #include "api/attribute_check.h"
@@ -10,15 +8,11 @@
 #include "partiql/conditions.h"
 #include "partiql/messages.h"
 #include "partiql/parser.h"
+#include "partiql/refusal.h"
 #include "partiql/values.h"
 
 namespace stator::partiql {
 namespace {
-
-template <class... Arguments>
-Failure refused(const char* text, const Arguments&... arguments) {
-  return fail(Code::kValidation, fmt::format(fmt::runtime(text), arguments...));
-}
 
 // The name under which a path's value stands in the answer: its last attribute, and the elements
 // that follow it.

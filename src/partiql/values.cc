@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partiql/values.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "api/attribute_check.h"
 #include "api/messages.h"
 #include "partiql/messages.h"
+#include "partiql/refusal.h"
 
 namespace stator::partiql {
 namespace {
-
-template <class... Arguments>
-Failure refused(const char* text, const Arguments&... arguments) {
-  return fail(Code::kValidation, fmt::format(fmt::runtime(text), arguments...));
-}
 
 // What a message calls a term that is no value.
 std::string called(const Term& term) {

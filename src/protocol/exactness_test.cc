@@ -1,69 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which check of a request fires first, and its exact text, as tables of requests and answers.
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "protocol/operations.h"
-#include "storage/stores.h"
+#include "api/constraints.h"
+#include "protocol/exactness_harness.h"
 #include "support/matchers.h"
-#include "support/must.h"
 
 namespace stator::protocol {
 namespace {
-
-using test::must;
-
-struct Kept {
-  std::optional<Result<std::string>>* answer;
-  void operator()(Result<std::string> given) { *answer = std::move(given); }
-};
-
-class Exactness : public ::testing::Test {
- protected:
-  Exactness() {
-    must(ask("CreateTable", R"({"TableName":"Tab","BillingMode":"PAY_PER_REQUEST",
-        "AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}],
-        "KeySchema":[{"AttributeName":"p","KeyType":"HASH"}]})"));
-    must(ask("CreateTable", R"({"TableName":"Two","BillingMode":"PAY_PER_REQUEST",
-        "AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"},
-          {"AttributeName":"s","AttributeType":"N"},{"AttributeName":"l","AttributeType":"S"},
-          {"AttributeName":"g","AttributeType":"S"}],
-        "KeySchema":[{"AttributeName":"p","KeyType":"HASH"},
-                     {"AttributeName":"s","KeyType":"RANGE"}],
-        "LocalSecondaryIndexes":[{"IndexName":"local","Projection":{"ProjectionType":"KEYS_ONLY"},
-          "KeySchema":[{"AttributeName":"p","KeyType":"HASH"},
-                       {"AttributeName":"l","KeyType":"RANGE"}]}],
-        "GlobalSecondaryIndexes":[{"IndexName":"global","Projection":{"ProjectionType":"KEYS_ONLY"},
-          "KeySchema":[{"AttributeName":"g","KeyType":"HASH"}]}]})"));
-  }
-
-  Result<std::string> ask(std::string_view name, std::string_view json) {
-    std::optional<Result<std::string>> answer;
-    const auto run = Operations<Kept>::find(name);
-    if (run == nullptr) return fail(Code::kUnknownOperation, "");
-    run({.engine = *engine_, .waiting = nullptr}, json, Kept{&answer});
-    return answer ? *answer : fail(Code::kInternalServerError, "no answer");
-  }
-
-  struct Case {
-    std::string_view operation;
-    std::string_view request;
-    std::string_view message;
-  };
-  void expect_refusals(std::initializer_list<Case> cases, Code code = Code::kValidation) {
-    for (const Case& one : cases) {
-      const auto answer = ask(one.operation, one.request);
-      ASSERT_FALSE(answer) << one.operation << " " << one.request;
-      EXPECT_EQ(answer.error().code, code) << one.operation << " " << one.request;
-      EXPECT_EQ(answer.error().message, one.message) << one.operation << " " << one.request;
-    }
-  }
-
-  std::unique_ptr<Engine> engine_ = must(Engine::open(make_memory_store()));
-};
 
 // For every operation on items: absent, empty, wrong characters, too long; alone, whatever else is
 // wrong.
@@ -72,13 +14,14 @@ TEST_F(Exactness, TheTableNameIsJudgedFirstAndAlone) {
        {"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"}) {
     const std::string rest = R"("ReturnConsumedCapacity":"WRONG","Item":{"p":{}},"Key":{"p":{}})";
     const std::string start = "1 validation error detected: Value ";
+    const std::string empty = name == "Scan" ? "'' at 'tableName'" : "at 'TableName'";
     const std::pair<std::string, std::string> names[] = {
         {"", start + "null at 'tableName' failed to satisfy constraint: Member must not be null"},
         {R"("TableName":null,)",
          start + "null at 'tableName' failed to satisfy constraint: Member must not be null"},
-        {R"("TableName":"",)", start +
-                                   "'' at 'tableName' failed to satisfy constraint: Member must "
-                                   "have length greater than or equal to 1"},
+        {R"("TableName":"",)",
+         start + empty +
+             " failed to satisfy constraint: Member must have length greater than or equal to 1"},
         {R"("TableName":"x!",)", start + "'x!' at 'tableName' failed to satisfy constraint: Member "
                                          "must satisfy regular expression pattern: "
                                          "[a-zA-Z0-9_.-]+"},
@@ -159,8 +102,8 @@ TEST_F(Exactness, WrongJsonTypesComeBeforeEverythingElse) {
 TEST_F(Exactness, ViolationsOfTheModelAreGatheredBeforeValuesAreLookedAt) {
   expect_refusals({
       {"PutItem", R"({"TableName":"Tab","Item":{"a":{}},"ReturnValues":"hi"})",
-       "1 validation error detected: Value 'hi' at 'returnValues' failed to satisfy constraint: "
-       "Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"},
+       "1 validation error detected: Failed to satisfy constraint: Member must satisfy enum value "
+       "set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]"},
       {"PutItem", R"({"TableName":"Tab"})",
        "1 validation error detected: Value null at 'item' failed to satisfy constraint: Member "
        "must not be null"},
@@ -185,7 +128,9 @@ TEST_F(Exactness, ViolationsOfTheModelAreGatheredBeforeValuesAreLookedAt) {
        "2 validation errors detected: Value 'a' at 'exclusiveStartTableName' failed to satisfy "
        "constraint: Member must have length greater than or equal to 3; Value '101' at 'limit' "
        "failed to satisfy constraint: Member must have value less than or equal to 100"},
-      {"BatchGetItem", "{}", "The requestItems parameter is required for BatchGetItem"},
+      {"BatchGetItem", "{}",
+       "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: Member "
+       "must have length greater than or equal to 1"},
       {"BatchWriteItem", R"({"RequestItems":{}})",
        "The requestItems parameter is required for BatchWriteItem"},
       {"BatchGetItem", R"({"RequestItems":{"Tab":{"Keys":[]}}})",
@@ -214,20 +159,18 @@ TEST_F(Exactness, ParametersAreJudgedBeforeValues) {
   expect_refusals({
       {"PutItem", R"({"TableName":"Tab","Item":{"a":{}},"Expected":{"a":{}},
         "ExpressionAttributeNames":{},"ConditionExpression":""})",
-       mixed},
+       counted(mixed)},
       {"DeleteItem", R"({"TableName":"Tab","Key":{"a":{}},"Expected":{"a":{}},
         "ConditionExpression":""})",
-       mixed},
+       counted(mixed)},
       {"PutItem", R"({"TableName":"Tab","Item":{"a":{}},"Expected":{"a":{}},
         "ExpressionAttributeNames":{},"ExpressionAttributeValues":{}})",
-       "ExpressionAttributeNames can only be specified when using expressions"},
+       counted("ExpressionAttributeNames can only be specified when using expressions")},
       {"PutItem", R"({"TableName":"Tab","Item":{"a":{}},"Expected":{"a":{}},
         "ExpressionAttributeValues":{}})",
-       "ExpressionAttributeValues can only be specified when using expressions: "
-       "ConditionExpression is null"},
+       counted("ExpressionAttributeValues can only be specified when using expressions")},
       {"UpdateItem", R"({"TableName":"Tab","Key":{"a":{}},"ExpressionAttributeValues":{}})",
-       "ExpressionAttributeValues can only be specified when using expressions: UpdateExpression "
-       "and ConditionExpression are null"},
+       counted("ExpressionAttributeValues can only be specified when using expressions")},
       {"Query", R"({"TableName":"Tab","ExclusiveStartKey":{"a":{}},
         "QueryFilter":{},"KeyConditions":{},"FilterExpression":""})",
        "Can not use both expression and non-expression parameters in the same request: "
@@ -235,10 +178,10 @@ TEST_F(Exactness, ParametersAreJudgedBeforeValues) {
       {"PutItem", R"({"TableName":"Tab","Item":{"a":{}},"ReturnValues":"ALL_NEW"})",
        "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
       {"PutItem", R"({"TableName":"Gone","Item":{"a":{"S":"b"}},"ReturnValues":"ALL_NEW"})",
-       "ReturnValues can only be ALL_OLD or NONE"},
+       counted("ReturnValues can only be ALL_OLD or NONE")},
       {"PutItem", R"({"TableName":"Gone","Item":{"a":{"S":"b"}},"Expected":{"a":{}}})",
-       "One or more parameter values were invalid: Value must be provided when Exists is null for "
-       "Attribute: a"},
+       counted("One or more parameter values were invalid: Value must be provided when Exists is "
+               "null for Attribute: a")},
       {"Scan", R"({"TableName":"Gone","ExclusiveStartKey":{"a":{}},"FilterExpression":""})",
        "The provided starting key is invalid: Supplied AttributeValue is empty, must contain "
        "exactly one of the supported datatypes"},
@@ -256,9 +199,10 @@ TEST_F(Exactness, ExpressionsAreJudgedBeforeTheTableIsLookedFor) {
        "Invalid ProjectionExpression: An expression attribute name used in the document path is "
        "not defined; attribute name: #a"},
       {"PutItem", R"({"TableName":"Gone","Item":{},"ConditionExpression":""})",
-       "Invalid ConditionExpression: The expression can not be empty;"},
+       counted("Invalid ConditionExpression: The expression can not be empty;")},
       {"UpdateItem", R"({"TableName":"Gone","Key":{},"UpdateExpression":"INVALID SYNTAX HERE"})",
-       "Invalid UpdateExpression: Syntax error; token: \"INVALID\", near: \"INVALID SYNTAX\""},
+       counted(
+           "Invalid UpdateExpression: Syntax error; token: \"INVALID\", near: \"INVALID SYNTAX\"")},
       {"Query", R"({"TableName":"Gone","KeyConditionExpression":"a"})",
        "Invalid KeyConditionExpression: Syntax error; token: \"<EOF>\", near: \"a\""},
       {"Query", R"({"TableName":"Two","IndexName":"none","KeyConditionExpression":""})",
@@ -287,7 +231,7 @@ TEST_F(Exactness, ExpressionsAreJudgedBeforeTheTableIsLookedFor) {
 }
 
 TEST_F(Exactness, KeysAreJudgedLast) {
-  const std::string_view schema = "The provided key element does not match the schema";
+  const std::string schema = "The provided key element does not match the schema";
   expect_refusals({
       {"GetItem", R"({"TableName":"Tab","Key":{}})", schema},
       {"UpdateItem", R"({"TableName":"Tab","Key":{"p":{"N":"1"}},"UpdateExpression":"REMOVE p"})",
@@ -322,11 +266,252 @@ TEST_F(Exactness, UpdatedImagesAreFragments) {
     }
     return must(ask("UpdateItem", request + "}"));
   };
-  EXPECT_EQ(update("UPDATED_NEW", "SET l[9] = :v"), R"({"Attributes":{"l":{"L":[{"N":"7"}]}}})");
+  EXPECT_EQ(update("UPDATED_NEW", "SET l[9] = :v"), "{}");
+  EXPECT_EQ(update("UPDATED_NEW", "SET l[2] = :v"), R"({"Attributes":{"l":{"L":[{"N":"7"}]}}})");
   EXPECT_EQ(update("UPDATED_NEW", "SET m.x = :v"), R"({"Attributes":{"m":{"M":{"x":{"N":"7"}}}}})");
   EXPECT_EQ(update("UPDATED_OLD", "SET m.x = :v"), R"({"Attributes":{"m":{"M":{"x":{"N":"7"}}}}})");
   EXPECT_EQ(update("UPDATED_NEW", "REMOVE m.y"), "{}");
   EXPECT_EQ(update("UPDATED_OLD", "SET n = :v"), "{}");
+}
+
+// The reasons of a cancelled transaction, code and message of each.
+std::string reasons_of(const Result<std::string>& answer) {
+  if (answer || !answer.error().detail) return answer ? "applied" : answer.error().message;
+  std::string all;
+  for (const CancellationReason& reason : answer.error().detail->reasons) {
+    all += reason.code + ": " + reason.message + "\n";
+  }
+  return all;
+}
+
+TEST_F(Exactness, IndexKeysOfWrongTypesAreNamedByEveryWrite) {
+  const std::string mismatch =
+      "One or more parameter values were invalid: Type mismatch for Index Key g Expected: S "
+      "Actual: ";
+  const std::pair<std::string, std::string> wrong[] = {
+      {R"({"N":"1"})", mismatch + "N IndexName: global"},
+      {R"({"NULL":true})", mismatch + "NULL IndexName: global"},
+      {R"({"L":[{"S":"a"}]})", mismatch + "L IndexName: global"},
+  };
+  const std::string key = R"("p":{"S":"a"},"s":{"N":"1"})";
+  for (const auto& [value, message] : wrong) {
+    const std::string put = R"({"TableName":"Two","Item":{)" + key + R"(,"g":)" + value + "}}";
+    const std::string set =
+        R"({"TableName":"Two","Key":{)" + key +
+        R"(},"UpdateExpression":"SET g = :v","ExpressionAttributeValues":{":v":)" + value + "}}";
+    expect_refusals({
+        {"PutItem", put, message},
+        {"UpdateItem", set, message},
+        {"UpdateItem",
+         R"({"TableName":"Two","Key":{)" + key + R"(},"AttributeUpdates":{"g":{"Value":)" + value +
+             "}}}",
+         message},
+        {"BatchWriteItem",
+         R"({"RequestItems":{"Two":[{"PutRequest":{"Item":{)" + key + R"(,"g":)" + value + "}}}]}}",
+         message},
+        {"ExecuteStatement",
+         R"({"Statement":"INSERT INTO Two VALUE {'p':'a','s':1,'g':?}","Parameters":[)" + value +
+             "]}",
+         message},
+        {"ExecuteStatement",
+         R"({"Statement":"UPDATE Two SET g=? WHERE p='a' AND s=1","Parameters":[)" + value + "]}",
+         message},
+    });
+    for (const std::string& action : {R"({"Put":)" + put + "}", R"({"Update":)" + set + "}"}) {
+      const std::string request = R"({"TransactItems":[)" + action + "]}";
+      EXPECT_EQ(reasons_of(ask("TransactWriteItems", request)),
+                "ValidationError: " + message + "\n");
+    }
+  }
+}
+
+TEST_F(Exactness, EmptyIndexKeysAreRefusedByEveryWriteAsAWhole) {
+  const std::string put =
+      "One or more parameter values are not valid. A value specified for a secondary index key is "
+      "not supported. The AttributeValue for a key attribute cannot contain an empty string value. "
+      "IndexName: global, IndexKey: g";
+  const std::string updated =
+      "One or more parameter values are not valid. The update expression attempted to update a "
+      "secondary index key to a value that is not supported. The AttributeValue for a key "
+      "attribute cannot contain an empty string value.";
+  const std::string item =
+      R"({"TableName":"Two","Item":{"p":{"S":"a"},"s":{"N":"1"},"g":{"S":""}}})";
+  const std::string update =
+      R"({"TableName":"Two","Key":{"p":{"S":"a"},"s":{"N":"1"}},"UpdateExpression":"SET g = :v",)"
+      R"("ExpressionAttributeValues":{":v":{"S":""}}})";
+  // In a transaction, whatever else would cancel it.
+  const std::string mistyped =
+      R"({"Put":{"TableName":"Two","Item":{"p":{"S":"b"},"s":{"N":"1"},"g":{"N":"1"}}}})";
+  expect_refusals({
+      {"PutItem", item, put},
+      {"UpdateItem", update, updated},
+      {"BatchWriteItem",
+       R"({"RequestItems":{"Two":[{"PutRequest":{"Item":
+         {"p":{"S":"a"},"s":{"N":"1"},"g":{"S":""}}}}]}})",
+       put},
+      {"TransactWriteItems", R"({"TransactItems":[)" + mistyped + R"(,{"Put":)" + item + "}]}",
+       put},
+      {"TransactWriteItems", R"({"TransactItems":[)" + mistyped + R"(,{"Update":)" + update + "}]}",
+       updated},
+      {"ExecuteStatement", R"({"Statement":"INSERT INTO Two VALUE {'p':'a','s':1,'g':''}"})", put},
+  });
+}
+
+TEST_F(Exactness, UpdatesAreJudgedByKeyThenIndexKeysThenPaths) {
+  const auto update = [](std::string_view expression) {
+    std::string request = R"({"TableName":"Two","Key":{"p":{"S":"a"},"s":{"N":"1"}},)";
+    return request.append(R"("UpdateExpression":")")
+        .append(expression)
+        .append(R"(","ExpressionAttributeValues":{":n":{"N":"1"}}})");
+  };
+  const std::string cannot_update =
+      "One or more parameter values were invalid: Cannot update attribute p. This attribute is "
+      "part "
+      "of the key";
+  const std::string mismatch =
+      "One or more parameter values were invalid: Type mismatch for Index Key g Expected: S "
+      "Actual: "
+      "N IndexName: global";
+  expect_refusals({
+      {"UpdateItem", update("ADD p.b :n"), cannot_update},
+      {"UpdateItem", update("SET g = :n, p = p.b"), cannot_update},
+      {"UpdateItem", update("SET l.a = a ADD g :n"), mismatch},
+      {"UpdateItem", update("SET e = l[1], g = a + :n"), mismatch},
+      {"UpdateItem", update("SET g = if_not_exists(g, :n)"), mismatch},
+      {"UpdateItem", update("ADD l.b :n"),
+       "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+       "allowed: IndexKey: l"},
+  });
+}
+
+TEST_F(Exactness, OfSeveralIndexesTheFirstByNameIsNamed) {
+  must(ask("CreateTable", R"({"TableName":"Many","BillingMode":"PAY_PER_REQUEST",
+    "AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"},
+      {"AttributeName":"s","AttributeType":"S"},{"AttributeName":"k","AttributeType":"S"}],
+    "KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}],
+    "LocalSecondaryIndexes":[{"IndexName":"lsi1","Projection":{"ProjectionType":"ALL"},"KeySchema":
+      [{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"k","KeyType":"RANGE"}]}],
+    "GlobalSecondaryIndexes":[{"IndexName":"gsi2","Projection":{"ProjectionType":"ALL"},
+      "KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]},{"IndexName":"gsi1",
+      "Projection":{"ProjectionType":"ALL"},"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}]})"));
+  expect_refusals({
+      {"PutItem", R"({"TableName":"Many","Item":{"p":{"S":"a"},"s":{"S":"b"},"k":{"N":"1"}}})",
+       "One or more parameter values were invalid: Type mismatch for Index Key k Expected: S "
+       "Actual: "
+       "N IndexName: gsi1"},
+  });
+}
+
+// A value within `wraps` maps.
+std::string wrapped(int wraps) {
+  std::string value;
+  for (int i = 0; i < wraps; ++i) value += R"({"M":{"n":)";
+  value += R"({"S":"leaf"})";
+  for (int i = 0; i < wraps; ++i) value += "}}";
+  return value;
+}
+
+TEST_F(Exactness, ValuesNestAtMost31LevelsEverywhere) {
+  const auto requests = [](const std::string& value) {
+    return std::vector<std::pair<std::string, std::string>>{
+        {"PutItem", R"({"TableName":"Tab","Item":{"p":{"S":"a"},"d":)" + value + "}}"},
+        {"UpdateItem", R"({"TableName":"Tab","Key":{"p":{"S":"a"}},"UpdateExpression":"SET d = :d",
+           "ExpressionAttributeValues":{":d":)" +
+                           value + "}}"},
+        {"UpdateItem",
+         R"({"TableName":"Tab","Key":{"p":{"S":"a"}},"AttributeUpdates":{"d":{"Value":)" + value +
+             "}}}"},
+        {"BatchWriteItem",
+         R"({"RequestItems":{"Tab":[{"PutRequest":{"Item":{"p":{"S":"a"},"d":)" + value + "}}}]}}"},
+        {"TransactWriteItems",
+         R"({"TransactItems":[{"Put":{"TableName":"Tab","Item":{"p":{"S":"a"},"d":)" + value +
+             "}}}]}"},
+        {"Scan", R"({"TableName":"Tab","FilterExpression":"d = :d","ExpressionAttributeValues":
+           {":d":)" + value +
+                     "}}"},
+        {"ExecuteStatement",
+         R"({"Statement":"UPDATE Tab SET d=? WHERE p='a'","Parameters":[)" + value + "]}"},
+    };
+  };
+  for (const auto& [operation, request] : requests(wrapped(31))) {
+    EXPECT_THAT(ask(operation, request), test::IsOk()) << operation;
+  }
+  for (const auto& [operation, request] : requests(wrapped(32))) {
+    EXPECT_THAT(ask(operation, request),
+                test::FailsWith(Code::kValidation,
+                                "Nesting Levels have exceeded supported limits: Attributes in the "
+                                "item have nested levels beyond supported limit"))
+        << operation;
+  }
+}
+
+TEST_F(Exactness, ExponentsAreReadInFull) {
+  const std::pair<std::string_view, std::string_view> numbers[] = {
+      {"1e99999999999", "Number overflow. Attempting to store a number with magnitude larger"},
+      {"0e126", "Number overflow. Attempting to store a number with magnitude larger"},
+      {"0e-131", "Number underflow. Attempting to store a number with magnitude smaller"},
+      {"1e9223372036854775808",
+       "The parameter cannot be converted to a numeric value: 1e9223372036854775808"},
+  };
+  for (const auto& [number, message] : numbers) {
+    std::string put = R"({"TableName":"Tab","Item":{"p":{"S":"a"},"n":{"N":")";
+    EXPECT_THAT(ask("PutItem", put.append(number).append("\"}}}")),
+                test::FailsWith(Code::kValidation, std::string(message)));
+    std::string insert = R"({"Statement":"INSERT INTO Tab VALUE {'p':'a','n':)";
+    EXPECT_FALSE(ask("ExecuteStatement", insert.append(number).append("}\"}")));
+  }
+}
+
+TEST_F(Exactness, NamesOfAttributesHaveAtMost65535Bytes) {
+  const std::string_view refused = "Attribute name is too large, must be less than 65536 bytes";
+  const std::string name(65'536, 'a');
+  const std::string nested = R"({"L":[{"M":{")" + name + R"(":{"S":"a"}}}]})";
+  const std::pair<std::string, std::string> requests[] = {
+      {"PutItem", R"({"TableName":"Tab","Item":{"p":{"S":"a"},")" + name + R"(":{"S":"a"}}})"},
+      {"PutItem", R"({"TableName":"Tab","Item":{"p":{"S":"a"},"d":)" + nested + "}}"},
+      {"UpdateItem", R"({"TableName":"Tab","Key":{"p":{"S":"a"}},"UpdateExpression":"SET d = :d",
+         "ExpressionAttributeValues":{":d":)" +
+                         nested + "}}"},
+      {"UpdateItem", R"({"TableName":"Tab","Key":{"p":{"S":"a"}},"UpdateExpression":"REMOVE #d",
+         "ExpressionAttributeNames":{"#d":")" +
+                         name + R"("}})"},
+      {"UpdateItem", R"({"TableName":"Tab","Key":{"p":{"S":"a"}},"AttributeUpdates":{")" + name +
+                         R"(":{"Action":"DELETE"}}})"},
+      {"BatchWriteItem",
+       R"({"RequestItems":{"Tab":[{"PutRequest":{"Item":{"p":{"S":"a"},"d":)" + nested + "}}}]}}"},
+      {"TransactWriteItems",
+       R"({"TransactItems":[{"Put":{"TableName":"Tab","Item":{"p":{"S":"a"},"d":)" + nested +
+           "}}}]}"},
+      {"ExecuteStatement",
+       R"({"Statement":"UPDATE Tab SET d=? WHERE p='a'","Parameters":[)" + nested + "]}"},
+  };
+  for (const auto& [operation, request] : requests) {
+    EXPECT_THAT(ask(operation, request), test::FailsWith(Code::kValidation, std::string(refused)))
+        << operation;
+  }
+}
+
+TEST_F(Exactness, WhatOnlyRemovesMakesNoItem) {
+  for (const std::string_view update : {
+           R"("UpdateExpression":"REMOVE a")",
+           R"("UpdateExpression":"REMOVE x.y, z[0]")",
+           R"("UpdateExpression":"DELETE a :s","ExpressionAttributeValues":{":s":{"SS":["b"]}})",
+           R"("AttributeUpdates":{"a":{"Action":"DELETE"}})",
+           R"("AttributeUpdates":{"a":{"Action":"DELETE","Value":{"SS":["b"]}}})",
+       }) {
+    for (const std::string_view wanted : {"ALL_NEW", "UPDATED_NEW", "ALL_OLD"}) {
+      std::string request = R"({"TableName":"Tab","Key":{"p":{"S":"new"}},"ReturnValues":")";
+      request.append(wanted).append("\",").append(update).append("}");
+      EXPECT_EQ(must(ask("UpdateItem", request)), "{}") << request;
+    }
+    EXPECT_EQ(must(ask("GetItem", R"({"TableName":"Tab","Key":{"p":{"S":"new"}}})")), "{}");
+  }
+  must(ask("TransactWriteItems", R"({"TransactItems":[{"Update":{"TableName":"Tab",
+    "Key":{"p":{"S":"new"}},"UpdateExpression":"REMOVE a"}}]})"));
+  EXPECT_EQ(must(ask("GetItem", R"({"TableName":"Tab","Key":{"p":{"S":"new"}}})")), "{}");
+  EXPECT_EQ(must(ask("UpdateItem", R"({"TableName":"Tab","Key":{"p":{"S":"new"}},
+    "AttributeUpdates":{},"ReturnValues":"ALL_NEW"})")),
+            R"({"Attributes":{"p":{"S":"new"}}})");
 }
 
 TEST_F(Exactness, CapacityIsTheServices) {

@@ -39,8 +39,10 @@ struct Context {
 };
 
 // Operations that answer by calling a `Respond` with a Result<std::string>, once, from any thread.
-// One that is destroyed uncalled stands for an answer that there was no memory for. A template, so
-// that no answer of the hot path is wrapped into a second function object.
+// One that is destroyed uncalled stands for an answer that there was no memory for. If it has a
+// member `later`, a write calls that instead, with a function that makes the Result: the store's
+// threads do not write JSON then. A template, so that no answer of the hot path is wrapped into a
+// second function object.
 template <class Respond>
 class Operations {
  public:
@@ -66,6 +68,17 @@ class Operations {
   static Result<std::string> written(const Result<Answer>& result) {
     if (!result) return Failure(result.error());
     return wire::to_json(*result);
+  }
+
+  // From a thread of the store's.
+  template <class Answer>
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from if it is written later
+  static void answer(Respond& respond, Result<Answer> result) {
+    if constexpr (requires { respond.later([] { return Result<std::string>(); }); }) {
+      respond.later([kept = std::move(result)] { return written(kept); });
+    } else {
+      respond(written(result));
+    }
   }
 
   template <class F>
@@ -105,9 +118,9 @@ class Operations {
       const auto request = wire::read_request<Request>(body);
       if (!request) return respond(Failure(request.error()));
       (context.engine.*method)(*request,
-                               [kept = std::move(respond)](const Result<Answer>& result) mutable {
+                               [kept = std::move(respond)](Result<Answer> result) mutable {
                                  try {
-                                   kept(written(result));
+                                   answer(kept, std::move(result));
                                  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
                                    // Out of memory on a thread of the store's: `kept` is dropped.
                                  }
@@ -123,7 +136,7 @@ class Operations {
     run_apart(context, std::move(respond), [&engine = context.engine, kept = std::move(*request)] {
       const auto answer = engine.administer(operation, kept);
       if (!answer) return Result<std::string>(Failure(answer.error()));
-      return Result<std::string>(wire::document_to_json(*answer));
+      return Result<std::string>(operation.has_output ? wire::document_to_json(*answer) : "");
     });
   }
 

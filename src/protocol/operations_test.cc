@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "storage/stores.h"
@@ -45,6 +47,40 @@ TEST_F(OperationsTest, RunByNameFromJsonToJson) {
   EXPECT_THAT(ask("GetItem", R"({"TableName": "Lost", "Key": {"p": {"S": "a"}}})"),
               FailsWith(Code::kResourceNotFound, "Requested resource not found"));
   EXPECT_THAT(ask("GetItem", "{"), FailsWith(Code::kSerialization, ""));
+}
+
+// Takes the function that writes a response, and calls it when told.
+struct Deferring {
+  std::function<Result<std::string>()>* make;
+  void operator()(Result<std::string> given) {
+    *make = [kept = std::move(given)] { return kept; };
+  }
+  template <class Make>
+  void later(Make given) {
+    *make = [kept = std::make_shared<Make>(std::move(given))] { return (*kept)(); };
+    ++deferred;
+  }
+  static inline int deferred = 0;
+};
+
+TEST_F(OperationsTest, LeaveWritingTheResponsesOfWritesToWhoeverWantsTo) {
+  const auto ask_later = [&](std::string_view name, std::string_view json) {
+    std::function<Result<std::string>()> make;
+    Operations<Deferring>::find(name)({.engine = *engine_, .waiting = nullptr}, json, {&make});
+    return make();
+  };
+  ASSERT_TRUE(ask_later("CreateTable",
+                        R"({"TableName": "Tab", "BillingMode": "PAY_PER_REQUEST",
+                      "AttributeDefinitions": [{"AttributeName": "p", "AttributeType": "S"}],
+                      "KeySchema": [{"AttributeName": "p", "KeyType": "HASH"}]})"));
+  EXPECT_EQ(Deferring::deferred, 0);
+  const std::string put =
+      R"({"TableName": "Tab", "Item": {"p": {"S": "a"}}, "ReturnValues": "ALL_OLD"})";
+  EXPECT_EQ(must(ask_later("PutItem", put)), "{}");
+  EXPECT_EQ(must(ask_later("PutItem", put)), R"({"Attributes":{"p":{"S":"a"}}})");
+  EXPECT_EQ(Deferring::deferred, 2);
+  EXPECT_THAT(ask_later("PutItem", R"({"TableName": "Lost", "Item": {"p": {"S": "a"}}})"),
+              FailsWith(Code::kResourceNotFound, "Requested resource not found"));
 }
 
 TEST_F(OperationsTest, AreFoundByTheirTargetsAlone) {

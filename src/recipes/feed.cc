@@ -8,6 +8,7 @@
 #include <array>
 #include <utility>
 
+#include "base/random.h"
 #include "recipes/feed_state.h"
 #include "recipes/keys.h"
 #include "recipes/post_keys.h"
@@ -26,9 +27,14 @@ constexpr int kMaxShards = 64;
 constexpr int kMaxMergeOver = 100'000;
 constexpr std::size_t kMaxKeyNameBytes = 255;
 constexpr std::size_t kMaxPrefixBytes = 512;
-constexpr std::array<std::string_view, 13> kAttributes = {
-    "author", "content", "edits",     "outbox",  "outbox_cursor", "claim",     "claim_until",
-    "spread", "authors", "retracted", "read_to", "ended",         "expires_at"};
+constexpr int kMaxParallelWrites = 64;
+constexpr std::chrono::hours kMinKeptRetracted{1};
+constexpr std::chrono::hours kMaxKeptRetracted{24 * 3650};
+constexpr int kMaxEditAttempts = 8;  // against others who edit the same post
+constexpr std::array<std::string_view, 16> kAttributes = {
+    "author",  "content",     "edits",     "outbox",    "outbox_cursor", "claim",
+    "spread",  "claim_until", "retracted", "authors",   "former_cursor", "ended",
+    "read_to", "recipients",  "edit",      "expires_at"};
 
 Result<void> check_key_name(std::string_view argument, std::string_view name) {
   STATOR_CHECK_OK(check_text(argument, name, kMaxKeyNameBytes));
@@ -76,6 +82,13 @@ Result<void> FeedState::check_options() const {
   if (options.merge_over < 0 || options.merge_over > kMaxMergeOver) {
     return invalid("merge_over", "must be 0 to 100,000");
   }
+  if (options.parallel_writes < 1 || options.parallel_writes > kMaxParallelWrites) {
+    return invalid("parallel_writes", "must be 1 to 64");
+  }
+  if (options.keep_retracted < kMinKeptRetracted || options.keep_retracted > kMaxKeptRetracted) {
+    return invalid("keep_retracted", "must be 1 hour to 3,650 days");
+  }
+  if (options.merged_refresh.count() < 0) return invalid("merged_refresh", "must not be negative");
   if (options.claim.count() <= 0) return invalid("claim", "must be positive");
   if (options.sweep.count() <= 0) return invalid("sweep", "must be positive");
   return {};
@@ -83,6 +96,11 @@ Result<void> FeedState::check_options() const {
 
 Result<void> FeedState::check_user(std::string_view argument, const UserId& user) const {
   STATOR_CHECK_OK(check_text(argument, user.text, kMaxUserIdBytes));
+  for (const char* reserved : {kFormerPrefix, kRecipientsPrefix}) {
+    if (user.text.starts_with(reserved)) {
+      return invalid(argument, std::string("begins with ") + reserved + ", which is reserved");
+    }
+  }
   if (options.merge_over > 0 && user.text.starts_with(options.merged_prefix)) {
     return invalid(argument, "begins with merged_prefix, whose partitions are not users'");
   }
@@ -100,20 +118,59 @@ Item FeedState::merged_key_of(const UserId& author, const AttributeValue& range_
   return key_of({options.merged_prefix + author.text}, range_key);
 }
 
-Item FeedState::merged_authors_key() const {
-  const bool numbers = options.layout == FeedLayout::kNewestFirst;
-  return key_of({options.merged_prefix}, numbers ? AttributeValue(0) : AttributeValue("AUTHORS"));
-}
-
 Item FeedState::shard_key(std::string_view shard) const {
   const bool numbers = options.layout == FeedLayout::kNewestFirst;
   return key_of({options.stream_prefix + std::string(shard)},
                 numbers ? AttributeValue(0) : AttributeValue("SHARD"));
 }
 
+// After the last one's. If the clock was set back, ids run ahead of it by max_skew at most.
+Time FeedState::next_post_time(Time now) const {
+  const int64_t now_us = now.unix_seconds() * 1'000'000 + now.subsecond_ns() / 1000;
+  const int64_t skew_us = std::chrono::floor<std::chrono::microseconds>(options.max_skew).count();
+  int64_t last = last_post_us.load();
+  int64_t next = 0;
+  do {
+    const bool runs_ahead = last >= now_us && last - now_us < skew_us;
+    next = runs_ahead ? last + 1 : now_us;
+  } while (!last_post_us.compare_exchange_weak(last, next));
+  return Time() + std::chrono::microseconds(next);
+}
+
 int64_t FeedState::now_ms() const {
   const Time now = time.now();
   return now.unix_seconds() * 1000 + now.subsecond_ns() / 1'000'000;
+}
+
+Values FeedState::claim_values(const std::string& claim) const {
+  const int64_t now = now_ms();
+  const int64_t until = now + options.claim.count();
+  const int64_t skew_ms = std::chrono::floor<std::chrono::milliseconds>(options.max_skew).count();
+  return {{":mine", claim}, {":until", until}, {":now", now}, {":latest", until + skew_ms}};
+}
+
+int64_t FeedState::tombstone_expiry() const {
+  return time.now().unix_seconds() + options.keep_retracted.count();
+}
+
+Item FeedState::tombstone_of(const UserId& author, Item key) const {
+  key.emplace("author", author.text);
+  key.emplace("retracted", true);
+  key.emplace("expires_at", tombstone_expiry());
+  return key;
+}
+
+std::string text_of(const AttributeValue& range_key) {
+  if (const auto* text = range_key.get_if<std::string>()) return *text;
+  const auto* number = range_key.get_if<Number>();
+  return number != nullptr ? number->to_string() : std::string();
+}
+
+Result<AttributeValue> FeedState::range_key_from(const std::string& text) const {
+  if (options.layout == FeedLayout::kOrdered) return AttributeValue(text);
+  const auto number = Number::parse(text);
+  if (!number) return fail(Code::kBadCursor, "cursor: not a number");
+  return AttributeValue(*number);
 }
 
 Item FeedState::copy_of(const Item& post, const UserId& author, const UserId& follower) const {
@@ -158,7 +215,7 @@ Result<Post> FeedState::post_of(const Item& item) const {
 
 // What the outbox holds is delivered without an announcement too, only later.
 void FeedState::announce(const UserId& author, const PostId& id) const {
-  if (options.bus && followers != nullptr) static_cast<void>(options.bus->announce(author, id));
+  if (options.bus) static_cast<void>(options.bus->announce(author, id));
 }
 
 }  // namespace recipes
@@ -182,15 +239,7 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
   STATOR_CHECK_OK(state.check_user("author", author));
   STATOR_CHECK_OK(check_text("content", content, kMaxContentBytes));
   const Time now = state.time.now();
-  if (!id) {
-    const int64_t now_us = now.unix_seconds() * 1'000'000 + now.subsecond_ns() / 1000;
-    int64_t last = state.last_post_us.load();
-    int64_t next = 0;
-    do {
-      next = std::max(now_us, last + 1);
-    } while (!state.last_post_us.compare_exchange_weak(last, next));
-    id = PostId::make(Time() + std::chrono::microseconds(next));
-  }
+  if (!id) id = PostId::make(state.next_post_time(now));
   STATOR_TRY(const AttributeValue range_key, PostKeys::range_key(state.options.layout, *id));
   STATOR_CHECK_OK(check_event_time("id", id->at(), now, state.options.max_skew));
 
@@ -201,7 +250,7 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
                      .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
   put.item.emplace("author", author.text);
   put.item.emplace("content", content);
-  if (state.followers != nullptr) put.item.emplace("outbox", state.outbox_of(*id));
+  if (state.options.outbox != Outbox::kNone) put.item.emplace("outbox", state.outbox_of(*id));
   auto written =
       with_retries(state.options.retry, state.time, [&] { return state.client.put_item(put); });
   if (written) {
@@ -211,8 +260,8 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
   if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
   STATOR_TRY(const std::optional<Item> existing,
              state.refused_by(written.error(), state.key_of(author, range_key)));
-  // What it was published with is not known of an edited post.
-  if (existing && !existing->contains("edits")) {
+  // What it was published with is not known of a post that was edited or retracted.
+  if (existing && !existing->contains("edits") && !existing->contains("retracted")) {
     const std::string* stored = text_in(*existing, "content");
     if (stored == nullptr || *stored != content) {
       return fail(Code::kConflict,
@@ -224,61 +273,88 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
   return Published{.id = *id, .created = false};
 }
 
+// On condition that the version is the one that this call has seen, so that an edit that arrives
+// late cannot replace a newer one. Most posts are edited once at most; the refusal shows the rest.
 Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view content) const {
   const FeedState& state = *state_;
   STATOR_CHECK_OK(state.check_options());
   STATOR_CHECK_OK(state.check_user("author", author));
   STATOR_CHECK_OK(check_text("content", content, kMaxContentBytes));
   STATOR_TRY(const AttributeValue range_key, PostKeys::range_key(state.options.layout, id));
-  UpdateItemRequest replace{
-      .table = state.options.table,
-      .key = state.key_of(author, range_key),
-      .update = "SET content = :content, edits = if_not_exists(edits, :none) + :one",
-      .condition = "author = :author AND attribute_not_exists(retracted)",
-      .values = Values{{":content", content}, {":none", 0}, {":one", 1}, {":author", author.text}}};
-  if (state.followers != nullptr) {
-    *replace.update += ", outbox = :outbox REMOVE outbox_cursor";
-    replace.values->emplace(":outbox", state.outbox_of(id));
+  const std::string edit = random_uuid();
+  int64_t edits = 0;
+  for (int tried = 0; tried < kMaxEditAttempts; ++tried) {
+    UpdateItemRequest replace{
+        .table = state.options.table,
+        .key = state.key_of(author, range_key),
+        .update = "SET content = :content, edits = :next, edit = :edit",
+        .condition = "author = :author AND attribute_not_exists(retracted) AND ",
+        .values = Values{{":content", content},
+                         {":next", edits + 1},
+                         {":edit", edit},
+                         {":author", author.text}},
+        .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
+    *replace.condition += edits == 0 ? "attribute_not_exists(edits)" : "edits = :edits";
+    if (edits != 0) replace.values->emplace(":edits", edits);
+    if (state.options.outbox != Outbox::kNone) {
+      *replace.update += ", outbox = :outbox REMOVE outbox_cursor, former_cursor";
+      replace.values->emplace(":outbox", state.outbox_of(id));
+    }
+    auto written = with_retries(state.options.retry, state.time,
+                                [&] { return state.client.update_item(replace); });
+    if (!written && written.error().code != Code::kConditionalCheckFailed) {
+      return failure_of(std::move(written));
+    }
+    std::optional<Item> there;
+    if (!written) {
+      STATOR_TRY(there, state.refused_by(written.error(), replace.key));
+      const std::string* owner = there ? text_in(*there, "author") : nullptr;
+      if (owner == nullptr || *owner != author.text || there->contains("retracted")) {
+        return fail(Code::kNotFound, author.text + " has no post " + id.text());
+      }
+    }
+    const std::string* applied = there ? text_in(*there, "edit") : &edit;
+    if (applied != nullptr && *applied == edit) {
+      state.announce(author, id);
+      return {};
+    }
+    edits = int64_in(*there, "edits").value_or(0);
   }
-  auto written = with_retries(state.options.retry, state.time,
-                              [&] { return state.client.update_item(replace); });
-  if (!written && written.error().code == Code::kConditionalCheckFailed) {
-    return fail(Code::kNotFound, author.text + " has no post " + id.text());
-  }
-  if (!written) return failure_of(std::move(written));
-  state.announce(author, id);
-  return {};
+  return fail(Code::kConflict, "others keep editing post " + id.text());
 }
 
+// The post stays as a tombstone, so that a repeated publish does not bring it back. It goes back
+// into the outbox: the delivery of a retracted post is its withdrawal.
 Result<void> Feed::retract(const UserId& author, const PostId& id) const {
   const FeedState& state = *state_;
   STATOR_CHECK_OK(state.check_options());
   STATOR_CHECK_OK(state.check_user("author", author));
   STATOR_TRY(const AttributeValue range_key, PostKeys::range_key(state.options.layout, id));
-  const Item key = state.key_of(author, range_key);
-  Result<WriteResult> written;
-  if (state.followers == nullptr) {
-    const DeleteItemRequest gone{.table = state.options.table,
-                                 .key = key,
-                                 .condition = "author = :author",
-                                 .values = Values{{":author", author.text}}};
-    written = with_retries(state.options.retry, state.time,
-                           [&] { return state.client.delete_item(gone); });
+  // A copy in the feed of a follower has another author, and is not the author's to retract here.
+  UpdateItemRequest mark{.table = state.options.table,
+                         .key = state.key_of(author, range_key),
+                         .condition = "author = :author AND attribute_not_exists(expires_at)",
+                         .values = Values{{":yes", true}, {":author", author.text}},
+                         .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
+  const std::string removed = " REMOVE content, edit, outbox_cursor, former_cursor";
+  if (state.options.outbox == Outbox::kNone) {
+    mark.update = "SET retracted = :yes, expires_at = :expiry" + removed;
+    mark.values->emplace(":expiry", state.tombstone_expiry());
   } else {
-    // Back into the outbox: the delivery of a retracted post is its withdrawal. A copy in the
-    // feed of a follower has another author, and is not the author's to retract here.
-    const UpdateItemRequest mark{
-        .table = state.options.table,
-        .key = key,
-        .update = "SET retracted = :yes, outbox = :outbox REMOVE content, outbox_cursor",
-        .condition = "author = :author",
-        .values =
-            Values{{":yes", true}, {":outbox", state.outbox_of(id)}, {":author", author.text}}};
-    written = with_retries(state.options.retry, state.time,
-                           [&] { return state.client.update_item(mark); });
+    mark.update = "SET retracted = :yes, outbox = :outbox" + removed;
+    mark.values->emplace(":outbox", state.outbox_of(id));
   }
+  int attempts = 0;
+  auto written = with_retries(state.options.retry, state.time, [&] {
+    ++attempts;
+    return state.client.update_item(mark);
+  });
   if (!written && written.error().code == Code::kConditionalCheckFailed) {
-    return fail(Code::kNotFound, author.text + " has no post " + id.text());
+    // A repeated request may find what the one before it has done.
+    STATOR_TRY(const std::optional<Item> there, state.refused_by(written.error(), mark.key));
+    const bool is_done = attempts > 1 && there && there->contains("retracted");
+    return is_done ? Result<void>()
+                   : fail(Code::kNotFound, author.text + " has no post " + id.text());
   }
   if (!written) return failure_of(std::move(written));
   state.announce(author, id);
@@ -300,15 +376,14 @@ std::vector<RecipeTable> Feed::table_definitions(const FeedOptions& options) {
       .attributes = {{options.partition_key, ScalarType::kS}, {options.range_key, range}},
       .key_schema = {{options.partition_key, KeyType::kHash}, {options.range_key, KeyType::kRange}},
       .billing_mode = BillingMode::kPayPerRequest};
-  const bool stream = options.outbox == Outbox::kStream;
-  if (stream) {
+  if (options.outbox == Outbox::kStream) {
     posts.stream = {.enabled = true, .view = StreamViewType::kNewAndOldImages};
-  } else {
+  } else if (options.outbox == Outbox::kIndex) {
     posts.attributes.push_back({"outbox", ScalarType::kS});
     posts.global_indexes = std::vector{outbox};
   }
   std::vector<RecipeTable> tables;
-  tables.emplace_back(std::move(posts), stream ? "expires_at" : "");
+  tables.emplace_back(std::move(posts), "expires_at");
   if (options.followers == nullptr && !options.followers_table.empty()) {
     tables.push_back(
         TableFollowers::table_definition(options.followers_table, options.merge_over > 0));

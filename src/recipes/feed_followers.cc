@@ -40,6 +40,10 @@ class Backfill {
                          {":merged", kSpreadMerged}},
         .forward = options_.layout == FeedLayout::kNewestFirst,
         .consistent_read = true};
+    // Such a post might be merged yet. Its delivery begins later, and reaches the user.
+    if (options_.merge_over > 0) {
+      *request.filter += " AND (attribute_exists(spread) OR attribute_not_exists(outbox))";
+    }
     STATOR_TRY(const std::vector<Item> posts,
                query_items(state_.client, options_.retry, state_.time, std::move(request),
                            static_cast<std::size_t>(wanted)));

@@ -19,13 +19,6 @@ using namespace recipes;
 
 namespace {
 
-// A range key as text, for cursors.
-std::string text_of_key(const AttributeValue& range_key) {
-  if (const auto* text = range_key.get_if<std::string>()) return *text;
-  const auto* number = range_key.get_if<Number>();
-  return number != nullptr ? number->to_string() : std::string();
-}
-
 const AttributeValue& range_key_of(const FeedOptions& options, const Item& item) {
   return item.find(options.range_key)->second;
 }
@@ -45,15 +38,8 @@ QueryRequest posts_in(const FeedOptions& options, const Item& position) {
 Result<std::vector<UserId>> merged_authors(const FeedState& state, const UserId& user) {
   std::vector<UserId> followed;
   if (state.options.merge_over == 0 || state.followers == nullptr) return followed;
-  const GetItemRequest get{.table = state.options.table,
-                           .key = state.merged_authors_key(),
-                           .consistent_read = state.options.consistent_reads};
-  STATOR_TRY(const GetItemResult found, with_retries(state.options.retry, state.time,
-                                                     [&] { return state.client.get_item(get); }));
-  const auto entry = found.item ? found.item->find("authors") : Item::const_iterator();
-  if (!found.item || entry == found.item->end()) return followed;
-  const auto* authors = entry->second.get_if<StringSet>();
-  if (authors == nullptr) return fail(Code::kConflict, "the table holds no set of merged authors");
+  STATOR_TRY(const MergedAuthors::List authors, state.merged_authors.list(state));
+  if (authors->empty()) return followed;
   std::string cursor;
   do {
     STATOR_TRY(Page<UserId> page, state.followers->following(user, kMaxPageLimit, cursor));
@@ -80,12 +66,7 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
   AttributeValue after;
   if (!cursor.empty()) {
     STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, cursor, 1));
-    after = parts[0];
-    if (numbers) {
-      auto number = Number::parse(parts[0]);
-      if (!number) return fail(Code::kBadCursor, "cursor: holds no number");
-      after = *number;
-    }
+    STATOR_TRY(after, state.range_key_from(parts[0]));
   }
   std::vector<Item> positions{state.key_of(user, after)};
   STATOR_TRY(const std::vector<UserId> authors, merged_authors(state, user));
@@ -119,7 +100,7 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
     STATOR_TRY(Post post, state.post_of(item));
     page.items.push_back(std::move(post));
   }
-  if (more) page.next = make_cursor(seal, {text_of_key(range_key_of(options, found.back()))});
+  if (more) page.next = make_cursor(seal, {text_of(range_key_of(options, found.back()))});
   return page;
 }
 

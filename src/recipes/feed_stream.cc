@@ -38,6 +38,7 @@ FeedStream::FeedStream(const FeedState& state, std::stop_token stop)
 
 Result<bool> FeedStream::look(Delivery& delivery) {
   if (state_.time.since_boot() >= next_search_) STATOR_CHECK_OK(find_shards());
+  STATOR_CHECK_OK(note_held(delivery));
   bool found = false;
   for (auto& [shard, reading] : readings_) {
     if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
@@ -47,6 +48,20 @@ Result<bool> FeedStream::look(Delivery& delivery) {
     found = found || more;
   }
   return found;
+}
+
+// Nothing is put off any more: what was read since is settled.
+Result<void> FeedStream::note_held(Delivery& delivery) {
+  if (delivery.has_put_off()) return {};
+  for (auto& [shard, reading] : readings_) {
+    if (!reading.held) continue;
+    STATOR_TRY(const std::optional<Item> mine, claim(shard));
+    if (!mine) continue;
+    reading.held.reset();
+    reading.ended = reading.finished;
+    STATOR_CHECK_OK(note(shard, reading, false));
+  }
+  return {};
 }
 
 Result<void> FeedStream::find_shards() {
@@ -80,7 +95,7 @@ Result<void> FeedStream::find_shards() {
     STATOR_TRY(const std::optional<Item> item, stored(shard));
     if (!item) continue;
     if (const std::string* read_to = text_in(*item, "read_to")) reading.read_to = *read_to;
-    reading.ended = item->contains("ended");
+    reading.ended = reading.finished = item->contains("ended");
   }
   readings_ = std::move(listed);
   next_search_ = state_.time.since_boot() + options_.sweep;
@@ -96,9 +111,9 @@ Result<std::optional<Item>> FeedStream::stored(std::string_view shard) {
 }
 
 bool FeedStream::is_readable(const Reading& reading) const {
-  if (reading.ended || state_.time.since_boot() < reading.rests_until) return false;
+  if (reading.finished || state_.time.since_boot() < reading.rests_until) return false;
   const auto parent = reading.parent ? readings_.find(*reading.parent) : readings_.end();
-  return parent == readings_.end() || parent->second.ended;
+  return parent == readings_.end() || parent->second.finished;
 }
 
 Result<bool> FeedStream::look_at(const std::string& shard, Reading& reading, Delivery& delivery) {
@@ -143,7 +158,7 @@ Result<bool> FeedStream::begin(const std::string& shard, Reading& reading, Deliv
   const std::string* read_to = text_in(*mine, "read_to");
   if (read_to != nullptr && !reading.is_behind_gap) {
     reading.read_to = *read_to;
-    reading.ended = mine->contains("ended");
+    reading.ended = reading.finished = mine->contains("ended");
     STATOR_CHECK_OK(note(shard, reading, false));
     return !reading.ended;
   }
@@ -154,7 +169,7 @@ Result<bool> FeedStream::begin(const std::string& shard, Reading& reading, Deliv
   }
   if (!follows_on && state_.time.since_boot() >= covered_until_) {
     const std::chrono::nanoseconds now = state_.time.since_boot();
-    auto delivered = deliver_all(delivery);
+    auto delivered = deliver_all(reading, delivery);
     if (!delivered || !*delivered) {
       next_scan_ = now + options_.claim;
       reading.read_to.clear();
@@ -196,14 +211,15 @@ Result<bool> FeedStream::settle(const std::string& shard, Reading& reading, GetR
   const bool was_first = read_to == nullptr || !is_after(*read_to, reading.read_to);
   if (!was_first) reading.read_to = *read_to;
   auto all = deliver(page.records, shard, reading, delivery);
-  reading.ended = mine->contains("ended") || (all && *all && !page.next_iterator);
+  reading.finished = mine->contains("ended") || (all && *all && !page.next_iterator);
+  reading.ended = reading.finished && !reading.held;
   auto noted = note(shard, reading, false);
   if (!all || !noted || !*noted) {
-    reading.ended = false;
+    reading.finished = reading.ended = false;
     return all ? std::move(noted) : std::move(all);
   }
   reading.passed = 0;
-  if (reading.ended) {
+  if (reading.finished) {
     next_search_ = {};
   } else if (*all && was_first) {
     reading.iterator = *std::move(page.next_iterator);
@@ -211,50 +227,42 @@ Result<bool> FeedStream::settle(const std::string& shard, Reading& reading, GetR
   return all;
 }
 
-// Whether all of them are delivered; reading.read_to is the last before which all are.
+// Whether none of them is with others; reading.read_to is the last before which none is.
 Result<bool> FeedStream::deliver(const std::vector<StreamRecord>& records, const std::string& shard,
                                  Reading& reading, Delivery& delivery) {
-  Result<void> first_failure;
   for (const StreamRecord& record : records) {
     if (!is_after(record.sequence_number, reading.read_to)) continue;
     if (tells_of_post(record)) {
-      auto outcome = delivery.deliver(record.keys);
-      if (!outcome) {
-        STATOR_CHECK_OK(put_off(std::move(outcome), first_failure));
-      } else if (*outcome == Delivery::Outcome::kBusy) {
-        if (first_failure) return false;
-        break;
-      }
+      STATOR_TRY(const Delivery::Outcome outcome, delivery.deliver(record.keys));
+      if (outcome == Delivery::Outcome::kBusy) return false;
+      if (outcome == Delivery::Outcome::kPutOff && !reading.held) reading.held = reading.read_to;
     }
-    if (first_failure) reading.read_to = record.sequence_number;
+    reading.read_to = record.sequence_number;
     if (state_.time.since_boot() >= next_renewal_) {
       STATOR_TRY(const bool still_mine, note(shard, reading, true));
       if (!still_mine) return false;
     }
   }
-  if (!first_failure) return failure_of(std::move(first_failure));
   return true;
 }
 
 // Whether none of them is with others.
-Result<bool> FeedStream::deliver_all(Delivery& delivery) {
+Result<bool> FeedStream::deliver_all(Reading& reading, Delivery& delivery) {
   ScanRequest request{.table = options_.table,
                       .filter = "begins_with(outbox, :outbox)",
                       .values = Values{{":outbox", state_.outbox_prefix()}},
                       .consistent_read = true};
   bool all = true;
-  Result<void> first_failure;
   do {
     STATOR_TRY(PageResult page, with_retries(options_.retry, state_.time, stop_,
                                              [&] { return state_.client.scan(request); }));
     for (const Item& post : page.items) {
-      auto outcome = delivery.deliver(post);
-      all = all && outcome && *outcome == Delivery::Outcome::kDone;
-      if (!outcome) STATOR_CHECK_OK(put_off(std::move(outcome), first_failure));
+      STATOR_TRY(const Delivery::Outcome outcome, delivery.deliver(post));
+      all = all && outcome != Delivery::Outcome::kBusy;
+      if (outcome == Delivery::Outcome::kPutOff) reading.held = std::string();
     }
     request.exclusive_start_key = std::move(page.last_evaluated_key);
   } while (request.exclusive_start_key);
-  if (!first_failure) return failure_of(std::move(first_failure));
   return all;
 }
 
@@ -268,16 +276,13 @@ bool FeedStream::tells_of_post(const StreamRecord& record) const {
 
 Result<std::optional<Item>> FeedStream::claim(const std::string& shard) {
   const int64_t now = state_.now_ms();
-  const UpdateItemRequest take{
-      .table = options_.table,
-      .key = state_.shard_key(shard),
-      .update = "SET claim = :mine, claim_until = :until, expires_at = :expiry",
-      .condition = "attribute_not_exists(claim) OR claim = :mine OR claim_until < :now",
-      .values = Values{{":mine", claim_},
-                       {":until", now + options_.claim.count()},
-                       {":now", now},
-                       {":expiry", now / 1000 + kKeptSeconds}},
-      .return_values = ReturnValues::kAllNew};
+  UpdateItemRequest take{.table = options_.table,
+                         .key = state_.shard_key(shard),
+                         .update = "SET claim = :mine, claim_until = :until, expires_at = :expiry",
+                         .condition = kClaimIsFree,
+                         .values = state_.claim_values(claim_),
+                         .return_values = ReturnValues::kAllNew};
+  take.values->emplace(":expiry", now / 1000 + kKeptSeconds);
   next_renewal_ = state_.time.since_boot() + options_.claim / 3;
   auto taken = with_retries(options_.retry, state_.time, stop_,
                             [&] { return state_.client.update_item(take); });
@@ -294,9 +299,10 @@ Result<bool> FeedStream::note(const std::string& shard, const Reading& reading, 
       .update = "SET expires_at = :expiry",
       .condition = "claim = :mine",
       .values = Values{{":mine", claim_}, {":expiry", now / 1000 + kKeptSeconds}}};
-  if (!reading.read_to.empty()) {
+  const std::string& settled = reading.held ? *reading.held : reading.read_to;
+  if (!settled.empty()) {
     *write.update += ", read_to = :read_to";
-    write.values->emplace(":read_to", reading.read_to);
+    write.values->emplace(":read_to", settled);
   }
   if (reading.ended) {
     *write.update += ", ended = :yes";

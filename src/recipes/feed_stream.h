@@ -11,6 +11,9 @@
 // follows a gap. Then the table is scanned for posts with the attribute `outbox`, which is what the
 // records of the gap came to.
 //
+// A post that is put off (put_off.h) does not stop the reading, only the noting: the item keeps the
+// place before it until the worker has delivered it, so that a worker that comes later finds it.
+//
 // From one thread at a time.
 #pragma once
 
@@ -39,7 +42,10 @@ class FeedStream {
     std::string read_to = {};   // all up to this record is settled; empty: not begun
     std::string iterator = {};  // behind it; empty: to be asked for
     int64_t passed = 0;         // records since that was noted
-    bool ended = false;         // and settled
+    bool finished = false;      // read to its end
+    bool ended = false;         // and settled, which is noted
+    // The place that is noted while posts are put off: before the first of them.
+    std::optional<std::string> held = {};
     bool is_behind_gap = false;
     std::chrono::nanoseconds rests_until{0};  // others are at what comes next
   };
@@ -47,6 +53,7 @@ class FeedStream {
   Result<void> find_shards();
   Result<std::optional<Item>> stored(std::string_view shard);
   bool is_readable(const Reading& reading) const;
+  Result<void> note_held(Delivery& delivery);
   Result<bool> look_at(const std::string& shard, Reading& reading, Delivery& delivery);
   Result<bool> begin(const std::string& shard, Reading& reading, Delivery& delivery);
   Result<GetRecordsResult> next_page(const std::string& shard, Reading& reading);
@@ -54,7 +61,7 @@ class FeedStream {
                       Delivery& delivery);
   Result<bool> deliver(const std::vector<StreamRecord>& records, const std::string& shard,
                        Reading& reading, Delivery& delivery);
-  Result<bool> deliver_all(Delivery& delivery);
+  Result<bool> deliver_all(Reading& reading, Delivery& delivery);
 
   bool tells_of_post(const StreamRecord& record) const;
 

@@ -22,12 +22,6 @@ bool is_passing(const Error& error) {
   return trouble_of(error) != Trouble::kNone;
 }
 
-void add(Delivered& total, const Delivered& more) {
-  total.posts += more.posts;
-  total.copies += more.copies;
-  total.batches += more.batches;
-}
-
 // What waits for delivery, wherever the options say that it is found.
 class Waiting {
  public:
@@ -36,7 +30,7 @@ class Waiting {
 
   // Delivers what is found by one look; whether another would find more.
   Result<bool> deliver(Delivery& delivery) {
-    if (state_.followers == nullptr) return false;
+    STATOR_CHECK_OK(delivery.retry());
     if (state_.options.outbox == Outbox::kStream) return stream_.look(delivery);
     const int64_t before = delivery.done().posts;
     for (int shard = 0; shard < state_.options.outbox_shards; ++shard) {
@@ -50,10 +44,23 @@ class Waiting {
   FeedStream stream_;
 };
 
+Result<void> check_worker(const FeedState& state) {
+  STATOR_CHECK_OK(state.check_options());
+  if (state.options.outbox == Outbox::kNone) return invalid("outbox", "there is none to deliver");
+  if (state.followers == nullptr) {
+    return invalid("followers_table", "must name the followers to deliver to");
+  }
+  return {};
+}
+
 class Worker {
  public:
   Worker(const FeedState& state, std::stop_token stop, std::chrono::milliseconds idle)
-      : state_(state), stop_(std::move(stop)), idle_(idle), waiting_(state, stop_) {}
+      : state_(state),
+        stop_(std::move(stop)),
+        idle_(idle),
+        waiting_(state, stop_),
+        delivery_(state, stop_) {}
 
   Result<Delivered> run() {
     while (!stop_.stop_requested()) {
@@ -67,7 +74,7 @@ class Worker {
         return failure_of(std::move(step));
       }
     }
-    return total_;
+    return delivery_.done();
   }
 
  private:
@@ -75,9 +82,7 @@ class Worker {
     const auto sweep = std::chrono::nanoseconds(state_.options.sweep);
     // Not all workers at the same time.
     next_look_ = state_.time.since_boot() + sweep / 2 + jittered(sweep, sweep, 0);
-    Delivery delivery(state_, stop_);
-    auto more = waiting_.deliver(delivery);
-    add(total_, delivery.done());
+    auto more = waiting_.deliver(delivery_);
     if (!more) return failure_of(std::move(more));
     if (*more) {
       next_look_ = {};
@@ -94,26 +99,23 @@ class Worker {
       rest(idle_);
       return {};
     }
-    Delivery delivery(state_, stop_);
     Result<void> first_failure;
     for (const Announcement& post : *announced) {
       if (stop_.stop_requested()) break;
       // One that cannot be handled comes again, or is found in the outbox.
-      auto handled = handle(delivery, post);
+      auto handled = handle(post);
       if (!handled && first_failure) first_failure = std::move(handled);
     }
-    add(total_, delivery.done());
     return first_failure;
   }
 
-  Result<void> handle(Delivery& delivery, const Announcement& post) const {
-    if (state_.followers == nullptr) return {};
+  Result<void> handle(const Announcement& post) {
     const auto range_key = PostKeys::range_key(state_.options.layout, post.id);
     if (!range_key || !state_.check_user("author", post.author)) {
       if (post.done) post.done();  // nobody can handle it
       return {};
     }
-    STATOR_TRY(const Delivery::Outcome outcome, delivery.deliver(post.author, *range_key));
+    STATOR_TRY(const Delivery::Outcome outcome, delivery_.deliver(post.author, *range_key));
     if (outcome == Delivery::Outcome::kDone && post.done) post.done();
     return {};
   }
@@ -126,16 +128,16 @@ class Worker {
   std::stop_token stop_;
   std::chrono::milliseconds idle_;
   Waiting waiting_;
+  Delivery delivery_;
   std::chrono::nanoseconds next_look_{};
   int failures_ = 0;
-  Delivered total_;
 };
 
 }  // namespace
 
 Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
+  STATOR_CHECK_OK(check_worker(state));
   Delivery delivery(state, stop);
   Waiting waiting(state, stop);
   bool more = true;
@@ -143,13 +145,14 @@ Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
     STATOR_TRY(more, waiting.deliver(delivery));
     more = more && state.options.outbox == Outbox::kStream;
   }
+  STATOR_CHECK_OK(delivery.first_failure());
   return delivery.done();
 }
 
 Result<Delivered> Feed::run_worker(const std::stop_token& stop,
                                    std::chrono::milliseconds idle) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
+  STATOR_CHECK_OK(check_worker(state));
   return Worker(state, stop, idle).run();
 }
 

@@ -17,6 +17,7 @@ using namespace recipes;
 
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 constexpr std::size_t kMaxActions = 100;
@@ -30,7 +31,10 @@ Failure lost_error(const std::string& name) {
 // ---- The state
 
 Lease::State::State(std::shared_ptr<const LockTable> table, LeaseTerms terms)
-    : table_(std::move(table)), terms_(std::move(terms)), counted_from_(terms_.counted_from) {}
+    : table_(std::move(table)),
+      terms_(std::move(terms)),
+      length_(terms_.length),
+      ends_at_(terms_.counted_from + terms_.length) {}
 
 Lease::State::~State() {
   keeper_.request_stop();
@@ -38,8 +42,10 @@ Lease::State::~State() {
 }
 
 void Lease::State::start_threads() {
-  keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
-  watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  std::call_once(threads_, [this] {
+    keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
+    watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  });
 }
 
 bool Lease::State::share(Reentry reentry) {
@@ -52,10 +58,24 @@ bool Lease::State::share(Reentry reentry) {
   return true;
 }
 
+Result<void> Lease::State::satisfy(const AcquireOptions& options, const std::stop_token& stop) {
+  if (options.renewal == Renewal::kBackground) start_threads();
+  {
+    const std::scoped_lock lock(mutex_);
+    length_ = std::max(length_, options.lease);
+  }
+  return remaining() >= options.lease ? Result<void>() : renew(stop);
+}
+
+milliseconds Lease::State::length() const {
+  const std::scoped_lock lock(mutex_);
+  return length_;
+}
+
 nanoseconds Lease::State::remaining() const {
   const std::scoped_lock lock(mutex_);
   if (!is_live()) return nanoseconds(0);
-  return std::max(nanoseconds(0), terms_.length - (table_->time.since_boot() - counted_from_));
+  return std::max(nanoseconds(0), ends_at_ - table_->time.since_boot());
 }
 
 void Lease::State::end(bool& how) {
@@ -68,11 +88,12 @@ void Lease::State::end(bool& how) {
 }
 
 void Lease::State::keep(const std::stop_token& stop) {
-  const nanoseconds slice = terms_.length / 10;
   while (!stop.stop_requested()) {
+    const nanoseconds whole = length();
+    const nanoseconds slice = whole / 10;
     const nanoseconds left = remaining();
     if (left.count() == 0) return;  // the other thread tells
-    const nanoseconds due = left - terms_.length * 2 / 3;
+    const nanoseconds due = left - whole * 2 / 3;
     if (due.count() > 0) {
       table_->time.sleep(std::min(due, slice), stop);
     } else if (const auto renewed = renew(stop); !renewed) {
@@ -84,11 +105,10 @@ void Lease::State::keep(const std::stop_token& stop) {
 
 // In short sleeps: their clock stands still while the machine is suspended, the lease's does not.
 void Lease::State::watch(const std::stop_token& stop) {
-  const nanoseconds slice = terms_.length / 10;
   while (!stop.stop_requested()) {
     const nanoseconds left = remaining();
     if (left.count() == 0) return end(over_);
-    table_->time.sleep(std::min(left, slice), stop);
+    table_->time.sleep(std::min<nanoseconds>(left, length() / 10), stop);
   }
 }
 
@@ -96,17 +116,14 @@ Result<WriteResult> Lease::State::send_beat() {
   LockUpdate update(*table_, terms_.key);
   nanoseconds sent_at{0};
   int64_t beat = 0;
+  milliseconds length{0};  // a larger beat never has a smaller one
   {
     const std::scoped_lock lock(mutex_);
     sent_at = table_->time.since_boot();
     beat = ++beat_;
+    length = length_;
   }
-  const std::string path = update.name(kHolder.map + terms_.id) + ".beat";
-  const std::string next = update.value(beat);
-  update.set(path + " = " + next);
-  update.require(update.name(kHolder.number + terms_.id) + " = " +
-                 update.value(to_int64(terms_.fence)));
-  update.require(path + " < " + next);
+  update.beat(kHolder, terms_.id, to_int64(terms_.fence), beat, length);
   auto written = table_->client.update_item(update.request(ReturnValues::kNone));
   if (!written) {
     if (written.error().code != Code::kConditionalCheckFailed) return written;
@@ -117,7 +134,7 @@ Result<WriteResult> Lease::State::send_beat() {
     if (mine == nullptr || mine->who.fence != terms_.fence || mine->beat < beat) return written;
   }
   const std::scoped_lock lock(mutex_);
-  counted_from_ = std::max(counted_from_, sent_at);
+  ends_at_ = std::max(ends_at_, sent_at + length);
   return WriteResult();
 }
 
@@ -126,6 +143,8 @@ Result<void> Lease::State::renew(const std::stop_token& stop) {
     const std::scoped_lock lock(mutex_);
     if (!is_live()) return lost_error(terms_.name);
   }
+  const nanoseconds whole = length();
+  const CallLimits limits(lock_bounds(whole, std::max(remaining(), whole / 3), stop));
   auto renewed =
       with_retries(table_->options.retry, table_->time, stop, [&] { return send_beat(); });
   if (renewed) return {};
@@ -145,6 +164,7 @@ bool Lease::State::was_released(const StoredLock& lock) const {
 Result<void> Lease::State::give_back() {
   keeper_.request_stop();
   watcher_.request_stop();
+  const CallLimits limits(bounds_of_giving_back(length()));
   LockUpdate update(*table_, terms_.key);
   update.leave(kHolder, terms_.id, to_int64(terms_.fence));
   update.set("released = " + update.value(to_int64(terms_.fence)));

@@ -118,13 +118,8 @@ UpdateItemRequest Acquisition::request(Step step, const Dead& dead) {
       update.require(fmt::format("attribute_not_exists({})", update.name(kHolder.number + id_)));
       update.enter(kWaiter, id_, options_);
       break;
-    default: {
-      const std::string beat = update.name(kWaiter.map + id_) + ".beat";
-      const std::string next = update.value(++beat_);
-      update.set(beat + " = " + next);
-      update.require(update.name(kWaiter.number + id_) + " = " + update.value(*place_));
-      update.require(beat + " < " + next);
-    }
+    default:
+      update.beat(kWaiter, id_, *place_, ++beat_, options_.lease);
   }
   return update.request(ReturnValues::kAllNew);
 }
@@ -230,6 +225,7 @@ Failure Acquisition::held(Code code, std::string_view what) const {
 
 bool Acquisition::give_up() {
   if (!place_ && !maybe_left_behind_) return false;
+  const CallLimits limits(bounds_of_giving_back(options_.lease));
   auto lock = maybe_left_behind_ ? read_lock(table_, key_) : lock_;
   if (!lock || !*lock) return false;
   const LockEntry* held = (*lock)->holder(id_);

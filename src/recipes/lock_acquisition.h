@@ -4,9 +4,9 @@
 // A permit is taken if fewer are held than there are and nobody is in line, or nobody before the
 // asker. Where that fails, the answer carries the item: the asker's own entry, if an earlier
 // attempt's reply was lost; otherwise the others' entries, which are noted with the time of our own
-// boot clock. Those that are still the same a whole lease later are dead, and the next attempt
-// removes them, on condition that they are the same even then. Every request is such an attempt, so
-// each path is one round trip; entering the line is one more.
+// boot clock. Those that are still the same when takeover_after() their lease has passed are dead,
+// and the next attempt removes them, on condition that they are the same even then. Every request
+// is such an attempt, so each path is one round trip; entering the line is one more.
 #pragma once
 
 #include <chrono>

@@ -12,6 +12,8 @@
 namespace stator::recipes {
 namespace {
 
+using std::chrono::milliseconds;
+
 constexpr const char* kSortKeyValue = "LOCK";
 
 std::optional<LockEntry> parse_entry(const Item& item, const EntryKind& kind,
@@ -26,12 +28,16 @@ std::optional<LockEntry> parse_entry(const Item& item, const EntryKind& kind,
   LockEntry entry{.who = {.owner = id,
                           .user = {},
                           .fence = Fence{*number},
-                          .lease = std::chrono::milliseconds(*lease_ms),
-                          .acquired_at = {}},
+                          .lease = milliseconds(*lease_ms),
+                          .acquired_at = {},
+                          .renewed_at = {}},
                   .beat = *beat};
   if (const std::string* user = text_in(*map, "user")) entry.who.user = *user;
   if (const std::string* since = text_in(*map, "since")) {
-    entry.who.acquired_at = Time::parse(*since).value_or(Time());
+    if (const auto at = Time::parse(*since)) entry.who.renewed_at = entry.who.acquired_at = *at;
+  }
+  if (const auto renewed_ms = int64_in(*map, "renewed_ms")) {
+    entry.who.renewed_at = Time(std::chrono::sys_time<milliseconds>(milliseconds(*renewed_ms)));
   }
   return entry;
 }
@@ -177,6 +183,18 @@ void LockUpdate::leave(const EntryKind& kind, const std::string& id, int64_t num
   remove(name(kind.map + id));
   require(attribute + " = " + value(number));
   count(kind, -1);
+}
+
+void LockUpdate::beat(const EntryKind& kind, const std::string& id, int64_t number, int64_t beat,
+                      milliseconds lease) {
+  const Time now = table_.time.now();
+  const std::string map = name(kind.map + id);
+  const std::string next = value(beat);
+  set(map + ".beat = " + next);
+  set(map + ".lease_ms = " + value(lease.count()));
+  set(map + ".renewed_ms = " + value(now.unix_seconds() * 1'000 + now.subsecond_ns() / 1'000'000));
+  require(name(kind.number + id) + " = " + value(number));
+  require(map + ".beat < " + next);
 }
 
 void LockUpdate::require_beat(const EntryKind& kind, const std::string& id, int64_t beat) {

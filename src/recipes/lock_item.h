@@ -6,6 +6,7 @@
 // request of their own to make the outer one.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/call_limits.h"
 #include "stator/recipes/semaphore.h"
 
 namespace stator::recipes {
@@ -21,6 +23,20 @@ inline constexpr int kMaxPermits = 1000;
 inline constexpr std::size_t kMaxWaiters = 500;  // an item has 400 KB
 inline constexpr std::chrono::milliseconds kMinLease{100};
 inline constexpr std::chrono::milliseconds kMaxLease = std::chrono::hours(24);
+
+// An attempt that takes longer than a third of the lease is better repeated: most of the lease
+// would be over, and two more attempts have the time. Below 100 ms it would seldom succeed.
+inline CallLimits::Bounds lock_bounds(std::chrono::nanoseconds lease,
+                                      std::chrono::nanoseconds total,
+                                      const std::stop_token& stop = {}) {
+  return {.attempt = std::max<std::chrono::nanoseconds>(lease / 3, kMinLease),
+          .total = total,
+          .stop = stop};
+}
+// Of requests that give something back. What they fail to give back expires.
+inline CallLimits::Bounds bounds_of_giving_back(std::chrono::nanoseconds lease) {
+  return lock_bounds(lease, std::min<std::chrono::nanoseconds>(lease, kMaxGivingBack));
+}
 
 struct LockTable {
   Client& client;
@@ -90,6 +106,9 @@ class LockUpdate {
   void enter(const EntryKind& kind, const std::string& id, const AcquireOptions& options);
   // The entry goes, where it still has its number.
   void leave(const EntryKind& kind, const std::string& id, int64_t number);
+  // The entry gives a sign of life: a larger beat, and the time of day for people.
+  void beat(const EntryKind& kind, const std::string& id, int64_t number, int64_t beat,
+            std::chrono::milliseconds lease);
   // The entry has given no sign of life since.
   void require_beat(const EntryKind& kind, const std::string& id, int64_t beat);
   void require_permits(int permits);

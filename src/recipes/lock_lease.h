@@ -18,7 +18,7 @@ struct LeaseTerms {
   std::string id;
   Fence fence = Fence{0};
   int permits = 1;
-  std::chrono::nanoseconds length{0};
+  std::chrono::milliseconds length{0};
   std::chrono::nanoseconds counted_from{0};  // since_boot
   Reentry reentry = Reentry::kNone;
 };
@@ -34,9 +34,11 @@ struct Lease::State {
   const std::string& key() const { return terms_.key; }
   int permits() const { return terms_.permits; }
 
-  void start_threads();
+  void start_threads();  // once
   // One more handle, where the asker may have one.
   bool share(Reentry reentry);
+  // What one who shares the lease asks of it: its length left, and its renewal.
+  Result<void> satisfy(const AcquireOptions& options, const std::stop_token& stop);
 
   std::chrono::nanoseconds remaining() const;
   std::stop_token lost() const { return lost_source_.get_token(); }
@@ -48,6 +50,7 @@ struct Lease::State {
  private:
   Result<void> give_back();
   Result<WriteResult> send_beat();
+  std::chrono::milliseconds length() const;
   bool is_live() const { return !released_ && !lost_ && !over_; }  // under mutex_
   // Unless a release is under way: that one tells.
   void end(bool& how);
@@ -64,12 +67,14 @@ struct Lease::State {
   mutable std::mutex mutex_;
   // Guarded by mutex_:
   int handles_ = 1;
-  std::chrono::nanoseconds counted_from_;
+  std::chrono::milliseconds length_;  // from the next renewal on
+  std::chrono::nanoseconds ends_at_;  // since_boot
   int64_t beat_ = 1;
   bool released_ = false;
   bool over_ = false;  // given up by the thread that watches
   bool lost_ = false;  // known to be another's
 
+  std::once_flag threads_;
   std::jthread keeper_;
   std::jthread watcher_;
 };

@@ -17,11 +17,13 @@ namespace {
 constexpr std::size_t kBreaksOfARequest = 50;
 
 // Narrows the state to what the filter asks for; false where nothing is left.
-bool narrow(LockState& state, const LockFilter& filter) {
+bool narrow(LockState& state, const LockFilter& filter, Time now) {
+  const bool all = !filter.user && !filter.expired && !filter.overdue;
   std::erase_if(state.holders, [&](const LockHolder& holder) {
-    return (filter.user && holder.user != *filter.user) || (filter.expired && !holder.expired());
+    return (filter.user && holder.user != *filter.user) || (filter.expired && !holder.expired()) ||
+           (filter.overdue && !holder.overdue(now));
   });
-  return !state.holders.empty() || (!state.waiters.empty() && !filter.user && !filter.expired);
+  return !state.holders.empty() || (!state.waiters.empty() && all);
 }
 
 ScanRequest scan_of(const LockTable& table) {
@@ -54,10 +56,12 @@ Result<Page<LockState>> Semaphore::list(const LockFilter& filter, const PageOpti
   const LockTable& table = *state_->table;
   STATOR_CHECK_OK(check_lock_table(table));
   STATOR_CHECK_OK(check_limit("limit", page.limit));
-  const CursorSeal seal{.key = {},
-                        .question = {"locks", table.options.table, table.options.prefix,
-                                     filter.user ? "=" + *filter.user : std::string(),
-                                     filter.expired ? "expired" : "all"}};
+  const CursorSeal seal{
+      .key = {},
+      .question = {"locks", table.options.table, table.options.prefix,
+                   filter.user ? "=" + *filter.user : std::string(),
+                   filter.expired ? "expired" : "all", filter.overdue ? "overdue" : "all"}};
+  const Time now = table.time.now();
   ScanRequest scan = scan_of(table);
   if (!page.cursor.empty()) {
     STATOR_TRY(const auto parts, read_cursor(seal, page.cursor, 1));
@@ -72,10 +76,10 @@ Result<Page<LockState>> Semaphore::list(const LockFilter& filter, const PageOpti
       auto name = key != nullptr ? table.name_of(*key) : std::nullopt;
       auto lock = parse_lock(item);
       if (!name || !lock) continue;  // something else that is in the table
-      state_->sightings.note(*key, *lock);
+      state_->sightings.note(*key, *lock, Sightings::Interest::kInList);
       LockState state = lock_state(std::move(*name), std::move(*lock));
       state_->sightings.judge(*key, state);
-      if (!narrow(state, filter)) continue;
+      if (!narrow(state, filter, now)) continue;
       if (found.items.size() == static_cast<std::size_t>(page.limit)) {
         found.next = make_cursor(seal, {table.key_of(found.items.back().name)});
         return found;

@@ -6,17 +6,20 @@
 namespace stator::recipes {
 namespace {
 
-constexpr std::size_t kMaxLocks = 10'000;  // beyond it any one is forgotten
+constexpr std::size_t kMaxLocks = 10'000;
 constexpr std::size_t kMaxDeadOfAKind = 8;
 
 using std::chrono::nanoseconds;
 
 }  // namespace
 
-void Sightings::note(const std::string& key, const StoredLock& lock) {
+void Sightings::note(const std::string& key, const StoredLock& lock, Interest interest) {
   const nanoseconds now = time_.since_boot();
   const std::scoped_lock guard(mutex_);
-  if (locks_.size() >= kMaxLocks && !locks_.contains(key)) locks_.erase(locks_.begin());
+  if (locks_.size() >= kMaxLocks && !locks_.contains(key)) {
+    if (interest == Interest::kInList) return;
+    locks_.erase(locks_.begin());
+  }
   Entries& known = locks_[key];
   Entries seen;
   for (const bool waits : {false, true}) {
@@ -50,7 +53,7 @@ Dead Sightings::dead(const std::string& key, const std::string& except) const {
   const auto lock = locks_.find(key);
   if (lock == locks_.end()) return dead;
   for (const auto& [id, sighting] : lock->second) {
-    if (id == except || now - sighting.since < sighting.lease) continue;
+    if (id == except || now - sighting.since < takeover_after(sighting.lease)) continue;
     auto& list = sighting.waits ? dead.waiters : dead.holders;
     if (list.size() == kMaxDeadOfAKind) {
       dead.more = true;
@@ -68,7 +71,7 @@ nanoseconds Sightings::until_next(const std::string& key) const {
   const auto lock = locks_.find(key);
   if (lock == locks_.end()) return next;
   for (const auto& [id, sighting] : lock->second) {
-    const nanoseconds left = sighting.since + sighting.lease - now;
+    const nanoseconds left = sighting.since + takeover_after(sighting.lease) - now;
     if (left.count() > 0) next = std::min(next, left);
   }
   return next;

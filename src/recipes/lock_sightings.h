@@ -21,7 +21,8 @@ struct DeadEntry {
   int64_t beat = 0;
 };
 
-// Entries that were seen unchanged for their whole lease; as many as go into one request.
+// Entries that were seen unchanged for takeover_after() of their lease; as many as go into one
+// request.
 struct Dead {
   std::vector<DeadEntry> holders;
   std::vector<DeadEntry> waiters;
@@ -33,9 +34,13 @@ class Sightings {
  public:
   explicit Sightings(TimeSource& time) : time_(time) {}
 
+  // Of at most 10,000 locks: a further one takes the place of another, or is not noted if it is
+  // only one of a list.
+  enum class Interest { kOfItsOwn, kInList };
   // Called after the reply that shows the lock: a clock read before it would count time in which
   // nobody had looked.
-  void note(const std::string& key, const StoredLock& lock);
+  void note(const std::string& key, const StoredLock& lock,
+            Interest interest = Interest::kOfItsOwn);
   void forget(const std::string& key);
 
   // Never `except`, who asks.
@@ -51,7 +56,7 @@ class Sightings {
     int64_t number = 0;
     int64_t beat = 0;
     std::chrono::nanoseconds since{0};
-    std::chrono::nanoseconds lease{0};
+    std::chrono::milliseconds lease{0};
   };
   using Entries = std::map<std::string, Sighting>;  // by id
 

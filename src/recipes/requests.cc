@@ -14,13 +14,9 @@ bool is_throttle(std::string_view reason) {
 }
 
 Trouble trouble_of_reasons(const Error& error) {
-  Trouble trouble = Trouble::kNone;
-  if (!error.detail) return trouble;
-  for (const CancellationReason& reason : error.detail->reasons) {
-    if (is_throttle(reason.code)) return Trouble::kThrottle;
-    if (reason.code == "TransactionConflict") trouble = Trouble::kConflict;
-  }
-  return trouble;
+  const bool throttled = std::ranges::any_of(
+      error.detail->reasons, [](const auto& reason) { return is_throttle(reason.code); });
+  return throttled ? Trouble::kThrottle : Trouble::kConflict;
 }
 
 Failure throttled() {
@@ -37,16 +33,13 @@ bool is_active(const TableDescription& table) {
 }
 
 Trouble trouble_of(const Error& error) {
+  if (!error.retryable()) return Trouble::kNone;
   switch (error.code) {
     case Code::kTransactionCanceled:
       return trouble_of_reasons(error);
     case Code::kTransactionConflict:
     case Code::kTransactionInProgress:
       return Trouble::kConflict;
-    case Code::kThrottling:
-    case Code::kProvisionedThroughputExceeded:
-    case Code::kRequestLimitExceeded:
-      return Trouble::kThrottle;
     case Code::kTimeout:
     case Code::kUnavailable:
     case Code::kOutcomeUnknown:
@@ -54,7 +47,7 @@ Trouble trouble_of(const Error& error) {
     case Code::kServiceUnavailable:
       return Trouble::kUnknown;
     default:
-      return Trouble::kNone;
+      return Trouble::kThrottle;
   }
 }
 
@@ -104,7 +97,7 @@ Error final_error(Error error) {
   const bool throttle = trouble_of(error) == Trouble::kThrottle;
   error.message =
       (throttle ? "throttled on every attempt: " : "conflicts on every attempt: ") + error.message;
-  error.code = throttle ? Code::kThrottling : Code::kConflict;
+  error.code = throttle ? Code::kThrottling : Code::kTransactionConflict;
   return error;
 }
 

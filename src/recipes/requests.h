@@ -42,8 +42,8 @@ Result<std::optional<Item>> refused_item(Client& client, const std::string& tabl
 std::chrono::nanoseconds jittered(std::chrono::nanoseconds base, std::chrono::nanoseconds max,
                                   int attempt);
 
-// The error to hand on when the attempts are used up: conflicts and throttles by their own codes,
-// not as a cancelled transaction.
+// The error to return when the attempts are used up: conflicts with transactions and throttles by
+// their own codes, which are retryable(), not as a canceled transaction. kConflict is permanent.
 Error final_error(Error error);
 
 // Unknown outcomes have been repeated below already, each attempt waiting for a time-out.

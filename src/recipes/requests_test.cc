@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "support/fake_time.h"
 
 namespace stator::recipes {
@@ -33,6 +35,31 @@ TEST(TroubleOf, JudgesACancelledTransactionByEachReasonsCode) {
   EXPECT_EQ(trouble_of({.code = Code::kValidation, .message = ""}), Trouble::kNone);
 }
 
+TEST(ErrorRetryable, IsTrueForTransientErrorsOnly) {
+  const std::set<Code> retryable{Code::kTransactionConflict,
+                                 Code::kTransactionInProgress,
+                                 Code::kProvisionedThroughputExceeded,
+                                 Code::kThrottling,
+                                 Code::kRequestLimitExceeded,
+                                 Code::kLimitExceeded,
+                                 Code::kInternalServerError,
+                                 Code::kServiceUnavailable,
+                                 Code::kTimeout,
+                                 Code::kUnavailable,
+                                 Code::kOutcomeUnknown};
+  for (int i = 0; i <= static_cast<int>(Code::kExpired); ++i) {
+    const Error error{.code = static_cast<Code>(i), .message = ""};
+    EXPECT_EQ(error.retryable(), retryable.contains(error.code)) << code_name(error.code);
+    EXPECT_EQ(trouble_of(error) != Trouble::kNone, error.retryable()) << code_name(error.code);
+  }
+  EXPECT_TRUE(cancelled({"None", "ThrottlingError"}).retryable());
+  EXPECT_TRUE(cancelled({"ProvisionedThroughputExceeded"}).retryable());
+  EXPECT_TRUE(cancelled({"ConditionalCheckFailed", "TransactionConflict"}).retryable());
+  EXPECT_FALSE(cancelled({"None", "ConditionalCheckFailed"}).retryable());
+  EXPECT_FALSE(cancelled({"ValidationError"}).retryable());
+  EXPECT_FALSE(cancelled({"ItemCollectionSizeLimitExceeded"}).retryable());
+}
+
 TEST(WithRetries, EndsAfterTheLastAttempt) {
   FakeTime time;
   const nanoseconds before = time.since_boot();
@@ -43,7 +70,8 @@ TEST(WithRetries, EndsAfterTheLastAttempt) {
   });
   EXPECT_EQ(attempts, 4);
   EXPECT_GT(time.since_boot(), before);
-  EXPECT_EQ(result.error().code, Code::kConflict);
+  EXPECT_EQ(result.error().code, Code::kTransactionConflict);
+  EXPECT_TRUE(result.error().retryable());
   EXPECT_EQ(result.error().detail->reasons.size(), 1U);
 }
 

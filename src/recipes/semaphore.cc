@@ -20,7 +20,7 @@ using namespace recipes;
 namespace {
 
 using std::chrono::nanoseconds;
-using Answer = Acquisition::Answer;
+using LockAnswer = Acquisition::Answer;
 
 constexpr std::size_t kMaxUserBytes = 100;
 
@@ -45,18 +45,22 @@ class Patience {
 
   // Whether to take another step after `answer`. One who does not wait still repeats what had no
   // answer.
-  bool goes_on(Answer answer) {
-    if (answer == Answer::kOnward) return left().count() > 0;
-    if (answer == Answer::kChanged && at_once()) return ++changes_, true;
+  bool goes_on(LockAnswer answer) {
+    if (answer == LockAnswer::kOnward) return left().count() > 0;
+    if (answer == LockAnswer::kChanged && at_once()) return ++changes_, true;
     if (waits_) return left().count() > 0;
-    if (answer == Answer::kHeld || answer == Answer::kChanged) return false;
-    const int most = answer == Answer::kUnknown ? std::min(retry_.max_attempts, kMaxUnknownAttempts)
-                                                : retry_.max_attempts;
+    if (answer == LockAnswer::kHeld || answer == LockAnswer::kChanged) return false;
+    const int most = answer == LockAnswer::kUnknown
+                         ? std::min(retry_.max_attempts, kMaxUnknownAttempts)
+                         : retry_.max_attempts;
     return ++repeats_ < most;
   }
   bool at_once() const { return changes_ < kMaxChanges; }
   void calm_down() { changes_ = 0; }
   bool waits() const { return waits_; }
+  // For the requests of one step. What takes a whole lease would yield one that is over; the last
+  // step before the deadline has the time of one attempt.
+  nanoseconds for_a_step(nanoseconds lease) const { return std::clamp(left(), lease / 3, lease); }
   nanoseconds left() const { return waits_ ? deadline_ - time_.since_boot() : nanoseconds::max(); }
 
  private:
@@ -71,13 +75,15 @@ class Patience {
 };
 
 // Why acquire ends without a permit.
-Failure refusal(const Acquisition& acquisition, const LockName& name, Answer answer, bool waited) {
-  if (answer == Answer::kHeld) {
+Failure refusal(const Acquisition& acquisition, const LockName& name, LockAnswer answer,
+                bool waited) {
+  if (answer == LockAnswer::kHeld) {
     return waited ? acquisition.held(Code::kTimeout, "is still held")
                   : acquisition.held(Code::kHeld, "is held");
   }
   if (waited) return fail(Code::kTimeout, name.text + " was not to be had in time");
-  if (answer == Answer::kChanged) return fail(Code::kHeld, name.text + " changes hands too fast");
+  if (answer == LockAnswer::kChanged)
+    return fail(Code::kHeld, name.text + " changes hands too fast");
   return Failure(final_error(acquisition.error()));
 }
 
@@ -163,7 +169,9 @@ Result<Lease> Semaphore::acquire(const LockName& name, const AcquireOptions& opt
     if (shared->state_->permits() != options.permits) {
       return fail(Code::kLimitsDisagree, name.text + " is held with other permits");
     }
-    return std::move(*shared);
+    const auto satisfied = shared->state_->satisfy(options, stop);
+    if (satisfied) return std::move(*shared);
+    if (satisfied.error().code != Code::kLost) return Failure(satisfied.error());
   }
   Acquisition acquisition(table, state_->sightings, name, options);
   Patience patience(table, options.wait);
@@ -176,14 +184,18 @@ Result<Lease> Semaphore::acquire(const LockName& name, const AcquireOptions& opt
   bool eager = true;
   for (int waits = 0;; ++waits) {
     if (stop.stop_requested()) return give_up(fail(Code::kCancelled, "stopped while waiting"));
+    const CallLimits limits(lock_bounds(options.lease, patience.for_a_step(options.lease), stop));
     const auto stepped = acquisition.step(eager);
     bell.answered();
+    if (stepped && *stepped == LockAnswer::kTaken) {
+      return state_->make_lease(acquisition, name, options);
+    }
+    if (stop.stop_requested()) continue;
     if (!stepped) return give_up(Failure(stepped.error()));
-    if (*stepped == Answer::kTaken) return state_->make_lease(acquisition, name, options);
     if (acquisition.place()) bell.set_place(*acquisition.place());
 
     const bool at_once =
-        *stepped == Answer::kOnward || (*stepped == Answer::kChanged && patience.at_once());
+        *stepped == LockAnswer::kOnward || (*stepped == LockAnswer::kChanged && patience.at_once());
     if (!patience.goes_on(*stepped)) {
       return give_up(refusal(acquisition, name, *stepped, patience.waits()));
     }

@@ -8,11 +8,10 @@
 #include <utility>
 
 #include "recipes/keys.h"
+#include "recipes/settings.h"
 
 namespace stator::recipes {
 namespace {
-
-constexpr int kMaxShards = 256;
 
 // The names below the city, from the coarsest.
 std::array<std::pair<std::string_view, const std::string*>, 3> names_of(const Location& place) {
@@ -40,8 +39,8 @@ int shards_of(const SensorOptions& options, const std::string& city) {
   return found == options.city_shards.end() ? 1 : found->second;
 }
 
-int shard_of(const SensorOptions& options, const std::string& city, const SensorId& id) {
-  return static_cast<int>(hash_of(id.text) % static_cast<uint64_t>(shards_of(options, city)));
+int shard_of(int shards, const SensorId& id) {
+  return static_cast<int>(hash_of(id.text) % static_cast<uint64_t>(shards));
 }
 
 std::string sensor_partition(const SensorOptions& options, const SensorId& id) {
@@ -122,7 +121,8 @@ Item reading_item(const SensorOptions& options, const Reading& reading) {
   item.emplace("value", reading.value);
   if (!reading.unit.empty()) item.emplace("unit", reading.unit);
   if (options.retention) {
-    item.emplace(options.names.expiry, reading.at.unix_seconds() + options.retention->count());
+    item.emplace(options.names.expiry, reading.at.unix_seconds() + options.retention->count() +
+                                           std::chrono::seconds(kDeletionGrace).count());
   }
   return item;
 }
@@ -173,9 +173,26 @@ Result<void> check_options(const SensorOptions& options) {
   STATOR_CHECK_OK(check_table(options.table));
   const SensorNames& names = options.names;
   // Our own attributes, which a key of the table must not be.
-  std::set<std::string_view> taken{
-      "city", "building", "floor", "room", "id",  "type", "version", "shard", "nonce",
-      "unit", "value",    "count", "sum",  "min", "max",  "first",   "last",  "decommissioned_at"};
+  std::set<std::string_view> taken{"city",
+                                   "building",
+                                   "floor",
+                                   "room",
+                                   "id",
+                                   "type",
+                                   "version",
+                                   "shard",
+                                   "nonce",
+                                   "unit",
+                                   "value",
+                                   "count",
+                                   "sum",
+                                   "min",
+                                   "max",
+                                   "first",
+                                   "last",
+                                   "decommissioned_at",
+                                   "stator_settings",
+                                   "stator_version"};
   for (const auto& [argument, name] :
        {std::pair("names.partition_key", &names.partition_key),
         std::pair("names.sort_key", &names.sort_key),
@@ -201,12 +218,8 @@ Result<void> check_options(const SensorOptions& options) {
   if (names.reading_prefix <= "MINUTE$" || names.reading_prefix + ":" >= kInfoKey) {
     return invalid("names.reading_prefix", "must be after MINUTE# and before SENSORINFO");
   }
-  if (options.retention && options.retention->count() < 0) {
-    return invalid("retention", "must not be negative");
-  }
-  if (options.roll_up_retention && options.roll_up_retention->count() < 0) {
-    return invalid("roll_up_retention", "must not be negative");
-  }
+  STATOR_CHECK_OK(check_retention("retention", options.retention));
+  STATOR_CHECK_OK(check_retention("roll_up_retention", options.roll_up_retention));
   for (const auto& [city, shards] : options.city_shards) {
     if (shards < 1 || shards > kMaxShards) {
       return invalid("city_shards", "must be 1 to 256 for each city");

@@ -7,6 +7,8 @@
 //   SENSOR#<id>         MINUTE#, HOUR#, DAY#<time>#<unit>#        both; before READ#
 //   CITY#<city>[#<n>]   LOCATION#<building>#<floor>#<room>#<id>#  kLocationItems; n: the shard
 //
+//   SENSOR##SETTINGS    SETTINGS                                  both; see sensor_settings.h
+//
 // kIndexed has an index over the SENSORINFO items of sensors in service: gsi_pk and gsi_sk with
 // what pk and sk of the location item hold (kComposed), or city; building, floor, room, id
 // (kMultiAttribute). Every name is escaped and followed by a delimiter, so that no place is a
@@ -22,10 +24,11 @@ namespace stator::recipes {
 
 inline constexpr const char* kInfoKey = "SENSORINFO";
 inline constexpr std::size_t kMaxWordBytes = 256;  // a type, a unit
+inline constexpr int kMaxShards = 256;
 
 bool is_multi_attribute(const SensorOptions& options);
 int shards_of(const SensorOptions& options, const std::string& city);
-int shard_of(const SensorOptions& options, const std::string& city, const SensorId& id);
+int shard_of(int shards, const SensorId& id);
 
 std::string sensor_partition(const SensorOptions& options, const SensorId& id);
 std::string city_partition(const SensorOptions& options, const std::string& city, int shard);

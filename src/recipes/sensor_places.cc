@@ -79,6 +79,12 @@ Item start_key(const SensorOptions& options, const Location& place, int shard,
   return key;
 }
 
+CursorSeal seal_of(const SensorOptions& options, const Location& place) {
+  return {.key = options.cursor_key,
+          .question = {"sensors at", options.table, kind_of(options),
+                       city_partition(options, place.city, 0), place_prefix(place)}};
+}
+
 std::optional<Position> position_of(const SensorOptions& options, const Item& entry) {
   if (is_multi_attribute(options)) {
     Position position;
@@ -103,15 +109,13 @@ std::optional<Position> position_of(const SensorOptions& options, const Item& en
 
 }  // namespace
 
+Result<Position> SensorPlaces::start_of(const Location& place, const PageOptions& page) const {
+  if (page.cursor.empty()) return Position();
+  return read_cursor(seal_of(options_, place), page.cursor, is_multi_attribute(options_) ? 4 : 2);
+}
+
 Result<Page<SensorId>> SensorPlaces::at(const Location& place, const PageOptions& page) const {
-  const CursorSeal seal{.key = options_.cursor_key,
-                        .question = {"sensors at", options_.table, kind_of(options_),
-                                     city_partition(options_, place.city, 0), place_prefix(place)}};
-  const bool multi = is_multi_attribute(options_);
-  Position start;
-  if (!page.cursor.empty()) {
-    STATOR_TRY(start, read_cursor(seal, page.cursor, multi ? 4 : 2));
-  }
+  STATOR_TRY(const Position start, start_of(place, page));
   const auto wanted = static_cast<std::size_t>(page.limit) + 1;
   std::vector<Position> found;
   const int shards = shards_of(options_, place.city);
@@ -138,7 +142,7 @@ Result<Page<SensorId>> SensorPlaces::at(const Location& place, const PageOptions
   const bool more = found.size() == wanted;
   if (more) found.pop_back();
   for (const Position& position : found) answer.items.push_back({position.back()});
-  if (more) answer.next = make_cursor(seal, found.back());
+  if (more) answer.next = make_cursor(seal_of(options_, place), found.back());
   return answer;
 }
 

@@ -4,6 +4,9 @@
 // Lifetime: borrows everything that it is made with.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "stator/recipes/sensors.h"
 
 namespace stator::recipes {
@@ -15,6 +18,10 @@ class SensorPlaces {
 
   // Arguments that have been checked.
   Result<Page<SensorId>> at(const Location& place, const PageOptions& page) const;
+
+  // Where a page begins: no position, or that of its cursor.
+  using Position = std::vector<std::string>;
+  Result<Position> start_of(const Location& place, const PageOptions& page) const;
 
  private:
   Client& client_;

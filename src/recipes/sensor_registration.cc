@@ -83,7 +83,7 @@ Result<void> SensorRegistration::write(TransactWriteItem info,
 
 Result<Sensor> SensorRegistration::add(Sensor sensor) const {
   sensor.version = 1;
-  sensor.shard = shard_of(options_, sensor.location.city, sensor.id);
+  sensor.shard = terms_.shard_for(sensor.location.city, sensor.id, time_.now());
   sensor.decommissioned.reset();
   const std::string nonce = random_uuid();
   Item info = info_item(options_, sensor);
@@ -157,7 +157,7 @@ Result<Sensor> SensorRegistration::move(const Sensor& known, const Location& to)
   if (has_location_items() && known.version == 0) return foreign_place(known.id);
   Sensor moved = known;
   moved.location = to;
-  moved.shard = shard_of(options_, to.city, known.id);
+  moved.shard = terms_.shard_for(to.city, known.id, time_.now());
   moved.version = known.version + 1;
   moved.decommissioned.reset();
   const std::string nonce = random_uuid();

@@ -5,14 +5,15 @@
 // Lifetime: borrows everything that it is made with.
 #pragma once
 
+#include "recipes/sensor_settings.h"
 #include "stator/recipes/sensors.h"
 
 namespace stator::recipes {
 
 class SensorRegistration {
  public:
-  SensorRegistration(Client& client, const SensorOptions& options, TimeSource& time)
-      : client_(client), options_(options), time_(time) {}
+  SensorRegistration(Client& client, const SensorTerms& terms, TimeSource& time)
+      : client_(client), terms_(terms), options_(terms.options), time_(time) {}
 
   Result<Sensor> add(Sensor sensor) const;
   Result<Sensor> get(const SensorId& id) const;
@@ -31,6 +32,7 @@ class SensorRegistration {
   Result<void> decommission_indexed(const SensorId& id) const;
 
   Client& client_;
+  const SensorTerms& terms_;
   const SensorOptions& options_;
   TimeSource& time_;
 };

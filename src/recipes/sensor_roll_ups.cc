@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A roll-up is replaced on condition of the version that was read before its readings were. So one
 // that is stored after another is made of readings that were read after that other was stored, and
-// has all that were recorded by then: an old sum never replaces a newer one. Where the condition
-// fails, the period is made again.
+// has all that were recorded by then: an old sum never replaces a newer one. If the condition
+// fails, the period is made again. Versions never start again: the roll-up of a unit that no
+// reading has any more stays, with a count of 0 and one version more.
+//
+// A period of which readings may have expired is never made again: by the retention that the table
+// stores, and by the expiry that each reading carries.
 #include "recipes/sensor_roll_ups.h"
 
 #include <algorithm>
@@ -65,7 +69,8 @@ Item item_of(const SensorOptions& options, const SensorId& id, const RollUp& rol
   if (options.roll_up_retention) {
     item.emplace(options.names.expiry, roll_up.from.unix_seconds() +
                                            period_length(roll_up.period).count() +
-                                           options.roll_up_retention->count());
+                                           options.roll_up_retention->count() +
+                                           std::chrono::seconds(kDeletionGrace).count());
   }
   return item;
 }
@@ -80,6 +85,18 @@ QueryRequest range_query(const SensorOptions& options, const SensorId& id, std::
                            {":first", std::move(first)},
                            {":last", std::move(last)}},
           .consistent_read = true};
+}
+
+// Whether a reading from the begin of the period would have been deleted by now, had it been stored
+// as this one was.
+bool may_lack_readings(const SensorOptions& options, const Item& reading, Time at, Time begin,
+                       Time now) {
+  const auto expires_at = int64_in(reading, options.names.expiry);
+  if (!expires_at || *expires_at < Time::kMinSeconds || *expires_at > Time::kMaxSeconds) {
+    return false;
+  }
+  const int64_t lifetime = *expires_at - at.unix_seconds();
+  return begin.unix_seconds() + lifetime <= now.unix_seconds();
 }
 
 QueryRequest readings_query(const SensorOptions& options, const SensorId& id, Time from, Time to) {
@@ -144,17 +161,24 @@ Result<std::optional<Time>> SensorRollUps::next_reading(const SensorId& id, Time
   return std::optional(reading->at);
 }
 
+// The first period from `from` on of which neither readings nor the roll-up have expired.
+Time SensorRollUps::first_whole(Period period, Time from) const {
+  const std::chrono::nanoseconds length = period_length(period);
+  const Time now = time_.now();
+  const auto not_before = [&](Time edge) {
+    if (!edge.in_range()) return;
+    const Time begin = period_begin(period, edge);
+    from = std::max(from, begin < edge ? begin + length : begin);
+  };
+  if (const auto whole_from = terms_.whole_from(now)) not_before(*whole_from);
+  if (options_.roll_up_retention) not_before(now - *options_.roll_up_retention - length);
+  return from;
+}
+
 Result<RolledUp> SensorRollUps::make(const SensorId& id, Period period, Time from, Time to,
                                      const std::stop_token& stop) const {
   const std::chrono::nanoseconds length = period_length(period);
-  if (options_.retention) {
-    // Of the period that the retention's edge is in, some readings may be gone.
-    const Time edge = time_.now() - *options_.retention;
-    if (edge.in_range()) {
-      const Time begin = period_begin(period, edge);
-      from = std::max(from, begin < edge ? begin + length : begin);
-    }
-  }
+  from = first_whole(period, from);
   RolledUp all;
   while (from < to) {
     if (from + length * kWindowPeriods < to) {  // where there may be long gaps
@@ -200,7 +224,9 @@ Result<bool> SensorRollUps::store(const SensorId& id, const RollUp& roll_up,
     put.names = Names{{"#pk", options_.names.partition_key}};
     put.item.emplace("version", 1);
   } else {
-    put.condition = "#version = :version";
+    put.condition = old->second.version == 0
+                        ? "attribute_not_exists(#version) OR #version = :version"
+                        : "#version = :version";
     put.names = Names{{"#version", "version"}};
     put.values = Values{{":version", old->second.version}};
     put.item.emplace("version", old->second.version + 1);
@@ -225,15 +251,10 @@ Result<RolledUp> SensorRollUps::store_period(const SensorId& id, const RollUpByU
   const std::string prefix = roll_up_prefix(any.period, any.from) + "#";
   for (auto old = stored.lower_bound(prefix); old != stored.end() && old->first.starts_with(prefix);
        ++old) {
-    if (units.contains(old->second.roll_up.unit)) continue;
-    const DeleteItemRequest erase{
-        .table = options_.table,
-        .key = key_of(options_, sensor_partition(options_, id), old->first),
-        .condition = "attribute_not_exists(#version) OR #version = :version",
-        .names = Names{{"#version", "version"}},
-        .values = Values{{":version", old->second.version}}};
-    auto erased = with_retries(options_.retry, time_, [&] { return client_.delete_item(erase); });
-    if (!erased) return failure_of(std::move(erased));
+    const RollUp& gone = old->second.roll_up;
+    if (units.contains(gone.unit) || gone.count == 0) continue;
+    const RollUp none{.period = gone.period, .from = gone.from, .unit = gone.unit};
+    STATOR_CHECK_OK(store(id, none, stored));
     ++done.changed;
   }
   return done;
@@ -244,11 +265,15 @@ Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, T
                                             const std::stop_token& stop, int attempt) const {
   STATOR_TRY(const StoredByKey before, stored(id, period, from, to));
   RolledUp done;
+  const Time now = time_.now();
   Time begin;
   RollUpByUnit units;           // of the period that begins there
+  bool is_whole = true;         // that period
   std::vector<Time> overtaken;  // periods that another has made meanwhile
   const auto finish = [&]() -> Result<void> {
-    auto made = store_period(id, std::exchange(units, {}), before);
+    const RollUpByUnit of_period = std::exchange(units, {});
+    if (!std::exchange(is_whole, true)) return {};
+    auto made = store_period(id, of_period, before);
     if (made) {
       add(done, *made);
     } else if (made.error().code == Code::kConditionalCheckFailed) {
@@ -271,6 +296,7 @@ Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, T
         STATOR_CHECK_OK(finish());
         begin = its;
       }
+      if (may_lack_readings(options_, item, reading->at, begin, now)) is_whole = false;
       add_to(units.try_emplace(reading->unit, RollUp{period, begin, reading->unit}).first->second,
              *reading);
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "recipes/sensor_settings.h"
 #include "stator/recipes/sensors.h"
 
 namespace stator::recipes {
@@ -28,8 +29,8 @@ std::optional<RollUp> roll_up_of(const SensorOptions& options, Period period, co
 
 class SensorRollUps {
  public:
-  SensorRollUps(Client& client, const SensorOptions& options, TimeSource& time)
-      : client_(client), options_(options), time_(time) {}
+  SensorRollUps(Client& client, const SensorTerms& terms, TimeSource& time)
+      : client_(client), terms_(terms), options_(terms.options), time_(time) {}
 
   // Every period that begins from `from` to before `to`, which are begins themselves, kEndOfTime
   // at the latest.
@@ -44,6 +45,7 @@ class SensorRollUps {
   using StoredByKey = std::map<std::string, Stored>;
   using RollUpByUnit = std::map<std::string, RollUp>;
 
+  Time first_whole(Period period, Time from) const;
   Result<std::optional<Time>> next_reading(const SensorId& id, Time from, Time to) const;
   Result<RolledUp> make_window(const SensorId& id, Period period, Time from, Time to,
                                const std::stop_token& stop, int attempt) const;
@@ -53,6 +55,7 @@ class SensorRollUps {
                                 const StoredByKey& stored) const;
 
   Client& client_;
+  const SensorTerms& terms_;
   const SensorOptions& options_;
   TimeSource& time_;
 };

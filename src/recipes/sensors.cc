@@ -2,6 +2,7 @@
 #include "stator/recipes/sensors.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "recipes/sensor_places.h"
 #include "recipes/sensor_registration.h"
 #include "recipes/sensor_roll_ups.h"
+#include "recipes/sensor_settings.h"
 #include "recipes/sensor_writes.h"
 
 namespace stator {
@@ -22,12 +24,16 @@ namespace {
 
 constexpr Time kBeginOfTime{std::chrono::sys_seconds(std::chrono::seconds(Time::kMinSeconds))};
 
+using Terms = std::shared_ptr<const SensorTerms>;
+
 // The items of one sensor between two sort keys, both included.
 struct KeyRange {
   const char* question;
   std::string first;
   std::string last;
-  std::string not_before;  // what is below has expired, as of now; not part of the question
+  // The key below which all has expired, as of now; not part of the question.
+  std::function<std::string(const Terms&)> not_before;
+  std::string filter = {};
 };
 
 }  // namespace
@@ -38,9 +44,10 @@ struct SensorRegistry::State {
   TimeSource& time;
   Result<void> valid;  // the options
   mutable RegisteredSensors registered = {};
+  SensorSettingsItem settings{client, options, time};
 
-  SensorRegistration registration() const { return {client, options, time}; }
-  SensorRollUps roll_ups() const { return {client, options, time}; }
+  SensorRegistration registration(const Terms& terms) const { return {client, *terms, time}; }
+  SensorRollUps roll_ups(const Terms& terms) const { return {client, *terms, time}; }
 
   Result<void> check(const SensorId& id) const {
     STATOR_CHECK_OK(valid);
@@ -48,9 +55,9 @@ struct SensorRegistry::State {
   }
 
   // The sort key below which readings have expired.
-  std::string oldest_reading() const {
-    if (!options.retention) return first_reading_key(options);
-    const Time edge = time.now() - *options.retention;
+  std::string oldest_reading(const Terms& terms) const {
+    if (!terms->options.retention) return first_reading_key(options);
+    const Time edge = time.now() - *terms->options.retention;
     return edge.in_range() ? reading_key(options, edge) : first_reading_key(options);
   }
 
@@ -67,12 +74,13 @@ Result<Page<T>> SensorRegistry::State::page_of(const SensorId& id, const KeyRang
   const CursorSeal seal{.key = options.cursor_key,
                         .question = {range.question, options.table, pk, range.first, range.last,
                                      page.newest_first ? "new" : "old"}};
-  const std::string first = std::max(range.first, range.not_before);
   std::string after;
   if (!page.cursor.empty()) {
     STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
     after = parts[0];
   }
+  STATOR_TRY(const Terms terms, settings.terms(SensorUse::kReadReadings));
+  const std::string first = std::max(range.first, range.not_before(terms));
   // Time has passed over all that would follow.
   if (first > range.last || (page.newest_first && !after.empty() && after < first)) {
     return Page<T>();
@@ -84,6 +92,11 @@ Result<Page<T>> SensorRegistry::State::page_of(const SensorId& id, const KeyRang
       .values = Values{{":pk", pk}, {":first", first}, {":last", range.last}},
       .forward = !page.newest_first,
       .consistent_read = true};
+  if (!range.filter.empty()) {
+    request.filter = range.filter;
+    request.names->emplace("#count", "count");
+    request.values->emplace(":zero", 0);
+  }
   if (!after.empty() && after >= first) request.exclusive_start_key = key_of(options, pk, after);
   STATOR_TRY(const ItemPage found,
              query_page(client, options.retry, time, std::move(request), page.limit));
@@ -113,12 +126,14 @@ SensorRegistry::SensorRegistry(Client& client, SensorOptions options) {
 Result<Sensor> SensorRegistry::add(const Sensor& sensor) const {
   STATOR_CHECK_OK(state_->valid);
   STATOR_CHECK_OK(check_sensor(state_->options, sensor));
-  return state_->registration().add(sensor);
+  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
+  return state_->registration(terms).add(sensor);
 }
 
 Result<Sensor> SensorRegistry::get(const SensorId& id) const {
   STATOR_CHECK_OK(state_->check(id));
-  return state_->registration().get(id);
+  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kReadReadings));
+  return state_->registration(terms).get(id);
 }
 
 Result<Sensor> SensorRegistry::move(const Sensor& known, const Location& to) const {
@@ -128,13 +143,15 @@ Result<Sensor> SensorRegistry::move(const Sensor& known, const Location& to) con
   STATOR_CHECK_OK(check_sensor(state_->options, known));
   STATOR_CHECK_OK(check_sensor(state_->options, moved));
   if (known.version < 0) return invalid("version", "must not be negative");
-  return state_->registration().move(known, to);
+  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
+  return state_->registration(terms).move(known, to);
 }
 
 Result<void> SensorRegistry::decommission(const SensorId& id) const {
   STATOR_CHECK_OK(state_->check(id));
+  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
   state_->registered.remove(id.text);
-  auto gone = state_->registration().decommission(id);
+  auto gone = state_->registration(terms).decommission(id);
   // One that was found registered meanwhile is not any more.
   state_->registered.remove(id.text);
   return gone;
@@ -147,7 +164,8 @@ Result<Recorded> SensorRegistry::record(std::span<const Reading> readings, Check
   for (const Reading& reading : readings) {
     STATOR_CHECK_OK(check_reading(state.options, reading, now));
   }
-  const SensorWrites writes(state.client, state.options, state.time, state.registered);
+  STATOR_TRY(const Terms terms, state.settings.terms(SensorUse::kWriteReadings));
+  const SensorWrites writes(state.client, terms->options, state.time, state.registered);
   return writes.record(readings, check, now);
 }
 
@@ -155,12 +173,13 @@ Result<SensorReadings> SensorRegistry::latest(const SensorId& id, int count) con
   const State& state = *state_;
   STATOR_CHECK_OK(state.check(id));
   STATOR_CHECK_OK(check_limit("count", count));
+  STATOR_TRY(const Terms terms, state.settings.terms(SensorUse::kReadReadings));
   const SensorNames& names = state.options.names;
   QueryRequest request{.table = state.options.table,
                        .key_condition = "#pk = :pk AND #sk BETWEEN :first AND :info",
                        .names = Names{{"#pk", names.partition_key}, {"#sk", names.sort_key}},
                        .values = Values{{":pk", sensor_partition(state.options, id)},
-                                        {":first", state.oldest_reading()},
+                                        {":first", state.oldest_reading(terms)},
                                         {":info", kInfoKey}},
                        .forward = false,
                        .consistent_read = true};
@@ -170,7 +189,7 @@ Result<SensorReadings> SensorRegistry::latest(const SensorId& id, int count) con
   // A sensor's own item sorts after its readings: without it the first item is a reading.
   const std::string* sk = found.empty() ? nullptr : text_in(found[0], names.sort_key);
   if (sk == nullptr || *sk != kInfoKey) return not_registered(id);
-  STATOR_TRY(Sensor sensor, state.registration().sensor_in(found[0]));
+  STATOR_TRY(Sensor sensor, state.registration(terms).sensor_in(found[0]));
   SensorReadings answer{.sensor = std::move(sensor), .readings = {}};
   for (std::size_t i = 1; i < found.size(); ++i) {
     auto reading = reading_of(state.options, id, found[i]);
@@ -194,7 +213,7 @@ Result<Page<Reading>> SensorRegistry::readings(const SensorId& id, const TimeRan
       .first = range.from ? reading_key(options, *range.from) : first_reading_key(options),
       .last = range.to ? reading_key(options, *range.to - std::chrono::nanoseconds(1))
                        : last_reading_key(options),
-      .not_before = state.oldest_reading()};
+      .not_before = [&](const Terms& terms) { return state.oldest_reading(terms); }};
   return state.page_of<Reading>(id, keys, page,
                                 [&](const Item& item) { return reading_of(options, id, item); });
 }
@@ -207,8 +226,9 @@ Result<RolledUp> SensorRegistry::roll_up(const SensorId& id, Period period, cons
   const Time to = range.to.value_or(kEndOfTime);
   if (to <= from) return RolledUp();
   const Time last = period_begin(period, to - std::chrono::nanoseconds(1));
-  return state_->roll_ups().make(id, period, period_begin(period, from),
-                                 last + period_length(period), stop);
+  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWriteReadings));
+  return state_->roll_ups(terms).make(id, period, period_begin(period, from),
+                                      last + period_length(period), stop);
 }
 
 Result<RolledUp> SensorRegistry::roll_up(std::span<const Reading> readings, Period period,
@@ -220,6 +240,7 @@ Result<RolledUp> SensorRegistry::roll_up(std::span<const Reading> readings, Peri
     if (!reading.at.in_range()) return invalid("at", "is not in the years 1 to 9999");
     begins.emplace(reading.sensor, period_begin(period, reading.at));
   }
+  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWriteReadings));
   RolledUp all;
   const auto length = period_length(period);
   for (auto begin = begins.begin(); begin != begins.end();) {
@@ -229,7 +250,7 @@ Result<RolledUp> SensorRegistry::roll_up(std::span<const Reading> readings, Peri
     for (; begin != begins.end() && begin->first == id && begin->second == to; ++begin) {
       to = to + length;
     }
-    STATOR_TRY(const RolledUp made, state_->roll_ups().make(id, period, from, to, stop));
+    STATOR_TRY(const RolledUp made, state_->roll_ups(terms).make(id, period, from, to, stop));
     all.made += made.made;
     all.changed += made.changed;
   }
@@ -246,14 +267,16 @@ Result<Page<RollUp>> SensorRegistry::roll_ups(const SensorId& id, Period period,
   const Time from = range.from.value_or(kBeginOfTime);
   const Time to = range.to.value_or(kEndOfTime);
   if (to <= from) return Page<RollUp>();
-  KeyRange keys{.question = "roll-ups",
-                .first = roll_up_prefix(period, from),
-                .last = roll_up_prefix(period, to - std::chrono::nanoseconds(1)) + "$",
-                .not_before = {}};
-  if (state.options.roll_up_retention) {
-    const Time edge = state.time.now() - *state.options.roll_up_retention;
-    if (edge.in_range()) keys.not_before = roll_up_prefix(period, period_begin(period, edge));
-  }
+  const auto not_before = [&](const Terms& terms) -> std::string {
+    if (!terms->options.roll_up_retention) return {};
+    const Time edge = state.time.now() - *terms->options.roll_up_retention;
+    return edge.in_range() ? roll_up_prefix(period, period_begin(period, edge)) : std::string();
+  };
+  const KeyRange keys{.question = "roll-ups",
+                      .first = roll_up_prefix(period, from),
+                      .last = roll_up_prefix(period, to - std::chrono::nanoseconds(1)) + "$",
+                      .not_before = not_before,
+                      .filter = "#count <> :zero"};
   return state.page_of<RollUp>(
       id, keys, page, [&](const Item& item) { return roll_up_of(state.options, period, item); });
 }
@@ -263,7 +286,20 @@ Result<Page<SensorId>> SensorRegistry::at(const Location& place, const PageOptio
   STATOR_CHECK_OK(state.valid);
   STATOR_CHECK_OK(check_place(state.options, place));
   STATOR_CHECK_OK(check_limit("limit", page.limit));
-  return SensorPlaces(state.client, state.options, state.time).at(place, page);
+  // A bad cursor is refused before any request.
+  STATOR_CHECK_OK(SensorPlaces(state.client, state.options, state.time).start_of(place, page));
+  STATOR_TRY(const Terms terms, state.settings.terms(SensorUse::kReadPlaces));
+  return SensorPlaces(state.client, terms->options, state.time).at(place, page);
+}
+
+Result<SensorSettings> SensorRegistry::settings() const {
+  STATOR_CHECK_OK(state_->valid);
+  return state_->settings.read();
+}
+
+Result<SensorSettings> SensorRegistry::change_settings(const SensorSettings& to) const {
+  STATOR_CHECK_OK(state_->valid);
+  return state_->settings.change(to);
 }
 
 RecipeTable SensorRegistry::table_definition(const SensorOptions& options) {

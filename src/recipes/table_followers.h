@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who follows whom, in a table of its own: partition key `author`, sort key `follower`, and the
-// other way round in the index `Following` where that is asked.
+// other way round in the index `Following` where that is asked. Who followed an author once is in
+// the partition `FORMER#<author>`, since copies of the author's posts may still be in that feed.
 //
 // Thread safety: every method from any thread at once. Lifetime: borrows the client and the time.
 #pragma once
@@ -12,22 +13,27 @@
 namespace stator::recipes {
 
 inline constexpr std::size_t kMaxUserIdBytes = 1024;
+inline constexpr const char* kFormerPrefix = "FORMER#";
 
 class TableFollowers final : public Followers {
  public:
   TableFollowers(Client& client, std::string table, RetryPolicy policy, TimeSource& time)
       : client_(client), table_(std::move(table)), policy_(policy), time_(time) {}
 
-  // Both are idempotent.
+  // Both are idempotent. A removal that arrives late does not undo a later add().
   Result<void> add(const UserId& user, const UserId& author);
   Result<void> remove(const UserId& user, const UserId& author);
   // In the order of their ids; the cursor is the last one's.
   Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) override;
   Result<Page<UserId>> following(const UserId& user, int limit, const std::string& cursor) override;
 
+  // Who ever unfollowed the author, including those who follow again.
+  Result<Page<UserId>> former(const UserId& author, int limit, const std::string& cursor);
+
   static CreateTableRequest table_definition(const std::string& table, bool with_following);
 
  private:
+  Result<Page<UserId>> partition(const std::string& author, int limit, const std::string& cursor);
   Result<Page<UserId>> users(QueryRequest request, const char* attribute, int limit);
 
   Client& client_;

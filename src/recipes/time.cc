@@ -70,8 +70,8 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
   if (!minute || *minute > 59 || !take(text, ":")) return std::nullopt;
   const auto second = take_digits(text, 2);
   if (!second || *second > 59) return std::nullopt;
-  const auto nanoseconds = take_nanoseconds(text);
-  if (!nanoseconds) return std::nullopt;
+  const auto fraction = take_nanoseconds(text);
+  if (!fraction) return std::nullopt;
   const auto offset = take_offset(text);
   if (!offset || !text.empty()) return std::nullopt;
 
@@ -82,7 +82,7 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
   const std::chrono::sys_seconds seconds = std::chrono::sys_days(date) + std::chrono::hours(*hour) +
                                            std::chrono::minutes(*minute) +
                                            std::chrono::seconds(*second) - *offset;
-  return Time(seconds) + std::chrono::nanoseconds(*nanoseconds);
+  return Time(seconds) + std::chrono::nanoseconds(*fraction);
 }
 
 // Far from where adding it to a clock's now would overflow.

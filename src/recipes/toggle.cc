@@ -2,7 +2,13 @@
 // Items of a toggle share the partition `TOGGLE#<id>` (options.id_prefix before the id):
 //
 //   LOG#<time><event id>   one an event, ordered by (time, event id)
-//   LATEST                 kGated only: the greatest event so far
+//   LATEST                 kGated only: the greatest event so far, which a gated save compares with
+//
+// The latest is the last of the log in both modes. So no reader misses what writers of another mode
+// have saved. The partition `TOGGLE##SETTINGS` stores the mode and the retention.
+//
+// With retention a superseded entry expires that long after the event that superseded it, and later
+// than that by a grace. So whatever held at a time within the retention is in the log.
 //
 // The event id stands unescaped at the end of its key, since escaping would change its order.
 // docs/decisions/0010-toggle-answers.md tells why a save is a put and then a query.
@@ -18,6 +24,7 @@
 #include "recipes/cursor.h"
 #include "recipes/keys.h"
 #include "recipes/requests.h"
+#include "recipes/toggle_settings.h"
 #include "recipes/value_text.h"
 
 namespace stator {
@@ -32,7 +39,7 @@ constexpr std::string_view kLatestKey = "LATEST";
 constexpr std::string_view kLogPast = "LOG$";  // '$' follows '#'
 constexpr std::size_t kMaxEventIdBytes = 900;
 constexpr int kMaxParallel = 64;
-constexpr std::size_t kMaxKeyNameBytes = 255;
+constexpr std::size_t kKeyNameBytesMax = 255;
 constexpr int kSupersededLooked = 10;  // entries that a save with retention looks back over
 
 struct Event {
@@ -50,12 +57,12 @@ std::string log_key(Time at, std::string_view event) {
 
 Result<void> check_options(const ToggleOptions& options) {
   STATOR_CHECK_OK(check_table(options.table));
-  STATOR_CHECK_OK(check_text("partition_key", options.partition_key, kMaxKeyNameBytes));
-  STATOR_CHECK_OK(check_text("sort_key", options.sort_key, kMaxKeyNameBytes));
+  STATOR_CHECK_OK(check_text("partition_key", options.partition_key, kKeyNameBytesMax));
+  STATOR_CHECK_OK(check_text("sort_key", options.sort_key, kKeyNameBytesMax));
   if (options.partition_key == options.sort_key) {
     return invalid("sort_key", "must not be the partition key");
   }
-  return {};
+  return check_retention("retention", options.retention);
 }
 
 // The toggle's partition, options and id being checked.
@@ -71,29 +78,34 @@ Item key_of(const ToggleOptions& options, std::string_view pk, std::string_view 
   return {{options.partition_key, std::string(pk)}, {options.sort_key, std::string(sk)}};
 }
 
-Failure foreign_item() {
+using SharedTerms = std::shared_ptr<const ToggleTerms>;
+
+Failure foreign_event() {
   return fail(Code::kConflict, "the table holds an item here that is no toggle's");
+}
+
+constexpr std::size_t kLogTimeEnd = kLogPrefix.size() + kTimeKeyBytes;
+
+std::optional<Time> time_of_log(std::string_view sk) {
+  if (sk.size() <= kLogTimeEnd || sk[kLogTimeEnd] != '#') return std::nullopt;
+  return time_from_key(sk.substr(kLogPrefix.size(), kTimeKeyBytes));
 }
 
 Result<Switch<AttributeValue>> switch_of_log(const ToggleOptions& options, const Item& item) {
   const std::string* sk = text_in(item, options.sort_key);
   const auto state = item.find("state");
-  const std::size_t time_end = kLogPrefix.size() + kTimeKeyBytes;
-  if (sk == nullptr || state == item.end() || sk->size() <= time_end || (*sk)[time_end] != '#') {
-    return foreign_item();
-  }
-  const auto at = time_from_key(std::string_view(*sk).substr(kLogPrefix.size(), kTimeKeyBytes));
-  if (!at) return foreign_item();
-  return Switch<AttributeValue>{state->second, *at, EventId{sk->substr(time_end + 1)}};
+  const auto at = sk != nullptr ? time_of_log(*sk) : std::nullopt;
+  if (!at || state == item.end()) return foreign_event();
+  return Switch<AttributeValue>{state->second, *at, EventId{sk->substr(kLogTimeEnd + 1)}};
 }
 
 Result<Switch<AttributeValue>> switch_of_latest(const Item& item) {
   const Number* stamp = number_in(item, "stamp");
   const std::string* event = text_in(item, "event_id");
   const auto state = item.find("state");
-  if (stamp == nullptr || event == nullptr || state == item.end()) return foreign_item();
+  if (stamp == nullptr || event == nullptr || state == item.end()) return foreign_event();
   const auto at = time_from_number(*stamp);
-  if (!at) return foreign_item();
+  if (!at) return foreign_event();
   return Switch<AttributeValue>{state->second, *at, EventId{*event}};
 }
 
@@ -163,6 +175,7 @@ struct AnyToggle::State {
   Client& client;
   ToggleOptions options;
   TimeSource& time;
+  ToggleSettingsItem settings{client, options, time};
 
   QueryRequest log_query(const std::string& pk, std::string first, std::string last) const {
     return {.table = options.table,
@@ -180,7 +193,7 @@ struct AnyToggle::State {
     });
   }
 
-  Result<Saved> save_in_log(const Event& event) const {
+  Result<Saved> save_in_log(const Event& event, const SharedTerms& terms) const {
     const PutItemRequest put{.table = options.table,
                              .item = log_item(options, event),
                              .condition = "attribute_not_exists(#pk)",
@@ -193,27 +206,25 @@ struct AnyToggle::State {
       }
       STATOR_TRY(const auto existing, refused(event, event.sk, item_in(written.error())));
       STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing));
-      if (meaning == Saved::kDuplicate) return meaning;
+      if (meaning == Saved::kDuplicate) return settled(meaning, event, terms);
     }
-    if (options.answer == Answer::kStored && !options.retention) return Saved::kStored;
-    const Result<bool> newest = settle(event);
-    if (options.answer == Answer::kStored || !newest) return Saved::kStored;
+    if (options.answer == Answer::kStored) return settled(Saved::kStored, event, terms);
+    const Result<bool> newest = settle(event, terms);
+    if (!newest && terms->retention) return Failure(newest.error());
+    if (!newest) return Saved::kStored;
     return *newest ? Saved::kNewest : Saved::kLate;
   }
 
-  Result<Saved> save_gated(const Event& event) const {
+  Result<Saved> save_gated(const Event& event, const SharedTerms& terms) const {
     const TransactWriteItemsRequest request = gated_request(options, event);
     auto written =
         with_retries(options.retry, time, [&] { return client.transact_write_items(request); });
-    if (written) {
-      if (options.retention) (void)settle(event);  // the next save looks again
-      return Saved::kNewest;
-    }
+    if (written) return settled(Saved::kNewest, event, terms);
     const Error& error = written.error();
     if (condition_failed_at(error, kLogAction)) {
       STATOR_TRY(const auto existing, refused(event, event.sk, item_at(error, kLogAction)));
       STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing));
-      return meaning == Saved::kStored ? Saved::kNewest : meaning;
+      return settled(meaning == Saved::kStored ? Saved::kNewest : meaning, event, terms);
     }
     if (!condition_failed_at(error, kLatestAction)) return failure_of(std::move(written));
     STATOR_TRY(const auto latest, refused(event, kLatestKey, item_at(error, kLatestAction)));
@@ -223,34 +234,69 @@ struct AnyToggle::State {
     return same ? Saved::kDuplicate : Saved::kLate;  // the log entry of the same has expired
   }
 
-  // Whether the event that was just stored is the log's last; with retention, entries that are
-  // not get their expiry, unless they have one.
-  Result<bool> settle(const Event& event) const {
-    QueryRequest request = log_query(event.pk, std::string(kLogFirst), std::string(kLogPast));
-    request.projection = "#sk, expires_at";
-    request.limit = options.retention ? kSupersededLooked : 1;
-    STATOR_TRY(const PageResult found,
-               with_retries(options.retry, time, [&] { return client.query(request); }));
-    if (options.retention) {
-      for (std::size_t i = 1; i < found.items.size(); ++i) expire(event.pk, found.items[i]);
-    }
-    const std::string* last =
-        found.items.empty() ? nullptr : text_in(found.items[0], options.sort_key);
-    return last != nullptr && *last <= event.sk;
+  // `saved`, once what retention asks for is done. A failure lets the event be delivered again,
+  // since otherwise it would never expire.
+  Result<Saved> settled(Saved saved, const Event& event, const SharedTerms& terms) const {
+    if (terms->retention) STATOR_CHECK_OK(settle(event, terms));
+    return saved;
   }
 
-  // Best effort: what fails here is tried again by the next save.
-  void expire(const std::string& pk, const Item& entry) const {
-    const std::string* sk = text_in(entry, options.sort_key);
-    if (sk == nullptr || entry.contains("expires_at")) return;
-    const int64_t expires_at = time.now().unix_seconds() + options.retention->count();
-    (void)client.update_item(
-        {.table = options.table,
-         .key = key_of(options, pk, *sk),
-         .update = "SET expires_at = :at",
-         .condition = "attribute_exists(#pk) AND attribute_not_exists(expires_at)",
-         .names = Names{{"#pk", options.partition_key}},
-         .values = Values{{":at", expires_at}}});
+  // Whether the event that was just stored is the log's last. With retention the entries that are
+  // not get their expiry, unless they have one: the event itself wherever it is, and those that
+  // follow the last.
+  Result<bool> settle(const Event& event, const SharedTerms& terms) const {
+    QueryRequest request = log_query(event.pk, std::string(kLogFirst), std::string(kLogPast));
+    request.projection = "#sk, expires_at";
+    request.limit = terms->retention ? kSupersededLooked : 1;
+    STATOR_TRY(const PageResult found,
+               with_retries(options.retry, time, [&] { return client.query(request); }));
+    const std::string* last =
+        found.items.empty() ? nullptr : text_in(found.items[0], options.sort_key);
+    const bool newest = last != nullptr && *last <= event.sk;
+    if (!terms->retention || last == nullptr) return newest;
+    const std::string* later = last;
+    bool met = newest;
+    for (std::size_t i = 1; i < found.items.size(); ++i) {
+      const std::string* sk = text_in(found.items[i], options.sort_key);
+      if (sk == nullptr) return foreign_event();
+      const bool is_own = *sk == event.sk;
+      if (!found.items[i].contains("expires_at")) {
+        const auto expiring = expire(event.pk, *sk, *later, terms);
+        if (!expiring && is_own) return Failure(expiring.error());
+      }
+      met = met || is_own;
+      later = sk;
+    }
+    if (!met) STATOR_CHECK_OK(expire(event.pk, event.sk, *later, terms));
+    return newest;
+  }
+
+  // Sets when the entry that is superseded by that of the key `later` is deleted.
+  Result<void> expire(const std::string& pk, const std::string& sk, const std::string& later,
+                      const SharedTerms& terms) const {
+    const Time now = time.now();
+    const Time superseded = std::max(now, time_of_log(later).value_or(now));
+    const int64_t expires_at = (superseded + *terms->retention + kDeletionGrace).unix_seconds();
+    const UpdateItemRequest update{
+        .table = options.table,
+        .key = key_of(options, pk, sk),
+        .update = "SET expires_at = :at",
+        .condition = "attribute_exists(#pk) AND attribute_not_exists(expires_at)",
+        .names = Names{{"#pk", options.partition_key}},
+        .values = Values{{":at", expires_at}}};
+    auto updated = with_retries(options.retry, time, [&] { return client.update_item(update); });
+    if (updated || updated.error().code == Code::kConditionalCheckFailed) return {};
+    return failure_of(std::move(updated));
+  }
+
+  // Whether the log has an event after the time of a key.
+  Result<bool> has_after(const std::string& pk, std::string key) const {
+    QueryRequest request = log_query(pk, std::move(key), std::string(kLogPast));
+    request.forward = true;
+    request.limit = 1;
+    STATOR_TRY(const PageResult found,
+               with_retries(options.retry, time, [&] { return client.query(request); }));
+    return !found.items.empty();
   }
 
   Result<Switch<AttributeValue>> last_up_to(const std::string& pk, std::string last) const {
@@ -264,8 +310,8 @@ struct AnyToggle::State {
 };
 
 AnyToggle::AnyToggle(Client& client, ToggleOptions options) {
-  TimeSource& time = options.time != nullptr ? *options.time : system_time();
-  state_ = std::make_shared<const State>(State{client, std::move(options), time});
+  TimeSource* const time = options.time != nullptr ? options.time : &system_time();
+  state_ = std::make_shared<const State>(client, std::move(options), *time);
 }
 
 Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, Time at,
@@ -274,9 +320,6 @@ Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, T
   STATOR_TRY(std::string pk, checked_partition(options, id));
   if (!event.text.empty()) STATOR_CHECK_OK(check_text("event", event.text, kMaxEventIdBytes));
   STATOR_CHECK_OK(check_event_time("at", at, state_->time.now(), options.max_skew));
-  if (options.retention && options.retention->count() < 0) {
-    return invalid("retention", "must not be negative");
-  }
   Event saved{.pk = std::move(pk),
               .sk = {},
               .event = event.text.empty() ? "=" + digest_of(state) : event.text,
@@ -285,8 +328,9 @@ Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, T
               .state = &state};
   saved.sk = log_key(at, saved.event);
   STATOR_CHECK_OK(check_key("event", saved.sk, kMaxSortKeyBytes));
-  return options.mode == ToggleMode::kGated ? state_->save_gated(saved)
-                                            : state_->save_in_log(saved);
+  STATOR_TRY(const SharedTerms terms, state_->settings.terms(true));
+  return options.mode == ToggleMode::kGated ? state_->save_gated(saved, terms)
+                                            : state_->save_in_log(saved, terms);
 }
 
 std::vector<Result<Saved>> AnyToggle::save_all(std::span<const ToggleEvent> events, int parallel,
@@ -311,23 +355,26 @@ std::vector<Result<Saved>> AnyToggle::save_all(std::span<const ToggleEvent> even
 }
 
 Result<Switch<AttributeValue>> AnyToggle::latest(const ToggleId& id) const {
-  const ToggleOptions& options = state_->options;
-  STATOR_TRY(const std::string pk, checked_partition(options, id));
-  if (options.mode == ToggleMode::kOrderedLog) {
-    return state_->last_up_to(pk, std::string(kLogPast));
-  }
-  const GetItemRequest get{
-      .table = options.table, .key = key_of(options, pk, kLatestKey), .consistent_read = true};
-  STATOR_TRY(const GetItemResult found, with_retries(options.retry, state_->time,
-                                                     [&] { return state_->client.get_item(get); }));
-  if (!found.item) return fail(Code::kNotFound, "the toggle has no event");
-  return switch_of_latest(*found.item);
+  STATOR_TRY(const std::string pk, checked_partition(state_->options, id));
+  STATOR_TRY(const SharedTerms terms, state_->settings.terms(false));
+  return state_->last_up_to(pk, std::string(kLogPast));
 }
 
 Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) const {
   STATOR_TRY(const std::string pk, checked_partition(state_->options, id));
   if (!at.in_range()) return invalid("at", "is not in the years 1 to 9999");
-  return state_->last_up_to(pk, std::string(kLogPrefix) + time_key(at) + "$");
+  STATOR_TRY(const SharedTerms terms, state_->settings.terms(false));
+  const std::string last = std::string(kLogPrefix) + time_key(at) + "$";
+  const auto known_since = terms->known_since(state_->time.now());
+  if (known_since && at < *known_since) {
+    // What held then may have expired, unless nothing has superseded it.
+    STATOR_TRY(const bool superseded, state_->has_after(pk, last));
+    if (superseded) {
+      return fail(Code::kExpired, "what held at " + at.text() + " is unknown: it is before " +
+                                      known_since->text() + ", the end of the retention");
+    }
+  }
+  return state_->last_up_to(pk, last);
 }
 
 Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, const TimeRange& range,
@@ -351,6 +398,7 @@ Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, cons
     STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
     request.exclusive_start_key = key_of(options, pk, parts[0]);
   }
+  STATOR_TRY(const SharedTerms terms, state_->settings.terms(false));
   STATOR_TRY(const ItemPage found, query_page(state_->client, options.retry, state_->time,
                                               std::move(request), page.limit));
   Page<Switch<AttributeValue>> answer;
@@ -360,6 +408,11 @@ Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, cons
   }
   if (found.more) answer.next = make_cursor(seal, {*text_in(found.items.back(), options.sort_key)});
   return answer;
+}
+
+Result<void> AnyToggle::change_retention(std::chrono::seconds to) const {
+  STATOR_CHECK_OK(check_options(state_->options));
+  return state_->settings.change_retention(to);
 }
 
 RecipeTable AnyToggle::table_definition(const ToggleOptions& options) {

@@ -32,6 +32,9 @@ class Profiles {
   }
   Result<void> set(int line, std::string_view name, std::string_view value) {
     if (line_ == 0) return bad_line(line, "a setting before the first [profile]");
+    if (name == "aws_session_token") {
+      return bad_line(line, "'aws_session_token' is not supported; use a key without one");
+    }
     if (name == "aws_access_key_id") id_ = value;
     if (name == "aws_secret_access_key") secret_ = value;
     return {};

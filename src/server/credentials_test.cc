@@ -34,6 +34,8 @@ TEST(Credentials, SayWhichLineIsWrong) {
   bad("[a]\naws_access_key_id=a\naws_secret_access_key=b\n[b]\naws_access_key_id=a\n"
       "aws_secret_access_key=c\n",
       "line 4: its access key is given twice");
+  bad("[a]\naws_access_key_id=a\naws_session_token=t\naws_secret_access_key=b\n",
+      "line 3: 'aws_session_token' is not supported");
 }
 
 TEST(Credentials, NameTheFileThatCannotBeUsed) {

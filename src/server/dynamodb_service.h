@@ -8,11 +8,18 @@
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/engine.h"
 #include "engine/worker.h"
 #include "http/server.h"
+#include "server/host_filter.h"
 #include "server/signature.h"
 
 namespace stator::server {
@@ -21,11 +28,19 @@ inline constexpr std::size_t kBodyBytesMax = 16UL << 20;
 
 class DynamoDbService {
  public:
-  // Without a verifier any signature is accepted; it must outlive the service.
-  explicit DynamoDbService(Engine& engine, const SignatureVerifier* verifier = nullptr)
-      : engine_(engine), verifier_(verifier) {}
+  // Without a verifier any signature is accepted, from this machine's pages and those of
+  // `allowed_hosts` only. The verifier must outlive the service.
+  explicit DynamoDbService(Engine& engine, const SignatureVerifier* verifier = nullptr,
+                           std::vector<std::string> allowed_hosts = {})
+      : engine_(engine), verifier_(verifier), hosts_(std::move(allowed_hosts)) {}
 
   void handle(const http::Request& request, http::Respond respond);
+
+  // For http::ServerOptions: the refusal of a request whose headers are enough for one, whether one
+  // is handled beside the event loops, and the memory that this takes.
+  std::optional<http::Response> screen(const http::Request& head) const;
+  bool aside(const http::Request& request) const;
+  static std::size_t demand(const http::Request& request);
 
   // For http::ServerOptions: what is answered to no HTTP, to a request that there is no memory for,
   // and to a body over kBodyBytesMax.
@@ -38,6 +53,8 @@ class DynamoDbService {
 
   Engine& engine_;
   const SignatureVerifier* verifier_;
+  HostFilter hosts_;
+  std::atomic<int64_t> last_large_page_ms_ = 0;  // of Query, Scan and their like
   Worker waiting_;
 };
 

@@ -25,22 +25,22 @@ struct FreeCompressor {
   }
 };
 
-// What the last four bytes say, in little-endian order.
-std::size_t claimed_size(std::string_view compressed) {
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    size = size << 8 | static_cast<unsigned char>(compressed[compressed.size() - 1 - i]);
-  }
-  return size;
-}
-
-std::string_view trimmed(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
 }
 
 }  // namespace
+
+// The last four bytes, in little-endian order.
+std::size_t claimed_size(std::string_view compressed) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, compressed.size()); ++i) {
+    size = size << 8 | static_cast<unsigned char>(compressed[compressed.size() - 1 - i]);
+  }
+  return size;
+}
 
 GunzipOutcome gunzip(std::string_view compressed, std::size_t bytes_max, std::string& out) {
   thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
@@ -68,6 +68,7 @@ std::optional<std::string> gzip(std::string_view text) {
                                                     compressed.data(), compressed.size());
   if (size == 0) return std::nullopt;
   compressed.resize(size);
+  compressed.shrink_to_fit();
   return compressed;
 }
 
@@ -76,8 +77,9 @@ bool accepts_gzip(std::string_view accept_encoding) {
     const std::size_t end = std::min(accept_encoding.find(','), accept_encoding.size());
     const std::string_view coding = accept_encoding.substr(0, end);
     const std::size_t weight = std::min(coding.find(';'), coding.size());
-    if (trimmed(coding.substr(0, weight)) == "gzip") {
-      const std::string_view quality = trimmed(coding.substr(std::min(weight + 1, coding.size())));
+    if (without_spaces(coding.substr(0, weight)) == "gzip") {
+      const std::string_view quality =
+          without_spaces(coding.substr(std::min(weight + 1, coding.size())));
       return quality != "q=0" && quality != "q=0.0";
     }
     accept_encoding.remove_prefix(std::min(end + 1, accept_encoding.size()));

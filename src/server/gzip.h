@@ -17,6 +17,9 @@ enum class GunzipOutcome { kDone, kTooLarge, kInvalid };
 // member of gzip, with nothing behind it.
 GunzipOutcome gunzip(std::string_view compressed, std::size_t bytes_max, std::string& out);
 
+// The size that the last bytes of a compressed text claim, which gunzip checks.
+std::size_t claimed_size(std::string_view compressed);
+
 // Absent where there is no memory for it, or it would not be shorter.
 std::optional<std::string> gzip(std::string_view text);
 

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/memory.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "server/control_socket.h"
 #include "server/dynamodb_service.h"
 #include "server/log.h"
+#include "server/memory_plan.h"
 #include "storage/stores.h"
 
 namespace stator::server {
@@ -27,11 +29,15 @@ struct Server::Impl {
 
 namespace {
 
-Result<std::unique_ptr<Store>> open_store(const ServerOptions& options) {
+Result<std::unique_ptr<Store>> open_store(const ServerOptions& options, const MemoryPlan& memory) {
   if (!options.data) return make_memory_store();
-  return open_rocks_store({.path = *options.data,
-                           .durability = options.durability,
-                           .cache_bytes = options.cache_bytes});
+  return open_rocks_store(
+      {.path = *options.data,
+       .durability = options.durability,
+       .cache_bytes = options.cache_bytes != 0 ? options.cache_bytes : memory.cache_bytes,
+       .write_buffer_bytes = memory.write_buffer_bytes,
+       .queue_bytes_max = memory.queue_bytes_max,
+       .report = log_error});
 }
 
 // As many as there are file descriptors for, less those that the store's files need.
@@ -53,7 +59,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
             ": beyond this machine a server needs credentials to check signatures with; give "
             "--credentials FILE, or listen on 127.0.0.1 or [::1]");
   }
-  STATOR_TRY(auto store, open_store(options));
+  const MemoryPlan memory =
+      plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes());
+  STATOR_TRY(auto store, open_store(options, memory));
   auto impl = std::make_unique<Impl>(Impl{.address = options.listen});
   STATOR_TRY(impl->engine,
              Engine::open(std::move(store), {.buckets = options.buckets,
@@ -62,14 +70,23 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   if (options.credentials) {
     impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
   }
-  impl->service = std::make_unique<DynamoDbService>(*impl->engine, impl->verifier.get());
+  impl->service =
+      std::make_unique<DynamoDbService>(*impl->engine, impl->verifier.get(), options.allowed_hosts);
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
                                    .threads = options.threads,
                                    .body_bytes_max = kBodyBytesMax,
+                                   .held_bytes_max = memory.held_bytes_max,
                                    .idle_timeout = options.idle_timeout,
                                    .request_timeout = options.request_timeout};
-  http_options.connections_max = connections_max(http_options.connections_max);
+  http_options.connections_max = connections_max(memory.connections_max);
+  http_options.screen = [service = impl->service.get()](const http::Request& head) {
+    return service->screen(head);
+  };
+  http_options.aside = [service = impl->service.get()](const http::Request& request) {
+    return service->aside(request);
+  };
+  http_options.demand = DynamoDbService::demand;
   http_options.overloaded = DynamoDbService::overloaded;
   http_options.too_large = DynamoDbService::too_large;
   http_options.malformed = DynamoDbService::malformed;

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/credentials.h"
 #include "server/listen_address.h"
@@ -22,6 +24,7 @@ namespace stator::server {
 struct ServerOptions {
   std::optional<std::filesystem::path> data = {};  // absent: in memory
   Durability durability = Durability::kSync;
+  uint64_t memory_bytes = 0;           // that the server may use; 0: all that the process may
   std::size_t cache_bytes = 0;         // see DatabaseOptions
   std::filesystem::path buckets = {};  // the same
   ListenAddress listen = {};
@@ -31,6 +34,8 @@ struct ServerOptions {
   std::chrono::milliseconds sweep_interval{1000};     // see EngineOptions
   // Whose signatures are accepted. Absent: anybody's, on loopback only.
   std::optional<Credentials> credentials = {};
+  // Names by which pages and clients may address a server without credentials, see HostFilter.
+  std::vector<std::string> allowed_hosts = {};
 };
 
 class Server {

@@ -297,10 +297,57 @@ TEST_F(Service, LetsPagesOfThisMachineUseItAndNoOthers) {
        {"https://example.com", "http://localhost.example.com", "http://127.0.0.1.example.com"}) {
     for (const std::string& request : {preflight_of(origin), list_of(origin)}) {
       const RawAnswer answer = ask(request);
-      EXPECT_EQ(answer.status, 200);
+      EXPECT_EQ(answer.status, 403);
       EXPECT_FALSE(answer.headers.contains("access-control-allow-origin")) << origin;
     }
   }
+}
+
+// DNS rebinding: a page of example.com whose name resolves to this machine is of one origin with
+// it.
+TEST_F(Service, RefusesHostsThatAreNotLocal) {
+  std::string request = operation("ListTables", "{}");
+  request.replace(request.find("localhost"), 9, "example.com:8000");
+  const RawAnswer answer = ask(request);
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_THAT(answer.body, HasSubstr("AccessDeniedException"));
+  EXPECT_THAT(answer.body, HasSubstr("Host 'example.com:8000' is not local; allow it with"));
+  EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n").status, 403);
+}
+
+TEST_F(Service, RefusesLargeRequestsByTheirHeaders) {
+  const auto begin_of = [](std::string_view headers, std::string_view host) {
+    return "POST / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n" + std::string(headers) +
+           "Content-Length: 10000000\r\n\r\n";
+  };
+  const std::string json(kJson);
+  const std::string signature(kSignature);
+  EXPECT_EQ(ask(begin_of(signature + target("ListTables"), "localhost")).status, 404);
+  EXPECT_EQ(ask(begin_of(json + signature + target("ListTables"), "example.com")).status, 403);
+  expect_error(ask(begin_of(json + signature, "localhost")),
+               "com.amazon.coral.service#UnknownOperationException", "");
+  expect_error(ask(begin_of(json + target("ListTables"), "localhost")),
+               "com.amazon.coral.service#MissingAuthenticationTokenException", "");
+}
+
+TEST(Server, WithCredentialsRefusesLargeRequestsOfOthersByTheirHeaders) {
+  const auto server = Server::start(
+      {.listen = {.host = "127.0.0.1", .port = 0}, .credentials = Credentials{{"AKID", "secret"}}});
+  ASSERT_TRUE(server) << server.error().message;
+  RawConnection connection((*server)->port());
+  ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nHost: example.com\r\n" + std::string(kJson) +
+                              std::string(kSignature) + target("ListTables") +
+                              "Content-Length: 10000000\r\n\r\n"));
+  EXPECT_THAT(connection.read_answer().body, HasSubstr("UnrecognizedClientException"));
+}
+
+TEST(Server, ServesHostsThatAreAllowed) {
+  const auto server = Server::start(
+      {.listen = {.host = "127.0.0.1", .port = 0}, .allowed_hosts = {"db.example.com"}});
+  ASSERT_TRUE(server) << server.error().message;
+  RawConnection connection((*server)->port());
+  connection.send("GET / HTTP/1.1\r\nHost: db.example.com:8000\r\n\r\n");
+  EXPECT_EQ(connection.read_answer().status, 200);
 }
 
 // As PHP's SDK sends it: the lock of the semaphore.
@@ -460,8 +507,11 @@ TEST(Server, WithCredentialsLetsAnyPageAsk) {
   ASSERT_TRUE(server) << server.error().message;
   RawConnection connection((*server)->port());
   connection.send("OPTIONS / HTTP/1.1\r\nOrigin: https://example.com\r\n\r\n");
-  EXPECT_EQ(connection.read_answer().headers.at("access-control-allow-origin"),
-            "https://example.com");
+  const RawAnswer preflight = connection.read_answer();
+  EXPECT_EQ(preflight.headers.at("access-control-allow-origin"), "*");
+  EXPECT_FALSE(preflight.headers.contains("vary"));
+  connection.send("GET / HTTP/1.1\r\nOrigin: https://example.com\r\n\r\n");
+  EXPECT_EQ(connection.read_answer().headers.at("access-control-allow-origin"), "*");
 }
 
 TEST(Server, WithCredentialsServesThemAlone) {

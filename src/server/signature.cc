@@ -192,7 +192,11 @@ std::optional<std::chrono::sys_seconds> parse_amz_date(std::string_view text) {
   const std::chrono::year_month_day date(std::chrono::year(number(0, 4)),
                                          std::chrono::month(static_cast<unsigned>(number(4, 2))),
                                          std::chrono::day(static_cast<unsigned>(number(6, 2))));
-  if (!date.ok()) return std::nullopt;
+  constexpr int kLastHour = 23;
+  constexpr int kLastOfSixty = 59;
+  const bool of_a_day =
+      number(9, 2) <= kLastHour && number(11, 2) <= kLastOfSixty && number(13, 2) <= kLastOfSixty;
+  if (!date.ok() || !of_a_day) return std::nullopt;
   return std::chrono::sys_days(date) + std::chrono::hours(number(9, 2)) +
          std::chrono::minutes(number(11, 2)) + std::chrono::seconds(number(13, 2));
 }
@@ -221,66 +225,107 @@ Result<void> check_time(std::string_view date, int64_t now_ms) {
 
 }  // namespace
 
-Result<SignatureVerifier::Key> SignatureVerifier::signing_key(std::string_view credential) const {
-  {
-    const std::shared_lock lock(mutex_);
-    const auto found = keys_.find(std::string(credential));
-    if (found != keys_.end()) return found->second;
-  }
-  const std::optional<Credential> parsed = parse_credential(credential);
-  if (!parsed) {
-    return fail(Code::kIncompleteSignature,
-                "Credential must have at least 5 elements separated by '/'. Got '" +
-                    std::string(credential) + "'");
-  }
-  const auto& parts = parsed->parts;
-  if (parts[2] != "dynamodb" || parts[3] != "aws4_request") {
-    return fail(Code::kInvalidSignature,
-                "Credential should be scoped to correct service: 'dynamodb'. ");
-  }
-  const auto known = credentials_.find(parsed->access_key);
-  if (known == credentials_.end()) {
-    return fail(Code::kUnrecognizedClient,
-                "The security token included in the request is invalid.");
-  }
-  Key key = hmac("AWS4" + known->second, parts[0]);
-  for (std::size_t i = 1; i < parts.size(); ++i) key = hmac(view_of(key), parts[i]);
-  const std::unique_lock lock(mutex_);
-  if (keys_.size() >= kCachedKeysMax) keys_.clear();
-  keys_.emplace(credential, key);
-  return key;
-}
+// What a request's headers say of its signature.
+struct SignatureVerifier::Claims {
+  Authorization given;
+  Credential credential;
+  std::string_view secret;
+  std::string_view date;
+};
 
-Result<void> SignatureVerifier::verify(const http::Request& request, int64_t now_ms) const {
+Result<SignatureVerifier::Claims> SignatureVerifier::claims_of(const http::Request& request,
+                                                               int64_t now_ms) const {
   const std::string_view header = request.header("authorization");
   if (header.empty()) {
     return fail(Code::kInvalidSignature, "Requests signed in their query string are not supported");
   }
-  const std::string_view date = request.header("x-amz-date");
-  const Authorization given = parse(header);
+  Claims claims{.given = parse(header), .date = request.header("x-amz-date")};
   if (!header.starts_with(kAlgorithm)) {
     return fail(
         Code::kIncompleteSignature,
         "Unsupported AWS 'algorithm': '" + std::string(header.substr(0, header.find(' '))) + "'. ");
   }
-  STATOR_TRY(const Key key, signing_key(given.credential));
-  STATOR_CHECK_OK(check_time(date, now_ms));
-  const std::string_view scope = parse_credential(given.credential)->scope;
-  const std::vector<std::string_view> names = split(given.signed_headers, ';');
+  const std::optional<Credential> parsed = parse_credential(claims.given.credential);
+  if (!parsed) {
+    return fail(Code::kIncompleteSignature,
+                "Credential must have at least 5 elements separated by '/'. Got '" +
+                    std::string(claims.given.credential) + "'");
+  }
+  claims.credential = *parsed;
+  if (parsed->parts[1].empty()) {
+    return fail(Code::kInvalidSignature, "Credential should be scoped to a valid region. ");
+  }
+  if (parsed->parts[2] != "dynamodb" || parsed->parts[3] != "aws4_request") {
+    return fail(Code::kInvalidSignature,
+                "Credential should be scoped to correct service: 'dynamodb'. ");
+  }
+  const auto known = credentials_.find(parsed->access_key);
+  // None of the keys belongs to a session, so that no session token is valid.
+  if (known == credentials_.end() || !request.header("x-amz-security-token").empty()) {
+    return fail(Code::kUnrecognizedClient,
+                "The security token included in the request is invalid.");
+  }
+  claims.secret = known->second;
+  STATOR_CHECK_OK(check_time(claims.date, now_ms));
+  return claims;
+}
+
+std::optional<SignatureVerifier::Key> SignatureVerifier::cached_key(
+    const std::string& credential) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = keys_.find(credential);
+  if (found == keys_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::size_t SignatureVerifier::cached_keys() const {
+  const std::shared_lock lock(mutex_);
+  return keys_.size();
+}
+
+Result<void> SignatureVerifier::check_claims(const http::Request& head, int64_t now_ms) const {
+  STATOR_CHECK_OK(claims_of(head, now_ms));
+  return {};
+}
+
+Result<void> SignatureVerifier::verify(const http::Request& request, int64_t now_ms) const {
+  STATOR_TRY(const Claims claims, claims_of(request, now_ms));
+  const auto& [access_key, scope, parts] = claims.credential;
+  const std::string credential(claims.given.credential);
+  std::optional<Key> key = cached_key(credential);
+  const bool derived = !key;
+  if (derived) {
+    key = hmac("AWS4" + std::string(claims.secret), parts[0]);
+    for (std::size_t i = 1; i < parts.size(); ++i) key = hmac(view_of(*key), parts[i]);
+  }
+  const std::vector<std::string_view> names = split(claims.given.signed_headers, ';');
   std::string to_sign;
-  to_sign.append(kAlgorithm).append("\n").append(date).append("\n").append(scope).append("\n");
-  append_hex(to_sign, sha256({canonical_request(request, given.signed_headers, names)}));
+  to_sign.append(kAlgorithm)
+      .append("\n")
+      .append(claims.date)
+      .append("\n")
+      .append(scope)
+      .append("\n");
+  append_hex(to_sign, sha256({canonical_request(request, claims.given.signed_headers, names)}));
   std::string expected;
-  append_hex(expected, hmac(view_of(key), to_sign));
+  append_hex(expected, hmac(view_of(*key), to_sign));
+  const std::string_view given = claims.given.signature;
   const auto is_signed = [&](std::string_view name) { return std::ranges::count(names, name) > 0; };
   const bool covered = is_signed("host") && is_signed("x-amz-date") && is_signed("x-amz-target");
-  const bool same = expected.size() == given.signature.size() &&
-                    CRYPTO_memcmp(expected.data(), given.signature.data(), expected.size()) == 0;
-  if (same && covered && scope.starts_with(date.substr(0, 8))) return {};
-  return fail(Code::kInvalidSignature,
-              "The request signature we calculated does not match the signature you provided. "
-              "Check your AWS Secret Access Key and signing method. Consult the service "
-              "documentation for details.");
+  const bool same = expected.size() == given.size() &&
+                    CRYPTO_memcmp(expected.data(), given.data(), expected.size()) == 0;
+  if (!same || !covered || !scope.starts_with(claims.date.substr(0, 8))) {
+    return fail(Code::kInvalidSignature,
+                "The request signature we calculated does not match the signature you provided. "
+                "Check your AWS Secret Access Key and signing method. Consult the service "
+                "documentation for details.");
+  }
+  if (derived) {
+    const std::unique_lock lock(mutex_);
+    if (keys_.size() >= kCachedKeysMax) keys_.clear();
+    keys_.emplace(credential, *key);
+  }
+  return {};
 }
 
 }  // namespace stator::server

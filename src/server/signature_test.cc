@@ -20,13 +20,15 @@ constexpr const char* kMismatch = "The request signature we calculated does not 
 
 class Signature : public testing::Test {
  protected:
-  Result<void> verify(int64_t now_ms = kSignedMs) {
+  Result<void> verify(int64_t now_ms = kSignedMs) { return verifier.verify(request(), now_ms); }
+  Result<void> check_claims() { return verifier.check_claims(request(), kSignedMs); }
+  http::Request request() {
     http::Request request;
     request.method = "POST";
     request.target = "/";
     request.body = body;
     for (const auto& [name, value] : headers) request.headers.emplace_back(name, value);
-    return verifier.verify(request, now_ms);
+    return request;
   }
   void replace(const std::string& from, const std::string& to) {
     std::string& header = headers["Authorization"];
@@ -87,6 +89,35 @@ TEST_F(Signature, ForAnotherServiceIsRefused) {
   EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, "correct service: 'dynamodb'"));
 }
 
+TEST_F(Signature, ForNoRegionIsRefused) {
+  replace("/us-east-1/", "//");
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, "scoped to a valid region"));
+}
+
+TEST_F(Signature, WithASessionTokenIsRefused) {
+  headers["X-Amz-Security-Token"] = "token";
+  EXPECT_THAT(verify(), FailsWith(Code::kUnrecognizedClient,
+                                  "The security token included in the request is invalid."));
+}
+
+TEST_F(Signature, ThatIsWrongLeavesNoKeyBehind) {
+  replace("/us-east-1/", "/eu-west-1/");
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
+  EXPECT_EQ(verifier.cached_keys(), 0U);
+  replace("/eu-west-1/", "/us-east-1/");
+  EXPECT_THAT(verify(), IsOk());
+  EXPECT_EQ(verifier.cached_keys(), 1U);
+}
+
+TEST_F(Signature, HasClaimsThatNeedNoBody) {
+  body = "not what was signed";
+  EXPECT_THAT(check_claims(), IsOk());
+  headers["X-Amz-Date"] = "20260131T225930Z";
+  EXPECT_THAT(check_claims(), FailsWith(Code::kInvalidSignature, "Signature expired"));
+  replace("AKID/", "NOBODY/");
+  EXPECT_THAT(check_claims(), FailsWith(Code::kUnrecognizedClient, "invalid"));
+}
+
 TEST_F(Signature, IsGoodFor15Minutes) {
   EXPECT_THAT(verify(kSignedMs + 15 * kMinuteMs), IsOk());
   EXPECT_THAT(verify(kSignedMs - 15 * kMinuteMs), IsOk());
@@ -99,7 +130,8 @@ TEST_F(Signature, IsGoodFor15Minutes) {
 }
 
 TEST_F(Signature, NeedsADateAndACredentialOfTheRightForm) {
-  for (const char* date : {"", "2026-01-31T23:59:30Z", "20261331T235930Z", "20260131T235930"}) {
+  for (const char* date : {"", "2026-01-31T23:59:30Z", "20261331T235930Z", "20260131T235930",
+                           "20260131T240000Z", "20260131T236030Z", "20260131T235960Z"}) {
     headers["X-Amz-Date"] = date;
     EXPECT_THAT(verify(), FailsWith(Code::kIncompleteSignature, "ISO-8601")) << date;
   }

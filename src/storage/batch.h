@@ -22,10 +22,12 @@ struct Write {
 class Batch {
  public:
   void put(std::string_view key, std::string_view value) {
+    put_bytes_ += key.size() + value.size();
     bytes_ += key.size() + value.size() + kOverheadBytes;
     writes_.push_back({std::string(key), std::string(value)});
   }
   void erase(std::string_view key) {
+    erases_ = true;
     bytes_ += key.size() + kOverheadBytes;
     writes_.push_back({std::string(key), std::nullopt});
   }
@@ -49,8 +51,11 @@ class Batch {
   std::vector<Write>& writes() { return writes_; }
   bool empty() const { return writes_.empty(); }
   std::size_t bytes() const { return bytes_; }
+  // It deletes rows and puts little besides records of that, so space is free after a compaction.
+  bool frees_space() const { return writes_.empty() || (erases_ && put_bytes_ <= kNotesBytesMax); }
 
  private:
+  static constexpr std::size_t kNotesBytesMax = 4096;
   static constexpr std::size_t kOverheadBytes = 96;  // of bookkeeping, for the queue's bound
   struct Stamped {
     std::size_t write = 0;   // in writes_
@@ -59,6 +64,8 @@ class Batch {
   std::vector<Write> writes_;
   std::vector<Stamped> stamped_;
   std::size_t bytes_ = kOverheadBytes;
+  std::size_t put_bytes_ = 0;  // without stamped rows
+  bool erases_ = false;
 };
 
 }  // namespace stator

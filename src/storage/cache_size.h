@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a store may fill with blocks that it has read, where nobody said.
+// The memory that a store fills with blocks that it has read, unless its options say.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace stator {
 
 // An eighth of `memory_bytes`, but 64 MB to 8 GB.
-std::size_t cache_bytes_of(uint64_t memory_bytes);
-
-// The memory that this process may use: the machine's, or what its control group leaves it.
-uint64_t usable_memory_bytes();
-
-// The text of a control group's memory.max: bytes, or "max". UINT64_MAX where it sets no limit.
-uint64_t memory_limit_of(std::string_view text);
+constexpr std::size_t cache_bytes_of(uint64_t memory_bytes) {
+  constexpr uint64_t kLeast = 64UL << 20;
+  constexpr uint64_t kMost = 8UL << 30;
+  return std::clamp(memory_bytes / 8, kLeast, kMost);
+}
 
 }  // namespace stator

@@ -12,12 +12,5 @@ TEST(CacheSize, IsAnEighthOfTheMemoryWithinBounds) {
   EXPECT_EQ(cache_bytes_of(1UL << 40), 8UL << 30);
 }
 
-TEST(CacheSize, ObeysTheLimitOfAControlGroup) {
-  EXPECT_EQ(memory_limit_of("536870912\n"), 512UL << 20);
-  EXPECT_EQ(memory_limit_of("max\n"), UINT64_MAX);
-  EXPECT_EQ(memory_limit_of(""), UINT64_MAX);
-  EXPECT_GT(usable_memory_bytes(), 0U);
-}
-
 }  // namespace
 }  // namespace stator

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1UL << 20;
 
-Failure io_failure(const char* doing, const std::filesystem::path& path, int error) {
+Failure copy_failure(const char* doing, const std::filesystem::path& path, int error) {
   return fail(Code::kIo, fmt::format("cannot {} '{}': {}; check its permissions and the space left",
                                      doing, path.string(), std::strerror(error)));
 }
@@ -50,25 +50,6 @@ bool write_all(int descriptor, const char* bytes, std::size_t count) {
   return true;
 }
 
-Result<void> copy_file(const std::filesystem::path& from, const std::filesystem::path& to,
-                       FunctionRef<void(std::size_t)> copied) {
-  const File source(from, O_RDONLY);
-  if (source.get() < 0) return io_failure("read", from, errno);
-  const File target(to, O_WRONLY | O_CREAT | O_EXCL);
-  if (target.get() < 0) return io_failure("create", to, errno);
-  std::vector<char> buffer(kBufferBytes);
-  for (;;) {
-    const ssize_t size = read(source.get(), buffer.data(), buffer.size());
-    if (size < 0) return io_failure("read", from, errno);
-    if (size == 0) break;
-    const auto count = static_cast<std::size_t>(size);
-    if (!write_all(target.get(), buffer.data(), count)) return io_failure("write", to, errno);
-    copied(count);
-  }
-  if (fsync(target.get()) != 0) return io_failure("write", to, errno);
-  return {};
-}
-
 struct Listed {
   std::filesystem::path path;
   uint64_t bytes = 0;
@@ -86,11 +67,30 @@ Result<std::vector<Listed>> files_in(const std::filesystem::path& directory) {
     if (error || !std::filesystem::is_regular_file(status)) continue;
     files.push_back({.path = entry->path(), .bytes = entry->file_size(error)});
   }
-  if (error) return io_failure("read", directory, error.value());
+  if (error) return copy_failure("read", directory, error.value());
   return files;
 }
 
 }  // namespace
+
+Result<void> copy_file(const std::filesystem::path& from, const std::filesystem::path& to,
+                       FunctionRef<void(std::size_t)> copied) {
+  const File source(from, O_RDONLY);
+  if (source.get() < 0) return copy_failure("read", from, errno);
+  const File target(to, O_WRONLY | O_CREAT | O_EXCL);
+  if (target.get() < 0) return copy_failure("create", to, errno);
+  std::vector<char> buffer(kBufferBytes);
+  for (;;) {
+    const ssize_t size = read(source.get(), buffer.data(), buffer.size());
+    if (size < 0) return copy_failure("read", from, errno);
+    if (size == 0) break;
+    const auto count = static_cast<std::size_t>(size);
+    if (!write_all(target.get(), buffer.data(), count)) return copy_failure("write", to, errno);
+    copied(count);
+  }
+  if (fsync(target.get()) != 0) return copy_failure("write", to, errno);
+  return {};
+}
 
 Result<void> copy_data_directory(const std::filesystem::path& from, const std::filesystem::path& to,
                                  BytesVisitor progress) {
@@ -99,7 +99,7 @@ Result<void> copy_data_directory(const std::filesystem::path& from, const std::f
   std::error_code error;
   for (const auto& made : {to, to / kDatabaseName}) {
     if (!std::filesystem::create_directory(made, error)) {
-      return io_failure("create", made, error ? error.value() : EEXIST);
+      return copy_failure("create", made, error ? error.value() : EEXIST);
     }
   }
   uint64_t total_bytes = 0;
@@ -122,7 +122,7 @@ Result<void> rename_directory(const std::filesystem::path& from, const std::file
       return fail(Code::kAlreadyExists,
                   fmt::format("'{}' exists already; choose another directory", to.string()));
     }
-    return io_failure("create", to, errno);
+    return copy_failure("create", to, errno);
   }
   return sync_directory(std::filesystem::absolute(to).parent_path());
 }

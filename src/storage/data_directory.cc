@@ -3,15 +3,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace stator {
 namespace {
@@ -42,9 +46,10 @@ Result<void> check_marker(const std::filesystem::path& marker) {
   line.resize(static_cast<std::size_t>(file.gcount()));
   if (line == kFormatLine) return {};
   if (line.starts_with(kFormatStart)) {
+    line.erase(0, kFormatStart.size());
     return fail(Code::kCorruption,
-                fmt::format("'{}' was written by a newer version of Stator; use that one",
-                            marker.parent_path().string()));
+                fmt::format("'{}' has directory format {}; this version of Stator reads format 1",
+                            marker.parent_path().string(), line.substr(0, line.find('\n'))));
   }
   return fail(Code::kCorruption,
               fmt::format("'{}' is damaged; restore the directory from a copy", marker.string()));
@@ -62,12 +67,56 @@ Result<void> write_unfinished(const std::filesystem::path& path) {
   return sync_directory(path);
 }
 
+// With the directories above it that are missing, all durable.
 Result<void> make_directory(const std::filesystem::path& path) {
   std::error_code error;
+  std::vector<std::filesystem::path> missing;
+  for (auto at = std::filesystem::absolute(path).lexically_normal();
+       !std::filesystem::exists(at, error) && at.has_relative_path(); at = at.parent_path()) {
+    if (at.has_filename()) missing.push_back(at);
+  }
   std::filesystem::create_directories(path, error);
   if (error) return io_failure("create", path, error.value());
-  return sync_directory(std::filesystem::absolute(path).parent_path());
+  for (const auto& made : missing) STATOR_CHECK_OK(sync_directory(made.parent_path()));
+  return {};
 }
+
+// The descriptors that hold locks. fork() copies them, and the copies would hold the locks for as
+// long as the child runs.
+class LockDescriptors {
+ public:
+  static LockDescriptors& instance() {
+    static LockDescriptors* const all = new LockDescriptors;
+    return *all;
+  }
+
+  void add(int descriptor) {
+    const std::lock_guard lock(mutex_);
+    descriptors_.push_back(descriptor);
+  }
+  // Not if fork() has closed it in this process.
+  void close_one(int descriptor) {
+    const std::lock_guard lock(mutex_);
+    if (std::erase(descriptors_, descriptor) > 0) close(descriptor);
+  }
+  uint64_t forks() const { return forks_.load(std::memory_order_relaxed); }
+
+ private:
+  LockDescriptors() {
+    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+                   [] { instance().after_fork(); });
+  }
+  void after_fork() {
+    for (const int descriptor : descriptors_) close(descriptor);
+    descriptors_.clear();
+    ++forks_;
+    mutex_.unlock();
+  }
+
+  std::mutex mutex_;
+  std::vector<int> descriptors_;
+  std::atomic<uint64_t> forks_ = 0;  // from the first process to this one
+};
 
 }  // namespace
 
@@ -91,10 +140,22 @@ Result<void> mark_data_directory(const std::filesystem::path& path) {
 }
 
 DataDirectory::DataDirectory(DataDirectory&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), fresh_(other.fresh_) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      fresh_(other.fresh_),
+      forks_(other.forks_) {}
+
+DataDirectory::DataDirectory(int descriptor)
+    : descriptor_(descriptor), forks_(LockDescriptors::instance().forks()) {
+  if (descriptor >= 0) LockDescriptors::instance().add(descriptor);
+}
 
 DataDirectory::~DataDirectory() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ >= 0) LockDescriptors::instance().close_one(descriptor_);
+}
+
+Result<void> DataDirectory::check_process() const {
+  if (LockDescriptors::instance().forks() == forks_) return {};
+  return fail(Code::kIo, "cannot use a data directory after fork(); open it in the child process");
 }
 
 Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,

@@ -2,13 +2,14 @@
 // The marker that makes a directory a Stator data directory. docs/formats/directory.md.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 #include "stator/result.h"
 
 namespace stator {
 
-// A data directory that this process alone has open.
+// A data directory that only this process has open. fork() leaves the lock with the parent.
 class DataDirectory {
  public:
   // Locks `path` and makes sure that it is a data directory of a format that this version reads,
@@ -22,11 +23,16 @@ class DataDirectory {
   // No database has been made in it yet: mark it once one is there.
   bool is_fresh() const { return fresh_; }
 
+  // kIo in a process that was forked from the one that opened it: it has neither the lock nor the
+  // threads of the store.
+  Result<void> check_process() const;
+
  private:
-  explicit DataDirectory(int descriptor) : descriptor_(descriptor) {}
+  explicit DataDirectory(int descriptor);
 
   int descriptor_;  // of the directory, with the lock
   bool fresh_ = false;
+  uint64_t forks_;  // of this process when it was opened
 };
 
 inline constexpr const char* kDatabaseName = "rocksdb";  // what holds the rows, within it

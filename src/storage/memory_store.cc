@@ -49,6 +49,7 @@ class MemoryStore final : public Store {
     return get_at(key, UINT64_MAX, visit);
   }
   Result<std::unique_ptr<ReadView>> read_view() override;
+  Result<NumberedView> numbered_view() override;
   Result<std::unique_ptr<Transaction>> begin() override;
 
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
@@ -95,7 +96,8 @@ class MemoryStore final : public Store {
     }
   }
 
-  void apply(Batch& batch) {
+  // Returns the commit's sequence.
+  uint64_t apply(Batch& batch) {
     const std::unique_lock lock(mutex_);
     ++sequence_;
     batch.stamp(last_stamp_);
@@ -105,6 +107,7 @@ class MemoryStore final : public Store {
       if (!prune(row->first, row->second)) stale_.insert(row->first);
     }
     if (views_.empty()) prune_stale();
+    return sequence_;
   }
 
   uint64_t open_view() {
@@ -160,6 +163,7 @@ class MemoryReadView final : public ReadView {
     store_.scan_at(sequence_, options, visit);
     return {};
   }
+  uint64_t sequence() const { return sequence_; }
 
  private:
   MemoryStore& store_;
@@ -190,9 +194,10 @@ class MemoryTransaction final : public Transaction {
   }
 
   void commit(CommitDone done) override {
-    if (!batch_.empty()) store_.apply(batch_);
+    CommitResult result;
+    if (!batch_.empty()) result.sequence = store_.apply(batch_);
     guard_.reset();
-    done({});
+    done(std::move(result));
   }
 
  private:
@@ -203,6 +208,12 @@ class MemoryTransaction final : public Transaction {
 
 Result<std::unique_ptr<ReadView>> MemoryStore::read_view() {
   return std::make_unique<MemoryReadView>(*this);
+}
+
+Result<NumberedView> MemoryStore::numbered_view() {
+  auto view = std::make_unique<MemoryReadView>(*this);
+  const uint64_t sequence = view->sequence();
+  return NumberedView{.view = std::move(view), .sequence = sequence};
 }
 
 Result<std::unique_ptr<Transaction>> MemoryStore::begin() {

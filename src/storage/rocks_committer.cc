@@ -2,7 +2,6 @@
 #include "storage/rocks_committer.h"
 
 #include <rocksdb/db.h>
-#include <rocksdb/env.h>
 #include <rocksdb/write_batch.h>
 
 #include <iterator>
@@ -14,7 +13,10 @@ namespace {
 // What one write gathers at most, so that the first batch in it does not wait for a huge last one.
 constexpr std::size_t kGroupBytesMax = 8UL << 20;
 constexpr std::chrono::milliseconds kLookInterval{100};
-constexpr const char* kFull = "the disk is full, so no writes are taken until there is room";
+constexpr uint64_t kLookBytes = 1UL << 20;
+constexpr std::chrono::seconds kQuiet{1};  // after it the progress file is synced
+constexpr const char* kDiskFull = "the disk is full, so only deletes are taken until there is room";
+constexpr const char* kReading = "the data directory is open for reading only";
 
 CommitResult refused(const Error& error) {
   return {CommitOutcome::kUnavailable, error};
@@ -22,13 +24,15 @@ CommitResult refused(const Error& error) {
 
 }  // namespace
 
-RocksCommitter::RocksCommitter(rocksdb::DB& db, const RocksStoreOptions& options)
-    : db_(db),
+RocksCommitter::RocksCommitter(OpenedDatabase& opened, const RocksStoreOptions& options)
+    : opened_(opened),
+      db_(*opened.db),
+      space_(*opened.space),
       sync_(options.durability == Durability::kSync),
       queue_bytes_max_(options.queue_bytes_max),
-      reserve_bytes_(options.reserve_bytes),
-      last_stamp_(db.GetLatestSequenceNumber()),
+      last_stamp_(db_.GetLatestSequenceNumber()),
       written_stamp_(last_stamp_) {
+  if (!opened.file) failure_ = {.code = Code::kIo, .message = kReading};
   for (std::thread& thread : threads_) thread = std::thread([this] { run(); });
 }
 
@@ -48,10 +52,21 @@ std::optional<RocksCommitter::Queued> RocksCommitter::find(std::string_view key)
   return Queued{found->second.sequence, found->second.write->value};
 }
 
+void RocksCommitter::between_writes(FunctionRef<void(uint64_t)> look) {
+  {
+    std::unique_lock lock(mutex_);
+    ++looking_;
+    idle_.wait(lock, [this] { return !writing_; });
+    --looking_;
+    look(written_sequence_);
+  }
+  wake_.notify_one();
+}
+
 StoreHealth RocksCommitter::health() const {
   const std::lock_guard lock(mutex_);
   if (failure_) return {.writable = false, .reason = failure_->message};
-  if (full_ && !has_room()) return {.writable = false, .reason = kFull};
+  if (full_ && !space_.has_room()) return {.writable = false, .reason = kDiskFull};
   return {};
 }
 
@@ -68,6 +83,8 @@ void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
     at_once = {CommitOutcome::kConflict, {.code = Code::kIo, .message = "what it read was lost"}};
   } else if (waiting->batch.empty() && seen <= written_sequence_) {
     at_once.emplace();
+  } else if (is_full_for(waiting->batch)) {
+    at_once = refused({.code = Code::kIo, .message = kDiskFull});
   } else if (queued_bytes_ > 0 && queued_bytes_ + bytes > queue_bytes_max_) {
     at_once = refused({.code = Code::kThrottling,
                        .message = "too many writes are waiting for the disk; try again later"});
@@ -107,9 +124,9 @@ void RocksCommitter::enter(const Waiting& waiting) {
 void RocksCommitter::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (writing_ || queue_.empty()) {
+    if (writing_ || looking_ > 0 || queue_.empty()) {
       if (stopping_ && queue_.empty()) return;
-      wake_.wait(lock);
+      await_work(lock);
       continue;
     }
     writing_ = true;
@@ -118,9 +135,10 @@ void RocksCommitter::run() {
     const CommitResult result = write_durably(group);
     lock.lock();
     writing_ = false;
+    progress_synced_ = !sync_;
+    if (looking_ > 0) idle_.notify_all();
     Group behind;
     if (result.outcome == CommitOutcome::kCommitted) {
-      full_ = false;
       retire(group);
     } else {
       behind = give_up(result);
@@ -128,10 +146,37 @@ void RocksCommitter::run() {
     const bool more = !queue_.empty() || stopping_;
     lock.unlock();
     if (more) wake_.notify_one();
-    for (const auto& waiting : group) waiting->done(result);
+    for (const auto& waiting : group) {
+      CommitResult own = result;
+      own.sequence = waiting->sequence;
+      waiting->done(std::move(own));
+    }
     for (const auto& waiting : behind) waiting->done(refused(result.error));
     lock.lock();
   }
+}
+
+// With the lock held. After a while without writes, nothing in the log proves any more that its
+// last record had been acknowledged, so the progress file has to be on the disk.
+void RocksCommitter::await_work(std::unique_lock<std::mutex>& lock) {
+  if (progress_synced_ || writing_ || stopping_) {
+    wake_.wait(lock);
+    return;
+  }
+  if (wake_.wait_for(lock, kQuiet) != std::cv_status::timeout || progress_synced_ || writing_) {
+    return;
+  }
+  progress_synced_ = true;
+  lock.unlock();
+  const auto synced = opened_.file->sync();
+  lock.lock();
+  if (!synced) progress_synced_ = false;
+}
+
+// While there is no room, puts are refused before they are queued: deletes behind them go ahead.
+bool RocksCommitter::is_full_for(const Batch& batch) {
+  if (full_ && !batch.frees_space()) full_ = !space_.has_room();
+  return full_ && !batch.frees_space();
 }
 
 RocksCommitter::Group RocksCommitter::take_group() {
@@ -177,10 +222,11 @@ void RocksCommitter::retire(const Group& group) {
 
 // What is queued behind a group may have been built on it, and was not written at all.
 RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
-  if (result.outcome == CommitOutcome::kUnknown) {
-    failure_ = result.error;
-  } else {
+  const bool can_resume = space_.ran_out() && !space_.is_stuck();
+  if (can_resume || result.outcome != CommitOutcome::kUnknown) {
     full_ = true;
+  } else {
+    failure_ = result.error;
   }
   Group behind(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
   queue_.clear();
@@ -191,26 +237,51 @@ RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
   return behind;
 }
 
-bool RocksCommitter::has_room() const {
-  uint64_t free = 0;
-  const rocksdb::Status status = db_.GetEnv()->GetFreeSpace(db_.GetName(), &free);
-  return !status.ok() || free >= reserve_bytes_;
+bool RocksCommitter::admit(const Group& group) {
+  if (space_.ran_out() && !space_.resume()) return false;
+  uint64_t bytes = 0;
+  bool frees = true;
+  for (const auto& waiting : group) {
+    bytes += waiting->batch.bytes();
+    frees = frees && waiting->batch.frees_space();
+  }
+  // Between two looks less is written than the smallest reserve.
+  const auto now = std::chrono::steady_clock::now();
+  admitted_bytes_ += bytes;
+  if (now - looked_ < kLookInterval && admitted_bytes_ < kLookBytes) return true;
+  const RocksSpace::Admission admission = space_.admit(bytes, frees);
+  const bool is_full = admission != RocksSpace::Admission::kAdmitted;
+  {
+    const std::lock_guard lock(mutex_);
+    full_ = is_full;
+  }
+  if (admission == RocksSpace::Admission::kAdmittedToFree) space_.reclaim_soon();
+  if (is_full) return admission == RocksSpace::Admission::kAdmittedToFree;
+  looked_ = now;
+  admitted_bytes_ = 0;
+  return true;
 }
 
 CommitResult RocksCommitter::write_durably(const Group& group) {
-  const auto now = std::chrono::steady_clock::now();
-  if (now - looked_ >= kLookInterval) {
-    if (!has_room()) return refused({.code = Code::kIo, .message = kFull});
-    looked_ = now;
-  }
+  if (!admit(group)) return refused({.code = Code::kIo, .message = kDiskFull});
   const rocksdb::Status status = write(group);
-  if (status.ok()) return {};
-  // The log may hold what was being written, so that it can be there after a restart.
+  if (status.ok()) {
+    opened_.progress.last_row = db_.GetLatestSequenceNumber();
+    opened_.file->write(opened_.progress);
+    return {};
+  }
+  if (space_.is_stuck() || (!status.IsNoSpace() && !space_.ran_out())) {
+    // The log may hold what was being written, so that it can be there after a restart.
+    return {CommitOutcome::kUnknown,
+            {.code = Code::kIo,
+             .message = "the disk refused a write, so no more are taken until the data is opened "
+                        "again: " +
+                        status.ToString()}};
+  }
+  looked_ = {};
+  if (space_.resume()) return refused({.code = Code::kIo, .message = kDiskFull});
   return {CommitOutcome::kUnknown,
-          {.code = Code::kIo,
-           .message = "the disk refused a write, so no more are taken until the data is opened "
-                      "anew: " +
-                      status.ToString()}};
+          {.code = Code::kIo, .message = std::string(kDiskFull) + ": " + status.ToString()}};
 }
 
 }  // namespace stator

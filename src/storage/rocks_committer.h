@@ -12,9 +12,10 @@
 // took. Stamps of batches that were refused are given again, as they are in no row: without that
 // they could outrun the numbers. After a write that may or may not have been made nothing more is
 // taken until the next start.
-// Failure: where less than a reserve is free on the disk, batches are refused before anything of
-// them is written, until there is room. After a write that failed nothing more is taken until the
-// store is opened anew, since a disk that lost one write may have lost others.
+// Failure: while the disk is too full (see RocksSpace), batches are refused before anything of them
+// is written, except those that free space. If the disk turns out to be full in the middle of a
+// write, the store resumes in a new log, without that write. After any other failed write nothing
+// more is taken until the store is opened again: a disk that lost one write may have lost others.
 // Thread safety: every method may be called from any thread at once.
 #pragma once
 
@@ -31,6 +32,7 @@
 #include <vector>
 
 #include "storage/batch.h"
+#include "storage/rocks_open.h"
 #include "storage/stores.h"
 
 namespace rocksdb {
@@ -42,7 +44,8 @@ namespace stator {
 
 class RocksCommitter {
  public:
-  RocksCommitter(rocksdb::DB& db, const RocksStoreOptions& options);
+  // `opened` must outlive it.
+  RocksCommitter(OpenedDatabase& opened, const RocksStoreOptions& options);
   RocksCommitter(const RocksCommitter&) = delete;
   RocksCommitter& operator=(const RocksCommitter&) = delete;
   ~RocksCommitter();  // writes what is queued first
@@ -58,6 +61,10 @@ class RocksCommitter {
   // An empty batch waits for `seen` only. `queued` is called once, before `done` can run: from then
   // on find() answers with the batch's versions, or the batch was refused.
   void commit(Batch batch, uint64_t seen, CommitDone done, FunctionRef<void()> queued);
+
+  // Calls `look` while nothing is being written, with the sequence of the last batch that was.
+  // Waits for a write that is under way.
+  void between_writes(FunctionRef<void(uint64_t sequence)> look);
 
   StoreHealth health() const;
 
@@ -80,13 +87,16 @@ class RocksCommitter {
   void enter(const Waiting& waiting);
   void retire(const Group& group);
   Group give_up(const CommitResult& result);
-  bool has_room() const;
+  bool is_full_for(const Batch& batch);
+  bool admit(const Group& group);
+  void await_work(std::unique_lock<std::mutex>& lock);
   CommitResult write_durably(const Group& group);
 
+  OpenedDatabase& opened_;
   rocksdb::DB& db_;
+  RocksSpace& space_;
   const bool sync_;
   const std::size_t queue_bytes_max_;
-  const uint64_t reserve_bytes_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
@@ -100,11 +110,16 @@ class RocksCommitter {
   // By keys of the batches that wait.
   std::unordered_map<std::string_view, Newest> newest_;
   std::optional<Error> failure_;  // set once: no further writes
-  bool full_ = false;             // when last looked
-  bool writing_ = false;          // one of the threads is
+  bool full_ = false;             // for puts, when last looked
+  bool progress_synced_ = true;
+  bool writing_ = false;  // one of the threads is
+  int looking_ = 0;       // between_writes() that wait for the write under way
+  std::condition_variable idle_;
   bool stopping_ = false;
-  std::chrono::steady_clock::time_point looked_;  // for room; of the thread that writes
-  std::array<std::thread, 2> threads_;            // one writes while the other acknowledges
+  // Of the thread that writes: when it last looked for room, and the bytes admitted since.
+  std::chrono::steady_clock::time_point looked_;
+  uint64_t admitted_bytes_ = 0;
+  std::array<std::thread, 2> threads_;  // one writes while the other acknowledges
 };
 
 }  // namespace stator

@@ -10,6 +10,7 @@
 #include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
 #include <rocksdb/sst_file_reader.h>
+#include <rocksdb/version.h>
 
 #include <memory>
 #include <vector>
@@ -48,7 +49,13 @@ rocksdb::Status check_whole(const rocksdb::Options& options, const std::string& 
 class LastingFiles {
  public:
   explicit LastingFiles(rocksdb::DB& db) : db_(db) { db_.DisableFileDeletions(); }
-  ~LastingFiles() { db_.EnableFileDeletions(/*force=*/false); }
+  ~LastingFiles() {
+#if ROCKSDB_MAJOR >= 9
+    db_.EnableFileDeletions();
+#else
+    db_.EnableFileDeletions(/*force=*/false);
+#endif
+  }
   LastingFiles(const LastingFiles&) = delete;
   LastingFiles& operator=(const LastingFiles&) = delete;
 

@@ -163,7 +163,8 @@ TEST_F(RocksFiles, AreFoundDamagedInTheMiddleOfTheLog) {
 
 TEST_F(RocksFiles, AreWellWithAWriteThatACrashCutShort) {
   const auto path = only_file(".log");
-  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 500);
+  const std::string bytes = read_file(path);
+  write_file(path, bytes + bytes.substr(0, 500));
   EXPECT_EQ(look().value(), std::vector<std::string>());
 }
 

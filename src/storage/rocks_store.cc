@@ -4,22 +4,19 @@
 #include "storage/rocks_store.h"
 
 #include <fmt/format.h>
-#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/file_checksum.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice.h>
-#include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
 #include <algorithm>
 
-#include "storage/cache_size.h"
 #include "storage/data_directory.h"
 #include "storage/lock_table.h"
 #include "storage/rocks_committer.h"
 #include "storage/rocks_files.h"
+#include "storage/rocks_open.h"
 #include "storage/split_range.h"
 
 namespace stator {
@@ -141,19 +138,14 @@ bool is_within(const std::filesystem::path& path, const std::filesystem::path& d
   return false;
 }
 
-struct OpenedDatabase {
-  std::unique_ptr<rocksdb::DB> db;
-  std::string log_damage = {};  // what is wrong with the log; empty: nothing that was looked for
-};
-
 class RocksStore final : public Store {
  public:
   RocksStore(DataDirectory directory, OpenedDatabase opened, const RocksStoreOptions& options)
       : directory_(std::move(directory)),
         path_(options.path),
-        db_(std::move(opened.db)),
-        log_damage_(std::move(opened.log_damage)),
-        committer_(std::make_unique<RocksCommitter>(*db_, options)) {}
+        opened_(std::move(opened)),
+        db_(opened_.db.get()),
+        committer_(std::make_unique<RocksCommitter>(opened_, options)) {}
   RocksStore(const RocksStore&) = delete;
   RocksStore& operator=(const RocksStore&) = delete;
 
@@ -166,6 +158,7 @@ class RocksStore final : public Store {
     if (writable && bytes > kLogBytesLeft) {
       db_->Flush(rocksdb::FlushOptions()).PermitUncheckedError();
     }
+    if (opened_.file) static_cast<void>(opened_.file->sync());
   }
 
   StoreCapabilities capabilities() const override {
@@ -179,12 +172,22 @@ class RocksStore final : public Store {
   uint64_t last_stamp() const override { return db_->GetLatestSequenceNumber(); }
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    STATOR_CHECK_OK(directory_.check_process());
     return get_from(*db_, {}, key, visit);
   }
   Result<std::unique_ptr<ReadView>> read_view() override {
+    STATOR_CHECK_OK(directory_.check_process());
     return std::make_unique<RocksReadView>(*db_);
   }
+  Result<NumberedView> numbered_view() override {
+    NumberedView numbered;
+    committer_->between_writes([&](uint64_t sequence) {
+      numbered = {.view = std::make_unique<RocksReadView>(*db_), .sequence = sequence};
+    });
+    return numbered;
+  }
   Result<std::unique_ptr<Transaction>> begin() override {
+    STATOR_CHECK_OK(directory_.check_process());
     return std::make_unique<RocksTransaction>(*db_, *committer_, locks_);
   }
 
@@ -202,6 +205,13 @@ class RocksStore final : public Store {
     const rocksdb::Status status =
         db_->DeleteRange(options, db_->DefaultColumnFamily(), range.begin, end);
     if (!status.ok()) return fail(Code::kIo, "cannot drop rows: " + status.ToString());
+    // Whole files at once, without the space that a compaction needs.
+    const rocksdb::Slice first(range.begin);
+    const rocksdb::Slice last(end);
+    const rocksdb::RangePtr files(&first, &last);
+    rocksdb::DeleteFilesInRanges(db_, db_->DefaultColumnFamily(), &files, 1, /*include_end=*/false)
+        .PermitUncheckedError();
+    if (!opened_.space->has_room()) opened_.space->reclaim_soon();
     return {};
   }
 
@@ -217,7 +227,7 @@ class RocksStore final : public Store {
                                          error ? error.message() : "it exists already"));
     }
     rocksdb::Checkpoint* made = nullptr;
-    rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &made);
+    rocksdb::Status status = rocksdb::Checkpoint::Create(db_, &made);
     const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
     if (status.ok()) status = checkpoint->CreateCheckpoint((directory / kDatabaseName).string());
     Result<void> copied;
@@ -234,87 +244,18 @@ class RocksStore final : public Store {
   }
 
   void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
-    if (!log_damage_.empty()) damaged(log_damage_);
+    if (!opened_.log_damage.empty()) damaged(opened_.log_damage);
     verify_table_files(*db_, damaged, progress);
   }
 
  private:
   DataDirectory directory_;
   std::filesystem::path path_;
-  std::unique_ptr<rocksdb::DB> db_;
-  std::string log_damage_;
+  OpenedDatabase opened_;
+  rocksdb::DB* const db_;
   LockTable locks_;
   std::unique_ptr<RocksCommitter> committer_;
 };
-
-rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env* env) {
-  rocksdb::Options rocks;
-  rocks.env = env;
-  rocks.write_buffer_size = options.write_buffer_bytes;
-  rocks.max_background_jobs = 2;
-  // Most keys are in no memtable, and its skip list would be a point read's largest cost.
-  rocks.memtable_prefix_bloom_size_ratio = 0.015;
-  rocks.memtable_whole_key_filtering = true;
-  // Figures for RocksDB's own choices that would have every file read at each start.
-  rocks.skip_stats_update_on_db_open = true;
-  // A failed write stands until the data is opened anew: see RocksCommitter.
-  rocks.max_bgerror_resume_count = 0;
-  rocks.keep_log_file_num = 2;
-  rocks.max_log_file_size = 4UL << 20;
-  rocks.compression = rocksdb::kLZ4Compression;
-  rocks.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
-  // A record torn at the end of the log is a write that was never acknowledged; what follows a
-  // damaged one is not replayed.
-  rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  const std::size_t cache_bytes =
-      options.cache_bytes != 0 ? options.cache_bytes : cache_bytes_of(usable_memory_bytes());
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(cache_bytes);
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table.format_version = 5;
-  table.block_size = 16UL << 10;  // docs/decisions/0004-blocks-of-16-kb.md
-  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-  rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  return rocks;
-}
-
-Failure open_failure(const std::filesystem::path& path, const rocksdb::Status& status) {
-  const std::string text = status.ToString();
-  // kInvalidArgument: the database, or a file that it names, is not there.
-  if (status.IsCorruption() || status.IsInvalidArgument()) {
-    return fail(Code::kCorruption,
-                fmt::format("the data directory '{}' is damaged ({}); restore it from a copy",
-                            path.string(), text));
-  }
-  return fail(Code::kIo,
-              fmt::format("cannot open the data directory '{}': {}", path.string(), text));
-}
-
-Result<OpenedDatabase> open_database(const RocksStoreOptions& options, bool fresh,
-                                     rocksdb::Env* env) {
-  rocksdb::Options rocks = rocks_options(options, env);
-  // A directory that has held a database and holds none any more has lost it.
-  rocks.create_if_missing = fresh;
-  const std::string name = (options.path / kDatabaseName).string();
-  OpenedDatabase opened;
-  rocksdb::DB* db = nullptr;
-  rocksdb::Status status;
-  if (options.read_only) {
-    // Whoever only looks wants to know of more than a torn end.
-    rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-    status = rocksdb::DB::OpenForReadOnly(rocks, name, &db);
-    if (status.IsCorruption()) {
-      opened.log_damage = "the log cannot be read to its end: " + status.ToString();
-      rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-      status = rocksdb::DB::OpenForReadOnly(rocks, name, &db);
-    }
-  } else {
-    status = rocksdb::DB::Open(rocks, name, &db);
-  }
-  if (!status.ok()) return open_failure(options.path, status);
-  opened.db.reset(db);
-  return opened;
-}
 
 }  // namespace
 
@@ -322,7 +263,7 @@ Result<std::unique_ptr<Store>> open_rocks_store_in(rocksdb::Env* env,
                                                    const RocksStoreOptions& options) {
   STATOR_TRY(DataDirectory directory,
              DataDirectory::open(options.path, options.create_if_missing && !options.read_only));
-  STATOR_TRY(OpenedDatabase opened, open_database(options, directory.is_fresh(), env));
+  STATOR_TRY(OpenedDatabase opened, open_database(*env, options, directory.is_fresh()));
   if (directory.is_fresh()) STATOR_CHECK_OK(mark_data_directory(options.path));
   return std::make_unique<RocksStore>(std::move(directory), std::move(opened), options);
 }

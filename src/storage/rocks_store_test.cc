@@ -218,8 +218,8 @@ TEST_F(RocksStore, RefusesWritesAfterAFailedSyncAndGoesOnReading) {
 }
 
 TEST_F(RocksStore, RefusesWritesWhileTheDiskIsFullAndGoesOnByItself) {
-  gate.full = true;
   auto store = open();
+  gate.full = true;
   const auto refused = put(*store, "a", "x").get();
   EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable) << "nothing of it was written";
   EXPECT_EQ(refused.error.code, Code::kIo);
@@ -232,6 +232,28 @@ TEST_F(RocksStore, RefusesWritesWhileTheDiskIsFullAndGoesOnByItself) {
   store.reset();
   store = open();
   EXPECT_EQ(get(*store, "a"), "y");
+}
+
+TEST_F(RocksStore, TakesDeletesWhileTheDiskIsFull) {
+  auto store = open();
+  EXPECT_EQ(put(*store, "a", "x").get().outcome, CommitOutcome::kCommitted);
+  store.reset();
+  store = open();  // which has not looked at the disk for a write yet
+  gate.full = true;
+  EXPECT_EQ(put(*store, "b", "x").get().outcome, CommitOutcome::kUnavailable);
+  auto transaction = *store->begin();
+  transaction->erase("a");
+  EXPECT_EQ(commit(*transaction).get().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(get(*store, "a"), "nothing");
+  EXPECT_EQ(put(*store, "b", "x").get().outcome, CommitOutcome::kUnavailable);
+}
+
+TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {
+  gate.full = true;
+  EXPECT_THAT(open_rocks_store_in(&env, {.path = directory.path() / "data"}),
+              FailsWith(Code::kIo, "is full: opening it needs"));
+  gate.full = false;
+  EXPECT_THAT(open_rocks_store_in(&env, {.path = directory.path() / "data"}), IsOk());
 }
 
 // Stamps begin at the start from the number of rows that were ever written, so those of rows that
@@ -253,8 +275,8 @@ TEST_F(RocksStore, StampsGrowOnAfterAFullDiskAndARestart) {
                 IsOk());
     return keys;
   };
-  gate.full = true;
   auto store = open();
+  gate.full = true;
   for (int i = 0; i < 50; ++i) EXPECT_EQ(append(*store), CommitOutcome::kUnavailable);
   gate.full = false;
   EXPECT_EQ(append(*store), CommitOutcome::kCommitted);
@@ -336,7 +358,8 @@ TEST_F(RocksStore, RefusesDirectoriesThatAreNotItsOwn) {
   EXPECT_THAT(open_rocks_store({.path = path / "thesis.txt"}),
               FailsWith(Code::kIo, "no directory"));
   std::ofstream(path / "STATOR") << "stator data directory, format 9\n";
-  EXPECT_THAT(open_rocks_store({.path = path}), FailsWith(Code::kCorruption, "newer version"));
+  EXPECT_THAT(open_rocks_store({.path = path}),
+              FailsWith(Code::kCorruption, "has directory format 9"));
   std::ofstream(path / "STATOR") << "\x01\x02";
   EXPECT_THAT(open_rocks_store({.path = path}), FailsWith(Code::kCorruption, "damaged"));
 }

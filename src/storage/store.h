@@ -68,6 +68,13 @@ class ReadView {
   virtual Result<void> scan(const ScanOptions& options, RowVisitor visit) = 0;
 };
 
+// A view, and which commits it has: those with a CommitResult::sequence up to its own, and no
+// others.
+struct NumberedView {
+  std::unique_ptr<ReadView> view;
+  uint64_t sequence = 0;
+};
+
 enum class CommitOutcome {
   kCommitted,
   kConflict,     // another transaction came between; nothing was applied, try again
@@ -78,6 +85,8 @@ enum class CommitOutcome {
 struct CommitResult {
   CommitOutcome outcome = CommitOutcome::kCommitted;
   Error error = {};  // why, where not committed
+  // Of a commit with writes, in the order in which commits apply: see NumberedView.
+  uint64_t sequence = 0;
 };
 using CommitDone = std::move_only_function<void(CommitResult)>;
 
@@ -101,9 +110,9 @@ class Transaction {
   virtual void erase(std::string_view key) = 0;
   // Puts a row whose key is `prefix`, a stamp of kStampBytes that the commit chooses, `suffix`.
   // Stamps order as commits apply, and within one as they were put: a reader of any state that has
-  // a stamp has every row with an earlier one. They are big endian, above 0, never given twice in
-  // one history of the store, and go on growing after it was opened again, after a crash and in
-  // copies.
+  // a stamp has every row with an earlier one. They are big endian, above 0, and grow after a
+  // restart, after a crash and in copies. None is given twice in one history of the store, unless
+  // durability is os and a loss of power took the row.
   virtual void put_stamped(std::string_view prefix, std::string_view suffix,
                            std::string_view value) = 0;
 
@@ -132,6 +141,8 @@ class Store {
   // A point read of the newest durable version, without a view.
   virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;
   virtual Result<std::unique_ptr<ReadView>> read_view() = 0;
+  // Waits for a write that is on its way to the disk: not for requests.
+  virtual Result<NumberedView> numbered_view() = 0;
   virtual Result<std::unique_ptr<Transaction>> begin() = 0;
 
   // Cuts a range into at most `parts` adjacent ranges of similar weight that cover it exactly.

@@ -283,6 +283,44 @@ TEST_P(StoreContract, KeepsAViewAsItWasWhileWritesGoOn) {
   EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a", "d"}));
 }
 
+TEST_P(StoreContract, ANumberedViewHasTheCommitsUpToItsSequenceAndNoOthers) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 200;
+  std::mutex mutex;
+  std::multiset<uint64_t> sequences;
+  std::vector<std::pair<uint64_t, int>> views;  // sequence, rows
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] {
+        for (int n = 0; n < kEach; ++n) {
+          auto transaction = begin();
+          transaction->put("row-" + std::to_string(i) + "-" + std::to_string(n), "");
+          const CommitResult result = commit_and_wait(*transaction);
+          EXPECT_EQ(result.outcome, CommitOutcome::kCommitted);
+          const std::lock_guard lock(mutex);
+          sequences.insert(result.sequence);
+        }
+      });
+    }
+    for (int n = 0; n < 50; ++n) {
+      const auto numbered = store->numbered_view();
+      ASSERT_THAT(numbered, IsOk());
+      int rows = 0;
+      ASSERT_THAT(numbered->view->scan({},
+                                       [&](std::string_view, std::string_view) {
+                                         ++rows;
+                                         return true;
+                                       }),
+                  IsOk());
+      views.emplace_back(numbered->sequence, rows);
+    }
+  }
+  for (const auto& [sequence, rows] : views) {
+    EXPECT_EQ(rows, std::distance(sequences.begin(), sequences.upper_bound(sequence)));
+  }
+}
+
 TEST_P(StoreContract, DropsARangeAndNothingElse) {
   write({{"a", "1"}, {"b1", "1"}, {"b2", "1"}, {"c", "1"}});
   ASSERT_THAT(store->drop_range({"b", "c"}), IsOk());

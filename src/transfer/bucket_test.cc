@@ -70,7 +70,7 @@ TEST_F(BucketTest, NothingLeadsOutOfIt) {
 }
 
 TEST_F(BucketTest, AnExportsFilesAreNamedAndSummedUpAsTheServiceDoes) {
-  ExportSummary summary{.arn = "arn:aws:dynamodb:us-east-1:000000000000:table/T/export/0170-ab",
+  ExportSummary summary{.arn = "arn:aws:dynamodb:us-east-1:000000782867:table/T/export/0170-ab",
                         .id = "0170-ab",
                         .bucket = "mine",
                         .prefix = "/2020-Nov/",

@@ -158,19 +158,14 @@ class DigitReader {
   Uint128 digits_ = 0;
 };
 
-// Reads what follows the `e`; false where that is no integer. Saturates far out of range.
+// Reads what follows the `e`; false if that is not an integer of 64 bits. Saturates far out of
+// range.
 bool read_exponent(const char* at, const char* end, int64_t& exponent) {
   constexpr int64_t kSaturated = 1'000'000'000'000'000;
-  bool negative = false;
-  if (at != end && (*at == '+' || *at == '-')) negative = *at++ == '-';
-  if (at == end) return false;
-  int64_t value = 0;
-  for (; at != end; ++at) {
-    if (!is_digit(*at)) return false;
-    value = std::min(value * 10 + (*at - '0'), kSaturated);
-  }
-  exponent = negative ? -value : value;
-  return true;
+  if (end - at > 1 && *at == '+' && is_digit(at[1])) ++at;
+  const auto read = std::from_chars(at, end, exponent);
+  exponent = std::clamp(exponent, -kSaturated, kSaturated);
+  return read.ec == std::errc() && read.ptr == end;
 }
 
 }  // namespace
@@ -205,11 +200,11 @@ Result<Number> Number::parse(std::string_view text) {
     if (*at != 'e' && *at != 'E') return not_a_number(text);
     if (!read_exponent(at + 1, end, exponent)) return not_a_number(text);
   }
-  if (reader.is_zero()) return Number();
   if (reader.too_many()) return too_many_digits();
-  exponent += reader.exponent();
+  exponent += reader.exponent() + (reader.is_zero() ? 1 : 0);  // a zero counts as its last digit
   if (exponent > kExponentMax) return overflow();
   if (exponent < kExponentMin) return underflow();
+  if (reader.is_zero()) return Number();
 
   Number number;
   number.negative_ = negative;

@@ -37,7 +37,9 @@ TEST(Number, ReadsEverySpellingAndPrintsOne) {
       {"0", "0"},
       {"-0", "0"},
       {"0.000", "0"},
-      {"0e999999999999999999999999", "0"},
+      {"0e125", "0"},
+      {"-0.0e126", "0"},
+      {"0e-130", "0"},
       {"5", "5"},
       {"+5", "5"},
       {"-5", "-5"},
@@ -97,11 +99,23 @@ TEST(Number, RefusesMoreThan38DigitsInsteadOfRounding) {
 }
 
 TEST(Number, RefusesMagnitudesOutOfRange) {
-  for (const char* text : {"1e126", "-1e126", "10e125", "0.1e127", "1e99999999999999999999999"}) {
+  for (const char* text : {"1e126", "-1e126", "10e125", "0.1e127", "1e99999999999",
+                           "1e9223372036854775807", "0e126", "-0.0e127", "0e99999999999"}) {
     EXPECT_THAT(Number::parse(text), FailsWith(Code::kValidation, kOverflow)) << text;
   }
-  for (const char* text : {"1e-131", "-9.99e-131", "0.1e-130", "1e-99999999999999999999999"}) {
+  for (const char* text : {"1e-131", "-9.99e-131", "0.1e-130", "1e-9223372036854775808", "0e-131",
+                           "0.0e-130", "0e-99999999999"}) {
     EXPECT_THAT(Number::parse(text), FailsWith(Code::kValidation, kUnderflow)) << text;
+  }
+}
+
+TEST(Number, RefusesExponentsPast64Bits) {
+  for (const char* text : {"1e9223372036854775808", "1e+99999999999999999999999",
+                           "1e-9223372036854775809", "0e9223372036854775808", "1e+-5", "1e+"}) {
+    EXPECT_THAT(
+        Number::parse(text),
+        FailsWith(Code::kValidation,
+                  std::string("The parameter cannot be converted to a numeric value: ") + text));
   }
 }
 

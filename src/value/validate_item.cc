@@ -9,7 +9,7 @@
 namespace stator {
 namespace {
 
-// DynamoDB refuses values nested beyond 32 levels; the rest is slack.
+// DynamoDB refuses values nested beyond 31 levels; the rest is slack.
 constexpr int kNestingMax = 40;
 
 // Each check returns what is wrong, or null.

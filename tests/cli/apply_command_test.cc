@@ -143,6 +143,17 @@ TEST_P(ApplyCommand, ChangesATableToWhatTheTemplateSays) {
   EXPECT_THAT(stator({"apply", after}), Prints("Orders\tunchanged\n"));
 }
 
+TEST_P(ApplyCommand, ChangesOnDemandLimitsAndWarmThroughputOneByOne) {
+  const std::string path = write("template.yml", kTemplate);
+  ASSERT_EQ(stator({"apply", path}).status, 0);
+  const std::string more = replaced(kTemplate, "PAY_PER_REQUEST",
+                                    "PAY_PER_REQUEST\n"
+                                    "      OnDemandThroughput: {MaxReadRequestUnits: 10}\n"
+                                    "      WarmThroughput: {ReadUnitsPerSecond: 20000}");
+  EXPECT_EQ(stator({"apply", write("more.yml", more)}).out,
+            "dev-music\tupdated\ton-demand throughput; warm throughput\nSimple\tunchanged\n");
+}
+
 TEST_P(ApplyCommand, TakesAwayWhatTheTemplateNoLongerSays) {
   ASSERT_EQ(stator({"apply", write("before.yml", kBefore)}).status, 0);
   std::string bare(kBefore);

@@ -88,11 +88,12 @@ class FeedWorkers : public testing::Test {
         client_->scan({.table = options().table, .filter = "attribute_exists(outbox)"});
     return waiting && waiting->items.empty() && !waiting->last_evaluated_key;
   }
-  // Each item of a user's feed as it is stored: author, content.
+  // The content of each item of a user's feed as it is stored, except tombstones.
   std::multiset<std::string> stored_for(const std::string& user) {
     std::multiset<std::string> found;
     QueryRequest request{.table = options().table,
                          .key_condition = "partition_key = :user",
+                         .filter = "attribute_not_exists(retracted)",
                          .values = Values{{":user", user}},
                          .consistent_read = true};
     do {

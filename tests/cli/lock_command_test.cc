@@ -142,7 +142,7 @@ TEST(LockCommandOfAServer, EndsItsCommandWhereTheLockIsLost) {
   auto server = std::make_unique<Serving>(std::vector<std::string>{"--memory"});
   Process process(stator_command(
       {"lock", "run", "nightly", "--endpoint", "http://127.0.0.1:" + std::to_string(server->port()),
-       "--lease", "0.5", "--grace", "10", "--", "sh", "-c",
+       "--lease", "2", "--grace", "10", "--", "sh", "-c",
        "trap 'kill $!; echo ended; exit 0' TERM; sleep 60 & echo ready; wait"}));
   EXPECT_EQ(process.read_line(), "ready");
   server.reset();  // no renewal gets through any more
@@ -171,7 +171,7 @@ TEST(LockCommandOfAServer, LetsAsManyRunAsThereArePermits) {
 TEST(LockCommandOfAServer, ListsAndBreaksLocks) {
   Where where(true);
   const std::vector<std::string> at = where.flags();
-  Holder holder(where, {"--user", "ann", "--grace", "0.1", "--lease", "0.3"});
+  Holder holder(where, {"--user", "ann", "--grace", "0.1", "--lease", "2"});
   const auto ls = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"lock", "ls", at[0], at[1]});
     return run_stator(more);
@@ -203,6 +203,22 @@ TEST(LockCommandOfAServer, ListsAndBreaksLocks) {
   holder.process().send_signal(SIGCONT);
   EXPECT_EQ(holder.process().wait(), 1);
   EXPECT_THAT(holder.process().err(), HasSubstr("was lost, so the command was ended"));
+}
+
+TEST(LockCommandOfAServer, ListsWhatHasExpiredWithoutWaitingForLongLeases) {
+  Where where(true);
+  const std::vector<std::string> at = where.flags();
+  const auto die = [&](const std::string& name, const std::string& lease) {
+    Process process(stator_command({"lock", "run", name, at[0], at[1], "--lease", lease, "--", "sh",
+                                    "-c", "kill -KILL $PPID"}));
+    EXPECT_EQ(process.wait(), -1);
+  };
+  die("long", "86400");
+  die("short", "1");
+  std::string expired;
+  while ((expired = run_stator({"lock", "ls", at[0], at[1], "--expired"}).out).empty()) {
+  }
+  EXPECT_THAT(expired, MatchesRegex("short\theld\tby [^\t]+\tsince [^\t]+\tfence 1\texpired\n"));
 }
 
 TEST(LockCommandOfAServer, LeavesTheLineWhenASignalEndsIt) {

@@ -86,6 +86,20 @@ TEST_P(SensorCommand, RollsUpAndSpreadsCities) {
   expect_failure({"sensor", "rollup", "s1", "--by", "week"}, 2, "--by: week");
 }
 
+TEST_P(SensorCommand, StoresSettingsForAllWhoUseTheTable) {
+  EXPECT_EQ(add("s1").status, 0);
+  EXPECT_THAT(stator({"sensor", "settings"}), Prints("none\n"));
+  EXPECT_THAT(stator({"sensor", "settings", "--retention", "3600", "--city-shards", "Berlin=4"}),
+              Prints("retention=3600\tcity-shards Berlin=4\n"));
+  EXPECT_THAT(stator({"sensor", "settings", "--json"}),
+              Prints("{\"city_shards\":{\"Berlin\":4},\"retention_s\":3600}\n"));
+  expect_failure({"sensor", "record", "s1", "1", "--retention", "60"}, 1,
+                 "retention 60 s differs from the stored 3600 s");
+  expect_failure({"sensor", "at", "--city", "Berlin", "--city-shards", "Berlin=2"}, 1,
+                 "city_shards of Berlin 2 differs from the stored 4");
+  EXPECT_THAT(stator({"sensor", "at", "--city", "Berlin"}), Prints("s1\n"));
+}
+
 TEST_P(SensorCommand, ImportsManySensorsAndRefusesWhatIsNoReading) {
   add("s1");
   add("s2");

@@ -5,7 +5,7 @@
 namespace stator::test {
 namespace {
 
-constexpr const char* kArn = "arn:aws:dynamodb:us-east-1:000000000000:table/Tab";
+constexpr const char* kArn = "arn:aws:dynamodb:us-east-1:000000782867:table/Tab";
 
 class AdministrationTest : public ClientTest {
  protected:
@@ -35,11 +35,42 @@ TEST_P(AdministrationTest, TagsAreAddedReplacedAndRemoved) {
   EXPECT_EQ(tags(), R"({"Tags":[{"Key":"b","Value":""}]})");
 }
 
+TEST_P(AdministrationTest, OperationsWithoutOutputHaveAnEmptyBody) {
+  EXPECT_EQ(answer("TagResource",
+                   with_arn(R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "1"}]})")),
+            "");
+  EXPECT_EQ(answer("UntagResource", with_arn(R"({"ResourceArn": "$", "TagKeys": ["a"]})")), "");
+}
+
+TEST_P(AdministrationTest, TagsAreMeasuredInCharacters) {
+  const auto repeated = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "\xF0\x9F\x8D\x8E";
+    return text;
+  };
+  const auto tag = [&](int key, int value) {
+    return with_arn(R"({"ResourceArn": "$", "Tags": [{"Key": ")" + repeated(key) +
+                    R"(", "Value": ")" + repeated(value) + R"("}]})");
+  };
+  EXPECT_THAT(client_.call("TagResource", tag(128, 256)), IsOk());
+  EXPECT_THAT(client_.call("TagResource", tag(129, 1)),
+              FailsWith(Code::kValidation, "Member must have length less than or equal to 128"));
+  EXPECT_THAT(client_.call("TagResource", tag(1, 257)),
+              FailsWith(Code::kValidation, "Member must have length less than or equal to 256"));
+  CreateTableRequest request = hash_table("Tagged");
+  request.tags = {{repeated(128), repeated(256)}};
+  create(request);
+  request.table = "Longer";
+  request.tags = {{repeated(129), ""}};
+  EXPECT_THAT(client_.create_table(request),
+              FailsWith(Code::kValidation, "Member must have length less than or equal to 128"));
+}
+
 TEST_P(AdministrationTest, TagsOfTheTablesCreationAreListedAndChanged) {
   CreateTableRequest request = hash_table("Tagged");
   request.tags = {{"from", "creation"}};
   create(request);
-  const std::string arn = R"("arn:aws:dynamodb:us-east-1:000000000000:table/Tagged")";
+  const std::string arn = R"("arn:aws:dynamodb:us-east-1:000000782867:table/Tagged")";
   answer("TagResource",
          R"({"ResourceArn": )" + arn + R"(, "Tags": [{"Key": "later", "Value": "too"}]})");
   EXPECT_EQ(answer("ListTagsOfResource", R"({"ResourceArn": )" + arn + "}"),
@@ -59,7 +90,7 @@ TEST_P(AdministrationTest, AResourceHasUpToFiftyTags) {
   answer("TagResource", many(0, 30));
   answer("TagResource", many(20, 50));
   EXPECT_THAT(client_.call("TagResource", many(50, 51)),
-              FailsWith(Code::kValidation, "up to 50 tags"));
+              FailsWith(Code::kValidation, "Number of Tags exceed the current limit"));
   EXPECT_EQ(tags().find("k50"), std::string::npos);
   EXPECT_NE(tags().find("k49"), std::string::npos);
 }
@@ -80,33 +111,43 @@ TEST_P(AdministrationTest, TagsAndArnsAreChecked) {
       {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "a"}]})", Code::kValidation,
        "Value null at 'tags.1.member.value'"},
       {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "a!", "Value": "v"}]})",
-       Code::kValidation, "Tag keys and values may have"},
+       Code::kValidation, "The Tag Key provided is invalid, Key: a!"},
       {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "aws:a", "Value": "v"}]})",
-       Code::kValidation, "are reserved"},
+       Code::kValidation, "Tag Key cannot be prefixed with aws:, Key: aws:a"},
+      {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "v!"}]})",
+       Code::kValidation, "The Tag Value provided is invalid, Value: v!"},
       {"TagResource",
        R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "1"}, {"Key": "a", "Value": "2"}]})",
-       Code::kValidation, "Duplicate tag key: a"},
+       Code::kValidation, "Duplicate Tag Keys provided as input: Duplicate Tag Key found a"},
       {"TagResource", R"({"ResourceArn": 7})", Code::kSerialization,
        "NUMBER_VALUE cannot be converted to String"},
       {"UntagResource", R"({"ResourceArn": "$", "TagKeys": []})", Code::kValidation,
        "Atleast one Tag Key"},
       {"UntagResource", R"({"ResourceArn": "none", "TagKeys": ["a"]})", Code::kValidation,
-       "ARNs must start with 'arn:': none"},
+       "One or more parameter values were invalid: ARNs must start with 'arn:': none"},
+      {"GetResourcePolicy", R"({"ResourceArn": "none"})", Code::kValidation,
+       "One or more parameter values were invalid: ARNs must start with 'arn:': none"},
+      {"GetResourcePolicy",
+       R"({"ResourceArn": "arn:aws:dynamodb:eu-west-1:000000782867:table/Tab"})", Code::kValidation,
+       "One or more parameter values were invalid: Invalid resource Arn: arn:aws:dynamodb:eu-"},
+      {"GetResourcePolicy",
+       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000782867:table/Lost"})",
+       Code::kResourceNotFound, "Requested resource not found: ResourceArn: arn:"},
       {"ListTagsOfResource", R"({"ResourceArn": "arn:aws:s3:::bucket"})", Code::kAccessDenied, ""},
       {"ListTagsOfResource",
        R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:111111111111:table/Tab"})",
        Code::kAccessDenied, "Access is denied"},
       {"ListTagsOfResource",
-       R"({"ResourceArn": "arn:aws:dynamodb:eu-west-1:000000000000:table/Tab"})", Code::kValidation,
+       R"({"ResourceArn": "arn:aws:dynamodb:eu-west-1:000000782867:table/Tab"})", Code::kValidation,
        "Invalid TableArn: Invalid ResourceArn provided as input arn:"},
       {"ListTagsOfResource",
-       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Tab/index/Ind"})",
-       Code::kValidation, "Invalid ResourceArn provided as input"},
+       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000782867:table/Tab/index/Ind"})",
+       Code::kValidation, "only table or stream is accepted. Provided resource arn: arn:"},
       {"ListTagsOfResource",
-       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Lost"})",
-       Code::kAccessDenied, "is not authorized to perform: dynamodb:ListTagsOfResource"},
+       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000782867:table/Lost"})",
+       Code::kResourceNotFound, "Requested resource not found: ResourceArn: arn:"},
       {"TagResource",
-       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Lost",
+       R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000782867:table/Lost",
            "Tags": [{"Key": "a", "Value": "1"}]})",
        Code::kResourceNotFound, "Requested resource not found: ResourceArn: arn:"},
   };
@@ -123,7 +164,7 @@ TEST_P(AdministrationTest, PoliciesHaveRevisions) {
   };
   EXPECT_THAT(policy_of("GetResourcePolicy"), FailsWith(Code::kPolicyNotFound, kArn));
   EXPECT_THAT(policy_of("PutResourcePolicy", R"(, "Policy": "nothing")"),
-              FailsWith(Code::kValidation, "JSON"));
+              FailsWith(Code::kValidation, "This policy contains invalid Json"));
   EXPECT_THAT(policy_of("PutResourcePolicy", R"(, "Policy": "{}", "ExpectedRevisionId": "1")"),
               FailsWith(Code::kPolicyNotFound, ""));
   const auto first =
@@ -147,10 +188,11 @@ TEST_P(AdministrationTest, PoliciesHaveRevisions) {
 
 TEST_P(AdministrationTest, ATableIsCreatedWithAPolicy) {
   const std::string arn =
-      R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Policed"})";
+      R"({"ResourceArn": "arn:aws:dynamodb:us-east-1:000000782867:table/Policed"})";
   CreateTableRequest request = hash_table("Policed");
   request.resource_policy = "nothing";
-  EXPECT_THAT(client_.create_table(request), FailsWith(Code::kValidation, "JSON"));
+  EXPECT_THAT(client_.create_table(request),
+              FailsWith(Code::kValidation, "This policy contains invalid Json"));
   request.resource_policy = R"({"Id": 1})";
   create(request);
   const std::string kept = answer("GetResourcePolicy", arn);
@@ -291,7 +333,7 @@ TEST_P(AdministrationTest, WhatOneMachineLacksIsRefusedOrEmpty) {
             R"({"KinesisDataStreamDestinations":[],"TableName":"Tab"})");
   EXPECT_THAT(client_.call("EnableKinesisStreamingDestination",
                            R"({"TableName": "Tab",
-                               "StreamArn": "arn:aws:kinesis:us-east-1:000000000000:stream/s"})"),
+                               "StreamArn": "arn:aws:kinesis:us-east-1:000000782867:stream/s"})"),
               FailsWith(Code::kResourceNotFound, "stream/s"));
   EXPECT_EQ(answer("DescribeTableReplicaAutoScaling", R"({"TableName": "Tab"})"),
             R"({"TableAutoScalingDescription":{"Replicas":[],"TableName":"Tab",)"

@@ -149,7 +149,7 @@ TEST_P(BackupsTest, AbsentTablesAndBackupsAreRefused) {
   EXPECT_THAT(client_.call("CreateBackup", R"({"TableName": "Lost", "BackupName": "Some"})"),
               FailsWith(Code::kTableNotFound, "Table not found: Lost"));
   const std::string arn =
-      "arn:aws:dynamodb:us-east-1:000000000000:table/Lost/backup/01489602797149-73d8d5bc";
+      "arn:aws:dynamodb:us-east-1:000000782867:table/Lost/backup/01489602797149-73d8d5bc";
   EXPECT_THAT(client_.call("DescribeBackup", of(arn)), FailsWith(Code::kBackupNotFound, arn));
   EXPECT_THAT(client_.call("DescribeBackup", of("short")),
               FailsWith(Code::kValidation, "length greater than or equal to 37"));

@@ -103,7 +103,7 @@ TEST_P(Batches, ThatAreRefusedWriteNothing) {
   EXPECT_THAT(outcome({.items = {{"Alpha", {put_of(alpha(1)), delete_of(alpha(1))}}}}),
               FailsWith(Code::kValidation, "Provided list of item keys contains duplicates"));
   EXPECT_THAT(outcome({.items = {{"Alpha", {put_of(alpha(1)), put_of({{"other", 1}})}}}}),
-              FailsWith(Code::kValidation, "Missing the key pk in the item"));
+              FailsWith(Code::kValidation, "The provided key element does not match the schema"));
   EXPECT_THAT(outcome({.items = {{"Alpha", {put_of(alpha(1))}}, {"Nope", {put_of(alpha(1))}}}}),
               FailsWith(Code::kResourceNotFound, "Requested resource not found"));
   Item large = alpha(2);
@@ -111,7 +111,7 @@ TEST_P(Batches, ThatAreRefusedWriteNothing) {
   EXPECT_THAT(outcome({.items = {{"Alpha", {put_of(alpha(1)), put_of(large)}}}}),
               FailsWith(Code::kValidation, "Item size has exceeded the maximum allowed size"));
   EXPECT_THAT(outcome({}), FailsWith(Code::kValidation, "requestItems"));
-  EXPECT_THAT(client_.batch_get_item({}), FailsWith(Code::kValidation, "requestItems"));
+  EXPECT_THAT(client_.batch_get_item({}), FailsWith(Code::kValidation, "RequestItems"));
   EXPECT_THAT(client_.batch_get_item({.items = {{"Alpha", {.keys = {alpha(1), alpha(1)}}}}}),
               FailsWith(Code::kValidation, "Provided list of item keys contains duplicates"));
 }

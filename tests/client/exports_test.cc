@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr std::string_view kArn = "arn:aws:dynamodb:us-east-1:000000000000:table/";
+constexpr std::string_view kArn = "arn:aws:dynamodb:us-east-1:000000782867:table/";
 
 class ExportsTest : public ClientTest {
  protected:

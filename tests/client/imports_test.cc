@@ -75,7 +75,7 @@ TEST_P(ImportsTest, ATableIsThereWithItsItemsAndIndexesOnceItIsImported) {
   EXPECT_EQ(outcome(done), "COMPLETED  700/700/0");
   EXPECT_EQ(integer_of(done, "ProcessedSizeBytes"), static_cast<int64_t>(lines.size()));
   EXPECT_EQ(text_of(done, "InputCompressionType"), "NONE");
-  EXPECT_EQ(text_of(map_of(done, "S3BucketSource"), "S3BucketOwner"), "000000000000");
+  EXPECT_EQ(text_of(map_of(done, "S3BucketSource"), "S3BucketOwner"), "000000782867");
   EXPECT_EQ(all_items(ScanRequest{.table = "Tab"}).size(), 350);
   const auto in = [&](const char* place) {
     return all_items(QueryRequest{.table = "Tab",
@@ -212,7 +212,7 @@ TEST_P(ImportsTest, RequestsAreRefusedAsTheServiceDoes) {
               FailsWith(Code::kValidation, ""));
   EXPECT_THAT(client_.call("ImportTable", request({.bucket = "../mine"})),
               FailsWith(Code::kValidation, "s3BucketSource.s3Bucket"));
-  const std::string arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Taken";
+  const std::string arn = "arn:aws:dynamodb:us-east-1:000000782867:table/Taken";
   EXPECT_THAT(client_.call("DescribeImport", R"({"ImportArn":")" + arn + "\"}"),
               FailsWith(Code::kValidation, "Invalid Import ARN"));
   EXPECT_THAT(client_.call("DescribeImport", R"({"ImportArn":")" + arn + "/import/0170-ab\"}"),

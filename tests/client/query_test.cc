@@ -247,7 +247,9 @@ TEST_P(Queries, OfAnIndexOnSeveralAttributesPageOverTiesInBothDirections) {
   EXPECT_EQ(backward, forward);
   query.key_condition = "h1 = :one AND h2 = :zero AND r2 = :zero";
   EXPECT_THAT(client_.query(query),
-              FailsWith(Code::kValidation, "Query key condition not supported"));
+              FailsWith(Code::kValidation,
+                        "RANGE key attributes r1 must have equality conditions specified in the "
+                        "query because a condition is present on key attribute r2"));
 }
 
 TEST_P(Queries, CostWhatTheirPageReads) {

@@ -129,11 +129,6 @@ TEST_P(Streams, RefuseWhatTheServiceRefuses) {
               FailsWith(Code::kValidation,
                         "One or more parameter values were invalid: Limit "
                         "cannot be greater than the maximum allowed size: 100"));
-  EXPECT_THAT(client_.describe_stream({.stream = "short"}),
-              FailsWith(Code::kValidation,
-                        "Value 'short' at 'streamArn' failed to satisfy "
-                        "constraint: Member must have length greater than or "
-                        "equal to 37"));
   EXPECT_THAT(client_.describe_stream({.stream = other}),
               FailsWith(Code::kResourceNotFound,
                         "Requested resource not found: Stream: " + other + " not found"));
@@ -156,6 +151,27 @@ TEST_P(Streams, RefuseWhatTheServiceRefuses) {
   ASSERT_THAT(iterator, IsOk());
   EXPECT_THAT(client_.get_records({.iterator = iterator->iterator, .limit = 1001}),
               FailsWith(Code::kValidation, "Limit should be less than or equal to 1000"));
+}
+
+TEST_P(Streams, RefuseMalformedArnsWithOneText) {
+  const std::string shard = "shardId-00000000000000000000-00000000";
+  const std::string arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Things";
+  for (const std::string& malformed :
+       {std::string("short"), arn, arn + "/stream/", arn + "/index/a",
+        std::string("arn:aws:kinesis:us-east-1:000000000000:table/Things/stream/2026-01-01"),
+        std::string("arn:aws:dynamodb:us-east-1:000000000000:stream/Things/stream/2026-01-01"),
+        std::string("arn:aws:dynamodb::000000000000:table/Things/stream/2026-01-01T00:00:00.000"),
+        std::string("a stream with a name of more than 37 characters")}) {
+    const auto refused = [&](const auto& result) {
+      ASSERT_FALSE(result) << malformed;
+      EXPECT_EQ(result.error().code, Code::kValidation) << malformed;
+      EXPECT_EQ(result.error().message, "Invalid StreamArn") << malformed;
+    };
+    refused(client_.describe_stream({.stream = malformed}));
+    refused(client_.get_shard_iterator({.stream = malformed, .shard = shard}));
+    refused(client_.list_streams({.exclusive_start_stream = malformed}));
+  }
+  EXPECT_THAT(client_.describe_stream({.stream = ""}), FailsWith(Code::kValidation, "'streamArn'"));
 }
 
 TEST_P(Streams, AreEnabledAndDisabledOnATableThatIsThere) {

@@ -32,11 +32,13 @@ TEST_P(TableChanges, SetWhatTheTableIsDescribedAs) {
   create(hash_table("Settings"));
   const auto answer = client_.update_table({.table = "Settings",
                                             .billing_mode = BillingMode::kProvisioned,
-                                            .throughput = Throughput{.read = 3, .write = 4},
-                                            .table_class = TableClass::kStandardInfrequentAccess,
-                                            .deletion_protection = true});
+                                            .throughput = Throughput{.read = 3, .write = 4}});
   ASSERT_THAT(answer, IsOk());
   EXPECT_EQ(answer->table.status, TableStatus::kUpdating);
+  ASSERT_THAT(client_.update_table(
+                  {.table = "Settings", .table_class = TableClass::kStandardInfrequentAccess}),
+              IsOk());
+  ASSERT_THAT(client_.update_table({.table = "Settings", .deletion_protection = true}), IsOk());
   const TableDescription table = described("Settings");
   EXPECT_EQ(table.status, TableStatus::kActive);
   EXPECT_EQ(table.billing_mode, BillingMode::kProvisioned);
@@ -46,13 +48,76 @@ TEST_P(TableChanges, SetWhatTheTableIsDescribedAs) {
   EXPECT_EQ(table.table_class, TableClass::kStandardInfrequentAccess);
   EXPECT_TRUE(table.table_class_changed_ms);
   EXPECT_TRUE(table.deletion_protection);
-  ASSERT_THAT(client_.update_table({.table = "Settings",
-                                    .throughput = Throughput{.read = 5, .write = 1},
-                                    .deletion_protection = false}),
-              IsOk());
+  ASSERT_THAT(client_.update_table({.table = "Settings", .deletion_protection = false}), IsOk());
+  ASSERT_THAT(
+      client_.update_table({.table = "Settings", .throughput = Throughput{.read = 5, .write = 1}}),
+      IsOk());
   EXPECT_TRUE(described("Settings").throughput_changes.increased_ms);
   EXPECT_EQ(described("Settings").throughput_changes.decreases_today, 1);
   EXPECT_THAT(client_.delete_table({.table = "Settings"}), IsOk());
+}
+
+TEST_P(TableChanges, AreOfOneKindInARequest) {
+  create(hash_table("Settings"));
+  const std::string only = " must be the only operation in the request";
+  const std::string index = R"("GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"gone"}}])";
+  const std::string new_index =
+      R"("AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],
+         "GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"new","KeySchema":
+           [{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}])";
+  const std::string stream =
+      R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"})";
+  const std::string encryption = R"("SSESpecification":{"Enabled":true})";
+  const std::string table_class = R"("TableClass":"STANDARD_INFREQUENT_ACCESS")";
+  const std::string protection = R"("DeletionProtectionEnabled":false)";
+  const std::string warm = R"("WarmThroughput":{"ReadUnitsPerSecond":20000})";
+  const std::string on_demand = R"("OnDemandThroughput":{"MaxReadRequestUnits":10})";
+  const std::string throughput =
+      R"("ProvisionedThroughput":{"ReadCapacityUnits":3,"WriteCapacityUnits":4})";
+  const std::string per_request = R"("BillingMode":"PAY_PER_REQUEST")";
+  const std::string provisioned = R"("BillingMode":"PROVISIONED",)" + throughput;
+  const std::string replica = R"("ReplicaUpdates":[{"Create":{"RegionName":"eu-west-1"}}])";
+  const std::string iops = "You cannot modify stream status while updating table IOPS";
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{replica, encryption}, "Replica modification" + only},
+      {{encryption, table_class}, "Server-Side Encryption modification" + only},
+      {{encryption, protection}, "Server-Side Encryption modification" + only},
+      {{table_class, protection}, "TableClass modification" + only},
+      {{table_class, per_request}, "TableClass modification" + only},
+      {{protection, stream}, "DeletionProtection modification" + only},
+      {{protection, new_index}, "DeletionProtection modification" + only},
+      {{protection, warm}, "DeletionProtection modification" + only},
+      {{protection, on_demand}, "DeletionProtection modification" + only},
+      {{warm, stream}, "WarmThroughput" + only},
+      {{warm, per_request}, "WarmThroughput" + only},
+      {{warm, new_index},
+       "Create global secondary index cannot be specified when updating WarmThroughput"},
+      {{on_demand, stream},
+       "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"},
+      {{on_demand, warm},
+       "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"},
+      {{throughput, stream}, iops},
+      {{provisioned, stream}, iops},
+      {{throughput, index}, "You cannot create or delete index while updating table IOPS"},
+      {{throughput, new_index}, "You cannot create or delete index while updating table IOPS"},
+      {{stream, new_index}, "You cannot create or delete index while changing stream status"},
+      {{stream, index}, "You cannot create or delete index while changing stream status"},
+  };
+  for (const auto& [members, message] : cases) {
+    std::string request = R"({"TableName":"Settings")";
+    for (const std::string& member : members) request += "," + member;
+    const auto refused = client_.call("UpdateTable", request + "}");
+    ASSERT_FALSE(refused) << request;
+    EXPECT_EQ(refused.error().code, Code::kValidation) << request;
+    EXPECT_EQ(refused.error().message, "One or more parameter values were invalid: " + message)
+        << request;
+  }
+  EXPECT_THAT(client_.call("UpdateTable",
+                           R"({"TableName":"Settings",)" + per_request + "," + on_demand + "}"),
+              IsOk());
+  EXPECT_THAT(
+      client_.call("UpdateTable", R"({"TableName":"Settings",)" + per_request + "," + stream + "}"),
+      IsOk());
 }
 
 TEST_P(TableChanges, AddAnIndexOverWhatIsThereAndTakeItAway) {

@@ -145,6 +145,7 @@ TEST_P(Tables, GoWithTheirItemsAndTheirNameIsFreeAgain) {
   ASSERT_THAT(deleted, IsOk());
   EXPECT_EQ(deleted->table.table, "Gone");
   EXPECT_EQ(deleted->table.status, TableStatus::kDeleting);
+  EXPECT_EQ(deleted->table.id, id);
   EXPECT_THAT(
       client_.describe_table({.table = "Gone"}),
       FailsWith(Code::kResourceNotFound, "Requested resource not found: Table: Gone not found"));
@@ -153,6 +154,24 @@ TEST_P(Tables, GoWithTheirItemsAndTheirNameIsFreeAgain) {
   create(hash_table("Gone"));
   EXPECT_NE(client_.describe_table({.table = "Gone"})->table.id, id);
   EXPECT_EQ(get("Gone", {{"pk", "a"}}), std::nullopt);
+}
+
+TEST_P(Tables, DescribeTheirDeletionWithoutTheirSchema) {
+  create(indexed_table("Gone"));
+  const auto deleted = client_.delete_table({.table = "Gone"});
+  ASSERT_THAT(deleted, IsOk());
+  EXPECT_EQ(deleted->table.created_ms, 0);
+  EXPECT_THAT(deleted->table.key_schema, ElementsAre());
+  EXPECT_THAT(deleted->table.attributes, ElementsAre());
+  EXPECT_THAT(deleted->table.local_indexes, ElementsAre());
+  EXPECT_THAT(deleted->table.global_indexes, ElementsAre());
+  create(hash_table("Gone"));
+  const auto json = client_.call("DeleteTable", R"({"TableName":"Gone"})");
+  ASSERT_THAT(json, IsOk());
+  for (const char* member : {"KeySchema", "AttributeDefinitions", "CreationDateTime", "Indexes"}) {
+    EXPECT_EQ(json->find(member), std::string::npos) << *json;
+  }
+  EXPECT_NE(json->find("ProvisionedThroughput"), std::string::npos) << *json;
 }
 
 TEST_P(Tables, AreNotDeletedWhileTheyAreProtected) {

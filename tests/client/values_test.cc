@@ -78,9 +78,9 @@ TEST_P(StoredValues, MayBeEmptyTextAndBinaryBesideTheKey) {
               FailsWith(Code::kValidation, "cannot contain an empty string value. Key: pk"));
 }
 
-TEST_P(StoredValues, NestUpTo32Levels) {
+TEST_P(StoredValues, NestUpTo31Levels) {
   AttributeValue nested = "core";
-  for (int level = 0; level < 32; ++level) {
+  for (int level = 0; level < 31; ++level) {
     nested = level % 2 == 0 ? AttributeValue(List{nested}) : AttributeValue(Map{{"m", nested}});
   }
   expect_round_trip(nested);

@@ -134,7 +134,7 @@ Result<void> Transfers::begin(Client& client, const std::string& operation,
 Result<void> Transfers::start_export(Client& client, const Moment& moment) {
   exported_ = moment;
   return begin(client, "ExportTableToPointInTime",
-               R"({"TableArn": "arn:aws:dynamodb:us-east-1:000000000000:table/)" + table_ +
+               R"({"TableArn": "arn:aws:dynamodb:us-east-1:000000782867:table/)" + table_ +
                    R"(", "S3Bucket": "crashed", "S3Prefix": "full", "ExportTime": )" +
                    seconds_of(moment) + "}");
 }
@@ -149,7 +149,7 @@ Result<void> Transfers::start_increment(Client& client, const Moment& moment) {
   exported_ = moment;
   exported_from_ = moments_.front();
   return begin(client, "ExportTableToPointInTime",
-               R"({"TableArn": "arn:aws:dynamodb:us-east-1:000000000000:table/)" + table_ +
+               R"({"TableArn": "arn:aws:dynamodb:us-east-1:000000782867:table/)" + table_ +
                    R"(", "S3Bucket": "crashed", "S3Prefix": "part", "ExportType":
                    "INCREMENTAL_EXPORT", "IncrementalExportSpecification": {"ExportFromTime": )" +
                    seconds_of(exported_from_) + R"(, "ExportToTime": )" + seconds_of(moment) +

@@ -159,8 +159,19 @@ def position_is_free(operation, request):
     )
 
 
+def uncounted(message):
+    """Without the count with which the service's current layer begins, which Local lacks, and
+    without what the older layer, which is Local's, says of the place of a value."""
+    message = re.sub(r"^1 validation error detected: (?!Value |Failed )", "", message)
+    message = re.sub(
+        r"^ExpressionAttributeValues contains invalid value: (.*) for key :\w+$", r"\1", message
+    )
+    return re.sub(r"(when using expressions|maximum allowed size;).*", r"\1", message)
+
+
 def pattern(message):
     """A message without what is particular to a request, in which listed members are in order."""
+    message = uncounted(message)
 
     def in_order(found):
         return found[1] + ", ".join(sorted(found[2].split(", "))) + found[3]
@@ -171,6 +182,7 @@ def pattern(message):
 
 def outline(message):
     """The pattern for grouping: names, values and numbers are alike."""
+    message = uncounted(message)
     message = re.sub(r"[#:]\w+", "P", message)
     message = re.sub(r"'[^']*'", "'V'", message)
     message = re.sub(r"token: .*", "token: ...", message)

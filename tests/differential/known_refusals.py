@@ -196,7 +196,7 @@ REFUSALS = [
         "Local has texts of its own; Stator's are the service's, in its order: definitions of "
         "attributes come before the rules of indexes.",
         validation(
-            r"(Invalid KeySchema|Both the Hash Key|The KeySchema contains)|One or more parameter values were invalid: "
+            r"(Invalid KeySchema|Both the Hash Key|The KeySchema contains|Attribute Name is duplicated)|One or more parameter values were invalid: "
             r"(Some (index key|AttributeDefinitions)|Number of attributes|ReadCapacityUnits and|"
             r"ProjectionType is|Duplicate|Index KeySchema|Table KeySchema|List of \w+Indexes|"
             r"ProvisionedThroughput is not|Neither ReadCapacityUnits|Number of LocalSecondary|"
@@ -354,14 +354,6 @@ REFUSALS = [
         "CreateTable",
     ),
     Known(
-        "mixed tables of a batch",
-        STATOR,
-        "Each table's parameters stand for themselves.",
-        REFUSED + "|200",
-        validation("Can not use both"),
-        "BatchGetItem",
-    ),
-    Known(
         "empty legacy lists",
         STATOR,
         "AttributesToGet is given where it is empty, too.",
@@ -373,7 +365,8 @@ REFUSALS = [
         STATOR,
         "Local stores a key of the wrong type and drops the item from the index.",
         validation(
-            "The update expression attempted to update the secondary index key to unsupported type"
+            "One or more parameter values were invalid: Type mismatch for Index Key|The update "
+            "expression attempted to update the secondary index key to unsupported type"
         ),
         "200|" + REFUSED,
         "UpdateItem",
@@ -395,8 +388,8 @@ REFUSALS = [
     Known(
         "empty batches",
         STATOR,
-        "The service's text is 'The requestItems parameter is required for …'.",
-        validation("The requestItems parameter is required"),
+        "The service has texts of its own.",
+        validation("The requestItems parameter is required|1 validation error detected: Value at"),
         validation("Batch(Get|Write)Item (must|cannot)"),
     ),
     Known(

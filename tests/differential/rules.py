@@ -39,7 +39,10 @@ def validation(text):
 # comes before Local's, never where it comes after: that could be a check that Stator lacks.
 CHECKS = [
     "400 SerializationException: .*",
-    validation(r"\d+ validation errors? detected|The parameter 'V' is required|TableName must be"),
+    validation(
+        r"\d+ validation errors? detected|Failed to satisfy|The parameter 'V' is required"
+        r"|TableName must be"
+    ),
     validation(r"Can not use both expression|ExpressionAttribute\w+ can only"),
     validation(
         r".*(AttributeValue (is empty|has more than)|converted to a numeric value|"

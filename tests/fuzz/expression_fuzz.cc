@@ -114,10 +114,12 @@ void check_update(std::string_view text, std::string_view encoded) {
     STATOR_CHECK(changed.has_value() == changed_again.has_value());
     if (!changed) continue;
     STATOR_CHECK(*changed == *changed_again);
-    STATOR_CHECK(stator::validate_item(*changed));
-    const auto part = update->updated_part(stator::ItemView(*changed));
+    if (!*changed) continue;
+    const stator::EncodedItem& item = **changed;
+    STATOR_CHECK(stator::validate_item(item));
+    const auto part = update->updated_part(stator::ItemView(item));
     STATOR_CHECK(stator::validate_item(part));
-    STATOR_CHECK(part.size() <= changed->size());
+    STATOR_CHECK(part.size() <= item.size());
   }
 }
 

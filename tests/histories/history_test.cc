@@ -62,6 +62,7 @@ struct Action {
       case TransactAction::kUpdate:
         break;
     }
+    if (old == nullptr && update.only_removes) return Outcome::kApplied;
     Item changed = old == nullptr ? key_item(key) : *old;
     if (!update.apply(changed)) return Outcome::kDoesNotFit;
     table.put(key, changed);
@@ -240,10 +241,10 @@ class History {
     const auto result = send(action);
     if (outcome == Outcome::kApplied) {
       ASSERT_TRUE(result) << result.error().message << " of " << action.update.text;
-      const Item* after = model_.find(action.key);
-      const std::optional<Item> want =
-          action.kind != TransactAction::kUpdate ? before : std::optional<Item>(*after);
-      EXPECT_EQ(result->attributes, want);
+      const Item* found = model_.find(action.key);
+      const std::optional<Item> after =
+          found == nullptr ? std::nullopt : std::optional<Item>(*found);
+      EXPECT_EQ(result->attributes, action.kind == TransactAction::kUpdate ? after : before);
       return;
     }
     ASSERT_FALSE(result);

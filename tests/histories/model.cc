@@ -175,13 +175,15 @@ std::vector<ModelUpdate> model_updates(int value, const std::string& text) {
          item.erase("group");
          item.erase("n");
          return true;
-       }},
+       },
+       true},
       {"ADD tags :t",
        {{":t", StringSet{text}}},
        [text](Item& item) { return add_tag(item, text); }},
       {"DELETE tags :t",
        {{":t", StringSet{text}}},
-       [text](Item& item) { return delete_tag(item, text); }},
+       [text](Item& item) { return delete_tag(item, text); },
+       true},
       {"SET entries = list_append(if_not_exists(entries, :none), :one)",
        {{":none", List{}}, {":one", List{value}}},
        [value](Item& item) { return append(item, value); }},

@@ -25,6 +25,7 @@ struct ModelUpdate {
   std::string text;
   Values values;
   std::function<bool(Item& item)> apply;
+  bool only_removes = false;  // hence makes no item
 };
 
 using ModelKey = std::pair<std::string, int>;  // pk, sk

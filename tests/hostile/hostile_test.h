@@ -75,10 +75,12 @@ class HostileTest : public ::testing::Test {
   }
 
   // The most that the server has had in memory at once.
-  std::size_t peak_bytes() const {
+  std::size_t peak_bytes() const { return status_bytes("VmHWM:"); }
+  // A line of the server's /proc/PID/status.
+  std::size_t status_bytes(std::string_view name) const {
     std::ifstream status("/proc/" + std::to_string(server_->pid()) + "/status");
     for (std::string line; std::getline(status, line);) {
-      if (line.starts_with("VmHWM:")) return std::stoul(line.substr(6)) * kKilobyte;
+      if (line.starts_with(name)) return std::stoul(line.substr(name.size())) * kKilobyte;
     }
     ADD_FAILURE() << "the server has gone";
     return 0;

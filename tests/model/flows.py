@@ -5,7 +5,7 @@ import os
 import pathlib
 
 
-ACCOUNT = "arn:aws:dynamodb:us-east-1:000000000000:"
+ACCOUNT = "arn:aws:dynamodb:us-east-1:000000782867:"
 KEY = {"pk": {"S": "a"}, "sk": {"N": "1"}}
 INDEX = {"IndexName": "ByPlace", "KeySchema": [{"AttributeName": "place", "KeyType": "HASH"}],
          "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["note"]}}
@@ -78,8 +78,8 @@ def changes(walk):
     table = {"TableName": "Provisioned"}
     walk.call("UpdateTable", {**table, "ProvisionedThroughput": {"ReadCapacityUnits": 3,
                                                                  "WriteCapacityUnits": 9}})
-    walk.call("UpdateTable", {**table, "SSESpecification": {"Enabled": True},
-                              "TableClass": "STANDARD_INFREQUENT_ACCESS"})
+    walk.call("UpdateTable", {**table, "SSESpecification": {"Enabled": True}})
+    walk.call("UpdateTable", {**table, "TableClass": "STANDARD_INFREQUENT_ACCESS"})
     walk.call("UpdateTable", {**table, "GlobalSecondaryIndexUpdates": [
         {"Delete": {"IndexName": "ByPlace"}}]})
     walk.call("UpdateTable", {**table, "BillingMode": "PAY_PER_REQUEST"})

@@ -253,5 +253,37 @@ TEST_F(Operations, VerifyNamesTablesThatACrashLeftUncounted) {
   EXPECT_THAT(ended.out, HasSubstr("was not closed cleanly"));
 }
 
+// The damage follows a kill, as a clean end leaves next to nothing in the log.
+TEST_F(Operations, RecoverContinuesWithTheWritesBeforeADamagedPartOfTheLog) {
+  {
+    ServerProcess server(STATOR_BINARY, {"--data", at("data"), "--durability", "os"});
+    ASSERT_FALSE(server.url().empty());
+    HttpClient client = HttpClient::open({.endpoint = server.url()}).value();
+    ASSERT_THAT(client.create_table({.table = "Things",
+                                     .attributes = {{"pk", ScalarType::kS}},
+                                     .key_schema = {{"pk", KeyType::kHash}},
+                                     .billing_mode = BillingMode::kPayPerRequest}),
+                IsOk());
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_THAT(client.put_item({.table = "Things", .item = {{"pk", std::to_string(i)}}}),
+                  IsOk());
+    }
+    server.kill_now();
+  }
+  expect_success({"recover", at("data")});
+  EXPECT_FALSE(std::filesystem::exists(at("data/damaged-log-1"))) << "the log was sound";
+  for (const auto& entry : std::filesystem::directory_iterator(at("data/rocksdb"))) {
+    if (entry.path().extension() != ".log" || entry.file_size() == 0) continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(entry.file_size() / 2));
+    file << "damage";
+  }
+  expect_refusal({"serve", "--data", at("data")}, 1, "stator recover");
+  EXPECT_EQ(run({"verify", at("data")}).status, 1);
+  expect_success({"recover", at("data")});
+  EXPECT_TRUE(std::filesystem::exists(at("data/damaged-log-1")));
+  expect_success({"verify", at("data")});
+}
+
 }  // namespace
 }  // namespace stator::test

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The disk refuses something at a random moment under load: the write fails with
 // InternalServerError, nothing half done is seen, reads go on, and the store says why it takes no
-// more writes. After that, and after loss of power on top, all that was acknowledged is there.
+// more writes. A disk that was full takes writes again once there is space, without a restart.
+// After that, and after loss of power on top, all that was acknowledged is there.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,6 +13,7 @@ namespace stator::test {
 namespace {
 
 using rocksdb::IOStatus;
+using ::testing::AnyOf;
 
 struct Case {
   const char* name;
@@ -23,6 +25,7 @@ struct Case {
 };
 
 constexpr const char* kText = "says the test";
+constexpr const char* kFull = "the disk is full";
 
 // To an item that the ledger does not know.
 Result<WriteResult> write_something(Client& client) {
@@ -57,20 +60,29 @@ TEST_P(DiskFaults, LoseNothingAcknowledgedAndShowNothingHalfDone) {
   machine->files->fail(fault());
   for (const auto& end : write_until_failure(*machine->database)) {
     if (end) continue;
-    EXPECT_THAT(end, FailsWith(Code::kInternalServerError, kText));
+    EXPECT_THAT(end, AnyOf(FailsWith(Code::kInternalServerError, kText),
+                           FailsWith(Code::kInternalServerError, kFull)));
   }
   EXPECT_TRUE(machine->files->has_failed());
-  expect_refusal(*machine, *machine->database, kText);
+  // The first write of a log failed: the device, or a disk that was full before the log was.
+  const std::string reason = machine->store->health().reason;
+  const bool is_stuck = reason.contains("opened again");
+  EXPECT_TRUE(is_stuck || GetParam().full) << reason;
+  EXPECT_FALSE(is_stuck && GetParam().full && std::string(GetParam().part) != ".log") << reason;
+  if (is_stuck) expect_refusal(*machine, *machine->database, kText);
   ledger_.check(*machine->database, Kept::kOnlyAcknowledged);
   machine->files->mend();
-  expect_refusal(*machine, *machine->database, kText);
-  machine->database.reset();
-  machine->files->drop_unsynced(random_);
+  if (!is_stuck) {
+    EXPECT_THAT(write_something(*machine->database), IsOk());
+    EXPECT_TRUE(machine->store->health().writable);
+  } else {
+    expect_refusal(*machine, *machine->database, kText);
+  }
+  lose_power(*machine);
   check_after(Durability::kSync, Kept::kAcknowledged);
 }
 
 TEST_F(Faults, RunningOutOfRoomEndsWhenThereIsRoomAgain) {
-  constexpr const char* kFull = "the disk is full";
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
   create();
   const auto machine = make_machine();
@@ -90,8 +102,7 @@ TEST_F(Faults, RunningOutOfRoomEndsWhenThereIsRoomAgain) {
   }
   machine->files->fail_power_after(random_() % 200);
   (void)write_until_failure(*machine->database);
-  machine->database.reset();
-  machine->files->drop_unsynced(random_);
+  lose_power(*machine);
   check_after(Durability::kSync, Kept::kAcknowledged);
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -39,7 +40,9 @@ class Faults : public testing::Test {
   Faults() { std::filesystem::create_directory(directory_.path() / "attic"); }
 
   RocksStoreOptions options(Durability durability) const {
-    RocksStoreOptions options{.path = directory_.path() / "data", .durability = durability};
+    RocksStoreOptions options{.path = directory_.path() / "data",
+                              .durability = durability,
+                              .boot = "boot " + std::to_string(boots_)};
     // With durability sync there are flushes, compactions and new logs all the time.
     if (durability == Durability::kSync) options.write_buffer_bytes = 64UL << 10;
     return options;
@@ -79,6 +82,13 @@ class Faults : public testing::Test {
     return ends;
   }
 
+  // What was not synced may be lost, and the machine starts again.
+  void lose_power(Machine& machine) {
+    machine.database.reset();
+    machine.files->drop_unsynced(random_);
+    ++boots_;
+  }
+
   void check_after(Durability durability, Kept kept) {
     const auto machine = make_machine();
     const auto started = start(*machine, durability);
@@ -90,6 +100,7 @@ class Faults : public testing::Test {
   const uint64_t seed_ = number_from_environment("STATOR_SEED", std::random_device{}());
   std::mt19937_64 random_{seed_};
   TempDir directory_;
+  int boots_ = 0;
   Ledger ledger_{kWriters, random_()};
 };
 

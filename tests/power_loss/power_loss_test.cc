@@ -28,8 +28,7 @@ class PowerLoss : public Faults {
       if (end) continue;
       EXPECT_EQ(end.error().code, Code::kInternalServerError) << end.error().message;
     }
-    machine->database.reset();
-    machine->files->drop_unsynced(random_);
+    lose_power(*machine);
   }
 
   // And again, before the data is open or shortly after.
@@ -37,8 +36,7 @@ class PowerLoss : public Faults {
     const auto machine = make_machine();
     machine->files->fail_power_after(some_changes() / 8);
     (void)start(*machine, durability);
-    machine->database.reset();
-    machine->files->drop_unsynced(random_);
+    lose_power(*machine);
   }
 
   void run(Durability durability, Kept kept) {

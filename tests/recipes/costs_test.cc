@@ -95,6 +95,7 @@ void RecipeCosts::toggle() {
                           .time = &bench_.time};
     bench_.create(AnyToggle::table_definition(options));
     const Toggle<bool> stored(bench_.client, options);
+    ASSERT_OK(stored.save({"another"}, true, now));  // reads and stores the settings
     measure(
         "toggle", "first save, " + name, [&] { ASSERT_OK(stored.save({"door"}, true, now)); },
         Goal{"up to 8 WCU in 2 requests", 1, units});
@@ -103,6 +104,7 @@ void RecipeCosts::toggle() {
         Goal{"4 WCU in 1 request", 1, units});
     options.answer = Answer::kExact;
     const Toggle<bool> exact(bench_.client, options);
+    ASSERT_OK(exact.latest({"another"}));
     if (log) {
       measure("toggle", "the same, telling newest from late",
               [&] { ASSERT_OK(exact.save({"door"}, true, now + 2s)); });
@@ -127,7 +129,7 @@ void RecipeCosts::semaphore() {
     ASSERT_OK(lease->commit({.items = {{.table = "Locks", .item = {{"pk", "record"}}}}}));
   });
   EXPECT_FAILS(Code::kHeld, others.acquire("a"));
-  bench_.time.advance(10s);
+  bench_.time.advance(takeover_after(10s));
   Result<Lease> taken = fail(Code::kHeld, "not yet");
   measure(
       "semaphore", "take over, after observing", [&] { taken = others.acquire("a"); },
@@ -166,13 +168,17 @@ void RecipeCosts::feed() {
   ASSERT_OK(feed.deliver_pending());
   measure("feed", "edit, with its place in the outbox",
           [&] { ASSERT_OK(feed.edit({"ann"}, id, "hello!")); });
+  measure("feed", "delivery of an edit to 1,000 followers",
+          [&] { ASSERT_OK(feed.deliver_pending()); });
   measure("feed", "follow", [&] { ASSERT_OK(feed.follow({"early"}, {"ann"})); });
   measure("feed", "follow, with 20 posts of backfill",
           [&] { ASSERT_OK(feed.follow({"late"}, {"ann"}, 20)); });
   measure("feed", "trim of 15 posts", [&] { EXPECT_EQ(feed.trim({"late"}, 5).value(), 15); });
-  ASSERT_OK(feed.deliver_pending());
+  measure("feed", "unfollow", [&] { ASSERT_OK(feed.unfollow({"late"}, {"ann"})); });
   measure("feed", "retract, with its place in the outbox",
           [&] { ASSERT_OK(feed.retract({"ann"}, id)); });
+  measure("feed", "delivery of a retraction to 1,002 users, one of them a former follower",
+          [&] { ASSERT_OK(feed.deliver_pending()); });
 }
 
 void RecipeCosts::streamed_feed() {
@@ -217,6 +223,9 @@ void RecipeCosts::sensors(SensorLayout layout) {
       .table = indexed ? "Sensors" : "PlacedSensors", .layout = layout, .time = &bench_.time};
   bench_.create(SensorRegistry::table_definition(options));
   const SensorRegistry registry(bench_.client, options);
+  ASSERT_OK(
+      registry.add({.id = {"another"},
+                    .location = {.city = "Gdansk", .building = "A", .floor = "1", .room = "2"}}));
   const Location place{.city = "Poznan", .building = "A", .floor = "1", .room = "2"};
   Result<Sensor> sensor = fail(Code::kNotFound, "not yet");
   measure(
@@ -240,9 +249,10 @@ void RecipeCosts::sensors(SensorLayout layout) {
     SensorOptions careful = options;
     careful.duplicates = Duplicates::kRefuse;
     for (Reading& reading : readings) reading.at = reading.at - 1h;
-    measure("sensors", "the same, `kKeepFirst` or `kRefuse`", [&] {
-      ASSERT_OK(SensorRegistry(bench_.client, careful).record(readings, Check::kNone));
-    });
+    const SensorRegistry refusing(bench_.client, careful);
+    ASSERT_OK(refusing.latest({"another"}, 1));
+    measure("sensors", "the same, `kKeepFirst` or `kRefuse`",
+            [&] { ASSERT_OK(refusing.record(readings, Check::kNone)); });
     measure("sensors", "`latest`, 10 readings", [&] { ASSERT_OK(registry.latest({"s"}, 10)); });
   }
   measure("sensors", "`at`, a city of one sensor" + name,

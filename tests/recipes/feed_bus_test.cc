@@ -140,7 +140,7 @@ TEST_P(FeedBusTest, LeavesTheAnnouncementOfAPostThatIsBusy) {
   follow(30, {"ann"});
   post("ann", "one");
   bench.client.before([&](std::string_view operation, int nth) {
-    if (operation == "BatchWriteItem" && nth == 1) {
+    if (is_copying(operation) && nth == 1) {
       std::stop_source stop;
       bus->on_empty = [&] { stop.request_stop(); };
       const Feed other(*bench.home.client, options());

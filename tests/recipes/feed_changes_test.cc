@@ -55,7 +55,7 @@ TEST_P(FeedChanges, DeliversAnEditThatComesInTheMiddleOfADelivery) {
   // In the middle of the delivery of the post, then of that of an edit.
   for (const std::string text : {"one", "two"}) {
     bench.client.before([&, edited = false](std::string_view operation, int) mutable {
-      if (operation == "BatchWriteItem" && !std::exchange(edited, true)) {
+      if (is_copying(operation) && !std::exchange(edited, true)) {
         EXPECT_OK(Feed(*bench.home.client, options()).edit({"ann"}, id, text));
       }
       return pass();
@@ -76,7 +76,7 @@ TEST_P(FeedChanges, AWorkerThatSleptTooLongPutsRightWhatItWrote) {
   for (const bool edits : {true, false}) {
     const PostId id = post("ann", edits ? "one" : "oops");
     bench.client.before([&, slept = false](std::string_view operation, int) mutable {
-      if (operation != "BatchWriteItem" || slept) return pass();
+      if (!is_copying(operation) || slept) return pass();
       slept = true;
       bench.time.advance(31s);
       const Feed elsewhere(*bench.home.client, options());
@@ -130,7 +130,7 @@ TEST_P(FeedChanges, AWorkerLeavesToAnotherWhatThatHasBegun) {
   follow(60, {"ann"});
   post("ann", "hello");
   bench.client.before([&](std::string_view operation, int nth) {
-    if (operation == "BatchWriteItem" && nth == 2) {
+    if (is_copying(operation) && nth == 2) {
       const auto other = Feed(*bench.home.client, options()).deliver_pending();
       EXPECT_OK(other);
       EXPECT_EQ(other->copies, 0);
@@ -145,7 +145,7 @@ TEST_P(FeedChanges, AWorkerThatIsStoppedLeavesItsPostsToTheNextAtOnce) {
   post("ann", "hello");
   std::stop_source stop;
   bench.client.before([&](std::string_view operation, int) {
-    if (operation == "BatchWriteItem") stop.request_stop();
+    if (is_copying(operation)) stop.request_stop();
     return pass();
   });
   EXPECT_FAILS(Code::kCancelled, feed().deliver_pending(stop.get_token()));
@@ -161,7 +161,7 @@ TEST_P(FeedChanges, TakesARefusalWithoutAnItemForNoAbsence) {
   bench.client.first("PutItem", 1, refuse(Code::kConditionalCheckFailed));
   EXPECT_FAILS(Code::kConflict, feed().publish({"ann"}, "other", id));
   bench.client.before([is_copied = false](std::string_view operation, int) mutable {
-    is_copied = is_copied || operation == "BatchWriteItem";
+    is_copied = is_copied || is_copying(operation);
     // The end of the delivery, and the claim after it.
     const bool refused = is_copied && operation == "UpdateItem";
     return refused ? refuse(Code::kConditionalCheckFailed) : pass();
@@ -288,6 +288,10 @@ TEST_P(FeedChanges, RefusesNamesThatCannotBe) {
   EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.merge_over = -1; }));
   EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.outbox_shards = 65; }));
   EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.claim = 0ms; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.parallel_writes = 0; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.parallel_writes = 65; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.keep_retracted = 1min; }));
+  EXPECT_FAILS(Code::kInvalidArgument, refused([](auto& o) { o.merged_refresh = -1ms; }));
   EXPECT_EQ(bench.client.sent(), before);
 }
 

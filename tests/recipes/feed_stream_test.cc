@@ -135,7 +135,7 @@ TEST_F(FeedStreamTest, GoesOnFromWhereOthersHaveCome) {
 TEST_F(FeedStreamTest, DoesNotPassOverAPostThatFailsOrIsWithOthers) {
   ASSERT_OK(feed().deliver_pending());
   post("fails");
-  client->first("BatchWriteItem", 1, refuse(Code::kValidation));
+  client->first("BatchExecuteStatement", 1, refuse(Code::kValidation));
   EXPECT_FAILS(Code::kValidation, feed().deliver_pending());
   client->before(nullptr);
   EXPECT_EQ(feed().deliver_pending().value().posts, 1);

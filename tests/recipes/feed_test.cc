@@ -207,7 +207,7 @@ TEST_P(FeedTest, ResumesALargeDeliveryWhereItStopped) {
   }
   ASSERT_OK(feed().publish({"ann"}, "hello"));
   bench.client.before([](std::string_view operation, int nth) {
-    return operation == "BatchWriteItem" && nth > 41 ? refuse(Code::kAccessDenied) : pass();
+    return is_copying(operation) && nth > 41 ? refuse(Code::kAccessDenied) : pass();
   });
   EXPECT_FALSE(feed().deliver_pending());
   bench.client.before(nullptr);
@@ -223,7 +223,7 @@ TEST_P(FeedTest, OnePostThatCannotBeDeliveredDoesNotHoldUpTheOthers) {
   post("ann", "first");
   post("ann", "second");
   bench.client.before([n = 0](std::string_view operation, int) mutable {
-    return operation == "BatchWriteItem" && ++n == 1 ? refuse(Code::kValidation) : pass();
+    return is_copying(operation) && ++n == 1 ? refuse(Code::kValidation) : pass();
   });
   EXPECT_FAILS(Code::kValidation, feed().deliver_pending());
   EXPECT_EQ(texts_of({"f0"}).size(), 1U);
@@ -281,7 +281,7 @@ TEST_P(FeedTest, RetractsInTheMiddleOfADelivery) {
   // After the first batch another worker retracts and completes the withdrawal.
   Feed elsewhere(*bench.home.client, options());
   bench.client.before([&](std::string_view operation, int nth) {
-    if (operation == "BatchWriteItem" && nth == 2) {
+    if (is_copying(operation) && nth == 2) {
       EXPECT_OK(elsewhere.retract({"ann"}, id));
       EXPECT_OK(elsewhere.deliver_pending());
     }
@@ -421,7 +421,7 @@ TEST_P(FeedTest, CostsWhatItSays) {
   // The item, and its entry in the outbox.
   EXPECT_EQ(publishing.write_units, is_streamed() ? 1 : 2);
   const auto delivering = bench.cost_of([&] { ASSERT_OK(feed().deliver_pending()); });
-  EXPECT_EQ(delivering.by_operation.at("BatchWriteItem"), 4);
+  EXPECT_EQ(delivering.by_operation.at("BatchExecuteStatement"), 4);
   if (!is_streamed()) {
     EXPECT_EQ(delivering.requests, 4 + 4);  // the outbox, the claim, the followers, the end
     EXPECT_EQ(delivering.write_units, 100 + 1 + 2);  // the copies, the claim, the end and its index

@@ -2,9 +2,11 @@
 // Renewal in the background, lost leases, operators, tables of other programs.
 #include <atomic>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "recipes/semaphore_test.h"
+#include "stator/call_limits.h"
 #include "support/stepped_time.h"
 
 namespace stator {
@@ -46,6 +48,20 @@ TEST_P(SemaphoreLease, IsRenewedInTheBackgroundByChoice) {
   ASSERT_OK(lease->release());
   EXPECT_FALSE(lost.stop_requested());
   EXPECT_OK(watcher.acquire("lock"));
+}
+
+TEST_P(SemaphoreLease, IsRenewedInTheBackgroundAsSoonAsOneWhoSharesItAsks) {
+  Semaphore locks(bench.client, stepped());
+  auto outer = locks.acquire("lock", {.lease = 30s, .reentry = Reentry::kObject});
+  ASSERT_OK(outer);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(locks.acquire(
+        "lock", {.lease = 30s, .renewal = Renewal::kBackground, .reentry = Reentry::kObject}));
+  }
+  for (int i = 0; i < 20; ++i) {
+    steps.advance(3s, kThreads);
+    EXPECT_GT(outer->remaining(), 15s);
+  }
 }
 
 TEST_P(SemaphoreLease, HasNoThreadsButInTheBackground) {
@@ -160,6 +176,57 @@ TEST_P(SemaphoreLease, NeverOutlivesWhatAnObserverCounts) {
   EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
 }
 
+// ---- Bounds of requests
+
+TEST_P(SemaphoreLease, BoundsItsRequestsByTheLease) {
+  const auto expect_bounds = [&](std::chrono::nanoseconds attempt, std::chrono::nanoseconds total) {
+    bench.client.before([=](std::string_view, int) {
+      const CallLimits* limits = CallLimits::current();
+      EXPECT_NE(limits, nullptr);
+      if (limits == nullptr) return pass();
+      EXPECT_LE(limits->for_attempt(), attempt);
+      EXPECT_LE(limits->left(), total);
+      return pass();
+    });
+  };
+  {
+    expect_bounds(10s, 30s);
+    auto lease = other().acquire("lock", {.lease = 30s});
+    ASSERT_OK(lease);
+    EXPECT_FAILS(Code::kTimeout, other().acquire("lock", {.lease = 30s, .wait = 10s}));
+    expect_bounds(10s, 20s);
+    bench.time.advance(10s);
+    ASSERT_OK(lease->renew());
+    expect_bounds(5s, 5s);
+    ASSERT_OK(lease->release());
+    EXPECT_EQ(CallLimits::current(), nullptr);
+    expect_bounds(1s, 3s);
+    lease = other().acquire("lock", {.lease = 3s});
+    ASSERT_OK(lease);
+  }
+  bench.client.before(nullptr);
+  // Destroyed just now.
+  EXPECT_TRUE(other().state("lock").value().holders.empty());
+}
+
+TEST_P(SemaphoreLease, IsNotAcquiredWhenItIsStoppedDuringTheRequest) {
+  SemaphoreOptions once = options();
+  once.retry.max_attempts = 1;
+  Semaphore locks(bench.client, once);
+  for (const Fate& fate : {lose_reply(), lose_request(), refuse(Code::kCancelled)}) {
+    std::stop_source source;
+    bench.client.before([&, updates = 0](std::string_view operation, int) mutable {
+      if (operation != "UpdateItem" || ++updates > 1) return pass();
+      source.request_stop();
+      EXPECT_TRUE(CallLimits::current()->stop().stop_requested());
+      return fate;
+    });
+    EXPECT_FAILS(Code::kCancelled, locks.acquire("lock", {}, source.get_token()));
+    bench.client.before(nullptr);
+    EXPECT_TRUE(locks.state("lock").value().holders.empty());
+  }
+}
+
 // ---- Operators
 
 TEST_P(SemaphoreLease, OneHolderOfManyIsBroken) {
@@ -248,13 +315,75 @@ TEST_P(SemaphoreLease, ListsWhatHasExpired) {
   EXPECT_TRUE(locks.list({.expired = true})->items.empty());
   bench.time.advance(9s);
   ASSERT_OK(alive->renew());
-  bench.time.advance(1s);
+  bench.time.advance(takeover_after(10s) - 9s);
   const auto expired = locks.list({.expired = true});
   ASSERT_OK(expired);
   ASSERT_EQ(expired->items.size(), 1U);
   EXPECT_EQ(expired->items[0].name, "dead");
   EXPECT_TRUE(expired->items[0].holders.at(0).expired());
-  EXPECT_EQ(expired->items[0].holders.at(0).unchanged, 10s);
+  EXPECT_EQ(expired->items[0].holders.at(0).unchanged, takeover_after(10s));
+}
+
+TEST_P(SemaphoreLease, ListsAtOnceWhatIsOverdueByTheWallClocks) {
+  auto dead = other().acquire("dead", {.lease = 10s, .user = "ann"});
+  auto alive = other().acquire("alive", {.lease = 10s});
+  ASSERT_OK(alive);
+  // A program that stores no times.
+  ASSERT_OK(bench.client.put_item({.table = "Locks",
+                                   .item = {{"pk", "LOCK#unknown"},
+                                            {"permits", 1},
+                                            {"held", 1},
+                                            {"waiting", 0},
+                                            {"fence", 1},
+                                            {"fence:x", 1},
+                                            {"holder:x", Map{{"beat", 1}, {"lease_ms", 1000}}}}}));
+  bench.time.advance(9s);
+  ASSERT_OK(alive->renew());
+  const Time renewed = bench.time.now();
+  bench.time.advance(1s);
+  const auto overdue = other().list({.overdue = true});
+  ASSERT_OK(overdue);
+  ASSERT_EQ(overdue->items.size(), 1U);
+  EXPECT_EQ(overdue->items[0].name, "dead");
+  EXPECT_FALSE(overdue->items[0].holders.at(0).expired());
+  EXPECT_EQ(other().state("alive")->holders.at(0).renewed_at, renewed);
+  // A hint: a wall clock that is wrong makes it wrong, and nothing else.
+  bench.time.set_wall(renewed + 1h);
+  EXPECT_EQ(other().list({.overdue = true})->items.size(), 2U);
+  EXPECT_FAILS(Code::kHeld, other().acquire("alive"));
+}
+
+TEST_P(SemaphoreLease, ListsMoreLocksThanAnObjectRemembers) {
+  constexpr int kLocks = 10'050;
+  const AttributeValue holder =
+      Map{{"beat", 1}, {"lease_ms", 1000}, {"since", "2024-05-01T00:00:00Z"}};
+  for (int first = 0; first < kLocks; first += 25) {
+    BatchWriteItemRequest batch;
+    for (int i = first; i < first + 25; ++i) {
+      batch.items["Locks"].push_back({.put = Item{{"pk", "LOCK#" + std::to_string(i)},
+                                                  {"permits", 1},
+                                                  {"held", 1},
+                                                  {"waiting", 0},
+                                                  {"fence", 1},
+                                                  {"fence:x", 1},
+                                                  {"holder:x", holder}}});
+    }
+    ASSERT_OK(bench.client.batch_write_item(batch));
+  }
+  Semaphore locks = other();
+  EXPECT_FAILS(Code::kHeld, locks.acquire("0"));
+  std::set<std::string> names;
+  PageOptions page{.limit = 1000};
+  do {
+    const auto found = locks.list({.overdue = true}, page);
+    ASSERT_OK(found);
+    for (const LockState& state : found->items) EXPECT_TRUE(names.insert(state.name).second);
+    page.cursor = found->next;
+  } while (!page.cursor.empty());
+  EXPECT_EQ(names.size(), kLocks);
+  // What was watched before is still known.
+  bench.time.advance(takeover_after(1s));
+  EXPECT_OK(locks.acquire("0"));
 }
 
 // ---- Tables of other programs

@@ -107,7 +107,7 @@ TEST_P(SemaphorePermits, TakesOverFromTheDeadAlone) {
   EXPECT_FAILS(Code::kHeld, watcher.acquire("lock", {.permits = 3}));
   bench.time.advance(9s);
   ASSERT_OK(alive->renew());
-  bench.time.advance(1s);
+  bench.time.advance(takeover_after(10s) - 9s);
   auto taken = watcher.acquire("lock", {.permits = 3});
   ASSERT_OK(taken);
   EXPECT_FAILS(Code::kLost, dead->renew());
@@ -203,7 +203,7 @@ TEST_P(SemaphorePermits, CostsWhatThePageSays) {
     ASSERT_OK(lease->commit({.items = {{.table = "Locks", .item = {{"pk", "record"}}}}}));
   });
   EXPECT_FAILS(Code::kHeld, locks.acquire("a"));
-  bench.time.advance(10s);
+  bench.time.advance(takeover_after(10s));
   Result<Lease> taken = fail(Code::kHeld, "not yet");
   expect_cost("take over, after observing", 1, 1, [&] { taken = locks.acquire("a"); });
   ASSERT_OK(taken);
@@ -280,7 +280,7 @@ TEST_P(SemaphorePermits, StepsOverOneWhoDiedInLineOnceItsLeaseIsObserved) {
     const auto start = bench.time.since_boot();
     auto lease = watcher.acquire("lock", {.wait = kWaitForEver, .order = order});
     ASSERT_OK(lease);
-    EXPECT_GE(bench.time.since_boot() - start, 10s);
+    EXPECT_GE(bench.time.since_boot() - start, takeover_after(10s));
     EXPECT_LE(bench.time.since_boot() - start, 11s);
     EXPECT_TRUE(watcher.state("lock")->waiters.empty());
   }
@@ -382,7 +382,7 @@ TEST_P(SemaphorePermits, SharesALeaseWithinItsObjectByChoice) {
   auto outer = locks.acquire("lock", {.lease = 10s, .reentry = Reentry::kObject});
   ASSERT_OK(outer);
   std::jthread([&] {
-    auto inner = locks.acquire("lock", {.reentry = Reentry::kObject});
+    auto inner = locks.acquire("lock", {.lease = 10s, .reentry = Reentry::kObject});
     ASSERT_OK(inner);
     EXPECT_EQ(inner->fence(), outer->fence());
   }).join();
@@ -392,6 +392,39 @@ TEST_P(SemaphorePermits, SharesALeaseWithinItsObjectByChoice) {
   EXPECT_FAILS(Code::kHeld, locks.acquire("lock", {.reentry = Reentry::kObject}));
   ASSERT_OK(outer->release());
   EXPECT_OK(locks.acquire("lock", {.reentry = Reentry::kObject}));
+}
+
+TEST_P(SemaphorePermits, SharesALeaseWithTheLengthThatIsAskedFor) {
+  Semaphore locks = other();
+  auto outer = locks.acquire("lock", {.lease = 10s, .reentry = Reentry::kObject});
+  ASSERT_OK(outer);
+  bench.time.advance(4s);
+  auto inner = locks.acquire("lock", {.lease = 6s, .reentry = Reentry::kObject});
+  ASSERT_OK(inner);
+  EXPECT_EQ(inner->remaining(), 6s);  // as much as was left
+  auto longer = locks.acquire("lock", {.lease = 60s, .reentry = Reentry::kObject});
+  ASSERT_OK(longer);
+  EXPECT_EQ(longer->fence(), outer->fence());
+  EXPECT_EQ(longer->remaining(), 60s);
+  Semaphore watcher = other();
+  EXPECT_EQ(watcher.state("lock")->holders.at(0).lease, 60s);
+  bench.time.advance(60s);
+  EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
+  ASSERT_OK(outer->renew());
+  EXPECT_EQ(longer->remaining(), 60s);
+}
+
+TEST_P(SemaphorePermits, AcquiresWhatWasTakenFromTheLeaseThatItWouldShare) {
+  Semaphore locks = other();
+  auto outer = locks.acquire("lock", {.lease = 10s, .reentry = Reentry::kObject});
+  ASSERT_OK(outer);
+  bench.time.advance(4s);
+  const auto broken = other().break_lock("lock");
+  ASSERT_OK(broken);
+  const auto again = locks.acquire("lock", {.lease = 10s, .reentry = Reentry::kObject});
+  ASSERT_OK(again);
+  EXPECT_GT(again->fence(), *broken);
+  EXPECT_FALSE(outer->held());
 }
 
 // ---- Waking up in process

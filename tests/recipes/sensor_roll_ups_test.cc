@@ -153,6 +153,34 @@ TEST_P(SensorRollUps, FollowAReadingThatIsReplacedAlsoToAnotherUnit) {
   EXPECT_EQ(stored(Period::kMinute), model(corrected, Period::kMinute));
 }
 
+TEST_P(SensorRollUps, VersionsNeverStartAgainThoughAUnitGoesAndComesBack) {
+  const Time noon = at("2024-05-01T12:00:00Z");
+  const auto of_unit = [&](const char* unit, int value) {
+    std::vector<Reading> readings{reading(noon + 2s, value), reading(noon + 1s, value)};
+    for (Reading& one : readings) one.unit = unit;
+    return readings;
+  };
+  ASSERT_OK(registry().record(reading(noon + 2s, 1)));
+  ASSERT_OK(registry().roll_up(kId, Period::kMinute));
+  ASSERT_OK(registry().record(reading(noon + 1s, 2)));
+  const SensorRegistry other(*bench.home.client, options());
+  bool overtaken = false;
+  bench.client.before([&](std::string_view operation, int) {
+    if (operation == "PutItem" && !std::exchange(overtaken, true)) {
+      for (const auto& readings : {of_unit("ppb", 50), of_unit("ppm", 100)}) {
+        EXPECT_OK(other.record(readings));
+        EXPECT_OK(other.roll_up(kId, Period::kMinute));
+      }
+    }
+    return pass();
+  });
+  // It has read the first two, and must not replace what was made of the later ones.
+  ASSERT_OK(registry().roll_up(kId, Period::kMinute));
+  bench.client.before({});
+  EXPECT_TRUE(overtaken);
+  EXPECT_EQ(stored(Period::kMinute), model(of_unit("ppm", 100), Period::kMinute));
+}
+
 TEST_P(SensorRollUps, CountOnceWhenReplyOrRequestAreLost) {
   const std::vector<Reading> readings = random_readings(50, 4);
   ASSERT_OK(registry().record(readings));

@@ -4,6 +4,7 @@
 
 #include "stator/recipes/sensors.h"
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <tuple>
@@ -50,6 +51,9 @@ class SensorSuite : public testing::TestWithParam<std::tuple<std::string, Sensor
     if (kind() == Kind::kLocationItems) STATOR_NEEDS(Ability::kTransactions);
     if (kind() == Kind::kMultiAttribute) STATOR_NEEDS(Ability::kMultiAttributeKeys);
     bench.create(SensorRegistry::table_definition(options()));
+    // Stored beforehand, so that faults meet the requests that a test is about.
+    ASSERT_OK(SensorRegistry(*bench.home.client, options())
+                  .change_settings({.city_shards = options().city_shards}));
   }
   // What an endpoint must count to tell what registrations cost.
   Ability units() const {
@@ -71,7 +75,11 @@ class SensorSuite : public testing::TestWithParam<std::tuple<std::string, Sensor
     with.duplicates = duplicates;
     return with;
   }
-  SensorRegistry registry() { return {bench.client, options()}; }
+  // One object, which reads the table's settings once.
+  SensorRegistry registry() {
+    if (!registry_) registry_.emplace(bench.client, options());
+    return *registry_;
+  }
   SensorRegistry registry(Duplicates duplicates) { return {bench.client, options(duplicates)}; }
   // What adding a sensor, and moving it, sends.
   const char* adding() const {
@@ -104,6 +112,9 @@ class SensorSuite : public testing::TestWithParam<std::tuple<std::string, Sensor
   }
 
   Bench bench{std::get<std::string>(GetParam())};
+
+ private:
+  std::optional<SensorRegistry> registry_;
 };
 
 #define STATOR_SENSOR_HOMES(suite)                                                        \

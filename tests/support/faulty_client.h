@@ -26,6 +26,8 @@ struct Fate {
     kLoseReply,    // it takes effect; the caller sees kOutcomeUnknown
     kRepeat,       // it arrives twice, and the caller sees the second answer
     kRefuse,       // it never arrives; the caller sees `error`
+    kDelay,        // it arrives when the test says so; the caller sees kOutcomeUnknown
+    kEcho,         // it arrives, and again when the test says so
   } kind = Kind::kPass;
   Error error = {};
 };
@@ -41,6 +43,12 @@ inline Fate lose_reply() {
 }
 inline Fate repeat() {
   return {.kind = Fate::Kind::kRepeat};
+}
+inline Fate delay() {
+  return {.kind = Fate::Kind::kDelay};
+}
+inline Fate echo() {
+  return {.kind = Fate::Kind::kEcho};
 }
 inline Fate refuse(Error error) {
   return {.kind = Fate::Kind::kRefuse, .error = std::move(error)};
@@ -74,6 +82,8 @@ class FaultyClient final : public Client {
     check_spent();
     before_ = std::move(hook);
   }
+  // Runs after each request, when what became of it is settled and the caller does not know it yet.
+  void after(std::function<void(std::string_view operation)> hook) { after_ = std::move(hook); }
   // The next `count` requests of an operation get `fate`. A test fails where none comes: what it
   // shows would not depend on the fault.
   void first(const std::string& operation, int count, const Fate& fate) {
@@ -98,101 +108,131 @@ class FaultyClient final : public Client {
     for (const auto& [operation, count] : sent_) all += count;
     return all;
   }
-  // The latest UpdateItem, for a test that lets a copy of it arrive late.
+  // The latest UpdateItem and TransactWriteItems, for a test that lets a copy arrive late.
   UpdateItemRequest latest_update() const {
     const std::scoped_lock lock(mutex_);
     return latest_update_;
   }
+  TransactWriteItemsRequest latest_transaction() const {
+    const std::scoped_lock lock(mutex_);
+    return latest_transaction_;
+  }
 
   Result<CreateTableResult> create_table(const CreateTableRequest& request) override {
-    return run("CreateTable", [&] { return inner_.create_table(request); });
+    return run("CreateTable", [this, request] { return inner_.create_table(request); });
   }
   Result<DescribeTableResult> describe_table(const DescribeTableRequest& request) override {
-    return run("DescribeTable", [&] { return inner_.describe_table(request); });
+    return run("DescribeTable", [this, request] { return inner_.describe_table(request); });
   }
   Result<ListTablesResult> list_tables(const ListTablesRequest& request) override {
-    return run("ListTables", [&] { return inner_.list_tables(request); });
+    return run("ListTables", [this, request] { return inner_.list_tables(request); });
   }
   Result<DeleteTableResult> delete_table(const DeleteTableRequest& request) override {
-    return run("DeleteTable", [&] { return inner_.delete_table(request); });
+    return run("DeleteTable", [this, request] { return inner_.delete_table(request); });
   }
   Result<UpdateTableResult> update_table(const UpdateTableRequest& request) override {
-    return run("UpdateTable", [&] { return inner_.update_table(request); });
+    return run("UpdateTable", [this, request] { return inner_.update_table(request); });
   }
   Result<UpdateTimeToLiveResult> update_time_to_live(
       const UpdateTimeToLiveRequest& request) override {
-    return run("UpdateTimeToLive", [&] { return inner_.update_time_to_live(request); });
+    return run("UpdateTimeToLive", [this, request] { return inner_.update_time_to_live(request); });
   }
   Result<DescribeTimeToLiveResult> describe_time_to_live(
       const DescribeTimeToLiveRequest& request) override {
-    return run("DescribeTimeToLive", [&] { return inner_.describe_time_to_live(request); });
+    return run("DescribeTimeToLive",
+               [this, request] { return inner_.describe_time_to_live(request); });
   }
   Result<WriteResult> put_item(const PutItemRequest& request) override {
-    return run("PutItem", [&] { return inner_.put_item(request); });
+    return run("PutItem", [this, request] { return inner_.put_item(request); });
   }
   Result<GetItemResult> get_item(const GetItemRequest& request) override {
-    return run("GetItem", [&] { return inner_.get_item(request); });
+    return run("GetItem", [this, request] { return inner_.get_item(request); });
   }
   Result<WriteResult> update_item(const UpdateItemRequest& request) override {
     {
       const std::scoped_lock lock(mutex_);
       latest_update_ = request;
     }
-    return run("UpdateItem", [&] { return inner_.update_item(request); });
+    return run("UpdateItem", [this, request] { return inner_.update_item(request); });
   }
   Result<WriteResult> delete_item(const DeleteItemRequest& request) override {
-    return run("DeleteItem", [&] { return inner_.delete_item(request); });
+    return run("DeleteItem", [this, request] { return inner_.delete_item(request); });
   }
   Result<PageResult> query(const QueryRequest& request) override {
-    return run("Query", [&] { return inner_.query(request); });
+    return run("Query", [this, request] { return inner_.query(request); });
   }
   Result<PageResult> scan(const ScanRequest& request) override {
-    return run("Scan", [&] { return inner_.scan(request); });
+    return run("Scan", [this, request] { return inner_.scan(request); });
   }
   Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) override {
-    return run("BatchGetItem", [&] { return inner_.batch_get_item(request); });
+    return run("BatchGetItem", [this, request] { return inner_.batch_get_item(request); });
   }
   Result<BatchWriteItemResult> batch_write_item(const BatchWriteItemRequest& request) override {
-    return run("BatchWriteItem", [&] { return partly(request); });
+    return run("BatchWriteItem", [this, request] { return partly(request); });
   }
   Result<TransactWriteItemsResult> transact_write_items(
       const TransactWriteItemsRequest& request) override {
-    return run("TransactWriteItems", [&] { return inner_.transact_write_items(request); });
+    {
+      const std::scoped_lock lock(mutex_);
+      latest_transaction_ = request;
+    }
+    return run("TransactWriteItems",
+               [this, request] { return inner_.transact_write_items(request); });
   }
   Result<TransactGetItemsResult> transact_get_items(
       const TransactGetItemsRequest& request) override {
-    return run("TransactGetItems", [&] { return inner_.transact_get_items(request); });
+    return run("TransactGetItems", [this, request] { return inner_.transact_get_items(request); });
   }
   Result<ExecuteStatementResult> execute_statement(
       const ExecuteStatementRequest& request) override {
-    return run("ExecuteStatement", [&] { return inner_.execute_statement(request); });
+    return run("ExecuteStatement", [this, request] { return inner_.execute_statement(request); });
   }
   Result<BatchExecuteStatementResult> batch_execute_statement(
       const BatchExecuteStatementRequest& request) override {
-    return run("BatchExecuteStatement", [&] { return inner_.batch_execute_statement(request); });
+    return run("BatchExecuteStatement", [this, request] { return partly(request); });
   }
   Result<ExecuteTransactionResult> execute_transaction(
       const ExecuteTransactionRequest& request) override {
-    return run("ExecuteTransaction", [&] { return inner_.execute_transaction(request); });
+    return run("ExecuteTransaction",
+               [this, request] { return inner_.execute_transaction(request); });
   }
   Result<ListStreamsResult> list_streams(const ListStreamsRequest& request) override {
-    return run("ListStreams", [&] { return inner_.list_streams(request); });
+    return run("ListStreams", [this, request] { return inner_.list_streams(request); });
   }
   Result<DescribeStreamResult> describe_stream(const DescribeStreamRequest& request) override {
-    return run("DescribeStream", [&] { return inner_.describe_stream(request); });
+    return run("DescribeStream", [this, request] { return inner_.describe_stream(request); });
   }
   Result<GetShardIteratorResult> get_shard_iterator(
       const GetShardIteratorRequest& request) override {
-    return run("GetShardIterator", [&] { return inner_.get_shard_iterator(request); });
+    return run("GetShardIterator", [this, request] { return inner_.get_shard_iterator(request); });
   }
   Result<GetRecordsResult> get_records(const GetRecordsRequest& request) override {
-    return run("GetRecords", [&] { return inner_.get_records(request); });
+    return run("GetRecords", [this, request] { return inner_.get_records(request); });
   }
   Result<std::string> call(std::string_view operation, std::string_view json) override {
-    return run(std::string(operation).c_str(), [&] { return inner_.call(operation, json); });
+    return run(std::string(operation).c_str(),
+               [this, operation = std::string(operation), json = std::string(json)] {
+                 return inner_.call(operation, json);
+               });
   }
 
-  // BatchWriteItem processes this many of its writes and hands the rest back; 0: all.
+  // Requests that are under way still, by kDelay or kEcho.
+  std::size_t delayed() const {
+    const std::scoped_lock lock(mutex_);
+    return delayed_.size();
+  }
+  void arrive(std::size_t index) {
+    std::function<void()> request;
+    {
+      const std::scoped_lock lock(mutex_);
+      request = std::move(delayed_.at(index));
+      delayed_.erase(delayed_.begin() + static_cast<std::ptrdiff_t>(index));
+    }
+    request();
+  }
+
+  // BatchWriteItem processes this many of its writes and hands the rest back; 0: all. The other
+  // statements of BatchExecuteStatement are throttled.
   void process_at_most(std::size_t writes) { process_at_most_ = writes; }
   // Failed conditions come without their items, as some endpoints send them.
   void withhold_items() { withholds_items_ = true; }
@@ -206,6 +246,13 @@ class FaultyClient final : public Client {
       nth = ++sent_[operation];
     }
     const Fate fate = before_ ? before_(operation, nth) : pass();
+    auto answer = meet(fate, call);
+    if (after_) after_(operation);
+    return answer;
+  }
+
+  template <class Call>
+  auto meet(const Fate& fate, Call call) -> decltype(call()) {
     const auto unknown = [] { return fail(Code::kOutcomeUnknown, "lost by the test"); };
     switch (fate.kind) {
       case Fate::Kind::kPass:
@@ -220,8 +267,20 @@ class FaultyClient final : public Client {
         return sent_on(call());
       case Fate::Kind::kRefuse:
         return Failure(fate.error);
+      case Fate::Kind::kDelay:
+        put_aside(std::move(call));
+        return unknown();
+      case Fate::Kind::kEcho:
+        put_aside(call);
+        return sent_on(call());
     }
     return unknown();
+  }
+
+  template <class Call>
+  void put_aside(Call call) {
+    const std::scoped_lock lock(mutex_);
+    delayed_.push_back([call = std::move(call)] { (void)call(); });
   }
 
   template <class T>
@@ -247,12 +306,28 @@ class FaultyClient final : public Client {
     return result;
   }
 
+  Result<BatchExecuteStatementResult> partly(const BatchExecuteStatementRequest& request) {
+    const std::size_t count = request.statements.size();
+    if (process_at_most_ == 0 || count <= process_at_most_) {
+      return inner_.batch_execute_statement(request);
+    }
+    BatchExecuteStatementRequest some = request;
+    some.statements.resize(process_at_most_);
+    auto result = inner_.batch_execute_statement(some);
+    if (result) {
+      result->responses.resize(
+          count, {.error = StatementError{.code = "ThrottlingError", .message = "by the test"}});
+    }
+    return result;
+  }
+
   void check_spent() {
     EXPECT_FALSE(unspent_.exchange(false)) << "a fault that no request has met";
   }
 
   Client& inner_;
   Hook before_;
+  std::function<void(std::string_view)> after_;
   std::atomic<bool> unspent_ = false;
   std::size_t process_at_most_ = 0;
   bool withholds_items_ = false;
@@ -260,6 +335,8 @@ class FaultyClient final : public Client {
   // Guarded by mutex_:
   std::map<std::string, int> sent_;
   UpdateItemRequest latest_update_;
+  TransactWriteItemsRequest latest_transaction_;
+  std::vector<std::function<void()>> delayed_;
 };
 
 }  // namespace stator::test

@@ -5,12 +5,16 @@
 //
 // Guarantees, whatever wall clocks say:
 // - The fences handed out for a name strictly increase.
-// - At most `permits` leases of a name have time remaining(): one is taken over only by somebody
-//   who saw it unchanged for the whole of its length on a clock of its own that nobody can set.
 // - Lease::commit applies only while the lease is a current one, so that a holder that was paused
 //   past its lease can not write late.
+// - At most `permits` leases of a name have time remaining(), provided that boot clocks
+//   (TimeSource::since_boot) keep to this bound: while the holder's clock advances by the lease,
+//   an observer's advances by at most takeover_after(lease). Clocks within 999 ppm of true time do,
+//   with sudden corrections of up to 10 ms in all; a virtual machine that is paused or restored
+//   from a snapshot does not, and neither does a clock that is slewed by more. A lease is taken
+//   over only by somebody who saw it unchanged for takeover_after(lease).
 // - Whoever waits in line (Order::kFifo) goes before all who came later, and before all who wait
-//   without a place. One who dies in line is stepped over once seen unchanged for its lease.
+//   without a place. One who dies in line is stepped over like a holder.
 // Threads: none, but the two that a lease with Renewal::kBackground owns until it is released.
 // Thread safety: Semaphore's methods and Lease::lost from any thread at once; a Lease's others from
 // one thread at a time.
@@ -62,6 +66,10 @@ struct SemaphoreOptions {
 inline constexpr std::chrono::nanoseconds kNoWait{0};
 inline constexpr std::chrono::nanoseconds kWaitForEver = std::chrono::nanoseconds::max();
 
+// How long giving a permit back may take, or the lease if it is shorter: in release(), when a lease
+// is destroyed, and when acquire ends without one.
+inline constexpr std::chrono::seconds kMaxGivingBack{5};
+
 enum class Order {
   kAny,   // whoever comes when a permit is free
   kFifo,  // who must wait takes a place in line, kept in the item: one more round trip to enter
@@ -70,6 +78,9 @@ enum class Renewal {
   kByCaller,    // renew() is the caller's
   kBackground,  // the lease owns a thread that renews it and one that watches its end
 };
+// Who shares a lease has at least the lease asked for left, and its renewal: a longer one lengthens
+// the lease for all who share it, one request if there is less left. The user stays the first
+// one's.
 enum class Reentry {
   kNone,    // an acquire of a name that is held waits or answers kHeld, whoever asks
   kThread,  // one by the thread that acquired it shares the lease; both must say kThread
@@ -86,6 +97,12 @@ struct AcquireOptions {
   Reentry reentry = Reentry::kNone;
 };
 
+// How long an observer must see an entry unchanged before it removes it: the lease, and a margin of
+// 0.2% and 10 ms for clocks that run at other rates.
+constexpr std::chrono::nanoseconds takeover_after(std::chrono::milliseconds lease) {
+  return lease + std::chrono::nanoseconds(lease) / 500 + std::chrono::milliseconds(10);
+}
+
 // Who has a permit or waits in line, as stored. Whether it is alive, only time can tell.
 struct LockHolder {
   std::string owner;       // random, new for each acquisition
@@ -93,9 +110,15 @@ struct LockHolder {
   Fence fence = Fence{0};  // in line: the place, smaller goes first
   std::chrono::milliseconds lease{0};
   Time acquired_at;  // by the holder's wall clock: for people
+  // Its last sign of life by its wall clock: for people; absent if it stored none.
+  std::optional<Time> renewed_at;
   // For how long this Semaphore has seen it without a sign of life; zero at the first look.
   std::chrono::nanoseconds unchanged{0};
-  bool expired() const { return unchanged >= lease; }
+
+  // Proven by observation: this Semaphore may take it over.
+  bool expired() const { return unchanged >= takeover_after(lease); }
+  // A hint, at once: its lease has run out if its wall clock and the one that shows `now` agree.
+  bool overdue(Time now) const { return renewed_at && now >= *renewed_at + lease; }
 };
 
 struct LockState {
@@ -109,10 +132,13 @@ struct LockState {
 // Which locks list() answers: those held or waited for; each condition narrows it.
 struct LockFilter {
   std::optional<std::string> user = {};  // the holders of this user, and locks that have any
-  bool expired = false;                  // the holders seen unchanged for their whole lease
+  bool expired = false;                  // the holders of which this object knows it
+  bool overdue = false;                  // the holders that are, by this machine's wall clock
 };
 
 // The right to go on. Movable; destruction releases it (owner-checked, errors are dropped).
+// Requests of a lease are bounded (CallLimits): an attempt by a third of the lease or 100 ms,
+// renew() by what is left of it, giving back by kMaxGivingBack.
 class Lease {
  public:
   Lease(Lease&&) noexcept;
@@ -124,8 +150,9 @@ class Lease {
   Fence fence() const;  // neither is for a lease that was moved from
   const std::string& name() const;
 
-  // How long nobody can have taken it over yet: the lease's length since before the request that
-  // acquired or renewed it was sent. Zero when it is over, released or known to be lost.
+  // How long nobody can have taken it over yet, by this machine's boot clock: the lease's length
+  // since before the request that acquired or renewed it was sent. Zero when it is over, released
+  // or known to be lost.
   std::chrono::nanoseconds remaining() const;
   bool held() const { return remaining() > std::chrono::nanoseconds(0); }
 
@@ -161,9 +188,10 @@ class Semaphore {
   Semaphore(Client& client, const SemaphoreOptions& options);
 
   // A lease of `name`. kNoWait: kHeld at once when there is no permit. A wait that runs out:
-  // kTimeout; kCancelled as soon as `stop` asks for it. state_in() tells who is in the way.
-  // A holder that stopped renewing is replaced once this object has seen it unchanged for its
-  // whole lease, over one waiting call or several short ones.
+  // kTimeout; kCancelled when `stop` asks for it, within about a second also during a request,
+  // and kMaxGivingBack for what that may have taken. state_in() tells who is in the way.
+  // A holder that stopped renewing is replaced once this object has seen it unchanged for
+  // takeover_after() its lease, over one waiting call or several short ones.
   Result<Lease> acquire(const LockName& name, const AcquireOptions& options = {},
                         const std::stop_token& stop = {});
 
@@ -171,7 +199,8 @@ class Semaphore {
   Result<LockState> state(const LockName& name);
 
   // Locks held or waited for, in no order: a scan, and so as dear as the table is large. A holder
-  // counts as expired after a list or state of this object a lease ago has shown it the same.
+  // counts as expired if a list or state of this object takeover_after() its lease ago has shown it
+  // the same. An object remembers 10,000 locks; list() does not know what has expired beyond them.
   Result<Page<LockState>> list(const LockFilter& filter = {}, const PageOptions& page = {});
 
   // For operators: takes the permits from who has them, or from one owner alone, without waiting.

@@ -9,6 +9,14 @@
 // as far as the service keeps indexes up to date (Stator: always).
 // Thread safety: every method may be called from any thread at once.
 // Lifetime: borrows the client and the time source.
+// Settings: the layout, the retentions and the shards of cities are stored in the table, so that
+// all registries of it agree. The first that writes to an empty table stores its own, and later
+// ones add what was not set. A registry without an option uses the stored value. One whose option
+// differs gets kLimitsDisagree from every call that depends on it, naming both values. In tables
+// that earlier releases filled nothing is stored until change_settings(): there each registry's own
+// options hold.
+// Cost: a registry reads the settings before its first request and again after a minute: one
+// request and 1 RCU. The first write to a table costs a scan and a write in addition.
 // Errors: kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree,
 // kBadCursor, and the client's.
 // Layout of items: docs/formats/recipes.md.
@@ -125,19 +133,29 @@ struct SensorOptions {
   Duplicates duplicates = Duplicates::kReplace;
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);  // beyond: kInFuture
   std::chrono::nanoseconds check_cache = std::chrono::minutes(1);
-  // When given: readings older than this are not stored and not answered; they carry `expires_at`
-  // (Unix seconds) for a time-to-live setting on the table, which frees their room.
+  // Readings older than this (up to 36,500 days) are neither stored nor returned. They carry
+  // `expires_at` (Unix seconds, ten minutes after they expire) for a time-to-live setting on the
+  // table, which deletes them. Absent: what the table stores, or forever.
   std::optional<std::chrono::seconds> retention = {};
   std::optional<std::chrono::seconds> roll_up_retention = {};  // of roll-ups, from their end
-  // Cities with more sensors than one partition serves, each over how many (1 to 256) it is spread;
-  // `at` asks them all. A number may be raised, where sensors are looked for before where they are
-  // registered, and never lowered: kLimitsDisagree where a sensor is found in a shard beyond it.
-  // With kMultiAttribute the index's HASH is city and shard where any city is named here.
+  // For cities with more sensors than one partition serves: over how many partitions (1 to 256)
+  // each is spread. `at` asks all of them. Cities that are not named here have what the table
+  // stores, or 1. change_settings() raises a number; none can be lowered. kLimitsDisagree also if a
+  // sensor is found in a shard beyond the number.
+  // With kMultiAttribute the index's HASH is city and shard if any city is named here.
   std::map<std::string, int, std::less<>> city_shards = {};
   std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
   SensorNames names = {};
   RetryPolicy retry = {};
   TimeSource* time = nullptr;  // null: system_time()
+};
+
+// What a table stores for all its registries.
+struct SensorSettings {
+  std::optional<std::chrono::seconds> retention = {};
+  std::optional<std::chrono::seconds> roll_up_retention = {};
+  std::map<std::string, int, std::less<>> city_shards = {};
+  bool operator==(const SensorSettings&) const = default;
 };
 
 struct SensorReadings {
@@ -189,9 +207,10 @@ class SensorRegistry {
   Result<Page<Reading>> readings(const SensorId& id, const TimeRange& range = {},
                                  const PageOptions& page = {}) const;
 
-  // Makes the roll-ups of the periods that the range touches anew from the readings, those that are
-  // stored being replaced. Repeating it counts nothing twice, and takes in what came late. Periods
-  // that the retention has begun to empty stay as they are.
+  // Makes the roll-ups of the periods that the range touches from the readings and replaces those
+  // that are stored. Repeating it counts nothing twice, and takes in what came late. A period of
+  // which a reading may have expired is never made again, by the stored retention and by
+  // `expires_at` of its readings: its roll-up stays as it is.
   Result<RolledUp> roll_up(const SensorId& id, Period period, const TimeRange& range = {},
                            const std::stop_token& stop = {}) const;
   // Those of the periods that these readings are in: after recording readings that may be late.
@@ -205,6 +224,18 @@ class SensorRegistry {
 
   // Sensors at a place: a city, a building, a floor or a room. Ordered by place, then id.
   Result<Page<SensorId>> at(const Location& place, const PageOptions& page = {}) const;
+
+  // What the table stores; empty if nothing is. Ignores this registry's options.
+  Result<SensorSettings> settings() const;
+
+  // Stores the members that are given, for all registries, and returns all that is stored then.
+  // Others use a new value within a minute. A changed retention holds for readings that are stored
+  // from then on. A raised number of shards is asked at once, and sensors are placed by it 15
+  // minutes later, when every reader asks for all shards; so `at` omits none if no clock is more
+  // than 10 minutes off. kLimitsDisagree for a lower number of shards, or if the index has no
+  // shard in its key. Registries whose own options differ get kLimitsDisagree from then on: remove
+  // or change their options.
+  Result<SensorSettings> change_settings(const SensorSettings& to) const;
 
   // The table that the options need: on demand, with its two keys, in kIndexed with the index.
   static RecipeTable table_definition(const SensorOptions& options);

@@ -5,10 +5,18 @@
 // Guarantee: for any order, duplication and concurrency of one set of events, the latest is the
 // accepted event with the greatest (time, event id); so replicas that saw the same events agree.
 // An event is identified by its id and time; redelivery has no effect.
+// Settings: the mode and the retention are stored in the table (per id_prefix), so that all who use
+// it agree. The first who saves in an empty table stores them; a retention that is not set may be
+// added later. A toggle whose mode or retention differs gets kLimitsDisagree from every call,
+// naming both values. One without a retention uses the stored one. In tables that earlier releases
+// filled nothing is stored until change_retention(): there each toggle's own options hold.
+// Cost: a toggle reads the settings before its first request and again after a minute: one request
+// and 1 RCU. The first save in a table costs a scan and a write in addition.
 // Visibility: what was saved is seen by every later call, from any process (consistent reads).
 // Thread safety: every method may be called from any thread at once.
 // Lifetime: borrows the client and the time source.
-// Errors: kInvalidArgument, kInFuture, kNotFound, kConflict, kBadCursor, and the client's.
+// Errors: kInvalidArgument, kInFuture, kNotFound, kExpired, kConflict, kLimitsDisagree, kBadCursor,
+// and the client's. Error::retryable() is true for transient ones; kConflict is permanent.
 // Cost, items under 1 KB: see ToggleMode and Answer. Layout: docs/formats/recipes.md.
 #pragma once
 
@@ -65,11 +73,14 @@ struct ToggleOptions {
   std::string table;
   ToggleMode mode = ToggleMode::kOrderedLog;
   Answer answer = Answer::kExact;
-  // Events dated further ahead of the wall clock than this are refused as kInFuture.
+  // Events dated further ahead of this machine's clock than this are refused as kInFuture. The
+  // clock may be the one that is wrong: deliver such events again later.
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
-  // When given: an event that has been superseded gets the attribute `expires_at` (Unix seconds,
-  // for a time-to-live setting on the table) that long after; history and as_of answer for at
-  // least that long. The latest event never expires. Costs 1 RCU and 1 WCU more a save.
+  // When given (up to 36,500 days): an event that has been superseded, when it is saved or later,
+  // gets the attribute `expires_at` (Unix seconds, for a time-to-live setting on the table), that
+  // long and ten minutes after. So history and as_of know what held at any time within the
+  // retention, if no clock is more than ten minutes off. The latest event never expires. A save
+  // costs 1 RCU and 1 WCU more; if it fails although its event is stored, saving again is safe.
   std::optional<std::chrono::seconds> retention = {};
   std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
   // Of the table's keys, both strings, where it is not the toggle's own; and what stands before a
@@ -116,12 +127,20 @@ class AnyToggle {
   // The event with the greatest (time, event id). kNotFound when there is none.
   Result<Switch<AttributeValue>> latest(const ToggleId& id) const;
 
-  // The latest of the events at or before `at`. kNotFound when there is none.
+  // The latest of the events at or before `at`. kNotFound when there is none. kExpired when `at` is
+  // longer ago than the retention and later events exist: what held then is unknown. Asking about
+  // times before the retention costs one request and 1 RCU more.
   Result<Switch<AttributeValue>> as_of(const ToggleId& id, Time at) const;
 
-  // The log, newest first unless asked otherwise; in kGated the accepted events alone.
+  // The log, newest first unless asked otherwise; in kGated only the accepted events. Before the
+  // retention, events may be missing.
   Result<Page<Switch<AttributeValue>>> history(const ToggleId& id, const TimeRange& range = {},
                                                const PageOptions& page = {}) const;
+
+  // Stores another retention (up to 36,500 days) for all who use the table, within a minute. It
+  // holds for events that are superseded from then on. Toggles whose own option differs get
+  // kLimitsDisagree from then on: remove or change it.
+  Result<void> change_retention(std::chrono::seconds to) const;
 
   // The table that the options need: on demand, partition key `pk`, sort key `sk`.
   static RecipeTable table_definition(const ToggleOptions& options);

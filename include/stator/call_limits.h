@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// CallLimits: bounds on the requests that this thread makes, through any Client, while it lives.
+//
+// A Client that waits for a network obeys them (HttpClient); Database, which does not, ignores
+// them. The innermost CallLimits of a thread counts. It must be destroyed by the thread that made
+// it. Errors of a request that they end: kCancelled (`stop`) or kTimeout if it cannot have taken
+// effect, kOutcomeUnknown for a write that was sent.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <stop_token>
+#include <utility>
+
+namespace stator {
+
+class CallLimits {
+ public:
+  struct Bounds {
+    std::chrono::nanoseconds attempt;  // for each attempt, beside the client's own limit
+    std::chrono::nanoseconds total;    // for all requests together, from now on
+    std::stop_token stop = {};         // ends a request within about a second
+  };
+  explicit CallLimits(Bounds bounds)
+      : bounds_(std::move(bounds)), outer_(std::exchange(innermost, this)) {}
+  CallLimits(const CallLimits&) = delete;
+  CallLimits& operator=(const CallLimits&) = delete;
+  ~CallLimits() { innermost = outer_; }
+
+  // This thread's; null: none.
+  static const CallLimits* current() { return innermost; }
+
+  const std::stop_token& stop() const { return bounds_.stop; }
+  std::chrono::nanoseconds left() const {
+    return bounds_.total - (std::chrono::steady_clock::now() - start_);
+  }
+  bool are_over() const { return bounds_.stop.stop_requested() || left().count() <= 0; }
+  // For an attempt that begins now.
+  std::chrono::nanoseconds for_attempt() const { return std::min(bounds_.attempt, left()); }
+
+ private:
+  static inline thread_local const CallLimits* innermost = nullptr;
+
+  const Bounds bounds_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const CallLimits* const outer_;
+};
+
+}  // namespace stator

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store for tests in memory, whose operations fail and are noted as a test wants.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "storage/stores.h"
+
+namespace stator::test {
+
+// Which operations of the store fail, and what is scanned: only on other threads than the one that
+// made it, as requests are made on that one.
+//
+// Thread safety: every method may be called from any thread at once.
+class Faults {
+ public:
+  void fail_at(int operation, Error error) {
+    const std::lock_guard lock(mutex_);
+    next_ = 0;
+    at_ = operation;
+    error_ = std::move(error);
+  }
+  void fail_all(Error error) { fail_at(-1, std::move(error)); }
+  void mend() { fail_at(INT32_MAX, {}); }
+  // Whether the operation was reached.
+  bool has_failed() const {
+    const std::lock_guard lock(mutex_);
+    return next_ > at_;
+  }
+
+  // The ranges within `range` whose scans began since the last call.
+  std::vector<KeyRange> take_scans(const KeyRange& range) {
+    const std::lock_guard lock(mutex_);
+    std::vector<KeyRange> scans = std::exchange(scans_, {});
+    std::erase_if(scans, [&](const KeyRange& scan) {
+      return scan.begin < range.begin || scan.end > range.end;
+    });
+    return scans;
+  }
+
+  // How many rows of `range` requests read in scans since watch().
+  void watch(KeyRange range) {
+    const std::lock_guard lock(mutex_);
+    watched_ = std::move(range);
+    watched_rows_ = 0;
+  }
+  std::size_t watched_rows() const {
+    const std::lock_guard lock(mutex_);
+    return watched_rows_;
+  }
+  void see(std::string_view key) {
+    if (std::this_thread::get_id() != requests_) return;
+    const std::lock_guard lock(mutex_);
+    if (key >= watched_.begin && key < watched_.end) ++watched_rows_;
+  }
+
+  void scan(const KeyRange& range) {
+    if (std::this_thread::get_id() == requests_) return;
+    const std::lock_guard lock(mutex_);
+    scans_.push_back(range);
+  }
+  Result<void> next() {
+    if (std::this_thread::get_id() == requests_) return {};
+    const std::lock_guard lock(mutex_);
+    const int operation = next_++;
+    if (operation == at_ || at_ < 0) return Failure(error_);
+    return {};
+  }
+
+ private:
+  const std::thread::id requests_ = std::this_thread::get_id();
+  mutable std::mutex mutex_;
+  int next_ = 0;
+  int at_ = INT32_MAX;
+  Error error_;
+  std::vector<KeyRange> scans_;
+  KeyRange watched_;
+  std::size_t watched_rows_ = 0;
+};
+
+class FaultyView final : public ReadView {
+ public:
+  FaultyView(std::unique_ptr<ReadView> inner, Faults& faults)
+      : inner_(std::move(inner)), faults_(faults) {}
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    STATOR_CHECK_OK(faults_.next());
+    return inner_->get(key, visit);
+  }
+  Result<void> scan(const ScanOptions& options, RowVisitor visit) override {
+    faults_.scan(options.range);
+    STATOR_CHECK_OK(faults_.next());
+    return inner_->scan(options, [&](std::string_view key, std::string_view value) {
+      faults_.see(key);
+      return visit(key, value);
+    });
+  }
+
+ private:
+  std::unique_ptr<ReadView> inner_;
+  Faults& faults_;
+};
+
+class FaultyTransaction final : public Transaction {
+ public:
+  FaultyTransaction(std::unique_ptr<Transaction> inner, Faults& faults)
+      : inner_(std::move(inner)), faults_(faults) {}
+  Result<std::vector<std::optional<std::string>>> get_for_update(
+      std::span<const std::string> keys) override {
+    return inner_->get_for_update(keys);
+  }
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    return inner_->get(key, visit);
+  }
+  void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
+  void erase(std::string_view key) override { inner_->erase(key); }
+  void put_stamped(std::string_view prefix, std::string_view suffix,
+                   std::string_view value) override {
+    inner_->put_stamped(prefix, suffix, value);
+  }
+  void commit(CommitDone done) override {
+    const auto failed = faults_.next();
+    if (failed) return inner_->commit(std::move(done));
+    inner_.reset();
+    done({.outcome = CommitOutcome::kUnavailable, .error = failed.error()});
+  }
+
+ private:
+  std::unique_ptr<Transaction> inner_;
+  Faults& faults_;
+};
+
+class FaultyStore final : public Store {
+ public:
+  // `faults` must outlive it.
+  explicit FaultyStore(Faults& faults, std::shared_ptr<Store> inner = make_memory_store())
+      : inner_(std::move(inner)), faults_(faults) {}
+  StoreCapabilities capabilities() const override { return inner_->capabilities(); }
+  StoreHealth health() const override { return inner_->health(); }
+  uint64_t last_stamp() const override { return inner_->last_stamp(); }
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    STATOR_CHECK_OK(faults_.next());
+    return inner_->get(key, visit);
+  }
+  Result<std::unique_ptr<ReadView>> read_view() override {
+    STATOR_CHECK_OK(faults_.next());
+    STATOR_TRY(auto view, inner_->read_view());
+    return std::make_unique<FaultyView>(std::move(view), faults_);
+  }
+  Result<NumberedView> numbered_view() override {
+    STATOR_CHECK_OK(faults_.next());
+    STATOR_TRY(auto numbered, inner_->numbered_view());
+    numbered.view = std::make_unique<FaultyView>(std::move(numbered.view), faults_);
+    return numbered;
+  }
+  Result<std::unique_ptr<Transaction>> begin() override {
+    STATOR_CHECK_OK(faults_.next());
+    STATOR_TRY(auto transaction, inner_->begin());
+    return std::make_unique<FaultyTransaction>(std::move(transaction), faults_);
+  }
+  Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
+    return inner_->split_ranges(range, parts);
+  }
+  Result<void> drop_range(const KeyRange& range) override {
+    STATOR_CHECK_OK(faults_.next());
+    return inner_->drop_range(range);
+  }
+  Result<void> checkpoint(const std::filesystem::path& directory) override {
+    return inner_->checkpoint(directory);
+  }
+  void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
+    inner_->verify_files(damaged, progress);
+  }
+
+ private:
+  std::shared_ptr<Store> inner_;
+  Faults& faults_;
+};
+
+}  // namespace stator::test

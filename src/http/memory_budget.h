@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryBudget: how many bytes requests and responses hold, all connections together, and a limit.
+//
+// Thread safety: any thread; add, release and has_room never wait.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+namespace stator::http {
+
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
+
+  std::size_t limit() const { return limit_; }
+  // For a request or response of so many bytes. Large requests that are not yet whole leave half to
+  // others, and small ones of either kind still have an eighth when the rest is taken.
+  std::size_t receive_limit(std::size_t bytes) const {
+    return bytes <= kSmallBytes ? limit_ + limit_ / 8 : limit_ / 2;
+  }
+  std::size_t send_limit(std::size_t bytes) const {
+    return bytes <= kSmallBytes ? limit_ + limit_ / 8 : limit_;
+  }
+  bool has_room(std::size_t bytes, std::size_t limit) const {
+    const std::size_t held = held_.load(std::memory_order_relaxed);
+    return bytes <= limit && held <= limit - bytes;
+  }
+
+  // Adds to what is held; false, with nothing added, if it would then exceed `limit`.
+  bool add(std::size_t bytes, std::size_t limit) {
+    std::size_t held = held_.load();
+    do {
+      if (bytes > limit || held > limit - bytes) return false;
+    } while (!held_.compare_exchange_weak(held, held + bytes));
+    note_peak(held + bytes);
+    return true;
+  }
+  // The same without a limit, for what is there already.
+  void add_anyway(std::size_t bytes) { note_peak(held_.fetch_add(bytes) + bytes); }
+
+  void release(std::size_t bytes) {
+    held_.fetch_sub(bytes);
+    if (waiting_.load() == 0) return;
+    const std::lock_guard lock(mutex_);
+    released_.notify_all();
+  }
+
+  // Waits until `bytes` can be added; false at the deadline, and after stop().
+  bool wait_and_add(std::size_t bytes, std::chrono::steady_clock::time_point deadline) {
+    if (add(bytes, limit_)) return true;
+    if (bytes > limit_) return false;
+    std::unique_lock lock(mutex_);
+    ++waiting_;  // before the look that follows, so that no release is missed
+    bool added = false;
+    released_.wait_until(lock, deadline, [&] { return (added = add(bytes, limit_)) || stopped_; });
+    --waiting_;
+    return added;
+  }
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    released_.notify_all();
+  }
+
+  // True once after much was held and most of it was released.
+  bool take_quiet_moment() {
+    constexpr std::size_t kMuch = 8UL << 20;
+    const std::size_t held = held_.load(std::memory_order_relaxed);
+    std::size_t peak = peak_.load(std::memory_order_relaxed);
+    return peak >= kMuch && held <= peak / 4 && peak_.compare_exchange_strong(peak, held);
+  }
+
+ private:
+  static constexpr std::size_t kSmallBytes = 64UL << 10;
+
+  void note_peak(std::size_t held) {
+    std::size_t peak = peak_.load(std::memory_order_relaxed);
+    while (held > peak && !peak_.compare_exchange_weak(peak, held)) {
+    }
+  }
+
+  const std::size_t limit_;
+  std::atomic<std::size_t> held_ = 0;
+  std::atomic<std::size_t> peak_ = 0;  // since the last quiet moment
+  std::atomic<int> waiting_ = 0;
+  std::mutex mutex_;
+  std::condition_variable released_;
+  bool stopped_ = false;
+};
+
+// Bytes of a budget, given back when it ends.
+class Reservation {
+ public:
+  Reservation() = default;
+  Reservation(MemoryBudget& budget, std::size_t bytes) : budget_(&budget), bytes_(bytes) {}
+  Reservation(Reservation&& other) noexcept
+      : budget_(std::exchange(other.budget_, nullptr)), bytes_(other.bytes_) {}
+  Reservation& operator=(Reservation&& other) noexcept {
+    std::swap(budget_, other.budget_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+  ~Reservation() { release(); }
+
+  explicit operator bool() const { return budget_ != nullptr; }
+  void release() {
+    if (budget_ != nullptr) std::exchange(budget_, nullptr)->release(bytes_);
+  }
+
+ private:
+  MemoryBudget* budget_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace stator::http

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/side_threads.h"
+
+#include <sys/resource.h>
+
+#include <exception>
+#include <utility>
+
+namespace stator::http {
+namespace {
+
+constexpr std::size_t kJobsMax = 1'000;
+constexpr std::chrono::seconds kPatience{2};  // including the time in the queue
+constexpr int kNiceness = 10;                 // so that the event loops come first
+
+}  // namespace
+
+bool SideThreads::post(Measure measure, Run run) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || jobs_.size() >= kJobsMax) return false;
+  try {
+    while (threads_.size() < static_cast<std::size_t>(count_)) {
+      threads_.emplace_back([this] { work(); });
+    }
+    jobs_.push_back(
+        {std::move(measure), std::move(run), std::chrono::steady_clock::now() + kPatience});
+  } catch (const std::exception&) {  // no memory, or no thread
+    return false;
+  }
+  wake_.notify_one();
+  return true;
+}
+
+void SideThreads::stop() {
+  std::deque<Job> dropped;  // destroyed outside the lock
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    dropped.swap(jobs_);
+  }
+  wake_.notify_all();
+  budget_.stop();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void SideThreads::work() {
+  setpriority(PRIO_PROCESS, 0, kNiceness);  // of this thread
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    run_one(std::move(job));
+    lock.lock();
+  }
+}
+
+void SideThreads::run_one(Job job) {
+  try {
+    const std::size_t bytes = job.measure();
+    Reservation reserved;
+    if (budget_.wait_and_add(bytes, job.deadline)) reserved = Reservation(budget_, bytes);
+    job.run(std::move(reserved));
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    // Out of memory: the request is answered as its Respond is dropped.
+  }
+}
+
+}  // namespace stator::http

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SideThreads: threads for requests that need much memory, so that the event loops stay quick and
+// no more of them run at once than there is memory for.
+//
+// Thread safety: post from any thread; stop from one that is not among them.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "http/memory_budget.h"
+
+namespace stator::http {
+
+class SideThreads {
+ public:
+  // Says how many bytes a job needs; called on its thread.
+  using Measure = std::move_only_function<std::size_t()>;
+  // Called with those bytes, or with none if they could not be had.
+  using Run = std::move_only_function<void(Reservation reserved)>;
+
+  // The budget must outlive them. They start with the first job.
+  SideThreads(int count, MemoryBudget& budget) : count_(count), budget_(budget) {}
+  SideThreads(const SideThreads&) = delete;
+  SideThreads& operator=(const SideThreads&) = delete;
+  ~SideThreads() { stop(); }
+
+  // Jobs run in order. False if too many wait, and after stop().
+  bool post(Measure measure, Run run);
+  // Waits for the jobs under way and drops the rest.
+  void stop();
+
+ private:
+  struct Job {
+    Measure measure = {};
+    Run run = {};
+    std::chrono::steady_clock::time_point deadline = {};  // for the bytes
+  };
+
+  void work();
+  void run_one(Job job);
+
+  const int count_;
+  MemoryBudget& budget_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Job> jobs_;
+  std::vector<std::thread> threads_;
+  bool stopping_ = false;
+};
+
+}  // namespace stator::http

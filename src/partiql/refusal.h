@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A refused statement, with one of the texts of messages.h.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "stator/result.h"
+
+namespace stator::partiql {
+
+// kValidation; the arguments fill the {} of `text`.
+template <class... Arguments>
+Failure refused(const char* text, const Arguments&... arguments) {
+  return fail(Code::kValidation, fmt::format(fmt::runtime(text), arguments...));
+}
+
+}  // namespace stator::partiql

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests with several faults, and the one that the service reports: batches, transactions,
+// tables.
+#include "protocol/exactness_harness.h"
+
+namespace stator::protocol {
+namespace {
+
+const std::string kInvalid = "One or more parameter values were invalid: ";
+const std::string kDuplicates = "Provided list of item keys contains duplicates";
+const std::string kNoMatch = "The provided key element does not match the schema";
+const std::string kTooDeep =
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
+    "beyond supported limit";
+
+std::string deep(int levels) {
+  std::string value = R"({"S":"leaf"})";
+  for (int i = 0; i < levels; ++i) value.insert(0, R"({"M":{"n":)").append("}}");
+  return value;
+}
+
+TEST_F(Exactness, BatchGetItemRefusesLegacyAndExpressionProjectionsTogether) {
+  expect_refusals({{"BatchGetItem",
+                    R"({"RequestItems":{
+                      "Tab":{"Keys":[{"p":{"S":"a"}}],"ProjectionExpression":"p"},
+                      "Two":{"Keys":[{"p":{"S":"a"},"s":{"N":"1"}}],"AttributesToGet":["p"]}}})",
+                    "Can not use both expression and non-expression parameters in the same "
+                    "request: Non-expression parameters: {AttributesToGet} Expression parameters: "
+                    "{ProjectionExpression}"}});
+  must(ask("BatchGetItem", R"({"RequestItems":{
+    "Tab":{"Keys":[{"p":{"S":"a"}}],"AttributesToGet":["p"]},
+    "Two":{"Keys":[{"p":{"S":"a"},"s":{"N":"1"}}],"AttributesToGet":["p"]}}})"));
+}
+
+TEST_F(Exactness, BatchesJudgeSizesAndDuplicatesBeforeTables) {
+  const std::string large =
+      R"({"PutRequest":{"Item":{"p":{"S":"a"},"b":{"S":")" + std::string(410'000, 'x') + R"("}}}})";
+  const std::string large_for_gone = R"({"RequestItems":{"Gone":[)" + large + "]}}";
+  const std::string large_after_gone =
+      R"({"RequestItems":{"Gone":[{"DeleteRequest":{"Key":{"p":{"S":"a"}}}}],"Tab":[)" + large +
+      "]}}";
+  expect_refusals({
+      {"BatchWriteItem", large_for_gone, "Item size has exceeded the maximum allowed size"},
+      {"BatchWriteItem", large_after_gone, "Item size has exceeded the maximum allowed size"},
+      {"BatchWriteItem", R"({"RequestItems":{"Gone":[{"DeleteRequest":{"Key":{"p":{"S":"a"}}}},
+        {"DeleteRequest":{"Key":{"p":{"S":"a"}}}}]}})",
+       kDuplicates},
+      {"BatchWriteItem", R"({"RequestItems":{"Gone":[{"DeleteRequest":{"Key":{"p":{"S":"a"}}}}],
+        "Tab":[{"DeleteRequest":{"Key":{"p":{"S":"a"}}}},
+               {"PutRequest":{"Item":{"p":{"S":"a"},"q":{"S":"b"}}}}]}})",
+       kDuplicates},
+      {"BatchGetItem", R"({"RequestItems":{"Gone":{"Keys":[{"p":{"N":"1"}},{"p":{"N":"1.0"}}]}}})",
+       kDuplicates},
+      {"BatchGetItem", R"({"RequestItems":{"Gone":{"Keys":[{"p":{"S":"a"}}]},
+        "Tab":{"Keys":[{"p":{"S":"a"}},{"p":{"S":"a"}}]}}})",
+       kDuplicates},
+  });
+  expect_refusals(
+      {
+          {"BatchWriteItem", R"({"RequestItems":{"Tab":[{"DeleteRequest":{"Key":{}}}],
+            "Zone":[{"DeleteRequest":{"Key":{"p":{"S":"a"}}}}]}})",
+           "Requested resource not found"},
+          {"BatchGetItem", R"({"RequestItems":{"Tab":{"Keys":[{}]},"Zone":{"Keys":[{}]}}})",
+           "Requested resource not found"},
+      },
+      Code::kResourceNotFound);
+}
+
+TEST_F(Exactness, BatchWriteItemMatchesTheKeysOfItemsWithTheSchema) {
+  const auto put = [](const std::string& item) {
+    return R"({"RequestItems":{"Tab":[{"PutRequest":{"Item":)" + item + "}}]}}";
+  };
+  const std::string none = put(R"({"other":{"S":"x"}})");
+  const std::string mistyped = put(R"({"p":{"N":"5"}})");
+  const std::string list = put(R"({"p":{"L":[{"S":"x"}]}})");
+  const std::string empty = put(R"({"p":{"S":""}})");
+  expect_refusals({
+      {"BatchWriteItem", none, kNoMatch},
+      {"BatchWriteItem", mistyped, kNoMatch},
+      {"BatchWriteItem", list, kNoMatch},
+      {"BatchWriteItem", empty,
+       "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
+       "contain an empty string value. Key: p"},
+      {"BatchWriteItem", R"({"RequestItems":{"Tab":[{"DeleteRequest":{"Key":
+        {"p":{"S":"a"},"q":{"S":"a"}}}}]}})",
+       kNoMatch},
+  });
+}
+
+TEST_F(Exactness, TransactWriteItemsReportsTheFirstActionsFault) {
+  const auto transact = [](const std::string& first, const std::string& second) {
+    return R"({"TransactItems":[)" + first + "," + second + "]}";
+  };
+  const std::string check =
+      R"({"ConditionCheck":{"TableName":"Gone","Key":{"p":{"S":"a"}},"ConditionExpression":)";
+  const std::string syntax = check + R"("attribute_not_exists("}})";
+  const std::string unused =
+      check + R"j("attribute_exists(p)","ExpressionAttributeValues":{":u":{"S":"x"}}}})j";
+  const std::string deep_put =
+      R"({"Put":{"TableName":"Gone","Item":{"p":{"S":"b"},"d":)" + deep(40) + "}}}";
+  const std::string deep_key = R"({"Delete":{"TableName":"Gone","Key":{"p":)" + deep(40) + "}}}";
+  const std::string deep_value =
+      check + R"("d = :deep","ExpressionAttributeValues":{":deep":)" + deep(40) + "}}}";
+  const std::string no_name = R"({"Put":{"TableName":"Gone","Item":{"p":{"S":"c"},"":{"S":"x"}}}})";
+  const std::string near =
+      "Invalid ConditionExpression: Syntax error; token: \"<EOF>\", near: \"(\"";
+  const std::string not_used =
+      "Value provided in ExpressionAttributeValues unused in expressions: keys: {:u}";
+  const std::string not_valid =
+      "ExpressionAttributeValues contains invalid value: " + kTooDeep + " for key :deep";
+  const std::pair<std::string, std::string> cases[] = {
+      {transact(syntax, deep_put), near},
+      {transact(deep_put, syntax), kTooDeep},
+      {transact(unused, deep_key), not_used},
+      {transact(deep_key, unused), kTooDeep},
+      {transact(deep_put, no_name), kTooDeep},
+      {transact(no_name, deep_put), "Empty attribute name"},
+      {transact(deep_value, no_name), not_valid},
+      {transact(no_name, deep_value), "Empty attribute name"},
+      {transact(R"({"Put":{"TableName":"Gone","Item":{}}})", syntax), near},
+      {transact(R"({"Put":{"TableName":"Gone","Item":{}}})", "{}"),
+       "TransactItems can only contain one of Check, Put, Update or Delete"},
+  };
+  for (const auto& [request, message] : cases) {
+    expect_refusals({{"TransactWriteItems", request, message}});
+  }
+}
+
+// In process, too.
+TEST_F(Exactness, TransactionsReportTheFirstActionsFaultInProcess) {
+  TransactWriteItemsRequest request;
+  request.items.push_back({.action = TransactAction::kConditionCheck,
+                           .table = "Tab",
+                           .item = {{"p", "a"}},
+                           .condition = "a = = b"});
+  request.items.push_back(
+      {.action = TransactAction::kPut, .table = "Tab", .item = {{"p", "b"}, {"s", StringSet()}}});
+  std::optional<Result<TransactWriteItemsResult>> written;
+  const auto keep = [&](Result<TransactWriteItemsResult> result) { written = std::move(result); };
+  engine_->transact_write_items(request, keep);
+  EXPECT_EQ(written->error().message,
+            "Invalid ConditionExpression: Syntax error; token: \"=\", near: \"= = b\"");
+  std::swap(request.items[0], request.items[1]);
+  engine_->transact_write_items(request, keep);
+  EXPECT_EQ(written->error().message, kInvalid + "An string set  may not be empty");
+}
+
+std::string create_table(const std::string& attributes, const std::string& more) {
+  std::string definitions;
+  for (const char name : attributes) {
+    if (!definitions.empty()) definitions += ",";
+    definitions.append(R"({"AttributeType":"S","AttributeName":")").append(1, name).append("\"}");
+  }
+  return R"({"TableName":"New","AttributeDefinitions":[)" + definitions +
+         R"(],"KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],)" + more + "}";
+}
+
+std::string global_index(const std::string& keys, const std::string& more) {
+  return R"("BillingMode":"PAY_PER_REQUEST","GlobalSecondaryIndexes":[{"IndexName":"gsi",)"
+         R"("KeySchema":[)" +
+         keys + "]," + more + "}]";
+}
+
+const std::string kOnA = R"({"AttributeName":"a","KeyType":"HASH"})";
+const std::string kAll = R"("Projection":{"ProjectionType":"ALL"})";
+
+TEST_F(Exactness, CreateTableJudgesNamesOfGlobalIndexesFirst) {
+  const std::string too_short =
+      "failed to satisfy constraint: Member must have length greater than or equal to 3";
+  expect_refusals({{"CreateTable", R"({"TableName":"New","BillingMode":"PAY_PER_REQUEST",
+    "AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}],
+    "LocalSecondaryIndexes":[{"IndexName":"aa","Projection":{"ProjectionType":"ALL"},
+      "KeySchema":[{"AttributeName":"p","KeyType":"HASH"}]}],
+    "GlobalSecondaryIndexes":[{"IndexName":"zz","Projection":{"ProjectionType":"ALL"},
+      "KeySchema":[{"AttributeName":"p","KeyType":"HASH"}]}],
+    "KeySchema":[{"AttributeName":"p","KeyType":"HASH"}]})",
+                    "2 validation errors detected: Value 'zz' at "
+                    "'globalSecondaryIndexes.1.member.indexName' " +
+                        too_short + "; Value 'aa' at 'localSecondaryIndexes.1.member.indexName' " +
+                        too_short}});
+}
+
+TEST_F(Exactness, CreateTableJudgesTheKeysOfIndexesBeforeTheirSettings) {
+  const std::string on_a_twice = kOnA + R"(,{"AttributeName":"a","KeyType":"RANGE"})";
+  const std::string twice = create_table("pa", global_index(on_a_twice, kAll));
+  const std::string nothing = create_table(
+      "pa",
+      global_index(kOnA, R"("Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":[]})"));
+  const std::string untyped = create_table("pa", global_index(kOnA, R"("Projection":{})"));
+  const std::string untyped_unused =
+      create_table("paz", global_index(kOnA, R"("Projection":{"NonKeyAttributes":["x"]})"));
+  const std::string untyped_twice =
+      create_table("pa", global_index(on_a_twice, R"("Projection":{})"));
+  const std::string same_name = "The KeySchema contains multiple key attributes with the same name";
+  expect_refusals({
+      {"CreateTable", twice, same_name},
+      {"CreateTable", nothing,
+       "1 validation error detected: Value '[]' at "
+       "'globalSecondaryIndexes.1.member.projection.nonKeyAttributes' failed to satisfy "
+       "constraint: Member must have length greater than or equal to 1"},
+      {"CreateTable", untyped, kInvalid + "Unknown ProjectionType: null"},
+      {"CreateTable", untyped_unused,
+       kInvalid + "Some AttributeDefinitions are not used. AttributeDefinitions: [a, p, z], keys "
+                  "used: [a, p]"},
+      {"CreateTable", untyped_twice, same_name},
+      {"UpdateTable", R"({"TableName":"Tab","AttributeDefinitions":
+        [{"AttributeName":"a","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":
+        {"IndexName":"gsi","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],
+         "Projection":{}}}]})",
+       kInvalid + "Unknown ProjectionType: null"},
+  });
+}
+
+TEST_F(Exactness, WarmThroughputIsNotLowerThanTheFirst) {
+  const std::string see =
+      " is lower than initial throughput for OnDemand. See: "
+      "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/"
+      "on-demand-capacity-mode.html#on-demand-capacity-mode-initial";
+  const std::string on_demand = R"("BillingMode":"PAY_PER_REQUEST","WarmThroughput":)";
+  const std::string reads = create_table("p", on_demand + R"({"ReadUnitsPerSecond":11999})");
+  const std::string writes =
+      create_table("p", on_demand + R"({"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":3999})");
+  const std::string negative = create_table("p", on_demand + R"({"ReadUnitsPerSecond":-1})");
+  const std::string provisioned = create_table("p", R"("BillingMode":"PROVISIONED",
+    "ProvisionedThroughput":{"ReadCapacityUnits":10,"WriteCapacityUnits":10},
+    "WarmThroughput":{"ReadUnitsPerSecond":5,"WriteUnitsPerSecond":5})");
+  const std::string index = create_table(
+      "pa", global_index(kOnA, kAll + R"(,"WarmThroughput":{"ReadUnitsPerSecond":1})"));
+  expect_refusals({
+      {"CreateTable", reads,
+       kInvalid + "Requested ReadUnitsPerSecond for WarmThroughput for table" + see},
+      {"CreateTable", writes,
+       kInvalid + "Requested WriteUnitsPerSecond for WarmThroughput for table" + see},
+      {"CreateTable", negative,
+       kInvalid + "Requested ReadUnitsPerSecond for WarmThroughput for table" + see},
+      {"CreateTable", provisioned,
+       kInvalid + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
+                  "ReadCapacityUnits of ProvisionedThroughput"},
+      {"CreateTable", index,
+       kInvalid + "Requested ReadUnitsPerSecond for WarmThroughput for index gsi" + see},
+      {"UpdateTable", R"({"TableName":"Tab","AttributeDefinitions":
+        [{"AttributeName":"a","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":
+        {"IndexName":"gsi","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],
+         "Projection":{"ProjectionType":"ALL"},"WarmThroughput":{"ReadUnitsPerSecond":1}}}]})",
+       kInvalid + "Requested ReadUnitsPerSecond for WarmThroughput for index gsi" + see},
+  });
+  must(ask("CreateTable", create_table("p", on_demand + R"({"ReadUnitsPerSecond":12001})")));
+}
+
+TEST_F(Exactness, UpdateTableQuotesTheSchemasOfARedefinedAttribute) {
+  expect_refusals({
+      {"UpdateTable", R"({"TableName":"Tab","AttributeDefinitions":
+        [{"AttributeName":"p","AttributeType":"N"},{"AttributeName":"a","AttributeType":"B"}],
+        "GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"gsi",
+         "KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"a","KeyType":"RANGE"}],
+         "Projection":{"ProjectionType":"ALL"}}}]})",
+       kInvalid + "Attributes cannot be redefined. Please check that your attribute has the same "
+                  "type as previously defined. Existing schema: Schema:[SchemaElement: "
+                  "key{p:S:HASH}] New schema: Schema:[SchemaElement: key{p:N:HASH}, "
+                  "SchemaElement: key{a:B:RANGE}]"},
+      {"UpdateTable", R"({"TableName":"Two","AttributeDefinitions":
+        [{"AttributeName":"g","AttributeType":"N"}],
+        "GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"gsi",
+         "KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],
+         "Projection":{"ProjectionType":"ALL"}}}]})",
+       kInvalid + "Attributes cannot be redefined. Please check that your attribute has the same "
+                  "type as previously defined. Existing schema: Schema:[SchemaElement: "
+                  "key{g:S:HASH}] New schema: Schema:[SchemaElement: key{g:N:HASH}]"},
+  });
+}
+
+TEST_F(Exactness, StatementsDoNotReadIndexesOfSeveralAttributes) {
+  must(ask("CreateTable",
+           create_table("pab",
+                        global_index(kOnA + R"(,{"AttributeName":"b","KeyType":"HASH"})", kAll))));
+  must(ask("PutItem", R"({"TableName":"New","Item":{"p":{"S":"1"}}})"));
+  const std::string refusal =
+      "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or "
+      "multi-attribute RANGE keys.";
+  expect_refusals({
+      {"ExecuteStatement", R"j({"Statement":"SELECT * FROM \"New\".\"gsi\" WHERE a = 'x'"})j",
+       refusal},
+      {"ExecuteStatement", R"j({"Statement":"SELECT * FROM \"New\".\"gsi\""})j", refusal},
+      {"ExecuteStatement", R"j({"Statement":"SELECT * FROM \"New\".\"gsi\" WHERE a = 5"})j",
+       refusal},
+      {"ExecuteStatement", R"j({"Statement":"SELECT * FROM \"New\".\"gsi\" WHERE"})j",
+       "Statement wasn't well formed, can't be processed: Unexpected term"},
+  });
+  EXPECT_EQ(must(ask("BatchExecuteStatement", R"j({"Statements":[
+    {"Statement":"SELECT * FROM \"New\".\"gsi\" WHERE a = 'x'"},
+    {"Statement":"SELECT * FROM \"New\" WHERE p = '1'"}]})j")),
+            R"({"Responses":[{"Error":{"Code":"ValidationError","Message":")" + refusal +
+                R"("}},{"TableName":"New","Item":{"p":{"S":"1"}}}]})");
+}
+
+}  // namespace
+}  // namespace stator::protocol

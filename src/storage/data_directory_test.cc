@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The directory itself: what is synced when it is made, and who holds its lock after a fork.
+#include "storage/data_directory.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "storage/stores.h"
+#include "support/matchers.h"
+#include "support/temp_dir.h"
+
+namespace {
+
+std::mutex synced_mutex;
+std::vector<std::string> synced_paths;
+
+}  // namespace
+
+// In place of the system's.
+extern "C" int fsync(int descriptor) {
+  std::array<char, 4096> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  if (readlink(link.c_str(), path.data(), path.size() - 1) > 0) {
+    const std::lock_guard lock(synced_mutex);
+    synced_paths.emplace_back(path.data());
+  }
+  return static_cast<int>(syscall(SYS_fsync, descriptor));
+}
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+
+// A child process: runs `body` and ends with its result. One that hangs is ended by SIGALRM.
+class Child {
+ public:
+  explicit Child(const std::function<bool()>& body) : pid_(fork()) {
+    if (pid_ != 0) return;
+    alarm(60);
+    _exit(body() ? 0 : 1);
+  }
+  bool succeeds() const {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+TEST(DataDirectory, SyncsEachNewParentDirectory) {
+  const test::TempDir directory;
+  ASSERT_THAT(open_rocks_store({.path = directory.path() / "new" / "a" / "b"}), IsOk());
+  for (const auto& parent : {directory.path(), directory.path() / "new", directory.path() / "new/a",
+                             directory.path() / "new/a/b"}) {
+    const std::lock_guard lock(synced_mutex);
+    EXPECT_NE(std::ranges::find(synced_paths, parent.string()), synced_paths.end()) << parent;
+  }
+}
+
+TEST(DataDirectory, IsNotKeptLockedByAForkedChild) {
+  const test::TempDir directory;
+  auto store = open_rocks_store({.path = directory.path() / "data"});
+  ASSERT_THAT(store, IsOk());
+  std::array<int, 2> hold{};
+  ASSERT_EQ(pipe(hold.data()), 0);
+  const Child child([&] {
+    close(hold[1]);
+    char none = 0;
+    return read(hold[0], &none, 1) == 0;  // until the parent closes its end
+  });
+  store->reset();
+  EXPECT_THAT(open_rocks_store({.path = directory.path() / "data"}), IsOk());
+  close(hold[1]);
+  EXPECT_TRUE(child.succeeds());
+  close(hold[0]);
+}
+
+TEST(DataDirectory, RefusesReadsAndWritesInAForkedChild) {
+  const test::TempDir directory;
+  const auto store = open_rocks_store({.path = directory.path() / "data"});
+  ASSERT_THAT(store, IsOk());
+  const auto is_refused = [](const auto& result) {
+    return !result && result.error().code == Code::kIo &&
+           result.error().message.find("fork") != std::string::npos;
+  };
+  const Child child([&] {
+    return is_refused((*store)->begin()) && is_refused((*store)->read_view()) &&
+           is_refused((*store)->get("a", [](std::string_view) {}));
+  });
+  EXPECT_TRUE(child.succeeds());
+  const auto transaction = (*store)->begin();
+  ASSERT_THAT(transaction, IsOk()) << "in the parent";
+  (*transaction)->put("a", "1");
+  EXPECT_EQ(commit_and_wait(**transaction).outcome, CommitOutcome::kCommitted);
+}
+
+}  // namespace
+}  // namespace stator

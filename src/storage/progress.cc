@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two slots are written in turn, so that one of them is whole at any time.
+#include "storage/progress.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "storage/data_directory.h"
+#include "storage/rocks_log.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kSlotBytes = 512;  // a sector: a disk writes it whole or not at all
+constexpr std::size_t kBootBytes = 36;
+
+struct Slot {
+  std::array<char, 8> magic = {'S', 'T', 'A', 'T', 'O', 'R', 'P', '1'};
+  uint64_t serial = 0;
+  uint64_t last_row = 0;
+  uint64_t stamps_end = 0;
+  std::array<char, kBootBytes> boot = {};
+  uint32_t synced = 0;
+  uint32_t checksum = 0;  // of all before
+};
+static_assert(sizeof(Slot) == 80 && offsetof(Slot, checksum) == 72);
+
+uint32_t checksum_of(const Slot& slot) {
+  return crc32c({reinterpret_cast<const char*>(&slot), offsetof(Slot, checksum)});
+}
+
+bool is_whole(const Slot& slot) {
+  return slot.magic == Slot().magic && slot.checksum == checksum_of(slot);
+}
+
+std::array<Slot, 2> read_slots(const std::filesystem::path& path) {
+  std::array<char, 2 * kSlotBytes> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), bytes.size());
+  std::array<Slot, 2> slots;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    std::memcpy(&slots[i], bytes.data() + i * kSlotBytes, sizeof(Slot));
+  }
+  return slots;
+}
+
+const Slot* newest_of(const std::array<Slot, 2>& slots) {
+  const Slot* newest = nullptr;
+  for (const Slot& slot : slots) {
+    if (is_whole(slot) && (newest == nullptr || slot.serial > newest->serial)) newest = &slot;
+  }
+  return newest;
+}
+
+Failure progress_failure(const char* doing, const std::filesystem::path& path, int error) {
+  return fail(Code::kIo,
+              fmt::format("could not {} '{}': {}", doing, path.string(), std::strerror(error)));
+}
+
+}  // namespace
+
+std::string boot_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  id.resize(std::min(id.size(), kBootBytes));
+  return id;
+}
+
+Result<ProgressFile> ProgressFile::open(const std::filesystem::path& path) {
+  ProgressFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), path);
+  if (file.descriptor_ < 0) return progress_failure("create", path, errno);
+  const auto slots = read_slots(path);
+  if (const Slot* newest = newest_of(slots)) {
+    file.writes_ = newest->serial;
+    return file;
+  }
+  // Its blocks are allocated now: a full disk does not stop later writes.
+  const std::array<char, 2 * kSlotBytes> empty{};
+  if (pwrite(file.descriptor_, empty.data(), empty.size(), 0) != ssize_t{empty.size()}) {
+    return progress_failure("write", path, errno);
+  }
+  STATOR_CHECK_OK(file.sync());
+  STATOR_CHECK_OK(sync_directory(path.parent_path()));
+  return file;
+}
+
+std::optional<Progress> ProgressFile::read(const std::filesystem::path& path) {
+  const auto slots = read_slots(path);
+  const Slot* newest = newest_of(slots);
+  if (newest == nullptr) return std::nullopt;
+  return Progress{
+      .last_row = newest->last_row,
+      .stamps_end = newest->stamps_end,
+      .synced = newest->synced != 0,
+      .boot = std::string(newest->boot.data(), strnlen(newest->boot.data(), newest->boot.size()))};
+}
+
+ProgressFile::ProgressFile(ProgressFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::move(other.path_)),
+      writes_(other.writes_) {}
+
+ProgressFile::~ProgressFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void ProgressFile::write(const Progress& progress) {
+  Slot slot{.serial = ++writes_,
+            .last_row = progress.last_row,
+            .stamps_end = progress.stamps_end,
+            .synced = progress.synced ? 1U : 0U};
+  std::memcpy(slot.boot.data(), progress.boot.data(), std::min(progress.boot.size(), kBootBytes));
+  slot.checksum = checksum_of(slot);
+  const auto offset = static_cast<off_t>(writes_ % 2 * kSlotBytes);
+  static_cast<void>(!pwrite(descriptor_, &slot, sizeof(slot), offset));
+}
+
+Result<void> ProgressFile::sync() {
+  if (fdatasync(descriptor_) != 0) return progress_failure("sync", path_, errno);
+  return {};
+}
+
+}  // namespace stator

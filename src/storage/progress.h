@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Progress: how far a store has acknowledged writes, in a file next to the database.
+//
+// With it, a log that lost its end differs from one whose last write was never acknowledged. The
+// file is written without a sync after each group of writes, so it survives the process. It never
+// claims more than was acknowledged, and after a loss of power it can claim less.
+// Layout: docs/formats/directory.md.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "stator/result.h"
+
+namespace stator {
+
+struct Progress {
+  uint64_t last_row = 0;    // the number of the last acknowledged row
+  uint64_t stamps_end = 0;  // no stamp that was given is as high
+  bool synced = true;       // the writes had been synced; otherwise the operating system had them
+  std::string boot = {};    // of the operating system; see boot_id()
+};
+
+// Identifies one run of the operating system; empty if it does not tell.
+std::string boot_id();
+
+// Thread safety: one thread at a time.
+class ProgressFile {
+ public:
+  // Opens or creates the file. It is durable on return if it is new. kIo.
+  static Result<ProgressFile> open(const std::filesystem::path& path);
+  // Absent if there is no file, or none of it is readable.
+  static std::optional<Progress> read(const std::filesystem::path& path);
+
+  ProgressFile(ProgressFile&& other) noexcept;
+  ProgressFile& operator=(ProgressFile&&) = delete;
+  ~ProgressFile();
+
+  // A failure leaves the earlier progress in place: the file then claims less.
+  void write(const Progress& progress);
+  Result<void> sync();
+
+ private:
+  explicit ProgressFile(int descriptor, std::filesystem::path path)
+      : descriptor_(descriptor), path_(std::move(path)) {}
+
+  int descriptor_;
+  std::filesystem::path path_;
+  uint64_t writes_ = 0;
+};
+
+}  // namespace stator

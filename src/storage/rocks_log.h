@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading RocksDB's write-ahead logs before the database is opened: opening changes them.
+//
+// A log is a sequence of blocks of 32 KB. A record is one write: a checksum, a length, a type and a
+// part of the write for each block that it spans. A write begins with the number of its first row
+// and the number of its rows. See docs/formats/directory.md for what the checks rest on.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/result.h"
+#include "storage/progress.h"
+
+namespace stator {
+
+uint32_t crc32c(std::string_view bytes);
+
+struct LogFile {
+  enum class End {
+    kWhole,      // the last byte ends a record
+    kTruncated,  // the last record is incomplete: no byte of it is wrong
+    kGarbled,    // bytes that are not a record
+  };
+  std::filesystem::path path;
+  uint64_t number = 0;
+  uint64_t bytes = 0;
+  uint64_t sound_bytes = 0;  // up to the end of the last record before the first damage
+  End end = End::kWhole;
+  bool has_later_records = false;          // a later write begins after the damage
+  std::optional<uint64_t> first_row = {};  // absent: no sound record
+  uint64_t next_row = 0;                   // after the sound records
+};
+
+// kIo if the file cannot be read.
+Result<LogFile> read_log_file(const std::filesystem::path& path, uint64_t number);
+
+// What the manifest says: rows up to `last_row` are in table files or in logs from `first_log` on.
+struct ManifestState {
+  uint64_t last_row = 0;
+  uint64_t first_log = 0;
+};
+
+struct LogState {
+  std::vector<LogFile> files;   // those that are needed, in order
+  std::string damage = {};      // one line; empty: none, or only what a loss of power leaves
+  bool is_excused = false;      // the damage can be the loss of power that `os` does not survive
+  std::size_t sound_files = 0;  // so many files precede the damage or contain its start
+  uint64_t last_row = 0;        // the last one that opening finds
+};
+
+// Compares the logs in `directory` with the manifest and with what was acknowledged. kIo if a file
+// cannot be read.
+Result<LogState> check_logs(const std::filesystem::path& directory, const ManifestState& manifest,
+                            const std::optional<Progress>& progress, std::string_view boot);
+
+// Copies the logs from the damage on to a new directory in `home`, which it returns (empty if no
+// log is left), and then removes them, and the damaged end of the first one, from `directory`.
+// Durable on return.
+Result<std::filesystem::path> set_logs_aside(const LogState& state,
+                                             const std::filesystem::path& directory,
+                                             const std::filesystem::path& home);
+
+}  // namespace stator

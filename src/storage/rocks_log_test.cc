@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// A log that was changed after the process ended: opening refuses or keeps every write, and what is
+// recovered is a prefix.
+#include "storage/rocks_log.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+#include <random>
+
+#include "storage/stores.h"
+#include "support/from_environment.h"
+#include "support/matchers.h"
+#include "support/temp_dir.h"
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+using test::number_from_environment;
+
+constexpr int kWrites = 300;
+
+std::string key_of(int write) {
+  return "key " + std::to_string(1000 + write);
+}
+
+class RocksLog : public testing::Test {
+ protected:
+  // What kill -9 leaves of a store with kWrites acknowledged writes, some larger than a block.
+  void write(Durability durability) {
+    const auto alive = directory_.path() / "alive";
+    store_ = std::move(*open_rocks_store({.path = alive, .durability = durability}));
+    for (int i = 0; i < kWrites; ++i) {
+      auto transaction = *store_->begin();
+      transaction->put(key_of(i), std::string(i % 50 == 7 ? 70'000 : 100 + i, 'v'));
+      EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+    }
+    std::filesystem::copy(alive, killed_, std::filesystem::copy_options::recursive);
+    std::filesystem::remove(killed_ / "ballast");
+  }
+
+  std::filesystem::path copy_killed() {
+    const auto path = directory_.path() / ("copy " + std::to_string(copies_++));
+    std::filesystem::copy(killed_, path, std::filesystem::copy_options::recursive);
+    return path;
+  }
+
+  static std::filesystem::path log_of(const std::filesystem::path& path) {
+    for (const auto& entry : std::filesystem::directory_iterator(path / "rocksdb")) {
+      if (entry.path().extension() == ".log" && entry.file_size() > 0) return entry.path();
+    }
+    return {};
+  }
+
+  static std::string read(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  // How many writes are there: all up to some one. -1 where a later one is.
+  static int prefix_of(Store& store) {
+    int count = 0;
+    bool is_prefix = true;
+    for (int i = 0; i < kWrites; ++i) {
+      const bool found = *store.get(key_of(i), [](std::string_view) {});
+      is_prefix = is_prefix && (!found || count == i);
+      if (found) count = i + 1;
+    }
+    return is_prefix ? count : -1;
+  }
+
+  static Result<int> open_and_count(const RocksStoreOptions& options) {
+    STATOR_TRY(const auto store, open_rocks_store(options));
+    return prefix_of(*store);
+  }
+
+  test::TempDir directory_;
+  const std::filesystem::path killed_ = directory_.path() / "killed";
+  std::unique_ptr<Store> store_;  // stays open: a clean end would leave no log
+  int copies_ = 0;
+};
+
+// STATOR_FLIPS sets how many bits are flipped (25 unless set).
+TEST_F(RocksLog, WithAFlippedBitIsRefusedOrKeepsEveryWrite) {
+  write(Durability::kSync);
+  const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
+  const uint64_t flips = number_from_environment("STATOR_FLIPS", 25);
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  int refused = 0;
+  for (uint64_t flip = 0; flip < flips; ++flip) {
+    const auto path = copy_killed();
+    const auto log = log_of(path);
+    std::string bytes = read(log);
+    // Some of them in the last write, which no other one follows.
+    const std::size_t range = flip % 5 == 0 ? 400 : bytes.size();
+    const std::size_t at = bytes.size() - 1 - random() % range;
+    bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+    std::ofstream(log, std::ios::binary) << bytes;
+    SCOPED_TRACE("byte " + std::to_string(at) + " of " + std::to_string(bytes.size()));
+    const auto count = open_and_count({.path = path});
+    if (count) {
+      EXPECT_EQ(*count, kWrites);
+    } else {
+      ++refused;
+      EXPECT_THAT(count, FailsWith(Code::kCorruption, "stator recover"));
+      EXPECT_EQ(read(log), bytes) << "the damaged log was changed";
+      const auto recovered = recover_rocks_store(path);
+      ASSERT_THAT(recovered, IsOk());
+      EXPECT_EQ(read(recovered->set_aside / log.filename()), bytes);
+      const auto left = open_and_count({.path = path});
+      ASSERT_THAT(left, IsOk());
+      EXPECT_GE(*left, 0) << "not a prefix";
+      EXPECT_LT(*left, kWrites);
+    }
+    std::filesystem::remove_all(path);
+  }
+  EXPECT_GT(refused, 0);
+  std::cout << flips << " flips, " << refused << " refused, the others without effect\n";
+}
+
+TEST_F(RocksLog, ThatLostItsEndIsRefused) {
+  write(Durability::kSync);
+  const auto whole = std::filesystem::file_size(log_of(killed_));
+  for (const uint64_t lost : {uint64_t{1}, uint64_t{200}, uint64_t{100'000}, whole}) {
+    const auto path = copy_killed();
+    std::filesystem::resize_file(log_of(path), whole - lost);
+    EXPECT_THAT(open_and_count({.path = path, .boot = "the next"}),
+                FailsWith(Code::kCorruption, "acknowledged"))
+        << lost << " bytes";
+  }
+}
+
+TEST_F(RocksLog, ThatIsMissingIsRefused) {
+  write(Durability::kOs);
+  const auto path = copy_killed();
+  std::filesystem::remove(log_of(path));
+  EXPECT_THAT(open_and_count({.path = path}), FailsWith(Code::kCorruption, "acknowledged"));
+  EXPECT_THAT(open_and_count({.path = path}), FailsWith(Code::kCorruption, "acknowledged"));
+  ASSERT_THAT(recover_rocks_store(path), IsOk());
+  EXPECT_THAT(open_and_count({.path = path}), IsOk());
+}
+
+// A write that was cut short had not been acknowledged.
+TEST_F(RocksLog, WithAnIncompleteLastWriteIsOpened) {
+  write(Durability::kOs);
+  const auto path = copy_killed();
+  const std::string bytes = read(log_of(path));
+  std::ofstream(log_of(path), std::ios::binary | std::ios::app) << bytes.substr(0, 90);
+  EXPECT_EQ(open_and_count({.path = path}).value_or(-2), kWrites);
+}
+
+// After a loss of power the end of the log can be anything that was not synced.
+TEST_F(RocksLog, WithAGarbledUnacknowledgedEndIsOpenedAfterALossOfPower) {
+  write(Durability::kOs);
+  const auto path = copy_killed();
+  std::ofstream(log_of(path), std::ios::binary | std::ios::app) << std::string(500, '\x11');
+  EXPECT_THAT(open_and_count({.path = path}), FailsWith(Code::kCorruption, "is damaged"));
+  EXPECT_EQ(open_and_count({.path = path, .boot = "the next"}).value_or(-2), kWrites);
+}
+
+TEST_F(RocksLog, ThatLostPowerWithDurabilityOsIsCutAndReported) {
+  write(Durability::kOs);
+  const auto path = copy_killed();
+  std::string bytes = read(log_of(path));
+  bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
+  std::ofstream(log_of(path), std::ios::binary) << bytes;
+  std::vector<std::string> reports;
+  const auto count =
+      open_and_count({.path = path, .boot = "the next", .report = [&](const std::string& text) {
+                        reports.push_back(text);
+                      }});
+  ASSERT_THAT(count, IsOk());
+  EXPECT_GE(*count, 0) << "not a prefix";
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_NE(reports[0].find("damaged-log-1"), std::string::npos) << reports[0];
+  EXPECT_TRUE(std::filesystem::exists(path / "damaged-log-1"));
+}
+
+TEST_F(RocksLog, ThatIsSoundIsLeftAloneByRecovery) {
+  write(Durability::kOs);
+  const auto path = copy_killed();
+  const auto recovered = recover_rocks_store(path);
+  ASSERT_THAT(recovered, IsOk());
+  EXPECT_EQ(recovered->damage, "");
+  EXPECT_FALSE(std::filesystem::exists(path / "damaged-log-1"));
+  EXPECT_EQ(open_and_count({.path = path}).value_or(-2), kWrites);
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening changes files: it writes the log's rows to table files and deletes the log. So the log is
+// checked, and the space for all this is made, before.
+#include "storage/rocks_open.h"
+
+#include <fmt/format.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/file_checksum.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/metadata.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/memory.h"
+#include "storage/cache_size.h"
+#include "storage/data_directory.h"
+#include "storage/rocks_log.h"
+
+namespace stator {
+namespace {
+
+constexpr const char* kProgressName = "progress";
+
+rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env& env,
+                               const RocksSpace& space) {
+  rocksdb::Options rocks;
+  rocks.env = &env;
+  const uint64_t write_buffer_bytes = space.sizes().write_buffer_bytes;
+  rocks.write_buffer_size = write_buffer_bytes;
+  rocks.target_file_size_base = write_buffer_bytes;
+  rocks.max_bytes_for_level_base = 4 * write_buffer_bytes;
+  rocks.max_compaction_bytes = 8 * write_buffer_bytes;
+  rocks.max_background_jobs = 2;
+  // Most keys are in no memtable, and its skip list would be a point read's largest cost.
+  rocks.memtable_prefix_bloom_size_ratio = 0.015;
+  rocks.memtable_whole_key_filtering = true;
+  // Figures for RocksDB's own choices that would have every file read at each start.
+  rocks.skip_stats_update_on_db_open = true;
+  // See RocksSpace::resume().
+  rocks.max_bgerror_resume_count = 0;
+  rocks.listeners.push_back(space.listener());
+  rocks.keep_log_file_num = 2;
+  rocks.max_log_file_size = 4UL << 20;
+  rocks.compression = rocksdb::kLZ4Compression;
+  rocks.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
+  // What follows the sound part of the log was checked before: check_logs().
+  rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  const std::size_t cache_bytes =
+      options.cache_bytes != 0 ? options.cache_bytes : cache_bytes_of(usable_memory_bytes());
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(cache_bytes);
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.format_version = 5;
+  table.block_size = 16UL << 10;  // docs/decisions/0004-blocks-of-16-kb.md
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return rocks;
+}
+
+Failure open_failure(const std::filesystem::path& path, const rocksdb::Status& status) {
+  const std::string text = status.ToString();
+  // The last two: the database, or a file that it names, does not exist.
+  if (status.IsCorruption() || status.IsInvalidArgument() || status.IsPathNotFound()) {
+    return fail(Code::kCorruption,
+                fmt::format("the data directory '{}' is damaged ({}); restore it from a copy",
+                            path.string(), text));
+  }
+  return fail(Code::kIo,
+              fmt::format("cannot open the data directory '{}': {}", path.string(), text));
+}
+
+std::string boot_of(const RocksStoreOptions& options) {
+  return options.boot.empty() ? boot_id() : options.boot;
+}
+
+struct Manifest {
+  ManifestState state;
+  std::set<std::string> tables;  // names of the table files that it lists
+};
+
+// Opened for reading where there are no logs, the database is what its manifest says.
+Result<Manifest> read_manifest(const RocksStoreOptions& options, rocksdb::Options rocks) {
+  rocks.listeners.clear();
+  rocks.wal_dir = options.path.string();
+  rocks.max_open_files = 16;
+  rocksdb::DB* opened = nullptr;
+  const std::string name = (options.path / kDatabaseName).string();
+  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(rocks, name, &opened);
+  if (!status.ok()) return open_failure(options.path, status);
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  Manifest manifest{.state = {.last_row = db->GetLatestSequenceNumber()}};
+  db->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &manifest.state.first_log);
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db->GetLiveFilesMetaData(&files);
+  for (const auto& file : files) {
+    manifest.tables.insert(std::filesystem::path(file.name).filename().string());
+  }
+  return manifest;
+}
+
+Result<LogState> check_logs_of(const RocksStoreOptions& options, const ManifestState& manifest) {
+  return check_logs(options.path / kDatabaseName, manifest,
+                    ProgressFile::read(options.path / kProgressName), boot_of(options));
+}
+
+// Table files that the end of a process left incomplete. RocksDB deletes them after its recovery,
+// which may need their space.
+void remove_unlisted_tables(const std::filesystem::path& directory,
+                            const std::set<std::string>& listed) {
+  std::error_code error;
+  std::vector<std::filesystem::path> unlisted;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() == ".sst" && !listed.contains(path.filename().string())) {
+      unlisted.push_back(path);
+    }
+  }
+  for (const auto& path : unlisted) std::filesystem::remove(path, error);
+}
+
+Failure log_failure(const RocksStoreOptions& options, const std::string& damage) {
+  return fail(Code::kCorruption,
+              fmt::format("the log of data directory '{}' is damaged: {}; restore a backup, or run "
+                          "`stator recover` to continue with the writes before the damage",
+                          options.path.string(), damage));
+}
+
+// What a loss of power can leave with durability `os` is set aside; other damage is an error.
+Result<void> accept_log(const RocksStoreOptions& options, const LogState& state) {
+  if (state.damage.empty()) return {};
+  if (!state.is_excused) return log_failure(options, state.damage);
+  STATOR_TRY(const auto aside, set_logs_aside(state, options.path / kDatabaseName, options.path));
+  if (options.report) {
+    options.report(fmt::format(
+        "{}; the operating system restarted since, and durability is `os`: continuing with the "
+        "writes before the damage, with the log kept in '{}'",
+        state.damage, aside.string()));
+  }
+  return {};
+}
+
+Result<OpenedDatabase> open_to_read(OpenedDatabase opened, const RocksStoreOptions& options,
+                                    const rocksdb::Options& rocks) {
+  STATOR_TRY(const Manifest manifest, read_manifest(options, rocks));
+  STATOR_TRY(const LogState log, check_logs_of(options, manifest.state));
+  if (!log.damage.empty()) opened.log_damage = "the log is damaged: " + log.damage;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::OpenForReadOnly(rocks, (options.path / kDatabaseName).string(), &db);
+  if (!status.ok()) return open_failure(options.path, status);
+  opened.db.reset(db);
+  opened.space->opened(*db);
+  return opened;
+}
+
+uint64_t bytes_of(const LogState& log) {
+  uint64_t bytes = 0;
+  for (const LogFile& file : log.files) bytes += file.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions& options,
+                                     bool fresh) {
+  auto space = std::make_unique<RocksSpace>(env, options);
+  OpenedDatabase opened{.env = space->environment(), .space = std::move(space)};
+  rocksdb::Options rocks = rocks_options(options, *opened.env, *opened.space);
+  if (options.read_only) return open_to_read(std::move(opened), options, rocks);
+  LogState log;
+  if (!fresh) {
+    STATOR_TRY(const Manifest manifest, read_manifest(options, rocks));
+    STATOR_TRY(log, check_logs_of(options, manifest.state));
+    STATOR_CHECK_OK(accept_log(options, log));
+    remove_unlisted_tables(options.path / kDatabaseName, manifest.tables);
+  }
+  STATOR_CHECK_OK(opened.space->prepare_opening(bytes_of(log)));
+  // A directory that has held a database and holds none any more has lost it.
+  rocks.create_if_missing = fresh;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::Open(rocks, (options.path / kDatabaseName).string(), &db);
+  if (!status.ok()) return open_failure(options.path, status);
+  opened.db.reset(db);
+  const uint64_t last_row = db->GetLatestSequenceNumber();
+  if (last_row < log.last_row) {
+    return log_failure(options, fmt::format("row {} of {} is the last one that can be read",
+                                            last_row, log.last_row));
+  }
+  opened.space->opened(*db);
+  STATOR_TRY(ProgressFile file, ProgressFile::open(options.path / kProgressName));
+  opened.file.emplace(std::move(file));
+  opened.progress = {.last_row = last_row,
+                     .synced = options.durability == Durability::kSync,
+                     .boot = boot_of(options)};
+  opened.file->write(opened.progress);
+  STATOR_CHECK_OK(opened.file->sync());
+  opened.space->restore_ballast();
+  return opened;
+}
+
+Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
+  RocksStoreOptions options{.path = path, .create_if_missing = false};
+  LogRecovery recovery;
+  {
+    STATOR_TRY(const DataDirectory directory, DataDirectory::open(path, false));
+    RocksSpace space(*rocksdb::Env::Default(), options);
+    STATOR_TRY(const Manifest manifest,
+               read_manifest(options, rocks_options(options, *rocksdb::Env::Default(), space)));
+    STATOR_TRY(const LogState log, check_logs_of(options, manifest.state));
+    if (log.damage.empty()) return recovery;
+    recovery.damage = log.damage;
+    STATOR_TRY(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
+    STATOR_TRY(ProgressFile progress, ProgressFile::open(path / kProgressName));
+    progress.write({.last_row = log.last_row, .boot = boot_of(options)});
+    STATOR_CHECK_OK(progress.sync());
+  }
+  STATOR_TRY(const auto store, open_rocks_store(options));
+  return recovery;
+}
+
+}  // namespace stator

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// The disk fills up, with items or with another program's files: nothing acknowledged is lost, the
+// directory opens in every state after kill -9, deletes are accepted, and writes resume by
+// themselves once there is space, whatever freed it.
+//
+// Skipped if the system does not permit mounts. STATOR_DISK_FULL_ROUNDS sets how often the process
+// is killed (3 unless set), STATOR_SEED the items.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "power_loss/small_disk.h"
+#include "stator/database.h"
+#include "support/from_environment.h"
+#include "support/matchers.h"
+
+namespace stator::test {
+namespace {
+
+constexpr int kDiskMb = 160;
+constexpr std::size_t kWriters = 4;
+constexpr std::size_t kItemBytesMax = 400'000;
+constexpr uint64_t kDone = 0;
+constexpr uint64_t kFailed = UINT64_MAX;
+constexpr const char* kTable = "Items";
+constexpr const char* kOther = "Others";
+constexpr const char* kFull = "the disk is full";
+
+const bool can_mount = SmallDisk::can_mount();
+
+// The value of an item follows from its number: 100 bytes to 400 KB that do not compress.
+std::string value_of(uint64_t number) {
+  std::mt19937_64 random(number);
+  const double exponent = 2 + 3.6 * static_cast<double>(random() % 1000) / 1000;
+  std::string value(std::min(static_cast<std::size_t>(std::pow(10, exponent)), kItemBytesMax), ' ');
+  for (char& character : value) character = static_cast<char>('0' + random() % 64);
+  return value;
+}
+
+class DiskFull : public testing::Test {
+ protected:
+  using Numbers = std::vector<uint64_t>;
+
+  void SetUp() override {
+    if (!can_mount) GTEST_SKIP() << "this system does not permit mounts";
+  }
+
+  void open() {
+    auto opened = Database::open({.path = disk_.path() / "data"});
+    ASSERT_THAT(opened, IsOk()) << disk_.free_bytes() << " bytes free";
+    database_.emplace(std::move(*opened));
+  }
+
+  void create(const std::string& table) {
+    ASSERT_THAT(database_->create_table({.table = table,
+                                         .attributes = {{"pk", ScalarType::kN}},
+                                         .key_schema = {{"pk", KeyType::kHash}},
+                                         .billing_mode = BillingMode::kPayPerRequest}),
+                IsOk());
+  }
+
+  static Item key_of(uint64_t number) { return {{"pk", static_cast<int64_t>(number)}}; }
+
+  Result<void> put(const std::string& table, uint64_t number) {
+    Item item = key_of(number);
+    item["value"] = value_of(number);
+    STATOR_TRY(const auto done, database_->put_item({.table = table, .item = std::move(item)}));
+    acknowledge(table, number);
+    return {};
+  }
+
+  void acknowledge(const std::string& table, uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    items_[table].push_back(number);
+    if (pipe_ < 0) return;
+    EXPECT_EQ(write(pipe_, &number, sizeof(number)), ssize_t{sizeof(number)});
+  }
+
+  // Until a put is refused.
+  void fill_with_items(const std::string& table) {
+    std::atomic<bool> full = false;
+    std::vector<std::jthread> writers;
+    for (std::size_t writer = 0; writer < kWriters; ++writer) {
+      writers.emplace_back([&] {
+        while (!full) {
+          const auto done = put(table, ++last_number_);
+          if (done) continue;
+          EXPECT_THAT(done, FailsWith(Code::kInternalServerError, kFull));
+          full = true;
+        }
+      });
+    }
+  }
+
+  Result<void> erase_one(const std::string& table) {
+    STATOR_TRY(const auto done,
+               database_->delete_item({.table = table, .key = key_of(items_[table].back())}));
+    items_[table].pop_back();
+    return {};
+  }
+
+  // Compactions that free space take a moment. The test's timeout bounds it.
+  void expect_puts_resume(const std::string& table) {
+    for (Result<void> done = put(table, ++last_number_); !done; done = put(table, ++last_number_)) {
+      ASSERT_THAT(done, FailsWith(Code::kInternalServerError, kFull));
+      std::this_thread::yield();
+    }
+  }
+
+  void check_items() {
+    for (const auto& [table, numbers] : items_) {
+      for (const uint64_t number : numbers) {
+        const auto found = database_->get_item({.table = table, .key = key_of(number)});
+        ASSERT_THAT(found, IsOk());
+        ASSERT_TRUE(found->item) << "item " << number << " of " << table << " is lost";
+        ASSERT_EQ(*found->item->at("value").get_if<std::string>(), value_of(number));
+      }
+    }
+  }
+
+  // Runs `body` with the database in a process of its own: RocksDB's threads do not survive a fork,
+  // so this process must have none.
+  void run(const std::function<void()>& body) {
+    const pid_t child = fork();
+    if (child == 0) {
+      open();
+      if (database_) body();
+      database_.reset();
+      _exit(HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "see above";
+  }
+
+  // As run(), and kills the process when it is done, or has acknowledged `puts_max` puts. They are
+  // known here afterward.
+  void run_and_kill(std::size_t puts_max, const std::function<void()>& body) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      pipe_ = ends[1];
+      open();
+      if (database_) body();
+      const uint64_t end = HasFailure() ? kFailed : kDone;
+      EXPECT_EQ(write(pipe_, &end, sizeof(end)), ssize_t{sizeof(end)});
+      pause();
+    }
+    close(ends[1]);
+    std::size_t puts = 0;
+    uint64_t number = 0;
+    while (read(ends[0], &number, sizeof(number)) == ssize_t{sizeof(number)}) {
+      EXPECT_NE(number, kFailed) << "see above";
+      const bool is_end = number == kDone || number == kFailed;
+      if (!is_end) items_[kTable].push_back(number);
+      if (is_end || ++puts == puts_max) kill(child, SIGKILL);
+    }
+    waitpid(child, nullptr, 0);
+    close(ends[0]);
+    last_number_ += 1'000'000;
+  }
+
+  const uint64_t seed_ = number_from_environment("STATOR_SEED", 1);
+  SmallDisk disk_{kDiskMb};
+  std::optional<Database> database_;
+  std::mutex mutex_;
+  int pipe_ = -1;
+  std::map<std::string, Numbers> items_;  // acknowledged
+  std::atomic<uint64_t> last_number_ = seed_ << 32;
+};
+
+TEST_F(DiskFull, OfItemsOpensAfterAKillAndResumesWhenItIsEnlarged) {
+  run_and_kill(SIZE_MAX, [&] {
+    create(kTable);
+    fill_with_items(kTable);
+  });
+  run([&] {
+    check_items();
+    EXPECT_THAT(erase_one(kTable), IsOk());
+    disk_.resize(kDiskMb + 60);
+    expect_puts_resume(kTable);
+    check_items();
+  });
+}
+
+TEST_F(DiskFull, OfItemsResumesWhenItemsAreDeleted) {
+  run([&] {
+    create(kTable);
+    fill_with_items(kTable);
+    for (std::size_t left = items_[kTable].size() / 2; items_[kTable].size() > left;) {
+      ASSERT_THAT(erase_one(kTable), IsOk());
+    }
+    expect_puts_resume(kTable);
+    check_items();
+  });
+}
+
+TEST_F(DiskFull, OfItemsResumesWhenATableIsDeleted) {
+  run([&] {
+    create(kTable);
+    create(kOther);
+    for (int i = 0; i < 100; ++i) ASSERT_THAT(put(kTable, ++last_number_), IsOk());
+    fill_with_items(kOther);
+    ASSERT_THAT(database_->delete_table({.table = kOther}), IsOk());
+    items_.erase(kOther);
+    expect_puts_resume(kTable);
+    check_items();
+  });
+}
+
+TEST_F(DiskFull, OfAnotherProgramsFilesOpensWithoutAByteFree) {
+  run_and_kill(SIZE_MAX, [&] {
+    create(kTable);
+    for (int i = 0; i < 300; ++i) EXPECT_THAT(put(kTable, ++last_number_), IsOk());
+    disk_.fill();
+  });
+  ASSERT_EQ(disk_.free_bytes(), 0U);
+  run([&] {
+    check_items();
+    disk_.fill();
+    fill_with_items(kTable);
+    for (int i = 0; i < 50; ++i) ASSERT_THAT(erase_one(kTable), IsOk());
+    disk_.remove_filler();
+    expect_puts_resume(kTable);
+    check_items();
+  });
+}
+
+TEST_F(DiskFull, OfAnotherProgramsFilesAcceptsTheDeletionOfATable) {
+  run([&] {
+    create(kTable);
+    create(kOther);
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_THAT(put(i % 2 == 0 ? kTable : kOther, ++last_number_), IsOk());
+    }
+  });
+  run([&] {
+    disk_.fill();
+    fill_with_items(kTable);
+    EXPECT_THAT(database_->delete_table({.table = kOther}), IsOk());
+  });
+}
+
+TEST_F(DiskFull, InTheMiddleOfWritesLosesNothingAcknowledged) {
+  const uint64_t rounds = number_from_environment("STATOR_DISK_FULL_ROUNDS", 3);
+  std::mt19937_64 random(seed_);
+  run([&] { create(kTable); });
+  for (uint64_t round = 0; round < rounds && !HasFailure(); ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    // Every other time in the middle of the writes.
+    run_and_kill(round % 2 == 0 ? SIZE_MAX : 1 + random() % 500, [&] {
+      const std::jthread other([&] { disk_.fill(); });
+      fill_with_items(kTable);
+    });
+    disk_.fill();
+    run([&] {
+      check_items();
+      disk_.remove_filler();
+      expect_puts_resume(kTable);
+      check_items();
+    });
+  }
+}
+
+TEST_F(DiskFull, RefusesANewDirectoryWithoutAborting) {
+  disk_.fill();
+  EXPECT_THAT(Database::open({.path = disk_.path() / "data"}), FailsWith(Code::kIo, "space left"));
+}
+
+}  // namespace
+}  // namespace stator::test

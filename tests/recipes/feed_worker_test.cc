@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Publishers and workers in bad conditions: posts that cannot be delivered, clocks that are set
+// back, nobody configured to deliver to.
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+#include "recipes/feed_test.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+// Everybody has the same followers; the followers of some authors cannot be had.
+class PartlyBroken final : public Followers {
+ public:
+  Result<Page<UserId>> page(const UserId& author, int, const std::string&) override {
+    if (const auto found = broken.find(author.text); found != broken.end()) {
+      return fail(found->second, "by the test");
+    }
+    return Page<UserId>{.items = users};
+  }
+  Result<Page<UserId>> following(const UserId&, int, const std::string&) override {
+    return Page<UserId>();
+  }
+  std::vector<UserId> users{{"fan"}};
+  std::map<std::string, Code> broken;
+};
+
+class FeedInTrouble : public FeedTest {
+ protected:
+  FeedOptions options() override {
+    FeedOptions changed = FeedTest::options();
+    changed.followers_table = "";
+    changed.followers = followers;
+    changed.outbox_shards = 8;
+    changed.on_undelivered = [this](const Undelivered& post) { reports.push_back(post); };
+    return changed;
+  }
+  // A worker, until a time of the test's clock.
+  Result<Delivered> work(std::chrono::nanoseconds duration) {
+    std::stop_source stop;
+    const auto until = bench.time.since_boot() + duration;
+    bench.client.before([this, until, stop](std::string_view, int) mutable {
+      if (bench.time.since_boot() >= until) stop.request_stop();
+      return pass();
+    });
+    auto worked = feed().run_worker(stop.get_token(), 200ms);
+    bench.client.before(nullptr);
+    return worked;
+  }
+
+  std::shared_ptr<PartlyBroken> followers = std::make_shared<PartlyBroken>();
+  std::vector<Undelivered> reports;
+};
+STATOR_IN_HOMES_AND_LAYOUTS(FeedInTrouble);
+
+TEST_P(FeedInTrouble, AnUndeliverablePostIsReportedAndRetriedWhileOthersAreDelivered) {
+  followers->broken = {{"bad", Code::kValidation}};
+  const PostId bad = post("bad", "waits");
+  for (int i = 0; i < 20; ++i) post("ann", std::to_string(i));
+  const auto worked = work(30s);
+  ASSERT_OK(worked);
+  EXPECT_EQ(worked->posts, 20);
+  EXPECT_EQ(texts_of({"fan"}).size(), 20U);
+  ASSERT_GE(reports.size(), 3U);
+  ASSERT_LE(reports.size(), 6U);  // after 1 s, 2 s, 4 s, …
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].author, UserId{"bad"});
+    EXPECT_EQ(reports[i].id, bad);
+    EXPECT_EQ(reports[i].error.code, Code::kValidation);
+    EXPECT_EQ(reports[i].attempts, static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(reports[i].next_attempt, 1s * (1 << i));
+  }
+  followers->broken.clear();
+  // The next worker finds it too, wherever the last one had come to.
+  EXPECT_EQ(work(30s).value().posts, 1);
+  EXPECT_EQ(texts_of({"fan"}).size(), 21U);
+}
+
+TEST_P(FeedInTrouble, AWorkerDeliversWhatItHadPutOff) {
+  followers->broken = {{"bad", Code::kValidation}};
+  post("bad", "waits");
+  FeedOptions mending = options();
+  mending.on_undelivered = [&](const Undelivered& undelivered) {
+    if (undelivered.attempts == 3) followers->broken.clear();
+  };
+  std::stop_source stop;
+  const auto until = bench.time.since_boot() + 20s;
+  bench.client.before([&, until](std::string_view, int) {
+    if (bench.time.since_boot() >= until) stop.request_stop();
+    return pass();
+  });
+  const auto worked = Feed(bench.client, mending).run_worker(stop.get_token(), 200ms);
+  bench.client.before(nullptr);
+  ASSERT_OK(worked);
+  EXPECT_EQ(worked->posts, 1);
+  EXPECT_EQ(texts_of({"fan"}), std::vector<std::string>{"waits"});
+  EXPECT_EQ(feed().deliver_pending().value().posts, 0);
+}
+
+TEST_P(FeedInTrouble, APostThatKeepsTimingOutDoesNotStopTheOthers) {
+  followers->broken = {{"slow", Code::kTimeout}};
+  post("slow", "waits");
+  for (int i = 0; i < 5; ++i) post("ann", std::to_string(i));
+  EXPECT_EQ(work(30s).value().posts, 5);
+  EXPECT_FAILS(Code::kTimeout, feed().deliver_pending());
+}
+
+TEST_P(FeedInTrouble, OnePassDeliversAllItCanAndReturnsTheFirstError) {
+  followers->broken = {{"bad", Code::kValidation}};
+  post("bad", "waits");
+  for (int i = 0; i < 20; ++i) post("ann", std::to_string(i));
+  EXPECT_FAILS(Code::kValidation, feed().deliver_pending());
+  EXPECT_EQ(texts_of({"fan"}).size(), 20U);
+}
+
+TEST_P(FeedInTrouble, APublisherWithoutFollowersLeavesPostsToTheWorkers) {
+  FeedOptions publishing = options();
+  publishing.followers = nullptr;
+  const Feed publisher(bench.client, publishing);
+  const PostId kept = publisher.publish({"ann"}, "hello").value().id;
+  const PostId retracted = publisher.publish({"ann"}, "oops").value().id;
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(texts_of({"fan"}), (std::vector<std::string>{"oops", "hello"}));
+  ASSERT_OK(publisher.edit({"ann"}, kept, "hello!"));
+  ASSERT_OK(publisher.retract({"ann"}, retracted));
+  EXPECT_FAILS(Code::kInvalidArgument, publisher.deliver_pending());
+  EXPECT_FAILS(Code::kInvalidArgument, publisher.run_worker({}));
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(texts_of({"fan"}), std::vector<std::string>{"hello!"});
+}
+
+TEST_P(FeedInTrouble, AFeedWithoutAnOutboxKeepsPostsToTheirAuthors) {
+  FeedOptions alone = options();
+  alone.outbox = Outbox::kNone;
+  const Feed diary(bench.client, alone);
+  const PostId id = diary.publish({"ann"}, "one").value().id;
+  const PostId gone = diary.publish({"ann"}, "oops").value().id;
+  ASSERT_OK(diary.edit({"ann"}, id, "two"));
+  ASSERT_OK(diary.retract({"ann"}, gone));
+  EXPECT_FALSE(diary.publish({"ann"}, "oops", gone).value().created);
+  EXPECT_FAILS(Code::kInvalidArgument, diary.deliver_pending());
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(texts_of({"ann"}), std::vector<std::string>{"two"});
+  EXPECT_TRUE(texts_of({"fan"}).empty());
+  EXPECT_EQ(diary.trim({"ann"}, 0).value(), 1);
+}
+
+// ---- Clocks
+
+TEST_P(FeedInTrouble, PublishesAfterTheClockWasSetBack) {
+  const Feed one = feed();
+  ASSERT_OK(one.publish({"ann"}, "before"));
+  const Time start = bench.time.now();
+  // Within max_skew the order stays.
+  bench.time.set_wall(start - 5min);
+  const auto within = one.publish({"ann"}, "5 minutes back");
+  ASSERT_OK(within);
+  EXPECT_EQ(within->id.at(), start + 1us);
+  bench.time.set_wall(start - 1h);
+  const auto beyond = one.publish({"ann"}, "an hour back");
+  ASSERT_OK(beyond);
+  EXPECT_EQ(beyond->id.at(), start - 1h);
+  ASSERT_OK(one.publish({"ann"}, "again"));
+  EXPECT_EQ(texts_of({"ann"}),
+            (std::vector<std::string>{"5 minutes back", "before", "again", "an hour back"}));
+}
+
+TEST_P(FeedInTrouble, AClaimByAClockThatWasAheadDoesNotOutliveIt) {
+  post("ann", "hello");
+  const Time start = bench.time.now();
+  bench.time.set_wall(start + 24h);
+  // It dies before it can let go.
+  bench.client.before([dead = false](std::string_view operation, int) mutable {
+    dead = dead || is_copying(operation);
+    return dead ? refuse(Code::kAccessDenied) : pass();
+  });
+  EXPECT_FALSE(feed().deliver_pending());
+  bench.client.before(nullptr);
+  bench.time.set_wall(start);
+  bench.time.advance(31s);
+  EXPECT_EQ(feed().deliver_pending().value().posts, 1);
+}
+
+// ---- Requests at a time
+
+TEST_P(FeedInTrouble, WritesCopiesOfOnePostInParallelUpToTheLimit) {
+  constexpr int kLimit = 4;
+  followers->users.clear();
+  for (int i = 0; i < 250; ++i) followers->users.push_back({"f" + std::to_string(i)});
+  FeedOptions parallel = options();
+  parallel.parallel_writes = kLimit;
+  const Feed one(bench.client, parallel);
+  const PostId id = one.publish({"ann"}, "hello").value().id;
+  for (const char* operation : {"BatchExecuteStatement", "PutItem"}) {
+    // Requests wait until as many are under way as may be.
+    std::mutex mutex;
+    std::condition_variable changed;
+    int under_way = 0;
+    int most = 0;
+    std::atomic<int> notes = 0;  // of recipients, before anything is in parallel
+    bench.client.before([&](std::string_view name, int) {
+      const bool is_note = name == "PutItem" && ++notes == 1;
+      if (name != operation || is_note) return pass();
+      std::unique_lock lock(mutex);
+      most = std::max(most, ++under_way);
+      changed.notify_all();
+      changed.wait_for(lock, 60s, [&] { return most >= kLimit; });
+      --under_way;
+      return pass();
+    });
+    EXPECT_EQ(one.deliver_pending().value().copies, 250);
+    bench.client.before(nullptr);
+    EXPECT_EQ(most, kLimit) << operation;
+    ASSERT_OK(one.edit({"ann"}, id, "edited"));
+  }
+  EXPECT_EQ(items_of("f0").size(), 1U);
+  EXPECT_EQ(items_of("f249").size(), 1U);
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of leases in virtual time: thousands of short histories of one lock, with the
+// clocks, pauses, deaths and networks that its page allows for. STATOR_SEED repeats a history,
+// STATOR_LEASE_RUNS says how many there are.
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "recipes/lock_item.h"
+#include "recipes/recipe_test.h"
+#include "stator/recipes/semaphore.h"
+#include "support/from_environment.h"
+#include "support/virtual_world.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+using std::chrono::nanoseconds;
+
+constexpr const char* kLocks = "Locks";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kRuns = 300;
+#else
+constexpr uint64_t kRuns = 2'000;
+#endif
+
+struct Tally {
+  int runs = 0;
+  int leases = 0;
+  int renewals = 0;
+  int commits = 0;
+  int refused_commits = 0;
+  int lost = 0;
+};
+
+// One lock and those who want it.
+class History {
+ public:
+  History(Client& client, uint64_t seed, Tally& tally)
+      : client_(client),
+        random_(seed),
+        tally_(tally),
+        name_(std::to_string(seed)),
+        lease_(random_.one_of<std::chrono::milliseconds>({100ms, 1s, 20s, 10min, 24h})),
+        permits_(random_.chance(60) ? 1 : 2),
+        close_(random_.chance(50)),
+        end_(world_.now() + 2 * lease_) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(permits_) + 2; ++i) {
+      actors_.push_back(std::make_unique<Actor>(*this, i));
+    }
+  }
+
+  // What was wrong; empty: nothing.
+  std::string play() {
+    std::vector<std::function<void()>> lives;
+    lives.reserve(actors_.size());
+    for (const auto& actor : actors_) lives.emplace_back([this, &actor] { live(*actor); });
+    world_.run(lives);
+    return wrong_;
+  }
+
+ private:
+  struct Actor {
+    Actor(History& history, std::size_t number)
+        : index(number),
+          time(history.world_, number, history.random_, nanoseconds(history.lease_) / 2),
+          network(history.client_) {
+      history.connect(*this);
+      start();
+    }
+    // A new process. Waits that nothing else ends are for the world to end, so that a seed repeats
+    // them.
+    void start() {
+      constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 365 * 200);
+      locks.emplace(network, SemaphoreOptions{.table = kLocks,
+                                              .retry = {.max_attempts = 4, .backoff_base = 0ms},
+                                              .backoff_base = kForEver,
+                                              .backoff_max = kForEver,
+                                              .time = &time});
+    }
+    std::size_t index;
+    MachineTime time;
+    FaultyClient network;
+    std::optional<Semaphore> locks;
+    Lease* lease = nullptr;  // while it is the actor's to rely on
+    bool dead = false;
+    std::size_t committed = 0;              // before the transaction under way
+    std::set<int64_t> current_fences = {};  // at that time
+  };
+
+  // ---- The network
+
+  nanoseconds delay() {
+    const int kind = static_cast<int>(random_.below(10));
+    if (kind < 7) return random_.below(nanoseconds(lease_) / 10'000);
+    return kind < 9 ? random_.below(nanoseconds(lease_) / 50)
+                    : random_.below(nanoseconds(lease_) * 6 / 5);
+  }
+
+  void connect(Actor& actor) {
+    actor.network.before([this, &actor](std::string_view operation, int) {
+      world_.wait_until(actor.index, world_.now() + delay());
+      const Fate fate = fate_of(actor, operation);
+      if (operation == "TransactWriteItems") look(actor);
+      return fate;
+    });
+    actor.network.after([this, &actor](std::string_view operation) {
+      if (operation == "TransactWriteItems") judge_commits(actor.committed, actor.current_fences);
+      world_.wait_until(actor.index, world_.now() + delay());
+    });
+  }
+
+  Fate fate_of(Actor& actor, std::string_view operation) {
+    if (actor.dead) return lose_request();
+    if (random_.chance(7)) deliver_a_copy_later(actor, operation);
+    const int64_t kind = random_.below(100);
+    if (kind < 6) return lose_request();
+    if (kind < 12) return lose_reply();
+    return kind < 15 ? repeat() : pass();
+  }
+
+  void deliver_a_copy_later(Actor& actor, std::string_view operation) {
+    const nanoseconds when = world_.now() + random_.below(nanoseconds(lease_) * 3);
+    if (operation == "UpdateItem") {
+      world_.at(when,
+                [this, copy = actor.network.latest_update()] { (void)client_.update_item(copy); });
+    } else if (operation == "TransactWriteItems") {
+      world_.at(when, [this, copy = actor.network.latest_transaction()] {
+        const std::size_t committed = commits().size();
+        const std::set<int64_t> current = current_fences();
+        (void)client_.transact_write_items(copy);
+        judge_commits(committed, current);
+      });
+    }
+  }
+
+  // ---- What must hold
+
+  void fail(const std::string& what) {
+    if (wrong_.empty()) wrong_ = what;
+  }
+
+  std::set<int64_t> current_fences() {
+    const auto item = client_.get_item({.table = kLocks, .key = {{"pk", "LOCK#" + name_}}});
+    const auto lock = item && item->item ? recipes::parse_lock(*item->item) : std::nullopt;
+    std::set<int64_t> fences;
+    if (!lock) return fences;
+    for (const auto& holder : lock->holders) fences.insert(to_int64(holder.who.fence));
+    return fences;
+  }
+  std::vector<int64_t> commits() {
+    const auto item = client_.get_item({.table = kLocks, .key = {{"pk", "commits " + name_}}});
+    std::vector<int64_t> fences;
+    if (!item || !item->item) return fences;
+    for (const AttributeValue& fence : *item->item->at("fences").get_if<List>()) {
+      fences.push_back(fence.get_if<Number>()->to_int64().value());
+    }
+    return fences;
+  }
+  void look(Actor& actor) {
+    actor.committed = commits().size();
+    actor.current_fences = current_fences();
+  }
+  // Of what was committed since, by whoever holds the lock now.
+  void judge_commits(std::size_t committed, const std::set<int64_t>& current) {
+    const std::vector<int64_t> now = commits();
+    for (std::size_t i = committed; i < now.size(); ++i) {
+      if (!current.contains(now[i]))
+        fail("a commit of fence " + std::to_string(now[i]) + " was late");
+    }
+  }
+
+  void judge_fence(Fence fence, int64_t highest_before) {
+    const int64_t number = to_int64(fence);
+    if (number <= highest_before) {
+      fail("fence " + std::to_string(number) + " came after " + std::to_string(highest_before));
+    }
+    if (!fences_.insert(number).second) fail("fence " + std::to_string(number) + " came twice");
+  }
+
+  void judge_holders() {
+    int holders = 0;
+    std::string text;
+    for (const auto& actor : actors_) {
+      if (actor->lease == nullptr || actor->lease->remaining().count() == 0) continue;
+      ++holders;
+      text += " fence " + std::to_string(to_int64(actor->lease->fence())) + " has " +
+              std::to_string(actor->lease->remaining().count()) + " ns left;";
+    }
+    if (holders > permits_) fail(std::to_string(holders) + " holders:" + text);
+  }
+
+  // ---- What actors do
+
+  void pause(Actor& actor, nanoseconds most) {
+    world_.wait_until(actor.index, world_.now() + random_.below(most));
+  }
+
+  void live(Actor& actor) {
+    while (world_.now() < end_ && wrong_.empty()) {
+      pause(actor, close_ ? lease_ / 5'000 : lease_ / 4);
+      const int64_t highest = fences_.empty() ? 0 : *fences_.rbegin();
+      auto lease = actor.locks->acquire(
+          name_, {.permits = permits_,
+                  .lease = lease_,
+                  .wait = random_.chance(70) ? random_.below(nanoseconds(lease_) * 3) : kNoWait,
+                  .order = random_.chance(30) ? Order::kFifo : Order::kAny});
+      if (!lease) continue;
+      ++tally_.leases;
+      actor.lease = &*lease;
+      judge_fence(lease->fence(), highest);
+      judge_holders();
+      hold(actor, *lease);
+      actor.lease = nullptr;
+      actor.dead = random_.chance(30);  // its release does not get through
+      lease = stator::fail(Code::kLost, "let go");
+      if (actor.dead) actor.start();
+      actor.dead = false;
+    }
+  }
+
+  void hold(Actor& actor, Lease& lease) {
+    for (int64_t acts = random_.below(5); acts > 0 && wrong_.empty(); --acts) {
+      pause(actor, random_.chance(close_ ? 60 : 15) ? lease_ * 3 : lease_ / 2);
+      if (random_.chance(50)) {
+        const auto renewed = lease.renew();
+        if (renewed) ++tally_.renewals;
+        if (!renewed && renewed.error().code == Code::kLost) ++tally_.lost;
+        judge_holders();
+      } else {
+        const auto committed = lease.commit(
+            {.items = {
+                 {.action = TransactAction::kUpdate,
+                  .table = kLocks,
+                  .item = {{"pk", "commits " + name_}},
+                  .update = "SET fences = list_append(if_not_exists(fences, :none), :mine)",
+                  .values = Values{{":none", List{}}, {":mine", List{to_int64(lease.fence())}}}}}});
+        ++(committed ? tally_.commits : tally_.refused_commits);
+      }
+    }
+  }
+
+  Client& client_;
+  SeededRandom random_;
+  Tally& tally_;
+  VirtualWorld world_;
+  const std::string name_;
+  const std::chrono::milliseconds lease_;
+  const int permits_;
+  // Whether the others look as soon as somebody has the lock, and holders are paused more often:
+  // then a takeover comes as close to the end of a lease as it can.
+  const bool close_;
+  const nanoseconds end_;
+  std::vector<std::unique_ptr<Actor>> actors_;
+  std::set<int64_t> fences_;
+  std::string wrong_;
+};
+
+TEST(LeaseSimulation, KeepsTheGuaranteesOfTheSemaphore) {
+  const uint64_t first = number_from_environment("STATOR_SEED", std::random_device{}());
+  const bool one = std::getenv("STATOR_SEED") != nullptr;
+  const uint64_t runs = number_from_environment("STATOR_LEASE_RUNS", one ? 1 : kRuns);
+  const Home home = open_home("memory");
+  ASSERT_OK(create_table_if_missing(*home.client, Semaphore::table_definition({.table = kLocks})));
+  Tally tally;
+  for (uint64_t seed = first; seed < first + runs; ++seed) {
+    ASSERT_EQ(History(*home.client, seed, tally).play(), "") << "STATOR_SEED=" << seed;
+    ++tally.runs;
+  }
+  std::printf("%d runs, %d leases, %d renewals, %d lost, %d commits, %d refused\n", tally.runs,
+              tally.leases, tally.renewals, tally.lost, tally.commits, tally.refused_commits);
+  if (runs < 100) return;
+  // Otherwise the histories would prove nothing.
+  EXPECT_GT(tally.lost, tally.runs / 10);
+  EXPECT_GT(tally.refused_commits, tally.runs / 10);
+  EXPECT_GT(tally.renewals, tally.runs);
+  EXPECT_GT(tally.commits, tally.runs);
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all who use a table's toggles must agree on is stored in it; and what is known of the past.
+#include "stator/recipes/toggle.h"
+
+#include <string>
+#include <tuple>
+
+#include "recipes/recipe_test.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class ToggleSettingsTest : public testing::TestWithParam<std::tuple<std::string, ToggleMode>> {
+ protected:
+  void SetUp() override {
+    if (gated()) STATOR_NEEDS(Ability::kTransactions);
+    bench.create(Toggle<bool>::table_definition(options()));
+  }
+
+  ToggleMode mode() const { return std::get<ToggleMode>(GetParam()); }
+  bool gated() const { return mode() == ToggleMode::kGated; }
+  ToggleOptions options() { return {.table = "Toggles", .mode = mode(), .time = &bench.time}; }
+  ToggleOptions kept(std::chrono::seconds retention) {
+    ToggleOptions with = options();
+    with.retention = retention;
+    return with;
+  }
+  ToggleOptions other_mode() {
+    ToggleOptions other = options();
+    other.mode = gated() ? ToggleMode::kOrderedLog : ToggleMode::kGated;
+    return other;
+  }
+  Time now() { return bench.time.now(); }
+  // The log's entries without an expiry.
+  std::vector<std::string> lasting(const std::string& id) {
+    const auto found =
+        bench.client.query({.table = "Toggles",
+                            .key_condition = "pk = :pk AND begins_with(sk, :log)",
+                            .filter = "attribute_not_exists(expires_at)",
+                            .values = Values{{":pk", "TOGGLE#" + id}, {":log", "LOG#"}}});
+    std::vector<std::string> events;
+    for (const Item& item : found.value().items) {
+      const std::string& sk = *item.at("sk").get_if<std::string>();
+      events.push_back(sk.substr(sk.rfind('#') + 1));
+    }
+    return events;
+  }
+
+  Bench bench{std::get<std::string>(GetParam())};
+};
+
+INSTANTIATE_TEST_SUITE_P(Homes, ToggleSettingsTest,
+                         testing::Combine(testing::ValuesIn(home_kinds()),
+                                          testing::Values(ToggleMode::kOrderedLog,
+                                                          ToggleMode::kGated)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param) +
+                                  (std::get<1>(test.param) == ToggleMode::kGated ? "Gated"
+                                                                                 : "OrderedLog");
+                         });
+
+TEST_P(ToggleSettingsTest, AnotherModeIsAnErrorThatNamesBoth) {
+  STATOR_NEEDS(Ability::kTransactions);
+  const Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, now()));
+  const Toggle<bool> other(bench.client, other_mode());
+  const auto latest = other.latest({"t"});
+  EXPECT_FAILS(Code::kLimitsDisagree, latest);
+  EXPECT_THAT(latest.error().message, AllOf(HasSubstr("ordered_log"), HasSubstr("gated")));
+  EXPECT_FAILS(Code::kLimitsDisagree, other.save({"t"}, false, now() + 1s));
+  EXPECT_FAILS(Code::kLimitsDisagree, other.as_of({"t"}, now()));
+  EXPECT_FAILS(Code::kLimitsDisagree, other.history({"t"}));
+  EXPECT_EQ(toggle.latest({"t"}).value().state, true);
+}
+
+TEST_P(ToggleSettingsTest, OfATableWithoutThemAllModesReadTheNewestEvent) {
+  STATOR_NEEDS(Ability::kTransactions);
+  // As an earlier release has left it.
+  ASSERT_OK(bench.client.put_item(
+      {.table = "Toggles", .item = {{"pk", "TOGGLE#old"}, {"sk", "LATEST"}, {"state", false}}}));
+  const Toggle<bool> one(bench.client, options());
+  const Toggle<bool> two(bench.client, other_mode());
+  ASSERT_OK(one.save({"t"}, true, now(), {"a"}));
+  EXPECT_EQ(two.latest({"t"}).value().event, EventId{"a"});
+  ASSERT_OK(two.save({"t"}, false, now() + 1s, {"b"}));
+  EXPECT_EQ(one.latest({"t"}).value().event, EventId{"b"});
+  EXPECT_EQ(two.latest({"t"}).value().event, EventId{"b"});
+  ASSERT_OK(one.save({"t"}, true, now() + 2s, {"c"}));
+  EXPECT_EQ(two.latest({"t"}).value().event, EventId{"c"});
+}
+
+TEST_P(ToggleSettingsTest, AnotherRetentionIsAnErrorThatNamesBoth) {
+  ASSERT_OK(Toggle<bool>(bench.client, kept(1h)).save({"t"}, true, now()));
+  const auto refused = Toggle<bool>(bench.client, kept(2h)).save({"t"}, false, now() + 1s);
+  EXPECT_FAILS(Code::kLimitsDisagree, refused);
+  EXPECT_THAT(refused.error().message, AllOf(HasSubstr("retention 7200 s"), HasSubstr("3600 s")));
+  // Whoever has none uses the stored one.
+  ASSERT_OK(Toggle<bool>(bench.client, options()).save({"t"}, false, now() + 1s, {"last"}));
+  EXPECT_EQ(lasting("t"), std::vector<std::string>{"last"});
+  ASSERT_OK(AnyToggle(bench.client, options()).change_retention(2h));
+  EXPECT_OK(Toggle<bool>(bench.client, kept(2h)).save({"t"}, true, now() + 2s));
+}
+
+TEST_P(ToggleSettingsTest, AreReadOnceInAMinute) {
+  const Toggle<bool> toggle(bench.client, options());
+  ASSERT_OK(toggle.save({"t"}, true, now()));
+  const auto one = [&] { return bench.cost_of([&] { ASSERT_OK(toggle.latest({"t"})); }).requests; };
+  EXPECT_EQ(one(), 1);
+  bench.time.advance(59s);
+  EXPECT_EQ(one(), 1);
+  bench.time.advance(1s);
+  EXPECT_EQ(one(), 2);
+}
+
+// ---- The past
+
+TEST_P(ToggleSettingsTest, ALateEventBehindManyExpiresToo) {
+  const Toggle<bool> toggle(bench.client, kept(1h));
+  for (int i = 0; i < 15; ++i) {
+    ASSERT_OK(toggle.save({"t"}, i % 2 == 0, now() - std::chrono::seconds(15 - i),
+                          {"e" + std::to_string(i)}));
+  }
+  ASSERT_OK(toggle.save({"t"}, true, now() - 100h, {"late"}));
+  EXPECT_EQ(lasting("t"), std::vector<std::string>{"e14"});
+}
+
+TEST_P(ToggleSettingsTest, AsOfReturnsWhatHeldOrThatItIsUnknown) {
+  const Toggle<bool> toggle(bench.client, kept(1h));
+  const Time start = now();
+  ASSERT_OK(toggle.save({"t"}, true, start, {"a"}));
+  // The last event holds, however old it is.
+  bench.time.advance(240h);
+  EXPECT_EQ(toggle.as_of({"t"}, start + 1s).value().event, EventId{"a"});
+  EXPECT_FAILS(Code::kExpired, toggle.as_of({"t"}, start - 1s));
+  ASSERT_OK(toggle.save({"t"}, false, now(), {"b"}));
+  bench.time.advance(59min);
+  EXPECT_EQ(toggle.as_of({"t"}, now() - 59min - 1s).value().event, EventId{"a"});
+  EXPECT_FAILS(Code::kExpired, toggle.as_of({"t"}, start + 1s));
+  bench.time.advance(240h);
+  // A late event does not make an unknown time known.
+  ASSERT_OK(toggle.save({"t"}, true, start - 1h, {"late"}));
+  EXPECT_FAILS(Code::kExpired, toggle.as_of({"t"}, start));
+  // Nor does it for callers without the option.
+  const Toggle<bool> plain(bench.client, options());
+  EXPECT_FAILS(Code::kExpired, plain.as_of({"t"}, start));
+  EXPECT_EQ(plain.as_of({"t"}, now() - 1h).value().event, EventId{"b"});
+  EXPECT_FAILS(Code::kNotFound, plain.as_of({"none"}, start));
+}
+
+TEST_P(ToggleSettingsTest, AsOfKnowsAllOfTheRetentionThoughTheEventsWereDatedAhead) {
+  const Toggle<bool> toggle(bench.client, kept(1h));
+  ASSERT_OK(toggle.save({"t"}, true, now(), {"a"}));
+  const Time ahead = now() + 10min;
+  ASSERT_OK(toggle.save({"t"}, false, ahead, {"b"}));
+  const auto items = bench.client.query({.table = "Toggles",
+                                         .key_condition = "pk = :pk AND begins_with(sk, :log)",
+                                         .values = Values{{":pk", "TOGGLE#t"}, {":log", "LOG#"}}});
+  // One that held until `ahead` is needed for a retention from then on, and a grace.
+  EXPECT_EQ(items.value().items.at(0).at("expires_at"),
+            AttributeValue((ahead + 1h + 10min).unix_seconds()));
+}
+
+TEST_P(ToggleSettingsTest, AnEventWhoseExpiryCouldNotBeSetIsNotAnsweredAsSaved) {
+  if (gated()) GTEST_SKIP() << "late events are not stored";
+  const Toggle<bool> toggle(bench.client, kept(1h));
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_OK(toggle.save({"t"}, true, now() - std::chrono::seconds(12 - i)));
+  }
+  bench.client.first("UpdateItem", 1, refuse(Code::kAccessDenied));
+  EXPECT_FAILS(Code::kAccessDenied, toggle.save({"t"}, true, now() - 1h, {"late"}));
+  EXPECT_EQ(lasting("t").size(), 2U);
+  // Delivered again.
+  EXPECT_EQ(toggle.save({"t"}, true, now() - 1h, {"late"}).value(), Saved::kDuplicate);
+  EXPECT_EQ(lasting("t").size(), 1U);
+}
+
+TEST_P(ToggleSettingsTest, ALongerRetentionDoesNotMakeTheDeletedKnown) {
+  const Toggle<bool> toggle(bench.client, kept(1h));
+  const Time start = now();
+  ASSERT_OK(toggle.save({"t"}, true, start, {"a"}));
+  ASSERT_OK(toggle.save({"t"}, false, start + 1s, {"b"}));
+  const AnyToggle plain(bench.client, options());
+  ASSERT_OK(plain.change_retention(240h));
+  bench.time.advance(3h);
+  EXPECT_FAILS(Code::kExpired, plain.as_of({"t"}, start));
+  EXPECT_OK(plain.as_of({"t"}, start + 20min));
+}
+
+}  // namespace
+}  // namespace stator
