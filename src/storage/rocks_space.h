@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // RocksSpace: the space that a store needs on its disk, and how it resumes after there was none.
 //
-// Two amounts are kept back. The ballast is a file without content, next to the database: it covers
-// what recovery writes, at least the rows that are in the log only, and is given up for that, for a
-// flush and for deletes. The reserve is free space that puts leave for compactions. Below it only
-// writes that free space are admitted.
+// Two amounts are kept back. The ballast covers what recovery writes, at least the rows that are in
+// the log only; whatever RocksDB writes may draw on it. The reserve is free space that puts leave
+// for compactions. Below it only writes that free space are admitted.
 // Thread safety: admit() and resume() by one thread at a time; everything else by any thread.
 #pragma once
 
@@ -17,16 +16,24 @@
 #include <thread>
 
 #include "stator/result.h"
+#include "storage/rocks_space_env.h"
 #include "storage/stores.h"
 
 namespace rocksdb {
+struct FlushOptions;
 class DB;
 class Env;
 class EventListener;
-class Status;
 }  // namespace rocksdb
 
 namespace stator {
+
+// Does not wait for compactions, which may find no space.
+rocksdb::FlushOptions flush_at_once();
+
+// Writes wait at so many tables on level 0. With the 4 write buffers of level 1 they are the
+// largest compaction, which the reserve has space for.
+inline constexpr int kLevel0FilesMax = 12;
 
 class RocksSpace {
  public:
@@ -47,12 +54,10 @@ class RocksSpace {
   const Sizes& sizes() const { return sizes_; }
   // Watches for errors in the background; to be among the options of the database.
   std::shared_ptr<rocksdb::EventListener> listener() const;
-  // The environment for the database, which it must outlive. A new log has some space in it or is
-  // not created: RocksDB can resume after a failed write only if the log holds an earlier one.
+  // The environment for the database, which it must outlive. See rocks_space_env.h.
   std::unique_ptr<rocksdb::Env> environment() const;
 
-  // Frees what opening needs for `log_bytes` of log, from the ballast if there is not enough. kIo
-  // if that does not suffice either.
+  // Whether opening has the space that it needs for `log_bytes` of log; kIo if not.
   Result<void> prepare_opening(uint64_t log_bytes);
 
   // From now on it serves this database, which must outlive it.
@@ -65,8 +70,7 @@ class RocksSpace {
     kAdmittedToFree,  // there is no room for puts
     kRefused,
   };
-  // Whether a write of so many bytes leaves enough. Gives up ballast for one that frees space, and
-  // otherwise restores it.
+  // Whether a write of so many bytes leaves enough; of one that frees space, less has to be left.
   Admission admit(uint64_t bytes, bool frees);
   bool has_room() const;  // for puts
 
@@ -78,31 +82,24 @@ class RocksSpace {
   bool resume();
 
   // Whether resume() cannot help before the database is opened again: the first write of a new log
-  // failed.
+  // failed, or RocksDB forgot a flush. Waits for flushes that are scheduled.
   bool is_stuck() const;
 
   // Starts a compaction, so that deletes free their space soon.
   void reclaim_soon();
 
  private:
-  class Listener;
-
-  uint64_t free_bytes() const;
   uint64_t unflushed_bytes() const;
-  uint64_t ballast_bytes() const;
-  bool set_ballast(uint64_t bytes) const;
-  bool give_up_to_free(uint64_t bytes);
   uint64_t covered_bytes() const;
+  void aim_at(uint64_t bytes);
   void reclaim();
 
   rocksdb::Env& env_;
   const std::filesystem::path path_;
+  const std::shared_ptr<SpaceState> state_;
   const Sizes sizes_;
-  const std::shared_ptr<Listener> listener_;
-  const std::shared_ptr<std::atomic<bool>> log_failed_;
   rocksdb::DB* db_ = nullptr;
 
-  std::mutex ballast_mutex_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool wanted_ = false;

@@ -156,7 +156,7 @@ class RocksStore final : public Store {
     uint64_t bytes = 0;
     db_->GetIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &bytes);
     if (writable && bytes > kLogBytesLeft) {
-      db_->Flush(rocksdb::FlushOptions()).PermitUncheckedError();
+      db_->Flush(flush_at_once()).PermitUncheckedError();
     }
     if (opened_.file) static_cast<void>(opened_.file->sync());
   }

@@ -242,18 +242,20 @@ TEST_F(DiskFull, OfAnotherProgramsFilesOpensWithoutAByteFree) {
   });
 }
 
-TEST_F(DiskFull, OfAnotherProgramsFilesAcceptsTheDeletionOfATable) {
+// What is deleted has to exceed the reserve.
+TEST_F(DiskFull, OfAnotherProgramsFilesResumesWhenATableIsDeleted) {
   run([&] {
     create(kTable);
     create(kOther);
-    for (int i = 0; i < 200; ++i) {
-      ASSERT_THAT(put(i % 2 == 0 ? kTable : kOther, ++last_number_), IsOk());
+    for (int i = 0; i < 1000; ++i) {
+      ASSERT_THAT(put(i % 4 == 0 ? kTable : kOther, ++last_number_), IsOk());
     }
-  });
-  run([&] {
     disk_.fill();
     fill_with_items(kTable);
-    EXPECT_THAT(database_->delete_table({.table = kOther}), IsOk());
+    ASSERT_THAT(database_->delete_table({.table = kOther}), IsOk());
+    items_.erase(kOther);
+    expect_puts_resume(kTable);
+    check_items();
   });
 }
 

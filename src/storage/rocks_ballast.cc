@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/rocks_ballast.h"
+
+#include <fcntl.h>
+#include <rocksdb/env.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stator {
+namespace {
+
+constexpr const char* kName = "ballast";
+// Left free for small files that are written without asking, as the progress file.
+constexpr uint64_t kLeftBytes = 64UL << 10;
+// More than RocksDB's files allocate in advance, and than is given at one time.
+constexpr uint64_t kPlentyBytes = 256UL << 20;
+
+}  // namespace
+
+Ballast::Ballast(rocksdb::Env& env, std::filesystem::path directory)
+    : env_(env), directory_(std::move(directory)) {}
+
+uint64_t Ballast::bytes() const {
+  struct stat status{};
+  if (stat((directory_ / kName).c_str(), &status) != 0) return 0;
+  return static_cast<uint64_t>(status.st_blocks) * 512;
+}
+
+uint64_t Ballast::free_bytes() const {
+  uint64_t free = 0;
+  // A file system that does not tell has no known limit.
+  return env_.GetFreeSpace(directory_.string(), &free).ok() ? free : UINT64_MAX / 4;
+}
+
+bool Ballast::resize(uint64_t from, uint64_t to) const {
+  const int file = open((directory_ / kName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  const auto size = static_cast<off_t>(to);
+  const bool done = to < from ? ftruncate(file, size) == 0 : fallocate(file, 0, 0, size) == 0;
+  close(file);
+  return done;
+}
+
+void Ballast::restore() {
+  const std::lock_guard lock(mutex_);
+  const uint64_t now = bytes();
+  const uint64_t aim = aim_;
+  if (now >= aim) return;
+  const uint64_t free = free_bytes();
+  if (free > kLeftBytes) resize(now, now + std::min(aim - now, free - kLeftBytes));
+}
+
+std::unique_lock<std::mutex> Ballast::make_room(uint64_t bytes, For what) {
+  const uint64_t wanted = bytes + kLeftBytes;
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (free_bytes() >= wanted + kPlentyBytes) return lock;
+  lock.lock();
+  const uint64_t free = free_bytes();
+  if (free >= wanted) return lock;
+  const uint64_t now = this->bytes();
+  const uint64_t kept = what == For::kWhatCanWait ? kept_.load() : 0;
+  if (now > kept) resize(now, now - std::min(now - kept, wanted - free));
+  return lock;
+}
+
+}  // namespace stator
