@@ -86,8 +86,13 @@ int watch(ChildProcess& child, const Lease& lease, const Flags& flags, const sig
     const auto stop = child.take_stop();
     const bool resumes = stop && child.settle_stop(*stop);
     if (!lease.held()) break;
+    // What comes while the command is stopped is there when it goes on: just afterward it could be
+    // about to begin its read again, which a shell's trap does not interrupt. SIGCONT would undo
+    // another stop.
+    const bool forwards = signal > 0 && signal != SIGCHLD;
+    if (forwards && signal != SIGTSTP) child.send(signal);
     if (resumes) child.resume();
-    if (signal > 0 && signal != SIGCHLD) child.send(signal);
+    if (forwards && signal == SIGTSTP) child.send(signal);
   }
   child.end(milliseconds_of(flags.grace_seconds));
   return report({.code = Code::kLost,

@@ -125,12 +125,15 @@ TEST_F(LockProcesses, ReadTheTerminal) {
 }
 
 TEST_F(LockProcesses, AreInterruptedFromTheTerminal) {
-  Terminal terminal(
-      run_script("trap 'echo interrupted; exit 3' INT; echo ready; sleep 100 & wait"));
-  EXPECT_TRUE(terminal.shows("ready"));
-  terminal.type("\x03");
-  EXPECT_TRUE(terminal.shows("interrupted"));
-  EXPECT_EQ(terminal.wait(), 3);
+  // The second is stopped as it reads, and gets the terminal, when the signal comes.
+  for (const char* waits : {"sleep 100 & wait", "read line < /dev/tty"}) {
+    Terminal terminal(
+        run_script(std::string("trap 'echo interrupted; exit 3' INT; echo ready; ") + waits));
+    EXPECT_TRUE(terminal.shows("ready"));
+    terminal.type("\x03");
+    EXPECT_TRUE(terminal.shows("interrupted")) << waits;
+    EXPECT_EQ(terminal.wait(), 3);
+  }
 }
 
 TEST_F(LockProcesses, TakeTheScriptThatRunsThemAlongWhenInterrupted) {
