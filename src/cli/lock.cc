@@ -87,7 +87,7 @@ int watch(ChildProcess& child, const Lease& lease, const Flags& flags, const sig
     const bool resumes = stop && child.settle_stop(*stop);
     if (!lease.held()) break;
     // What comes while the command is stopped is there when it goes on: just afterward it could be
-    // about to begin its read again, which a shell's trap does not interrupt. SIGCONT would undo
+    // about to repeat its read, which the handler of a shell would not end. SIGCONT would undo
     // another stop.
     const bool forwards = signal > 0 && signal != SIGCHLD;
     if (forwards && signal != SIGTSTP) child.send(signal);

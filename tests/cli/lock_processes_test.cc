@@ -125,8 +125,9 @@ TEST_F(LockProcesses, ReadTheTerminal) {
 }
 
 TEST_F(LockProcesses, AreInterruptedFromTheTerminal) {
-  // The second is stopped as it reads, and gets the terminal, when the signal comes.
-  for (const char* waits : {"sleep 100 & wait", "read line < /dev/tty"}) {
+  // The second is stopped as `cat` reads, and gets the terminal, when the signal comes. (`read`
+  // itself would not do: a signal just before it waits is lost to a shell's trap.)
+  for (const char* waits : {"sleep 100 & wait", "cat /dev/tty & wait"}) {
     Terminal terminal(
         run_script(std::string("trap 'echo interrupted; exit 3' INT; echo ready; ") + waits));
     EXPECT_TRUE(terminal.shows("ready"));
