@@ -141,6 +141,7 @@ class SpaceFiles final : public rocksdb::FileSystemWrapper {
   // With files of this file system; a wrapper's own would be with those of the one that it wraps.
   IOStatus NewLogger(const std::string& name, const IOOptions& options,
                      std::shared_ptr<rocksdb::Logger>* logger, IODebugContext* debug) override {
+    // NOLINTNEXTLINE(bugprone-parent-virtual-call): on purpose
     return FileSystem::NewLogger(name, options, logger, debug);
   }
   IOStatus DeleteFile(const std::string& name, const IOOptions& options,
