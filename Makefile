@@ -67,8 +67,9 @@ peers:
 soak:
 	@scripts/install-dependencies build test bare
 	cmake --preset soak
-	cmake --build --preset soak --target crash_test disk_full_test -j $(JOBS)
-	build/soak/tests/power_loss/disk_full_test
+	cmake --build --preset soak --target crash_test damaged_log_test disk_full_test -j $(JOBS)
+	STATOR_DISK_FULL_ROUNDS=$${STATOR_DISK_FULL_ROUNDS:-50} build/soak/tests/power_loss/disk_full_test
+	STATOR_FLIPS=$${STATOR_FLIPS:-200} build/soak/tests/crash/damaged_log_test
 	STATOR_CRASH_ROUNDS=$${STATOR_CRASH_ROUNDS:-1000} build/soak/tests/crash/crash_test
 	scripts/bare bookworm all
 	scripts/bare trixie all
