@@ -7,6 +7,7 @@
 
 #include "api/messages.h"
 #include "api/validate.h"
+#include "engine/collections.h"
 #include "engine/engine_impl.h"
 #include "engine/item_reads.h"
 #include "engine/item_rules.h"
@@ -97,7 +98,7 @@ void record(BatchWrite& batch, const std::string& name, const WriteAction& actio
     ++batch.written;
     meter_effect(batch.meter, *action.table, *effect, false);
     if (batch.return_metrics == ReturnItemCollectionMetrics::kSize) {
-      if (auto metrics = collection_metrics(*action.table, action.key)) {
+      if (auto metrics = collection_metrics(action)) {
         batch.result.metrics[name].push_back(std::move(*metrics));
       }
     }

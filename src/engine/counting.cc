@@ -49,7 +49,7 @@ Result<void> Recount::begin() {
 
 Result<JobState> Recount::step() {
   if (!view_) STATOR_CHECK_OK(begin());
-  KeyRange range = space_range(spaces_[at_].space);
+  KeyRange range = spaces_[at_].range;
   if (!after_.empty()) range.begin = after_ + '\0';
   Counters::Totals counted = counted_;
   std::string last;

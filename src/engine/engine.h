@@ -40,6 +40,8 @@ struct EngineOptions {
   std::function<void(const std::string&)> report = {};
   // How often expired items are looked for, by the machine's time; zero: when told only.
   std::chrono::milliseconds sweep_interval{1000};
+  // Of an item collection. See collections.h.
+  int64_t collection_bytes_max = 10LL << 30;
   // Pause before a failed step of a job is tried again, by the failures in a row; empty: see
   // jobs.h.
   std::function<std::chrono::milliseconds(int failures)> retry_delay = {};

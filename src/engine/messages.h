@@ -23,6 +23,7 @@ inline constexpr const char* kHashKeyTooLong =
 inline constexpr const char* kRangeKeyTooLong =
     "One or more parameter values were invalid: Aggregated size of all range keys has exceeded "
     "the size limit of 1024 bytes";
+inline constexpr const char* kCollectionTooLarge = "Collection size exceeded.";
 inline constexpr const char* kItemTooLarge = "Item size has exceeded the maximum allowed size";
 inline constexpr const char* kUpdatedItemTooLarge =
     "Item size to update has exceeded the maximum allowed size";

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/collections.h"
+
 namespace stator {
 namespace {
 
@@ -83,6 +85,8 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
                          table->expiry() != nullptr &&
                          previous->expiry()->space == table->expiry()->space;
   table->sweep_cursor_ = has_queue ? previous->sweep_cursor_ : std::make_shared<SweepCursor>();
+  table->collections_ =
+      previous != nullptr ? previous->collections_ : std::make_shared<CollectionSizes>();
   const std::vector<SpaceId> before =
       previous != nullptr ? previous->spaces() : std::vector<SpaceId>();
   for (const SpaceId space : table->spaces()) {
@@ -174,7 +178,7 @@ std::vector<Table::Counted> Table::counted() const {
   const std::vector<SpaceId> of = spaces();
   all.reserve(of.size());
   for (std::size_t i = 0; i < of.size(); ++i) {
-    all.push_back({.space = of[i], .counters = counters_[i]});
+    all.push_back({.space = of[i], .range = space_range(of[i]), .counters = counters_[i]});
   }
   return all;
 }

@@ -26,6 +26,8 @@
 
 namespace stator {
 
+class CollectionSizes;
+
 // What the catalogue keeps of a table. Spaces are in the order of the index definitions.
 struct TableDefinition {
   CreateTableRequest settings;
@@ -135,12 +137,15 @@ class Table {
   // Of the queue of expiry(), which all versions with it share.
   SweepCursor& sweep_cursor() const { return *sweep_cursor_; }
   SpaceId log_space() const { return definition_.log_space; }
+  // Used where there are local indexes; all versions share it.
+  const std::shared_ptr<CollectionSizes>& collections() const { return collections_; }
 
   // Position 0 is the table's own, then one for each of indexes().
   Counters& counters(std::size_t position) const { return *counters_[position]; }
-  // The counters of a space, and how complete they are; both outlive the table.
+  // The counters of a space, or of a part of it, and how complete they are; both outlive the table.
   struct Counted {
     SpaceId space = 0;
+    KeyRange range = {};
     std::shared_ptr<Counters> counters;
   };
   std::vector<Counted> counted() const;
@@ -167,6 +172,7 @@ class Table {
 
   std::shared_ptr<CountState> count_state_;
   std::shared_ptr<SweepCursor> sweep_cursor_;
+  std::shared_ptr<CollectionSizes> collections_;
 
   // Held by a version and by the era before it, so that it ends after both.
   struct Era {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/validate.h"
+#include "engine/collections.h"
 #include "engine/engine_impl.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
@@ -85,6 +86,11 @@ Result<Effects> evaluate_all(const TransactWrite& write, Rows& rows) {
   for (std::size_t i = 0; i < write.actions.size(); ++i) {
     Result<WriteEffect> effect = evaluate_write(write.actions[i], std::move(rows[i]));
     if (effect) {
+      if (auto fits = check_collection(write.engine, write.actions[i], *effect); !fits) {
+        effect = failure_of(std::move(fits));
+      }
+    }
+    if (effect) {
       if (write.actions[i].action == TransactAction::kPut ||
           write.actions[i].action == TransactAction::kUpdate) {
         bytes += effect->after_bytes;
@@ -109,7 +115,7 @@ TransactWriteItemsResult make_result(const TransactWrite& write, const Effects& 
     meter_effect(meter, *action.table, effects[i], true);
     if (write.return_metrics == ReturnItemCollectionMetrics::kSize &&
         action.action != TransactAction::kConditionCheck) {
-      if (auto metrics = collection_metrics(*action.table, action.key)) {
+      if (auto metrics = collection_metrics(action)) {
         result.metrics[action.table->name()].push_back(std::move(*metrics));
       }
     }
@@ -160,7 +166,7 @@ void commit(std::unique_ptr<TransactWrite> write, Transaction& transaction, Effe
     }
     for (std::size_t i = 0; i < effects.size(); ++i) {
       if (write->actions[i].action != TransactAction::kConditionCheck) {
-        count_effect(*write->actions[i].table, effects[i], outcome.sequence);
+        count_effect(write->actions[i], effects[i], outcome.sequence);
       }
     }
     write->done(std::move(result));
@@ -220,7 +226,7 @@ void run(std::unique_ptr<TransactWrite> write) {
 
 bool is_reason(const Error& error) {
   return error.code == Code::kConditionalCheckFailed || error.code == Code::kDuplicateItem ||
-         error.code == Code::kValidation;
+         error.code == Code::kItemCollectionSizeLimitExceeded || error.code == Code::kValidation;
 }
 
 CancellationReason reason_of(Error error) {
@@ -228,6 +234,9 @@ CancellationReason reason_of(Error error) {
   reason.code = "ValidationError";
   if (error.code == Code::kConditionalCheckFailed) reason.code = "ConditionalCheckFailed";
   if (error.code == Code::kDuplicateItem) reason.code = "DuplicateItem";
+  if (error.code == Code::kItemCollectionSizeLimitExceeded) {
+    reason.code = "ItemCollectionSizeLimitExceeded";
+  }
   reason.message = std::move(error.message);
   if (error.detail) reason.item = error.detail->item;
   return reason;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/change_log.h"
+#include "engine/collections.h"
 #include "engine/engine_impl.h"
 #include "engine/item_rules.h"
 #include "engine/messages.h"
@@ -57,6 +58,11 @@ void run(std::unique_ptr<SingleWrite> write) {
   }
   Result<WriteEffect> effect = evaluate_write(write->action, std::move(before->front()));
   if (effect) {
+    if (auto fits = check_collection(write->engine, write->action, *effect); !fits) {
+      effect = failure_of(std::move(fits));
+    }
+  }
+  if (effect) {
     const int64_t time_ms = write->action.table->log_space() != 0 ? write->engine.now_ms() : 0;
     apply_effect(write->action, *effect, time_ms, **transaction);
   }
@@ -71,7 +77,7 @@ void run(std::unique_ptr<SingleWrite> write) {
           write->answer(Failure(service_error(std::move(result))));
           return;
         }
-        if (effect) count_effect(*write->action.table, *effect, result.sequence);
+        if (effect) count_effect(write->action, *effect, result.sequence);
         write->answer(std::move(effect));
       });
 }
@@ -220,7 +226,8 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t 
   }
 }
 
-void count_effect(const Table& table, const WriteEffect& effect, uint64_t sequence) {
+void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence) {
+  const Table& table = *action.table;
   table.counters(0).add(sequence, {.items = (effect.after ? 1 : 0) - (effect.before ? 1 : 0),
                                    .bytes = static_cast<int64_t>(effect.after_bytes) -
                                             static_cast<int64_t>(effect.before_bytes)});
@@ -228,6 +235,7 @@ void count_effect(const Table& table, const WriteEffect& effect, uint64_t sequen
     table.counters(1 + change.index)
         .add(sequence, {.items = change.items_delta, .bytes = change.bytes_delta});
   }
+  count_collection(action, effect, sequence);
   if (table.expiry() == nullptr || !effect.after) return;
   const auto seconds = expiry_seconds(*table.expiry(), ItemView(*effect.after));
   if (seconds) table.sweep_cursor().lower(*seconds);
@@ -247,16 +255,6 @@ void write_one(Engine::Impl& engine, WriteAction action, WriteDone done) {
                                                 .pass = Gate::Pass(engine.writes),
                                                 .action = std::move(action),
                                                 .done = std::move(done)}));
-}
-
-std::optional<ItemCollectionMetrics> collection_metrics(const Table& table, const Item& key) {
-  if (!table.has_local_indexes()) return std::nullopt;
-  ItemCollectionMetrics metrics{.key = {}, .size_lower_gb = 0, .size_upper_gb = 1};
-  for (const AttributeDefinition& attribute : table.key().hash) {
-    const auto found = key.find(attribute.name);
-    if (found != key.end()) metrics.key.emplace(*found);
-  }
-  return metrics;
 }
 
 }  // namespace stator

@@ -79,7 +79,7 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t 
                   Transaction& transaction);
 
 // After the commit: what the table holds now, and what it cost.
-void count_effect(const Table& table, const WriteEffect& effect, uint64_t sequence);
+void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence);
 void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& effect,
                   bool transactional);
 
@@ -89,8 +89,5 @@ using WriteDone = std::move_only_function<void(WriteAction& action, Result<Write
 // Runs one action in a transaction of its own until it does not conflict, and calls `done` once its
 // outcome is durable; a failure too, as it was decided on what must not be lost.
 void write_one(Engine::Impl& engine, WriteAction action, WriteDone done);
-
-// The partition key alone and an estimate of its collection's size, for tables with local indexes.
-std::optional<ItemCollectionMetrics> collection_metrics(const Table& table, const Item& key);
 
 }  // namespace stator

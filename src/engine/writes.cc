@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/validate.h"
+#include "engine/collections.h"
 #include "engine/engine_impl.h"
 #include "engine/write_action.h"
 
@@ -47,7 +48,7 @@ WriteResponse make_response(const Wanted& wanted, const WriteAction& action, Wri
   response.capacity = meter.one();
   response.attributes = returned_values(wanted.values, action, effect);
   if (wanted.metrics == ReturnItemCollectionMetrics::kSize) {
-    response.metrics = collection_metrics(*action.table, action.key);
+    response.metrics = collection_metrics(action);
   }
   return response;
 }

@@ -116,11 +116,14 @@ RocksSpace::Admission RocksSpace::admit(uint64_t bytes, bool frees) {
     return Admission::kAdmitted;
   }
   const uint64_t least = covered - sizes_.base_bytes / 2 + written_bytes(bytes);
-  // Compactions that find no space can leave so many tables that a write would wait for them.
-  uint64_t stopped = 0;
-  db_->GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &stopped);
-  return frees && available >= least && stopped == 0 ? Admission::kAdmittedToFree
-                                                     : Admission::kRefused;
+  // RocksDB lets a write wait for compactions where there are too many tables: not for one that
+  // finds no space.
+  uint64_t waits = 0;
+  if (state_->compaction_ran_out) {
+    db_->GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &waits);
+  }
+  return frees && available >= least && waits == 0 ? Admission::kAdmittedToFree
+                                                   : Admission::kRefused;
 }
 
 bool RocksSpace::has_room() const {

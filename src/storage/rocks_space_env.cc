@@ -209,6 +209,7 @@ class SpaceListener final : public rocksdb::EventListener {
     if (!error->IsNoSpace()) return;
     if (reason == rocksdb::BackgroundErrorReason::kCompaction) {
       *error = rocksdb::Status::OK();  // no reason to stop: it is tried again
+      state_->compaction_ran_out = true;
       return;
     }
     state_->ran_out = true;
@@ -224,6 +225,10 @@ class SpaceListener final : public rocksdb::EventListener {
     *auto_recovery = false;
   }
 
+  void OnCompactionCompleted(rocksdb::DB* /*db*/,
+                             const rocksdb::CompactionJobInfo& compaction) override {
+    if (compaction.status.ok()) state_->compaction_ran_out = false;
+  }
   void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& table) override {
     table_for_compaction = table.reason == rocksdb::TableFileCreationReason::kCompaction;
   }

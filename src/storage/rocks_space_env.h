@@ -38,8 +38,9 @@ struct SpaceState {
   SpaceState(rocksdb::Env& env, const std::filesystem::path& directory) : ballast(env, directory) {}
 
   Ballast ballast;
-  std::atomic<bool> ran_out = false;     // RocksDB stopped as the disk was full
-  std::atomic<bool> log_failed = false;  // a write to the newest log
+  std::atomic<bool> ran_out = false;             // RocksDB stopped as the disk was full
+  std::atomic<bool> compaction_ran_out = false;  // the last one; it is tried again
+  std::atomic<bool> log_failed = false;          // a write to the newest log
   FlushJobs flushes;
 };
 
