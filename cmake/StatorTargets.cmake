@@ -33,7 +33,8 @@ function(stator_library name)
     PRIVATE $<BUILD_INTERFACE:stator_flags> ${ARG_PRIVATE_DEPS})
 endfunction()
 
-# stator_test(NAME SOURCES … DEPS …): one test program, run by ctest as one test named NAME.
+# stator_test(NAME SOURCES … DEPS …): one test program, run by ctest as one test named NAME. Its
+# sources are compiled several at a time as well.
 # TIMEOUT is in seconds; LABELS name the suite it belongs to (default: quick). One that is
 # SINGLE_THREADED is left out under TSan, which has nothing to find there.
 function(stator_test name)
@@ -48,6 +49,7 @@ function(stator_test name)
     set(ARG_LABELS quick)
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} stator_flags GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${STATOR_TEST_OPTIONS})

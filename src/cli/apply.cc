@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kTemplateBytesMax = 1'000'000;  // as the service
 
-struct Flags {
+struct ApplyFlags {
   EndpointFlags where;
   std::string path;
   std::vector<std::string> parameters;
@@ -52,7 +52,7 @@ Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
-Result<TemplateParameters> read_parameters(const Flags& flags) {
+Result<TemplateParameters> read_parameters(const ApplyFlags& flags) {
   TemplateParameters parameters = {{"AWS::Region", flags.where.region},
                                    {"AWS::AccountId", "000000782867"},
                                    {"AWS::Partition", "aws"}};
@@ -124,7 +124,7 @@ Result<std::vector<TableStep>> create(Client& client, const TemplateTable& table
   return steps;
 }
 
-void tell(const Flags& flags, const TemplateTable& table, std::string_view outcome,
+void tell(const ApplyFlags& flags, const TemplateTable& table, std::string_view outcome,
           const std::vector<TableStep>& steps) {
   List changes;
   std::string line = fmt::format("{}\t{}", table.request.table, outcome);
@@ -150,7 +150,7 @@ void tell(const Flags& flags, const TemplateTable& table, std::string_view outco
 }
 
 // Absent steps: the table is to be created.
-Result<void> apply_table(const Flags& flags, Client& client, const TemplateTable& table,
+Result<void> apply_table(const ApplyFlags& flags, Client& client, const TemplateTable& table,
                          const std::optional<std::vector<TableStep>>& steps) {
   if (flags.dry_run) {
     const std::string_view outcome = !steps ? "missing" : steps->empty() ? "unchanged" : "differs";
@@ -167,7 +167,7 @@ Result<void> apply_table(const Flags& flags, Client& client, const TemplateTable
   return {};
 }
 
-int apply_tables(const Flags& flags, const std::vector<TemplateTable>& tables) {
+int apply_tables(const ApplyFlags& flags, const std::vector<TemplateTable>& tables) {
   const auto refuse = [&](const TemplateTable& table, Error error) {
     error.message = flags.path + ": " + table.resource + ": " + error.message;
     return report(error);
@@ -193,7 +193,7 @@ int apply_tables(const Flags& flags, const std::vector<TemplateTable>& tables) {
   return kSuccess;
 }
 
-int apply(const Flags& flags) {
+int apply(const ApplyFlags& flags) {
   const auto refuse = [&](const std::string& message) {
     return report({.code = Code::kIo, .message = flags.path + ": " + message});
   };
@@ -210,7 +210,7 @@ int apply(const Flags& flags) {
 }  // namespace
 
 void add_apply(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ApplyFlags>();
   CLI::App* command =
       app.add_subcommand("apply", "Make the tables what a CloudFormation or SAM template says");
   command

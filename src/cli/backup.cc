@@ -18,7 +18,7 @@
 namespace stator::cli {
 namespace {
 
-struct Flags {
+struct BackupFlags {
   std::string data = "./stator-data";
   std::string target;
   bool json = false;
@@ -46,7 +46,7 @@ Result<void> make_backup(const std::filesystem::path& data, const std::filesyste
   return Failure(store.error());
 }
 
-int run(const Flags& flags) {
+int run_backup(const BackupFlags& flags) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::absolute(flags.target, error);
   if (error || flags.target.empty()) return report_usage("the backup needs a path");
@@ -69,7 +69,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_backup(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BackupFlags>();
   CLI::App* command = app.add_subcommand(
       "backup", "Copy a data directory to a new one, while a server runs on it or not");
   command->add_option("--data", flags->data, "The data directory")
@@ -82,7 +82,8 @@ void add_backup(CLI::App& app, Invocation& invocation) {
       ->type_name("BACKUP")
       ->required();
   command->add_flag("--json", flags->json, "One JSON object, for scripts");
-  command->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+  command->callback(
+      [&invocation, flags] { invocation.run = [flags] { return run_backup(*flags); }; });
 }
 
 }  // namespace stator::cli

@@ -52,6 +52,10 @@ int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
 std::string one_line(std::string_view text) {
   std::string line(text);
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();

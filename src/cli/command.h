@@ -4,16 +4,18 @@
 // A subcommand is a file of its own with one function that adds it to the parser:
 //
 //   void add_lock(CLI::App& app, Invocation& invocation) {
-//     auto flags = std::make_shared<Flags>();
+//     auto flags = std::make_shared<LockFlags>();
 //     CLI::App* lock = app.add_subcommand("lock", "Hold a named lock while a command runs");
 //     lock->add_option("name", flags->name, "…")->required();
-//     lock->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+//     lock->callback([&invocation, flags] { invocation.run = [flags] { return run_lock(*flags); };
+//     });
 //   }
 //
 // and one line in each of commands.h and commands.cc. A command with subcommands of its own sets
 // require_subcommand(1) and leaves the callbacks to these.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -39,6 +41,9 @@ struct Invocation {
 
 // Every subcommand, in the order in which help lists them.
 void add_commands(CLI::App& app, Invocation& invocation);
+
+// Of a flag in seconds.
+std::chrono::milliseconds milliseconds_of(double seconds);
 
 // The text as one line, whatever a library, a file's name or a stranger's post has put into it:
 // control characters, tabs excepted, become spaces.

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int64_t kFileBytes = 64L << 20;  // of lines, in one data file
 
-struct Flags {
+struct ExportFlags {
   EndpointFlags where;
   std::string table;
   std::string directory;
@@ -165,7 +165,7 @@ class Export {
   bool scanned_ = false;
 };
 
-Result<void> export_table(const Flags& flags, const std::stop_token& stop) {
+Result<void> export_table(const ExportFlags& flags, const std::stop_token& stop) {
   STATOR_TRY(const auto client, open_client(flags.where));
   STATOR_TRY(const DescribeTableResult described, client->describe_table({.table = flags.table}));
   std::error_code error;
@@ -190,7 +190,7 @@ Result<void> export_table(const Flags& flags, const std::stop_token& stop) {
 }  // namespace
 
 void add_export(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand(
       "export", "Write a table's items as the files of one of DynamoDB's exports to S3");
   command->add_option("table", flags->table, "The table")->type_name("TABLE")->required();

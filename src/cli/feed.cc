@@ -13,7 +13,7 @@
 namespace stator::cli {
 namespace {
 
-struct Flags : RecipeFlags {
+struct FeedFlags : RecipeFlags {
   std::string followers_table = "Followers";
   std::string user;
   std::string author;
@@ -30,24 +30,20 @@ struct Flags : RecipeFlags {
   FeedSources sources;
 };
 
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
-}
-
 // One line for each failed attempt to deliver a post.
-void warn(const Undelivered& post) {
+void warn_undelivered(const Undelivered& post) {
   const auto pause = std::chrono::ceil<std::chrono::seconds>(post.next_attempt).count();
   std::fprintf(stderr, "stator: post %s of '%s' was not delivered: %s; next attempt in %lld s\n",
                post.id.text().c_str(), one_line(post.author.text).c_str(),
                one_line(post.error.message).c_str(), static_cast<long long>(pause));
 }
 
-int run(const Flags& flags, const std::function<int(const Feed&)>& action,
-        void (*on_undelivered)(const Undelivered&) = nullptr) {
+int with_feed(const FeedFlags& flags, const std::function<int(const Feed&)>& action,
+              void (*on_undelivered)(const Undelivered&) = nullptr) {
   FeedOptions options{.table = flags.table,
                       .followers_table = flags.followers_table,
-                      .sweep = milliseconds(flags.sweep_seconds),
-                      .claim = milliseconds(flags.claim_seconds),
+                      .sweep = milliseconds_of(flags.sweep_seconds),
+                      .claim = milliseconds_of(flags.claim_seconds),
                       .on_undelivered = on_undelivered,
                       .merge_over = flags.merge_over,
                       .outbox = flags.stream ? Outbox::kStream : Outbox::kIndex};
@@ -57,24 +53,20 @@ int run(const Flags& flags, const std::function<int(const Feed&)>& action,
                      [&](Client& client) { return action(Feed(client, options)); });
 }
 
-void answer_next(const Flags& flags, const std::string& next) {
-  if (!next.empty()) answer(flags, "next\t" + next, {{"next", next}});
-}
-
-int done(const Flags& flags, const Result<void>& result, const char* what) {
+int answer_done(const FeedFlags& flags, const Result<void>& result, const char* what) {
   if (!result) return report(result.error());
   answer(flags, what, {{"done", what}});
   return kSuccess;
 }
 
-int post(const Flags& flags) {
+int post(const FeedFlags& flags) {
   std::optional<PostId> id;
   if (!flags.post.empty()) {
     const auto parsed = PostId::parse(flags.post);
     if (!parsed) return report(parsed.error());
     id = *parsed;
   }
-  return run(flags, [&](const Feed& feed) {
+  return with_feed(flags, [&](const Feed& feed) {
     const auto published = feed.publish({flags.author}, flags.content, id);
     if (!published) return report(published.error());
     answer(flags, published->id.text(),
@@ -83,8 +75,8 @@ int post(const Flags& flags) {
   });
 }
 
-int read(const Flags& flags) {
-  return run(flags, [&](const Feed& feed) {
+int read_feed(const FeedFlags& flags) {
+  return with_feed(flags, [&](const Feed& feed) {
     const auto page = feed.read({flags.user}, flags.limit, flags.cursor);
     if (!page) return report(page.error());
     for (const Post& entry : page->items) {
@@ -99,16 +91,16 @@ int read(const Flags& flags) {
   });
 }
 
-int edit(const Flags& flags) {
+int edit(const FeedFlags& flags) {
   const auto id = PostId::parse(flags.post);
   if (!id) return report(id.error());
-  return run(flags, [&](const Feed& feed) {
-    return done(flags, feed.edit({flags.author}, *id, flags.content), "edited");
+  return with_feed(flags, [&](const Feed& feed) {
+    return answer_done(flags, feed.edit({flags.author}, *id, flags.content), "edited");
   });
 }
 
-int trim(const Flags& flags) {
-  return run(flags, [&](const Feed& feed) {
+int trim(const FeedFlags& flags) {
+  return with_feed(flags, [&](const Feed& feed) {
     const auto trimmed = feed.trim({flags.user}, flags.keep);
     if (!trimmed) return report(trimmed.error());
     answer(flags, std::to_string(*trimmed) + " posts deleted", {{"deleted", *trimmed}});
@@ -116,28 +108,28 @@ int trim(const Flags& flags) {
   });
 }
 
-int retract(const Flags& flags) {
+int retract(const FeedFlags& flags) {
   const auto id = PostId::parse(flags.post);
   if (!id) return report(id.error());
-  return run(flags, [&](const Feed& feed) {
-    return done(flags, feed.retract({flags.author}, *id), "retracted");
+  return with_feed(flags, [&](const Feed& feed) {
+    return answer_done(flags, feed.retract({flags.author}, *id), "retracted");
   });
 }
 
-int follow(const Flags& flags) {
-  return run(flags, [&](const Feed& feed) {
-    return done(flags, feed.follow({flags.user}, {flags.author}, flags.backfill), "follows");
+int follow(const FeedFlags& flags) {
+  return with_feed(flags, [&](const Feed& feed) {
+    return answer_done(flags, feed.follow({flags.user}, {flags.author}, flags.backfill), "follows");
   });
 }
 
-int unfollow(const Flags& flags) {
-  return run(flags, [&](const Feed& feed) {
-    return done(flags, feed.unfollow({flags.user}, {flags.author}), "does not follow");
+int unfollow(const FeedFlags& flags) {
+  return with_feed(flags, [&](const Feed& feed) {
+    return answer_done(flags, feed.unfollow({flags.user}, {flags.author}), "does not follow");
   });
 }
 
-int followers(const Flags& flags) {
-  return run(flags, [&](const Feed& feed) {
+int followers(const FeedFlags& flags) {
+  return with_feed(flags, [&](const Feed& feed) {
     const auto page =
         feed.followers({flags.author}, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
@@ -147,7 +139,7 @@ int followers(const Flags& flags) {
   });
 }
 
-int answer_delivered(const Flags& flags, const Result<Delivered>& delivered) {
+int answer_delivered(const FeedFlags& flags, const Result<Delivered>& delivered) {
   if (!delivered && delivered.error().code != Code::kCancelled) return report(delivered.error());
   const Delivered counts = delivered.value_or(Delivered{});
   answer(flags,
@@ -157,26 +149,26 @@ int answer_delivered(const Flags& flags, const Result<Delivered>& delivered) {
   return kSuccess;
 }
 
-int deliver(const Flags& flags) {
-  return run(flags,
-             [&](const Feed& feed) { return answer_delivered(flags, feed.deliver_pending()); });
+int deliver(const FeedFlags& flags) {
+  return with_feed(
+      flags, [&](const Feed& feed) { return answer_delivered(flags, feed.deliver_pending()); });
 }
 
-int worker(const Flags& flags) {
+int run_worker(const FeedFlags& flags) {
   const StopSignals signals;
   const auto action = [&](const Feed& feed) {
     return answer_delivered(flags, feed.run_worker(signals.token()));
   };
-  return run(flags, action, warn);
+  return with_feed(flags, action, warn_undelivered);
 }
 
 }  // namespace
 
 void add_feed(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<FeedFlags>();
   CLI::App* feed = app.add_subcommand("feed", "Posts, newest first, delivered to followers");
   feed->require_subcommand(1);
-  const auto add = [&](const char* name, const char* description, int (*action)(const Flags&)) {
+  const auto add = [&](const char* name, const char* description, int (*action)(const FeedFlags&)) {
     CLI::App* leaf = add_action(*feed, name, description, invocation,
                                 [flags, action] { return action(*flags); });
     add_recipe_flags(*leaf, *flags, "Feeds");
@@ -209,7 +201,7 @@ void add_feed(CLI::App& app, Invocation& invocation) {
   leaf->add_option("id", flags->post, "The post's id")->required();
   leaf->add_option("content", flags->content)->required();
   add_nats_flags(*leaf, flags->sources, false);
-  leaf = add("read", "A user's feed, newest first", read);
+  leaf = add("read", "A user's feed, newest first", read_feed);
   add_user(leaf);
   add_page(leaf);
   add_mysql_flags(*leaf, flags->sources);
@@ -234,7 +226,7 @@ void add_feed(CLI::App& app, Invocation& invocation) {
   add_mysql_flags(*leaf, flags->sources);
   leaf = add("deliver", "Deliver what waits, and end", deliver);
   add_mysql_flags(*leaf, flags->sources);
-  leaf = add("worker", "Deliver what comes, until stopped", worker);
+  leaf = add("worker", "Deliver what comes, until stopped", run_worker);
   add_nats_flags(*leaf, flags->sources, true);
   add_mysql_flags(*leaf, flags->sources);
   const auto add_seconds = [&](const char* name, double& value, const char* description) {

@@ -37,7 +37,7 @@ constexpr std::size_t kBatchItems = 25;
 constexpr int64_t kCheckpointItems = 1'000;
 constexpr int64_t kErrorsTold = 20;
 
-struct Flags {
+struct ImportFlags {
   EndpointFlags where;
   std::string table;
   std::string source;
@@ -50,25 +50,25 @@ struct Flags {
   bool json = false;
 };
 
-struct Imported {
+struct ImportedItems {
   int64_t items = 0;
   int64_t errors = 0;
 };
 
 // How far it has come: all before `position` of `file`, and all files before it, is stored.
-struct Reached {
+struct ItemsReached {
   std::string file;
   uint64_t position = 0;
-  Imported imported;
+  ImportedItems imported;
 };
 
-class Checkpoint {
+class FileCheckpoint {
  public:
-  Checkpoint(std::string path, std::string table)
+  FileCheckpoint(std::string path, std::string table)
       : path_(std::move(path)), table_(std::move(table)) {}
 
-  Result<Reached> load() const {
-    Reached reached;
+  Result<ItemsReached> load() const {
+    ItemsReached reached;
     std::error_code error;
     if (path_.empty() || !fs::exists(path_, error)) return reached;
     std::stringstream text;
@@ -78,13 +78,13 @@ class Checkpoint {
       return fail(Code::kInvalidArgument, "'" + path_ + "' is no checkpoint of this import; give " +
                                               "another file, or remove it");
     }
-    return Reached{
+    return ItemsReached{
         .file = text_of(*kept, "file"),
         .position = static_cast<uint64_t>(integer_of(*kept, "position")),
         .imported = {.items = integer_of(*kept, "items"), .errors = integer_of(*kept, "errors")}};
   }
 
-  Result<void> save(const Reached& reached) const {
+  Result<void> save(const ItemsReached& reached) const {
     if (path_.empty()) return {};
     const std::string text = wire::item_to_plain_json({{"table", table_},
                                                        {"file", reached.file},
@@ -101,7 +101,7 @@ class Checkpoint {
 
 class Import {
  public:
-  Import(Client& client, const Flags& flags, const TableDescription& table)
+  Import(Client& client, const ImportFlags& flags, const TableDescription& table)
       : client_(client), flags_(flags), table_(table), checkpoint_(flags.checkpoint, table.id) {
     csv_.delimiter = flags.delimiter[0];
     csv_.header = flags.header;
@@ -110,8 +110,8 @@ class Import {
     }
   }
 
-  Result<Imported> run(const transfer::Bucket& bucket, const std::vector<std::string>& files,
-                       const std::stop_token& stop) {
+  Result<ImportedItems> run(const transfer::Bucket& bucket, const std::vector<std::string>& files,
+                            const std::stop_token& stop) {
     STATOR_TRY(reached_, checkpoint_.load());
     Progress progress("import", 0);
     for (const std::string& file : files) {
@@ -235,11 +235,11 @@ class Import {
   static constexpr std::chrono::milliseconds kLastPause{2'000};
 
   Client& client_;
-  const Flags& flags_;
+  const ImportFlags& flags_;
   const TableDescription& table_;
   transfer::CsvOptions csv_;
-  Checkpoint checkpoint_;
-  Reached reached_;
+  FileCheckpoint checkpoint_;
+  ItemsReached reached_;
   std::vector<Item> batch_;
   int64_t told_ = 0;
 };
@@ -254,7 +254,7 @@ bool holds_items(const std::string& key, bool any_format) {
          (any_format || transfer::kind_of_file(name).format);
 }
 
-Result<TableDescription> find_table(Client& client, const Flags& flags) {
+Result<TableDescription> find_table(Client& client, const ImportFlags& flags) {
   if (!flags.keys.empty()) {
     CreateTableRequest request{.table = flags.table, .billing_mode = BillingMode::kPayPerRequest};
     for (const std::string& key : flags.keys) {
@@ -279,7 +279,7 @@ Result<TableDescription> find_table(Client& client, const Flags& flags) {
                                            "'; make it first, or name its key: --key pk:S");
 }
 
-Result<Imported> import_files(const Flags& flags, const std::stop_token& stop) {
+Result<ImportedItems> import_files(const ImportFlags& flags, const std::stop_token& stop) {
   std::error_code error;
   const bool is_directory = fs::is_directory(flags.source, error);
   const fs::path source = fs::canonical(flags.source, error);
@@ -301,7 +301,7 @@ Result<Imported> import_files(const Flags& flags, const std::stop_token& stop) {
   return Import(*client, flags, table).run(bucket, files, stop);
 }
 
-int run(const Flags& flags) {
+int run_import(const ImportFlags& flags) {
   const StopSignals stop;
   const auto imported = import_files(flags, stop.token());
   if (!imported) return report(imported.error());
@@ -316,7 +316,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_import(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ImportFlags>();
   CLI::App* command = app.add_subcommand(
       "import", "Put the items of an export's files, or of CSV files, into a table");
   command->add_option("table", flags->table, "The table")->type_name("TABLE")->required();
@@ -352,7 +352,8 @@ void add_import(CLI::App& app, Invocation& invocation) {
                    "Keeps how far it has come: the same command goes on from there")
       ->type_name("FILE");
   command->add_flag("--json", flags->json, "One JSON object, for scripts");
-  command->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+  command->callback(
+      [&invocation, flags] { invocation.run = [flags] { return run_import(*flags); }; });
 }
 
 }  // namespace stator::cli

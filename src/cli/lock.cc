@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <stop_token>
@@ -17,9 +18,7 @@
 namespace stator::cli {
 namespace {
 
-using std::chrono::milliseconds;
-
-struct Flags : RecipeFlags {
+struct LockFlags : RecipeFlags {
   std::string name;
   std::string user;
   std::string owner;
@@ -34,11 +33,7 @@ struct Flags : RecipeFlags {
   bool expired = false;
 };
 
-milliseconds milliseconds_of(double seconds) {
-  return milliseconds(static_cast<int64_t>(seconds * 1000));
-}
-
-int run(const Flags& flags, const std::function<int(Semaphore&)>& action) {
+int with_semaphore(const LockFlags& flags, const std::function<int(Semaphore&)>& action) {
   const SemaphoreOptions options{.table = flags.table};
   return with_tables(flags, {Semaphore::table_definition(options)}, [&](Client& client) {
     Semaphore semaphore(client, options);
@@ -62,7 +57,7 @@ sigset_t forwarded_signals() {
 }
 
 // The next signal within `patience`; 0 if none came.
-int next_signal(const sigset_t& signals, milliseconds patience) {
+int next_signal(const sigset_t& signals, std::chrono::milliseconds patience) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(patience);
   const timespec most{.tv_sec = seconds.count(),
                       .tv_nsec = std::chrono::nanoseconds(patience - seconds).count()};
@@ -78,8 +73,10 @@ void end_by(int signal, bool whole_group) {
 
 // The lease renews itself; this watches the command and the end of the lease. A command that was
 // stopped goes on only if the lease has lasted until then.
-int watch(ChildProcess& child, const Lease& lease, const Flags& flags, const sigset_t& signals) {
-  const milliseconds look = std::min(milliseconds(200), milliseconds_of(flags.lease_seconds) / 10);
+int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
+          const sigset_t& signals) {
+  const std::chrono::milliseconds look =
+      std::min(std::chrono::milliseconds(200), milliseconds_of(flags.lease_seconds) / 10);
   for (;;) {
     const int signal = next_signal(signals, look);
     if (const auto status = child.status()) return *status;
@@ -105,7 +102,7 @@ class Interruption {
   explicit Interruption(const sigset_t& signals)
       : watcher_([this, signals](const std::stop_token& end) {
           while (!end.stop_requested() && signal_ == 0) {
-            const int signal = next_signal(signals, milliseconds(100));
+            const int signal = next_signal(signals, std::chrono::milliseconds(100));
             if (signal == SIGTSTP) suspend(false);
             const bool harmless =
                 signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH || signal == SIGCHLD;
@@ -127,7 +124,7 @@ class Interruption {
   std::jthread watcher_;
 };
 
-Result<Lease> acquire(Semaphore& semaphore, const Flags& flags, const sigset_t& signals) {
+Result<Lease> acquire(Semaphore& semaphore, const LockFlags& flags, const sigset_t& signals) {
   Interruption interruption(signals);
   auto lease = semaphore.acquire(
       flags.name,
@@ -147,12 +144,12 @@ Result<Lease> acquire(Semaphore& semaphore, const Flags& flags, const sigset_t& 
   return lease;
 }
 
-int run_locked(const Flags& flags) {
+int run_locked(const LockFlags& flags) {
   // Threads that are started from here on must not take what is meant for the command.
   const sigset_t signals = forwarded_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   int interrupt = 0;
-  const int result = run(flags, [&](Semaphore& semaphore) {
+  const int result = with_semaphore(flags, [&](Semaphore& semaphore) {
     auto lease = acquire(semaphore, flags, signals);
     if (!lease) return report(lease.error());
     auto child = ChildProcess::start(
@@ -174,7 +171,7 @@ int run_locked(const Flags& flags) {
 }
 
 // One line for each holder, then for each who waits in line.
-void answer_with(const Flags& flags, const LockState& state, bool named) {
+void answer_with(const LockFlags& flags, const LockState& state, bool named) {
   const auto line = [&](const LockHolder& one, bool held) {
     std::string text = named ? state.name + "\t" : std::string();
     text += std::string(held ? "held" : "waits") + "\tby " +
@@ -197,8 +194,8 @@ void answer_with(const Flags& flags, const LockState& state, bool named) {
   for (const LockHolder& waiter : state.waiters) line(waiter, false);
 }
 
-int show(const Flags& flags) {
-  return run(flags, [&](Semaphore& semaphore) {
+int show_lock(const LockFlags& flags) {
+  return with_semaphore(flags, [&](Semaphore& semaphore) {
     const auto state = semaphore.state(flags.name);
     if (!state) return report(state.error());
     if (state->holders.empty()) answer(flags, "free", {{"held", false}});
@@ -207,8 +204,8 @@ int show(const Flags& flags) {
   });
 }
 
-int list(const Flags& flags) {
-  return run(flags, [&](Semaphore& semaphore) {
+int list_locks(const LockFlags& flags) {
+  return with_semaphore(flags, [&](Semaphore& semaphore) {
     const auto found =
         semaphore.list({.user = flags.user.empty() ? std::nullopt : std::optional(flags.user),
                         .overdue = flags.expired},
@@ -218,13 +215,13 @@ int list(const Flags& flags) {
       if (!flags.user.empty() || flags.expired) state.waiters.clear();
       answer_with(flags, state, true);
     }
-    if (!found->next.empty()) answer(flags, "next\t" + found->next, {{"next", found->next}});
+    answer_next(flags, found->next);
     return kSuccess;
   });
 }
 
-int break_lock(const Flags& flags) {
-  return run(flags, [&](Semaphore& semaphore) {
+int break_lock(const LockFlags& flags) {
+  return with_semaphore(flags, [&](Semaphore& semaphore) {
     const auto fence = semaphore.break_lock(
         flags.name, flags.owner.empty() ? std::nullopt : std::optional(flags.owner));
     if (!fence) return report(fence.error());
@@ -234,8 +231,8 @@ int break_lock(const Flags& flags) {
   });
 }
 
-int set_permits(const Flags& flags) {
-  return run(flags, [&](Semaphore& semaphore) {
+int set_permits(const LockFlags& flags) {
+  return with_semaphore(flags, [&](Semaphore& semaphore) {
     const auto done = semaphore.set_permits(flags.name, flags.permits);
     if (!done) return report(done.error());
     answer(flags, "permits\t" + std::to_string(flags.permits), {{"permits", flags.permits}});
@@ -243,16 +240,17 @@ int set_permits(const Flags& flags) {
   });
 }
 
-void add_inspection(CLI::App& lock, Invocation& invocation, const std::shared_ptr<Flags>& flags) {
+void add_inspection(CLI::App& lock, Invocation& invocation,
+                    const std::shared_ptr<LockFlags>& flags) {
   CLI::App* ls = add_action(lock, "ls", "Who holds what, and who waits in line", invocation,
-                            [flags] { return list(*flags); });
+                            [flags] { return list_locks(*flags); });
   ls->add_option("--user", flags->user, "What this user holds");
   ls->add_flag("--expired", flags->expired,
                "Holders whose lease has run out, by the wall clocks of theirs and this machine");
   ls->add_option("--limit", flags->limit, "Locks at most")->capture_default_str();
   ls->add_option("--cursor", flags->cursor, "Where an earlier page ended");
-  CLI::App* show_command =
-      add_action(lock, "show", "Who holds a lock", invocation, [flags] { return show(*flags); });
+  CLI::App* show_command = add_action(lock, "show", "Who holds a lock", invocation,
+                                      [flags] { return show_lock(*flags); });
   CLI::App* break_command =
       add_action(lock, "break", "Take a lock from its holders; the fence moves on", invocation,
                  [flags] { return break_lock(*flags); });
@@ -269,7 +267,7 @@ void add_inspection(CLI::App& lock, Invocation& invocation, const std::shared_pt
 }  // namespace
 
 void add_lock(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<LockFlags>();
   CLI::App* lock = app.add_subcommand("lock", "Only one at a time, on any number of machines");
   lock->require_subcommand(1);
   CLI::App* run_command =

@@ -11,7 +11,7 @@
 namespace stator::cli {
 namespace {
 
-Result<TableDescription> find_table(Client& client, const RecipeTable& wanted) {
+Result<TableDescription> find_recipe_table(Client& client, const RecipeTable& wanted) {
   const std::string& table = wanted.table;
   auto found = client.describe_table({.table = table});
   if (found && found->table.key_schema != wanted.key_schema) {
@@ -41,8 +41,8 @@ int with_tables(const RecipeFlags& flags, const std::vector<RecipeTable>& tables
   auto client = open_client(flags.where);
   if (!client) return report(client.error());
   for (const RecipeTable& table : tables) {
-    const auto there =
-        flags.create_table ? create_table_if_missing(**client, table) : find_table(**client, table);
+    const auto there = flags.create_table ? create_table_if_missing(**client, table)
+                                          : find_recipe_table(**client, table);
     if (!there) return report(there.error());
   }
   return action(**client);
@@ -52,6 +52,10 @@ void answer(const RecipeFlags& flags, const std::string& text, const Item& item)
   const std::string line = flags.json ? wire::item_to_plain_json(item) : one_line(text);
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fputc('\n', stdout);
+}
+
+void answer_next(const RecipeFlags& flags, const std::string& next) {
+  if (!next.empty()) answer(flags, "next\t" + next, {{"next", next}});
 }
 
 CLI::App* add_action(CLI::App& parent, const std::string& name, const std::string& description,

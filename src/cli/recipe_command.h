@@ -31,6 +31,9 @@ int with_tables(const RecipeFlags& flags, const std::vector<RecipeTable>& tables
 // One line on standard output: `item` as plain JSON with --json, otherwise `text`.
 void answer(const RecipeFlags& flags, const std::string& text, const Item& item);
 
+// Where the next page begins, if there is one.
+void answer_next(const RecipeFlags& flags, const std::string& next);
+
 // Adds a leaf: its callback selects `run`.
 CLI::App* add_action(CLI::App& parent, const std::string& name, const std::string& description,
                      Invocation& invocation, std::function<int()> run);

@@ -12,12 +12,12 @@
 namespace stator::cli {
 namespace {
 
-struct Flags {
+struct RecoverFlags {
   std::string directory;
   bool json = false;
 };
 
-int run(const Flags& flags) {
+int run_recover(const RecoverFlags& flags) {
   const auto recovered = recover_rocks_store(flags.directory);
   if (!recovered) return report(recovered.error());
   const std::string set_aside = recovered->set_aside.string();
@@ -38,7 +38,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_recover(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RecoverFlags>();
   CLI::App* command = app.add_subcommand(
       "recover", "Continue with a data directory whose log is damaged, without the later writes");
   command
@@ -51,7 +51,8 @@ void add_recover(CLI::App& app, Invocation& invocation) {
   command->footer(
       "Writes after the damage are lost: prefer a backup if one is recent enough. Run `stator "
       "verify` afterward.");
-  command->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+  command->callback(
+      [&invocation, flags] { invocation.run = [flags] { return run_recover(*flags); }; });
 }
 
 }  // namespace stator::cli

@@ -18,7 +18,7 @@
 namespace stator::cli {
 namespace {
 
-struct Flags {
+struct RestoreFlags {
   std::string backup;
   std::string directory;
   bool json = false;
@@ -49,7 +49,7 @@ Result<void> copy_backup(const std::filesystem::path& from, const std::filesyste
   });
 }
 
-int restored(const Flags& flags, const VerifyReport& report) {
+int restored(const RestoreFlags& flags, const VerifyReport& report) {
   const auto items = static_cast<int64_t>(report.items);
   const std::string line =
       flags.json ? wire::item_to_plain_json({{"directory", flags.directory},
@@ -60,7 +60,7 @@ int restored(const Flags& flags, const VerifyReport& report) {
   return kSuccess;
 }
 
-int run(const Flags& flags) {
+int run_restore(const RestoreFlags& flags) {
   std::filesystem::path directory = std::filesystem::path(flags.directory).lexically_normal();
   if (!directory.has_filename()) directory = directory.parent_path();
   std::error_code error;
@@ -91,7 +91,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_restore(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RestoreFlags>();
   CLI::App* command =
       app.add_subcommand("restore", "Make a new data directory of a backup, and verify it");
   command->add_option("backup", flags->backup, "What `stator backup` made")
@@ -101,7 +101,8 @@ void add_restore(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR")
       ->required();
   command->add_flag("--json", flags->json, "One JSON object, for scripts");
-  command->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+  command->callback(
+      [&invocation, flags] { invocation.run = [flags] { return run_restore(*flags); }; });
 }
 
 }  // namespace stator::cli

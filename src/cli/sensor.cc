@@ -16,7 +16,7 @@
 namespace stator::cli {
 namespace {
 
-struct Flags : RecipeFlags {
+struct SensorFlags : RecipeFlags {
   std::string layout = "indexed";
   std::string location_keys = "composed";
   std::string duplicates = "replace";
@@ -40,7 +40,7 @@ struct Flags : RecipeFlags {
   ReadingsFile file;
 };
 
-SensorOptions options_of(const Flags& flags) {
+SensorOptions sensor_options(const SensorFlags& flags) {
   SensorOptions options{.table = flags.table};
   if (flags.layout == "location-items") options.layout = SensorLayout::kLocationItems;
   if (flags.location_keys == "attributes") options.location_keys = LocationKeys::kMultiAttribute;
@@ -54,13 +54,14 @@ SensorOptions options_of(const Flags& flags) {
   return options;
 }
 
-int run(const Flags& flags, const std::function<int(const SensorRegistry&)>& action) {
-  const SensorOptions options = options_of(flags);
+int with_sensors(const SensorFlags& flags,
+                 const std::function<int(const SensorRegistry&)>& action) {
+  const SensorOptions options = sensor_options(flags);
   return with_tables(flags, {SensorRegistry::table_definition(options)},
                      [&](Client& client) { return action(SensorRegistry(client, options)); });
 }
 
-void answer_sensor(const Flags& flags, const Sensor& sensor) {
+void answer_sensor(const SensorFlags& flags, const Sensor& sensor) {
   const Location& place = sensor.location;
   Item item{{"id", sensor.id.text},     {"city", place.city}, {"building", place.building},
             {"floor", place.floor},     {"room", place.room}, {"type", sensor.type},
@@ -74,20 +75,16 @@ void answer_sensor(const Flags& flags, const Sensor& sensor) {
   answer(flags, text, item);
 }
 
-void answer_reading(const Flags& flags, const Reading& reading) {
+void answer_reading(const SensorFlags& flags, const Reading& reading) {
   answer(flags, reading.at.text() + "\t" + reading.value.to_string() + "\t" + reading.unit,
          {{"at", reading.at.text()}, {"value", reading.value}, {"unit", reading.unit}});
 }
 
-void answer_next(const Flags& flags, const std::string& next) {
-  if (!next.empty()) answer(flags, "next\t" + next, {{"next", next}});
-}
-
-Check check_of(const Flags& flags) {
+Check check_of(const SensorFlags& flags) {
   return flags.unchecked ? Check::kNone : Check::kStrict;
 }
 
-void answer_recorded(const Flags& flags, const Recorded& recorded, int64_t resumed_after) {
+void answer_recorded(const SensorFlags& flags, const Recorded& recorded, int64_t resumed_after) {
   Item item{{"stored", recorded.stored}, {"duplicates", recorded.duplicates}};
   std::string text = std::to_string(recorded.stored) + " stored, " +
                      std::to_string(recorded.duplicates) + " duplicates";
@@ -102,8 +99,8 @@ void answer_recorded(const Flags& flags, const Recorded& recorded, int64_t resum
   answer(flags, text, item);
 }
 
-int add(const Flags& flags) {
-  return run(flags, [&](const SensorRegistry& sensors) {
+int add(const SensorFlags& flags) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const auto added = sensors.add({.id = {flags.id}, .location = flags.place, .type = flags.type});
     if (!added) return report(added.error());
     answer_sensor(flags, *added);
@@ -111,8 +108,8 @@ int add(const Flags& flags) {
   });
 }
 
-int move(const Flags& flags) {
-  return run(flags, [&](const SensorRegistry& sensors) {
+int move(const SensorFlags& flags) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     auto known = sensors.get({flags.id});
     if (!known) return report(known.error());
     if (flags.version != 0) known->version = flags.version;
@@ -123,8 +120,8 @@ int move(const Flags& flags) {
   });
 }
 
-int decommission(const Flags& flags) {
-  return run(flags, [&](const SensorRegistry& sensors) {
+int decommission(const SensorFlags& flags) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const auto gone = sensors.decommission({flags.id});
     if (!gone) return report(gone.error());
     const auto sensor = sensors.get({flags.id});
@@ -134,8 +131,8 @@ int decommission(const Flags& flags) {
   });
 }
 
-int get(const Flags& flags) {
-  return run(flags, [&](const SensorRegistry& sensors) {
+int get(const SensorFlags& flags) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const auto sensor = sensors.get({flags.id});
     if (!sensor) return report(sensor.error());
     answer_sensor(flags, *sensor);
@@ -143,12 +140,12 @@ int get(const Flags& flags) {
   });
 }
 
-int record(const Flags& flags) {
+int record(const SensorFlags& flags) {
   const auto value = Number::parse(flags.value);
   if (!value) return report_usage("value: " + value.error().message);
   const auto at = flags.at.empty() ? Result<Time>(Time::now()) : Time::parse(flags.at);
   if (!at) return report(at.error());
-  return run(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const Reading reading{
         .sensor = {flags.id}, .at = *at, .value = *value, .unit = flags.file.unit};
     const auto recorded = sensors.record(reading, check_of(flags));
@@ -158,8 +155,8 @@ int record(const Flags& flags) {
   });
 }
 
-int latest(const Flags& flags) {
-  return run(flags, [&](const SensorRegistry& sensors) {
+int latest_readings(const SensorFlags& flags) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const auto found = sensors.latest({flags.id}, flags.limit);
     if (!found) return report(found.error());
     answer_sensor(flags, found->sensor);
@@ -168,7 +165,7 @@ int latest(const Flags& flags) {
   });
 }
 
-Result<TimeRange> range_of(const Flags& flags) {
+Result<TimeRange> range_of(const SensorFlags& flags) {
   TimeRange range;
   if (!flags.from.empty()) {
     STATOR_TRY(range.from, Time::parse(flags.from));
@@ -179,10 +176,10 @@ Result<TimeRange> range_of(const Flags& flags) {
   return range;
 }
 
-int readings(const Flags& flags) {
+int readings(const SensorFlags& flags) {
   const auto range = range_of(flags);
   if (!range) return report(range.error());
-  return run(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const auto page =
         sensors.readings({flags.id}, *range, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
@@ -192,8 +189,8 @@ int readings(const Flags& flags) {
   });
 }
 
-int at(const Flags& flags) {
-  return run(flags, [&](const SensorRegistry& sensors) {
+int at(const SensorFlags& flags) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const auto page = sensors.at(flags.place, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
     for (const SensorId& id : page->items) answer(flags, id.text, {{"id", id.text}});
@@ -202,15 +199,15 @@ int at(const Flags& flags) {
   });
 }
 
-Period period_of(const Flags& flags) {
+Period period_of(const SensorFlags& flags) {
   if (flags.by == "minute") return Period::kMinute;
   return flags.by == "day" ? Period::kDay : Period::kHour;
 }
 
-int roll_up(const Flags& flags) {
+int roll_up(const SensorFlags& flags) {
   const auto range = range_of(flags);
   if (!range) return report(range.error());
-  return run(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const auto made = sensors.roll_up({flags.id}, period_of(flags), *range);
     if (!made) return report(made.error());
     answer(flags,
@@ -220,7 +217,7 @@ int roll_up(const Flags& flags) {
   });
 }
 
-void answer_roll_up(const Flags& flags, const RollUp& roll_up) {
+void answer_roll_up(const SensorFlags& flags, const RollUp& roll_up) {
   Item item{{"from", roll_up.from.text()}, {"unit", roll_up.unit}, {"count", roll_up.count},
             {"min", roll_up.min},          {"max", roll_up.max},   {"first", roll_up.first},
             {"last", roll_up.last}};
@@ -235,10 +232,10 @@ void answer_roll_up(const Flags& flags, const RollUp& roll_up) {
          item);
 }
 
-int roll_ups(const Flags& flags) {
+int roll_ups(const SensorFlags& flags) {
   const auto range = range_of(flags);
   if (!range) return report(range.error());
-  return run(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, [&](const SensorRegistry& sensors) {
     const auto page = sensors.roll_ups({flags.id}, period_of(flags), *range,
                                        {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
@@ -248,7 +245,7 @@ int roll_ups(const Flags& flags) {
   });
 }
 
-void answer_settings(const Flags& flags, const SensorSettings& settings) {
+void answer_settings(const SensorFlags& flags, const SensorSettings& settings) {
   Item item;
   std::string text;
   const auto add = [&](const std::string& name, int64_t value) {
@@ -272,8 +269,8 @@ void answer_settings(const Flags& flags, const SensorSettings& settings) {
 }
 
 // The flags are what is stored, not what must be stored already.
-int settings(const Flags& flags) {
-  const SensorOptions wanted = options_of(flags);
+int settings(const SensorFlags& flags) {
+  const SensorOptions wanted = sensor_options(flags);
   SensorOptions options = wanted;
   options.retention.reset();
   options.roll_up_retention.reset();
@@ -289,8 +286,8 @@ int settings(const Flags& flags) {
   });
 }
 
-int import(const Flags& flags) {
-  ImportOptions options{.file = flags.file, .sensors = options_of(flags)};
+int import(const SensorFlags& flags) {
+  ImportOptions options{.file = flags.file, .sensors = sensor_options(flags)};
   const bool by_column = !flags.file.sensor_column.empty();
   if (flags.sensor_and_file.size() != (by_column ? 1U : 2U)) {
     return report_usage(by_column ? "with --sensor-column only the file is given"
@@ -341,7 +338,7 @@ void add_place(CLI::App& leaf, Location& place, bool whole) {
 }
 
 // The flags live as long as the program.
-void add_layout(CLI::App& leaf, Flags& flags) {
+void add_layout(CLI::App& leaf, SensorFlags& flags) {
   leaf.add_option("--layout", flags.layout, "Of the table: indexed, or location-items")
       ->check(CLI::IsMember({"indexed", "location-items"}))
       ->capture_default_str();
@@ -362,7 +359,7 @@ void add_layout(CLI::App& leaf, Flags& flags) {
       ->check(CLI::PositiveNumber);
 }
 
-void add_file(CLI::App& leaf, Flags& flags) {
+void add_file(CLI::App& leaf, SensorFlags& flags) {
   leaf.add_option("sensor", flags.sensor_and_file,
                   "The sensor, if there is no --sensor-column; the file, - being standard input")
       ->type_name("[SENSOR] FILE")
@@ -378,11 +375,11 @@ void add_file(CLI::App& leaf, Flags& flags) {
 }  // namespace
 
 void add_sensor(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SensorFlags>();
   CLI::App* sensor = app.add_subcommand("sensor", "Sensors by place, their readings by time");
   sensor->require_subcommand(1);
   const auto add_leaf = [&](const char* name, const char* description,
-                            int (*action)(const Flags&)) {
+                            int (*action)(const SensorFlags&)) {
     CLI::App* leaf = add_action(*sensor, name, description, invocation,
                                 [flags, action] { return action(*flags); });
     add_recipe_flags(*leaf, *flags, "Sensors");
@@ -429,7 +426,7 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
   leaf->add_option("value", flags->value, "A number")->required();
   leaf->add_option("--at", flags->at, "When it was read (RFC 3339; now)");
   add_check(leaf);
-  leaf = add_leaf("latest", "A sensor and its newest readings", latest);
+  leaf = add_leaf("latest", "A sensor and its newest readings", latest_readings);
   add_id(leaf);
   leaf->add_option("-n,--limit", flags->limit, "How many")->capture_default_str();
   leaf = add_leaf("readings", "A sensor's readings, newest first", readings);

@@ -17,21 +17,22 @@
 namespace stator::cli {
 namespace {
 
-struct Reached {
+struct ReadingsReached {
   FilePosition position;
   Recorded recorded;
 };
 
-void add(Recorded& all, const Recorded& some) {
+void add_up(Recorded& all, const Recorded& some) {
   all.stored += some.stored;
   all.duplicates += some.duplicates;
   all.expired += some.expired;
 }
 
 // The item that keeps how far a file's import has come.
-class Checkpoint {
+class ReadingsCheckpoint {
  public:
-  Checkpoint(Client& client, const ImportOptions& options) : client_(client), options_(options) {
+  ReadingsCheckpoint(Client& client, const ImportOptions& options)
+      : client_(client), options_(options) {
     const ReadingsFile& file = options.file;
     uint64_t hash = FilePosition().hash;
     for (const std::string& part :
@@ -46,12 +47,12 @@ class Checkpoint {
 
   bool is_kept() const { return options_.file.path != "-"; }
 
-  Result<std::optional<Reached>> load() {
-    if (!is_kept()) return std::optional<Reached>();
+  Result<std::optional<ReadingsReached>> load() {
+    if (!is_kept()) return std::optional<ReadingsReached>();
     STATOR_TRY(
         const GetItemResult found,
         client_.get_item({.table = options_.sensors.table, .key = key_, .consistent_read = true}));
-    if (!found.item) return std::optional<Reached>();
+    if (!found.item) return std::optional<ReadingsReached>();
     stored_ = true;
     const auto number = [&](const char* name) -> std::optional<int64_t> {
       const auto at = found.item->find(name);
@@ -61,15 +62,15 @@ class Checkpoint {
     const auto bytes = number("bytes");
     const auto lines = number("lines");
     const auto hash = number("hash");
-    if (!bytes || !lines || !hash) return std::optional<Reached>();
-    return std::optional(Reached{
+    if (!bytes || !lines || !hash) return std::optional<ReadingsReached>();
+    return std::optional(ReadingsReached{
         .position = {.bytes = *bytes, .lines = *lines, .hash = static_cast<uint64_t>(*hash)},
         .recorded = {.stored = number("stored").value_or(0),
                      .duplicates = number("duplicates").value_or(0),
                      .expired = number("expired").value_or(0)}});
   }
 
-  Result<void> save(const Reached& progress) {
+  Result<void> save(const ReadingsReached& progress) {
     if (!is_kept()) return {};
     Item item = key_;
     item.emplace("file", std::filesystem::path(options_.file.path).filename().string());
@@ -102,7 +103,7 @@ class Checkpoint {
 // The threads and what is under way.
 class Lanes {
  public:
-  Lanes(const SensorRegistry& sensors, const ImportOptions& options, const Reached& start,
+  Lanes(const SensorRegistry& sensors, const ImportOptions& options, const ReadingsReached& start,
         const std::stop_token& stop)
       : sensors_(sensors),
         time_(options.sensors.time != nullptr ? *options.sensors.time : system_time()),
@@ -139,7 +140,7 @@ class Lanes {
   }
 
   // What is stored without a gap.
-  Reached done() const {
+  ReadingsReached done() const {
     const std::scoped_lock lock(mutex_);
     return done_;
   }
@@ -198,11 +199,11 @@ class Lanes {
 
   // Under the mutex.
   void finish_part(Chunk& chunk, const Recorded& recorded) {
-    add(chunk.recorded, recorded);
+    add_up(chunk.recorded, recorded);
     --chunk.left;
     for (; !under_way_.empty() && under_way_.front()->left == 0; under_way_.pop_front()) {
       done_.position = under_way_.front()->end;
-      add(done_.recorded, under_way_.front()->recorded);
+      add_up(done_.recorded, under_way_.front()->recorded);
     }
   }
 
@@ -224,7 +225,7 @@ class Lanes {
   std::condition_variable changed_;
   std::vector<std::deque<Part>> lanes_;
   std::deque<std::shared_ptr<Chunk>> under_way_;  // in the order of the file
-  Reached done_;
+  ReadingsReached done_;
   std::optional<Error> failure_;
   bool closed_ = false;
   std::vector<std::jthread> threads_;
@@ -236,12 +237,12 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
                                  const std::function<void(int64_t bytes)>& advanced,
                                  const std::stop_token& stop) {
   const SensorRegistry sensors(client, options.sensors);
-  Checkpoint checkpoint(client, options);
-  STATOR_TRY(const std::optional<Reached> earlier, checkpoint.load());
+  ReadingsCheckpoint checkpoint(client, options);
+  STATOR_TRY(const std::optional<ReadingsReached> earlier, checkpoint.load());
   ReadingsReader reader(options.file);
   const bool go_on = earlier && !options.restart;
   STATOR_TRY(const bool resumed, reader.open(go_on ? earlier->position : FilePosition()));
-  Reached saved{.position = reader.position(), .recorded = {}};
+  ReadingsReached saved{.position = reader.position(), .recorded = {}};
   if (resumed) saved.recorded = earlier->recorded;
   Imported imported{.resumed_after = resumed ? saved.position.lines : 0};
 
@@ -258,7 +259,7 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
     }
     if (readings->empty()) break;
     if (!lanes.take(*std::move(readings), reader.position())) break;
-    const Reached done = lanes.done();
+    const ReadingsReached done = lanes.done();
     advanced(done.position.bytes);
     if (readings_of(done.recorded) - readings_of(saved.recorded) < options.checkpoint_readings) {
       continue;
@@ -268,7 +269,7 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
     saved = done;
   }
   auto stored = lanes.finish();
-  const Reached done = lanes.done();
+  const ReadingsReached done = lanes.done();
   imported.recorded = done.recorded;
   if (stored) stored = std::move(read);
   if (stored && !stop.stop_requested()) {

@@ -17,7 +17,7 @@
 namespace stator::cli {
 namespace {
 
-struct Flags {
+struct ServeFlags {
   std::string data = "./stator-data";
   bool memory = false;
   std::string listen = "127.0.0.1:8000";
@@ -32,10 +32,6 @@ struct Flags {
   double request_seconds = 30;
   double expire_seconds = 1;
 };
-
-std::chrono::milliseconds milliseconds_of(double seconds) {
-  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
-}
 
 // A connection is a file descriptor, and the usual limit is there for programs that use select().
 void raise_descriptor_limit() {
@@ -53,7 +49,7 @@ sigset_t stop_signals() {
   return signals;
 }
 
-int serve(const Flags& flags) {
+int serve(const ServeFlags& flags) {
   auto listen = server::parse_listen_address(flags.listen);
   if (!listen) return report(listen.error());
   server::ServerOptions options{.listen = std::move(*listen),
@@ -95,7 +91,7 @@ int serve(const Flags& flags) {
 }  // namespace
 
 void add_serve(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ServeFlags>();
   CLI::App* command =
       app.add_subcommand("serve", "Serve the DynamoDB API over HTTP to any AWS SDK");
   auto* data =

@@ -299,7 +299,7 @@ Result<Item> ask(Client& client, const std::string& operation, const Item& reque
   return wire::item_from_plain_json(answer);
 }
 
-Result<std::vector<Tag>> read_tags(Client& client, const std::string& arn) {
+Result<std::vector<Tag>> list_tags(Client& client, const std::string& arn) {
   std::vector<Tag> tags;
   Item request{{"ResourceArn", arn}};
   for (;;) {
@@ -313,7 +313,7 @@ Result<std::vector<Tag>> read_tags(Client& client, const std::string& arn) {
 }
 
 // A server that does not know of continuous backups has none.
-Result<Recovery> read_recovery(Client& client, const std::string& table) {
+Result<Recovery> describe_recovery(Client& client, const std::string& table) {
   const auto answer = ask(client, "DescribeContinuousBackups", {{"TableName", table}});
   if (!answer) {
     if (answer.error().code == Code::kUnknownOperation) return Recovery();
@@ -336,9 +336,9 @@ Result<TableState> read_state(Client& client, const TemplateTable& wanted) {
   STATOR_TRY(DescribeTableResult described, client.describe_table({.table = name}));
   state.table = std::move(described.table);
   STATOR_TRY(state.time_to_live, client.describe_time_to_live({.table = name}));
-  STATOR_TRY(state.recovery, read_recovery(client, name));
+  STATOR_TRY(state.recovery, describe_recovery(client, name));
   if (!wanted.request.tags.empty()) {
-    STATOR_TRY(state.tags, read_tags(client, state.table.arn));
+    STATOR_TRY(state.tags, list_tags(client, state.table.arn));
   }
   return state;
 }

@@ -6,9 +6,9 @@
 namespace stator::cli {
 namespace {
 
-constexpr int kDepthMax = 32;  // of functions in functions, and of conditions in conditions
+constexpr int kFunctionDepthMax = 32;  // of functions in functions, and of conditions in conditions
 constexpr int kStepsMax = 100'000;
-constexpr std::size_t kTextBytesMax = 16'384;
+constexpr std::size_t kFunctionBytesMax = 16'384;
 constexpr std::string_view kNoValue = "AWS::NoValue";
 
 YamlNode scalar_at(const YamlNode& at, std::string text) {
@@ -49,7 +49,7 @@ TemplateValues::TemplateValues(const YamlNode& document, TemplateParameters give
       given_(std::move(given)) {}
 
 Result<void> TemplateValues::step(const YamlNode& at, int depth) const {
-  if (depth > kDepthMax) return template_error(at, "functions are nested too deep");
+  if (depth > kFunctionDepthMax) return template_error(at, "functions are nested too deep");
   if (++steps_ > kStepsMax) return template_error(at, "the functions up to here never end");
   return {};
 }
@@ -124,7 +124,7 @@ Result<std::string> TemplateValues::substitute(const YamlNode& arguments, int de
                  value != nullptr ? text(*value, depth) : parameter(pattern, name));
       out += found;
     }
-    if (out.size() > kTextBytesMax) return template_error(arguments, "the text is too long");
+    if (out.size() > kFunctionBytesMax) return template_error(arguments, "the text is too long");
     at = end + 1;
   }
   return out;
@@ -140,7 +140,7 @@ Result<std::string> TemplateValues::join(const YamlNode& arguments, int depth) c
     STATOR_TRY(const std::string found, text(part, depth));
     if (&part != &arguments.list[1].list.front()) joined += arguments.list[0].scalar;
     joined += found;
-    if (joined.size() > kTextBytesMax) return template_error(arguments, "the text is too long");
+    if (joined.size() > kFunctionBytesMax) return template_error(arguments, "the text is too long");
   }
   return joined;
 }

@@ -15,7 +15,7 @@
 namespace stator::cli {
 namespace {
 
-struct Flags : RecipeFlags {
+struct ToggleFlags : RecipeFlags {
   std::string id;
   std::string state;
   std::string at;
@@ -33,12 +33,12 @@ struct Flags : RecipeFlags {
   ConsumeOptions consume;
 };
 
-ToggleOptions options_of(const Flags& flags) {
+ToggleOptions toggle_options(const ToggleFlags& flags) {
   return {.table = flags.table, .mode = flags.gated ? ToggleMode::kGated : ToggleMode::kOrderedLog};
 }
 
-int run(const Flags& flags, const std::function<int(const AnyToggle&)>& action) {
-  const ToggleOptions options = options_of(flags);
+int with_toggle(const ToggleFlags& flags, const std::function<int(const AnyToggle&)>& action) {
+  const ToggleOptions options = toggle_options(flags);
   return with_tables(flags, {AnyToggle::table_definition(options)},
                      [&](Client& client) { return action(AnyToggle(client, options)); });
 }
@@ -64,21 +64,21 @@ Result<std::optional<Time>> optional_time(const std::string& text) {
   return std::optional<Time>(time);
 }
 
-void answer_switch(const Flags& flags, const Switch<AttributeValue>& found) {
+void answer_switch(const ToggleFlags& flags, const Switch<AttributeValue>& found) {
   answer(flags, state_text(found.state) + "\t" + found.at.text() + "\t" + found.event.text,
          {{"state", found.state}, {"at", found.at.text()}, {"event", found.event.text}});
 }
 
-int answer_found(const Flags& flags, const Result<Switch<AttributeValue>>& found) {
+int answer_found(const ToggleFlags& flags, const Result<Switch<AttributeValue>>& found) {
   if (!found) return report(found.error());
   answer_switch(flags, *found);
   return kSuccess;
 }
 
-int save(const Flags& flags) {
+int save(const ToggleFlags& flags) {
   const auto given = optional_time(flags.at);
   if (!given) return report(given.error());
-  return run(flags, [&](const AnyToggle& toggle) {
+  return with_toggle(flags, [&](const AnyToggle& toggle) {
     const auto saved =
         toggle.save({flags.id}, state_of(flags.state), given->value_or(Time::now()), {flags.event});
     if (!saved) return report(saved.error());
@@ -87,39 +87,39 @@ int save(const Flags& flags) {
   });
 }
 
-int latest(const Flags& flags) {
-  return run(flags, [&](const AnyToggle& toggle) {
+int latest_switch(const ToggleFlags& flags) {
+  return with_toggle(flags, [&](const AnyToggle& toggle) {
     return answer_found(flags, toggle.latest({flags.id}));
   });
 }
 
-int as_of(const Flags& flags) {
+int as_of(const ToggleFlags& flags) {
   const auto at = Time::parse(flags.at);
   if (!at) return report(at.error());
-  return run(flags, [&](const AnyToggle& toggle) {
+  return with_toggle(flags, [&](const AnyToggle& toggle) {
     return answer_found(flags, toggle.as_of({flags.id}, *at));
   });
 }
 
-int history(const Flags& flags) {
+int history(const ToggleFlags& flags) {
   const auto from = optional_time(flags.from);
   if (!from) return report(from.error());
   const auto to = optional_time(flags.to);
   if (!to) return report(to.error());
-  return run(flags, [&](const AnyToggle& toggle) {
+  return with_toggle(flags, [&](const AnyToggle& toggle) {
     const auto page = toggle.history({flags.id}, {.from = *from, .to = *to},
                                      {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
     for (const auto& entry : page->items) answer_switch(flags, entry);
-    if (!page->next.empty()) answer(flags, "next\t" + page->next, {{"next", page->next}});
+    answer_next(flags, page->next);
     return kSuccess;
   });
 }
 
-Result<std::unique_ptr<EventSource>> open_source(const Flags& flags) {
+Result<std::unique_ptr<EventSource>> open_source(const ToggleFlags& flags) {
   if (!flags.nats.server.url.empty()) {
     NatsSource nats = flags.nats;
-    nats.ack_wait = std::chrono::milliseconds(static_cast<int64_t>(flags.ack_wait_seconds * 1000));
+    nats.ack_wait = milliseconds_of(flags.ack_wait_seconds);
     return open_nats(nats);
   }
   if (flags.file == "-") return open_lines(STDIN_FILENO, flags.checkpoint);
@@ -129,7 +129,7 @@ Result<std::unique_ptr<EventSource>> open_source(const Flags& flags) {
   return open_lines(input, flags.checkpoint);
 }
 
-void answer_consumed(const Flags& flags, const Consumed& consumed) {
+void answer_consumed(const ToggleFlags& flags, const Consumed& consumed) {
   std::string text =
       fmt::format("{} newest, {} late, {} stored, {} duplicates, {} rejected", consumed.newest,
                   consumed.late, consumed.stored, consumed.duplicates, consumed.rejected);
@@ -145,9 +145,9 @@ void answer_consumed(const Flags& flags, const Consumed& consumed) {
   answer(flags, text, item);
 }
 
-int consume_events(const Flags& flags) {
+int consume_events(const ToggleFlags& flags) {
   const StopSignals signals;
-  ToggleOptions options = options_of(flags);
+  ToggleOptions options = toggle_options(flags);
   if (!flags.exact && !flags.gated) options.answer = Answer::kStored;
   return with_tables(flags, {AnyToggle::table_definition(options)}, [&](Client& client) {
     const auto source = open_source(flags);
@@ -162,7 +162,7 @@ int consume_events(const Flags& flags) {
   });
 }
 
-void add_consume(CLI::App& command, Flags& flags) {
+void add_consume(CLI::App& command, ToggleFlags& flags) {
   command.add_option("file", flags.file, "JSON lines {id, state, at, event}; - is standard input")
       ->capture_default_str();
   auto* checkpoint = command.add_option("--checkpoint", flags.checkpoint,
@@ -206,11 +206,12 @@ void add_consume(CLI::App& command, Flags& flags) {
 }  // namespace
 
 void add_toggle(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ToggleFlags>();
   CLI::App* toggle =
       app.add_subcommand("toggle", "Switches whose events come late, twice and out of order");
   toggle->require_subcommand(1);
-  const auto add = [&](const char* name, const char* description, int (*action)(const Flags&)) {
+  const auto add = [&](const char* name, const char* description,
+                       int (*action)(const ToggleFlags&)) {
     CLI::App* leaf = add_action(*toggle, name, description, invocation,
                                 [flags, action] { return action(*flags); });
     add_recipe_flags(*leaf, *flags, "Toggles");
@@ -223,7 +224,7 @@ void add_toggle(CLI::App& app, Invocation& invocation) {
   save_command->add_option("state", flags->state, "on, off, a number or a text")->required();
   save_command->add_option("--at", flags->at, "When it was switched (RFC 3339; now)");
   save_command->add_option("--event", flags->event, "The event's id, which makes it idempotent");
-  add("latest", "What holds now", latest);
+  add("latest", "What holds now", latest_switch);
   add("as-of", "What held at a time", as_of)->add_option("at", flags->at, "RFC 3339")->required();
   CLI::App* log = add("history", "The log, newest first", history);
   log->add_option("--from", flags->from, "From this time on (RFC 3339)");

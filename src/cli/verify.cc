@@ -16,12 +16,12 @@
 namespace stator::cli {
 namespace {
 
-struct Flags {
+struct VerifyFlags {
   std::string directory;
   bool json = false;
 };
 
-void print_json(const Flags& flags, const VerifyReport& report) {
+void print_json(const VerifyFlags& flags, const VerifyReport& report) {
   List findings;
   for (const Finding& finding : report.findings) {
     findings.emplace_back(Map{{"kind", std::string(finding.kind)}, {"message", finding.message}});
@@ -56,7 +56,7 @@ void print_text(const VerifyReport& report) {
               static_cast<unsigned long long>(report.tokens));
 }
 
-int run(const Flags& flags) {
+int run_verify(const VerifyFlags& flags) {
   const auto checked = verify_directory(flags.directory);
   if (!checked) return report(checked.error());
   if (flags.json) {
@@ -97,7 +97,7 @@ void print_findings(const VerifyReport& report) {
 }
 
 void add_verify(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<VerifyFlags>();
   CLI::App* command = app.add_subcommand(
       "verify", "Check a data directory or a backup completely, without changing it");
   command
@@ -109,7 +109,8 @@ void add_verify(CLI::App& app, Invocation& invocation) {
       ->required();
   command->add_flag("--json", flags->json, "One JSON object, for scripts");
   command->footer("Exit status: 0 nothing is wrong, 1 something is, or it cannot be read.");
-  command->callback([&invocation, flags] { invocation.run = [flags] { return run(*flags); }; });
+  command->callback(
+      [&invocation, flags] { invocation.run = [flags] { return run_verify(*flags); }; });
 }
 
 }  // namespace stator::cli

@@ -9,9 +9,9 @@
 namespace stator::cli {
 namespace {
 
-constexpr std::size_t kTextBytesMax = 1'000'000;
-constexpr int kNodesMax = 100'000;
-constexpr int kDepthMax = 64;
+constexpr std::size_t kYamlBytesMax = 1'000'000;
+constexpr int kYamlNodesMax = 100'000;
+constexpr int kYamlDepthMax = 64;
 
 Failure bad(int line, const std::string& what) {
   const std::string where = line > 0 ? "line " + std::to_string(line) + ": " : std::string();
@@ -26,11 +26,11 @@ class Converter {
  public:
   Result<YamlNode> convert(const YAML::Node& node, int depth) {
     const int line = line_of(node.Mark());
-    if (depth > kDepthMax) {
-      return bad(line, "nested more than " + std::to_string(kDepthMax) + " levels deep");
+    if (depth > kYamlDepthMax) {
+      return bad(line, "nested more than " + std::to_string(kYamlDepthMax) + " levels deep");
     }
-    if (++nodes_ > kNodesMax) {
-      return bad(line, "more than " + std::to_string(kNodesMax) + " values");
+    if (++nodes_ > kYamlNodesMax) {
+      return bad(line, "more than " + std::to_string(kYamlNodesMax) + " values");
     }
     YamlNode converted{.line = line, .tag = own_tag(node)};
     switch (node.Type()) {
@@ -83,8 +83,8 @@ const YamlNode* YamlNode::find(std::string_view key) const {
 }
 
 Result<YamlNode> read_yaml(const std::string& text) {
-  if (text.size() > kTextBytesMax) {
-    return bad(0, "larger than " + std::to_string(kTextBytesMax) + " bytes");
+  if (text.size() > kYamlBytesMax) {
+    return bad(0, "larger than " + std::to_string(kYamlBytesMax) + " bytes");
   }
   try {
     return Converter().convert(YAML::Load(text), 1);

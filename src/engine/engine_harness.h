@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,11 @@ inline CreateTableRequest range_table(std::string name = "Things") {
           .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}},
           .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
           .billing_mode = BillingMode::kPayPerRequest};
+}
+// What is in a range_table(), by its keys.
+using Contents = std::map<std::string, Item>;
+inline std::string key_text(const Item& item) {
+  return to_debug_string(Item{{"pk", item.at("pk")}, {"sk", item.at("sk")}});
 }
 inline IndexDefinition index_on(std::string name, KeySchema keys, Projection projection = {}) {
   return {.name = std::move(name),

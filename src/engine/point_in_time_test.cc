@@ -11,16 +11,10 @@
 namespace stator::test {
 namespace {
 
-using Contents = std::map<std::string, Item>;  // by their keys
-
 struct Moment {
   int64_t time_ms = 0;
   Contents contents;
 };
-
-std::string name_of(const Item& item) {
-  return to_debug_string(Item{{"pk", item.at("pk")}, {"sk", item.at("sk")}});
-}
 
 class PointInTime : public EngineTest {
  protected:
@@ -51,7 +45,7 @@ class PointInTime : public EngineTest {
         last = item.row_key;
         Item decoded = decode_item(ItemView(item.item));
         EXPECT_EQ(item_row_key(history().secret, history().key, decoded), item.row_key);
-        contents.emplace(name_of(decoded), std::move(decoded));
+        contents.emplace(key_text(decoded), std::move(decoded));
       }
     }
   }
@@ -77,14 +71,14 @@ class PointInTime : public EngineTest {
     for (std::size_t i = 0; i < count; ++i) {
       Item item{{"pk", std::string(1, static_cast<char>('a' + random() % 26))},
                 {"sk", static_cast<int64_t>(random() % 6)}};
-      if (!used.insert(name_of(item)).second) continue;
+      if (!used.insert(key_text(item)).second) continue;
       if (random() % 3 == 0) {
-        after.erase(name_of(item));
+        after.erase(key_text(item));
         request.items.push_back(
             {.action = TransactAction::kDelete, .table = "Things", .item = std::move(item)});
       } else {
         item["n"] = static_cast<int64_t>(random() % 1000);
-        after[name_of(item)] = item;
+        after[key_text(item)] = item;
         request.items.push_back(
             {.action = TransactAction::kPut, .table = "Things", .item = std::move(item)});
       }
@@ -134,7 +128,7 @@ TEST_F(PointInTime, ARandomHistoryIsSeenAsItWasAtEachOfItsMoments) {
       const auto image = [](const std::optional<EncodedItem>& item) {
         return item ? std::optional(decode_item(ItemView(*item))) : std::nullopt;
       };
-      const auto found = expected.extract(name_of(decode_item(ItemView(change.key))));
+      const auto found = expected.extract(key_text(decode_item(ItemView(change.key))));
       if (!found) {
         EXPECT_EQ(change.before, change.after);
         continue;

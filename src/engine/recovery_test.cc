@@ -19,12 +19,6 @@ namespace {
 
 constexpr std::chrono::hours kDay{24};
 
-using Contents = std::map<std::string, Item>;  // by their keys
-
-std::string name_of(const Item& item) {
-  return to_debug_string(Item{{"pk", item.at("pk")}, {"sk", item.at("sk")}});
-}
-
 class Recovery : public EngineTest {
  protected:
   Recovery() {
@@ -61,7 +55,7 @@ class Recovery : public EngineTest {
   Contents contents(const std::string& table, std::optional<std::string> index = {}) {
     Contents found;
     for (Item& item : all_pages(ScanRequest{.table = table, .index = std::move(index)})) {
-      std::string name = name_of(item);
+      std::string name = key_text(item);
       found.emplace(std::move(name), std::move(item));
     }
     return found;
@@ -77,13 +71,13 @@ class Recovery : public EngineTest {
                    {"sk", static_cast<int64_t>(random() % 8)}};
     if (random() % 3 == 0) {
       ASSERT_THAT(erase({.table = "Things", .key = key}), IsOk());
-      model.erase(name_of(key));
+      model.erase(key_text(key));
       return;
     }
     Item item = key;
     item["n"] = static_cast<int64_t>(random() % 1000);
     ASSERT_THAT(put("Things", item), IsOk());
-    model[name_of(key)] = item;
+    model[key_text(key)] = item;
   }
   std::vector<Item> backups(const std::string& type) {
     const auto listed = engine_->administer(admin::kListBackups, {{"BackupType", type}});

@@ -20,9 +20,9 @@
 namespace stator::http {
 namespace {
 
-using stator::testing::RawAnswer;
-using stator::testing::RawConnection;
 using std::chrono::milliseconds;
+using test::RawAnswer;
+using test::RawConnection;
 using ::testing::HasSubstr;
 
 // Says back what it was sent: "METHOD TARGET BODY".

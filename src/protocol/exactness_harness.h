@@ -18,6 +18,15 @@ namespace stator::protocol {
 
 using test::must;
 
+inline const std::string kInvalid = "One or more parameter values were invalid: ";
+
+// A value in so many maps.
+inline std::string deep(int levels) {
+  std::string value = R"({"S":"leaf"})";
+  for (int i = 0; i < levels; ++i) value.insert(0, R"({"M":{"n":)").append("}}");
+  return value;
+}
+
 struct Kept {
   std::optional<Result<std::string>>* answer;
   void operator()(Result<std::string> given) { *answer = std::move(given); }

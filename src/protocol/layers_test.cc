@@ -9,7 +9,6 @@ namespace stator::protocol {
 namespace {
 
 const std::string kOne = "1 validation error detected: ";
-const std::string kInvalid = "One or more parameter values were invalid: ";
 
 // Requests with a hole, `@`, for a value, a list of expected texts by value.
 struct Surface {
@@ -96,12 +95,6 @@ std::string once(const std::string& text) {
 }
 std::string of_value(const std::string& text) {
   return "ExpressionAttributeValues contains invalid value: " + text + " for key :v";
-}
-
-std::string deep(int levels) {
-  std::string value = R"({"S":"leaf"})";
-  for (int i = 0; i < levels; ++i) value.insert(0, R"({"M":{"n":)").append("}}");
-  return value;
 }
 
 TEST_F(Layers, WordInvalidNumbers) {

@@ -6,18 +6,11 @@
 namespace stator::protocol {
 namespace {
 
-const std::string kInvalid = "One or more parameter values were invalid: ";
 const std::string kDuplicates = "Provided list of item keys contains duplicates";
 const std::string kNoMatch = "The provided key element does not match the schema";
 const std::string kTooDeep =
     "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
     "beyond supported limit";
-
-std::string deep(int levels) {
-  std::string value = R"({"S":"leaf"})";
-  for (int i = 0; i < levels; ++i) value.insert(0, R"({"M":{"n":)").append("}}");
-  return value;
-}
 
 TEST_F(Exactness, BatchGetItemRefusesLegacyAndExpressionProjectionsTogether) {
   expect_refusals({{"BatchGetItem",

@@ -20,8 +20,8 @@
 namespace stator::server {
 namespace {
 
-using stator::testing::RawAnswer;
-using stator::testing::RawConnection;
+using test::RawAnswer;
+using test::RawConnection;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;

@@ -15,7 +15,6 @@
 namespace stator::test {
 namespace {
 
-using stator::testing::RawConnection;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -58,7 +58,7 @@ Refusal refused_transaction(std::string what, const TransactWriteItemsRequest& r
 }
 
 const Item thing{{"pk", "a"}, {"sk", 1}};
-const Item other{{"pk", "b"}, {"sk", 1}};
+const Item other_thing{{"pk", "b"}, {"sk", 1}};
 
 // The homes by their kinds, each with the same table and the same item.
 class Refusals : public ::testing::Test {
@@ -100,17 +100,17 @@ class Refusals : public ::testing::Test {
 };
 
 TEST_F(Refusals, OfSingleItemsAreTheSameInEveryHome) {
-  Item large = other;
+  Item large = other_thing;
   large.emplace("v", std::string(400UL * 1024, 'x'));
   AttributeValue deep = 1;
   for (int level = 0; level < 33; ++level) deep = List{deep};
-  Item nested = other;
+  Item nested = other_thing;
   nested.emplace("v", deep);
   const std::string long_key(2049, 'k');
   expect_refused_alike({
-      refused_put("no table", {.table = "Nope", .item = other}, Code::kResourceNotFound),
-      refused_put("no table's name", {.table = "", .item = other}),
-      refused_put("a table's name with a space", {.table = "Th ings", .item = other}),
+      refused_put("no table", {.table = "Nope", .item = other_thing}, Code::kResourceNotFound),
+      refused_put("no table's name", {.table = "", .item = other_thing}),
+      refused_put("a table's name with a space", {.table = "Th ings", .item = other_thing}),
       refused_put("a missing sort key", {.table = "Things", .item = {{"pk", "b"}}}),
       refused_put("a key of the wrong type", {.table = "Things", .item = {{"pk", 1}, {"sk", 1}}}),
       refused_put("an empty key", {.table = "Things", .item = {{"pk", ""}, {"sk", 1}}}),
@@ -126,21 +126,24 @@ TEST_F(Refusals, OfSingleItemsAreTheSameInEveryHome) {
           "a set with a repetition",
           {.table = "Things", .item = {{"pk", "b"}, {"sk", 1}, {"v", StringSet{"x", "x"}}}}),
       refused_put("an image that a put does not have",
-                  {.table = "Things", .item = other, .return_values = ReturnValues::kAllNew}),
-      refused_put("a broken condition", {.table = "Things", .item = other, .condition = "a ="}),
+                  {.table = "Things", .item = other_thing, .return_values = ReturnValues::kAllNew}),
+      refused_put("a broken condition",
+                  {.table = "Things", .item = other_thing, .condition = "a ="}),
       refused_put("a reserved word",
-                  {.table = "Things", .item = other, .condition = "attribute_exists(size)"}),
-      refused_put("an undefined value", {.table = "Things", .item = other, .condition = "a = :v"}),
+                  {.table = "Things", .item = other_thing, .condition = "attribute_exists(size)"}),
+      refused_put("an undefined value",
+                  {.table = "Things", .item = other_thing, .condition = "a = :v"}),
       refused_put("an unused value", {.table = "Things",
-                                      .item = other,
+                                      .item = other_thing,
                                       .condition = "attribute_exists(a)",
                                       .values = {{{":v", 1}}}}),
       refused_put("values without an expression",
-                  {.table = "Things", .item = other, .values = {{{":v", 1}}}}),
-      refused_put("empty values",
-                  {.table = "Things", .item = other, .condition = "a = b", .values = Values()}),
+                  {.table = "Things", .item = other_thing, .values = {{{":v", 1}}}}),
+      refused_put(
+          "empty values",
+          {.table = "Things", .item = other_thing, .condition = "a = b", .values = Values()}),
       refused_put("a condition that does not hold",
-                  {.table = "Things", .item = other, .condition = "attribute_exists(pk)"},
+                  {.table = "Things", .item = other_thing, .condition = "attribute_exists(pk)"},
                   Code::kConditionalCheckFailed),
       refused_get("no table", {.table = "Nope", .key = thing}, Code::kResourceNotFound),
       refused_get("half a key", {.table = "Things", .key = {{"pk", "a"}}}),
@@ -231,7 +234,7 @@ TEST_F(Refusals, OfRangesAreTheSameInEveryHome) {
           "a start key of half a key",
           {.key_condition = "pk = :a", .values = a, .exclusive_start_key = {{{"pk", "a"}}}}),
       refused_query("a start key elsewhere",
-                    {.key_condition = "pk = :a", .values = a, .exclusive_start_key = other}),
+                    {.key_condition = "pk = :a", .values = a, .exclusive_start_key = other_thing}),
       refused_scan("a segment alone", {.segment = 0}),
       refused_scan("a total alone", {.total_segments = 2}),
       refused_scan("a segment past the total", {.segment = 2, .total_segments = 2}),
@@ -289,7 +292,7 @@ TEST_F(Refusals, OfBatchesAndTransactionsAreTheSameInEveryHome) {
   const auto action = [](TransactAction kind, Item item) {
     return TransactWriteItem{.action = kind, .table = "Things", .item = std::move(item)};
   };
-  TransactWriteItem failing = action(TransactAction::kPut, other);
+  TransactWriteItem failing = action(TransactAction::kPut, other_thing);
   failing.condition = "attribute_exists(pk)";
   expect_refused_alike({
       {"a batch of nothing", [](Client& client) { return outcome(client.batch_write_item({})); }},
@@ -305,7 +308,7 @@ TEST_F(Refusals, OfBatchesAndTransactionsAreTheSameInEveryHome) {
       {"a batch entry that is two",
        [](Client& client) {
          return outcome(client.batch_write_item(
-             {.items = {{"Things", {{.put = other, .delete_key = other}}}}}));
+             {.items = {{"Things", {{.put = other_thing, .delete_key = other_thing}}}}}));
        }},
       {"a batch of keys that are none",
        [](Client& client) {
@@ -320,12 +323,12 @@ TEST_F(Refusals, OfBatchesAndTransactionsAreTheSameInEveryHome) {
       refused_transaction("a check without a condition",
                           {.items = {action(TransactAction::kConditionCheck, thing)}}),
       refused_transaction("an update without an expression",
-                          {.items = {action(TransactAction::kUpdate, other)}}),
-      refused_transaction("one item twice", {.items = {action(TransactAction::kPut, other),
-                                                       action(TransactAction::kPut, other)}}),
-      refused_transaction("a long token", {.items = {action(TransactAction::kPut, other)},
+                          {.items = {action(TransactAction::kUpdate, other_thing)}}),
+      refused_transaction("one item twice", {.items = {action(TransactAction::kPut, other_thing),
+                                                       action(TransactAction::kPut, other_thing)}}),
+      refused_transaction("a long token", {.items = {action(TransactAction::kPut, other_thing)},
                                            .client_request_token = std::string(37, 't')}),
-      refused_transaction("an empty token", {.items = {action(TransactAction::kPut, other)},
+      refused_transaction("an empty token", {.items = {action(TransactAction::kPut, other_thing)},
                                              .client_request_token = ""}),
       refused_transaction("a condition that does not hold", {.items = {failing}},
                           Code::kTransactionCanceled),

@@ -191,7 +191,7 @@ class HttpHome final : public AnsweringHome {
   std::unique_ptr<Engine> engine_;
   server::DynamoDbService service_;
   std::unique_ptr<http::Server> server_;
-  testing::RawConnection connection_;
+  RawConnection connection_;
 };
 
 }  // namespace

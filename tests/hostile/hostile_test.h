@@ -22,9 +22,6 @@
 
 namespace stator::test {
 
-using stator::testing::RawAnswer;
-using stator::testing::RawConnection;
-
 inline constexpr std::size_t kKilobyte = 1024;
 inline constexpr std::size_t kMegabyte = 1024 * kKilobyte;
 

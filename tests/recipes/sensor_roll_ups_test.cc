@@ -15,8 +15,6 @@ using namespace test;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const SensorId kId{"sensor-1"};
-
 std::chrono::nanoseconds length_of(Period period) {
   if (period == Period::kMinute) return 1min;
   return period == Period::kHour ? std::chrono::nanoseconds(1h) : 24h;

@@ -16,8 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const SensorId kId{"sensor-1"};
-
 class SensorSettingsTest : public SensorSuite {
  protected:
   SensorOptions kept(std::chrono::seconds retention, const std::string& table = "SensorsTable") {

@@ -29,6 +29,9 @@ inline void PrintTo(const Reading& reading, std::ostream* out) {
 
 namespace stator::test {
 
+// Of the sensor that most tests are about.
+inline const SensorId kId{"sensor-1"};
+
 enum class SensorKind { kLocationItems, kComposed, kMultiAttribute };
 
 inline std::string kind_name(SensorKind kind) {

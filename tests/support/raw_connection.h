@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stator::testing {
+namespace stator::test {
 
 struct RawAnswer {
   int status = 0;                                   // 0: the connection ended instead
@@ -117,4 +117,4 @@ class RawConnection {
   std::string received_;
 };
 
-}  // namespace stator::testing
+}  // namespace stator::test
