@@ -97,7 +97,9 @@ class LockDescriptors {
   // Not if fork() has closed it in this process.
   void close_one(int descriptor) {
     const std::lock_guard lock(mutex_);
-    if (std::erase(descriptors_, descriptor) > 0) close(descriptor);
+    if (std::erase(descriptors_, descriptor) == 0) return;
+    flock(descriptor, LOCK_UN);  // a new child may not have closed its copy yet
+    close(descriptor);
   }
   uint64_t forks() const { return forks_.load(std::memory_order_relaxed); }
 

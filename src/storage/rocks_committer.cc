@@ -16,6 +16,8 @@ constexpr std::chrono::milliseconds kLookInterval{100};
 constexpr uint64_t kLookBytes = 1UL << 20;
 constexpr std::chrono::seconds kQuiet{1};  // after it the progress file is synced
 constexpr const char* kDiskFull = "the disk is full, so only deletes are taken until there is room";
+constexpr const char* kStuck =
+    "the disk is full, and no more writes are taken until the data is opened again";
 constexpr const char* kReading = "the data directory is open for reading only";
 
 CommitResult refused(const Error& error) {
@@ -222,11 +224,10 @@ void RocksCommitter::retire(const Group& group) {
 
 // What is queued behind a group may have been built on it, and was not written at all.
 RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
-  const bool can_resume = space_.ran_out() && !space_.is_stuck();
-  if (can_resume || result.outcome != CommitOutcome::kUnknown) {
-    full_ = true;
-  } else {
+  if (space_.is_stuck() || (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
     failure_ = result.error;
+  } else {
+    full_ = true;
   }
   Group behind(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
   queue_.clear();
@@ -263,7 +264,9 @@ bool RocksCommitter::admit(const Group& group) {
 }
 
 CommitResult RocksCommitter::write_durably(const Group& group) {
-  if (!admit(group)) return refused({.code = Code::kIo, .message = kDiskFull});
+  if (!admit(group)) {
+    return refused({.code = Code::kIo, .message = space_.is_stuck() ? kStuck : kDiskFull});
+  }
   const rocksdb::Status status = write(group);
   if (status.ok()) {
     opened_.progress.last_row = db_.GetLatestSequenceNumber();
