@@ -11,6 +11,8 @@
 // request that arrives late, or twice, cannot undo an edit or a retraction. A retracted post leaves
 // a tombstone in each feed, so that a repeated publish does not bring it back: this holds for
 // `keep_retracted`. A follow() that timed out and arrives after a later unfollow() takes effect.
+// Not guaranteed: a user who begins to follow after a post was edited or retracted can get it as it
+// was, from a delivery that began before that and stalled, or whose request arrives late.
 // Visibility: reads are consistent unless asked otherwise.
 // Thread safety: every method from any thread at once; any number of processes may deliver.
 // Lifetime: borrows the client and the time source.
