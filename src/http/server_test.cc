@@ -477,6 +477,7 @@ TEST(HttpServer, HandlesRequestsThatNeedMemoryBesideTheLoops) {
     EXPECT_EQ(connection.read_answer().status, 503);
     EXPECT_EQ(connection.read_answer().body, "POST /p small");
   }
+  const std::lock_guard lock(mutex);
   ASSERT_EQ(loops.size(), 1U);
   EXPECT_FALSE(sides.contains(*loops.begin()));
 }
