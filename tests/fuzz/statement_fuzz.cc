@@ -55,7 +55,7 @@ void check_update(Plan& plan, Plan& again) {
   STATOR_CHECK(changed.has_value() == changed_again.has_value());
   if (!changed) return;
   STATOR_CHECK(*changed == *changed_again);
-  STATOR_CHECK(validate_item(*changed));
+  STATOR_CHECK(changed->has_value() && validate_item(**changed));  // the item is there
 }
 
 void check_columns(const Plan& plan, const Plan& again) {
