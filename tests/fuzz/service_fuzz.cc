@@ -26,6 +26,10 @@ bool readable(std::string_view json) {
   return wire::read_result<T>(json).has_value();
 }
 
+bool is_empty(std::string_view body) {
+  return body.empty();
+}
+
 struct Operation {
   std::string_view target;
   bool (*readable)(std::string_view json);
@@ -79,8 +83,8 @@ constexpr Operation kOperations[] = {
     {"DynamoDB_20120810.ListTagsOfResource", wire::is_json},
     {"DynamoDB_20120810.PutResourcePolicy", wire::is_json},
     {"DynamoDB_20120810.RestoreTableFromBackup", wire::is_json},
-    {"DynamoDB_20120810.TagResource", [](std::string_view body) { return body.empty(); }},
-    {"DynamoDB_20120810.UntagResource", wire::is_json},
+    {"DynamoDB_20120810.TagResource", is_empty},
+    {"DynamoDB_20120810.UntagResource", is_empty},
     {"DynamoDB_20120810.UpdateContributorInsights", wire::is_json},
     {"DynamoDB_20120810.UpdateGlobalTable", wire::is_json},
     {"DynamoDB_20120810.UpdateGlobalTableSettings", wire::is_json},
