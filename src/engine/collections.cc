@@ -84,16 +84,43 @@ void start_collection_count(Engine::Impl& engine, const Table& table, const std:
                                                     std::move(parts)));
 }
 
+Result<void> check_collection(Engine::Impl& engine, const WriteAction& action,
+                              const WriteEffect& effect) {
+  const Table& table = *action.table;
+  if (!table.has_local_indexes()) return {};
+  const auto changes = changes_of(table, effect);
+  const int64_t growth = std::accumulate(changes.begin(), changes.end(), int64_t{0});
+  if (growth <= 0) return {};
+  if (table.needs_count()) {
+    start_count(engine, table);
+    return {};
+  }
+  const int64_t most = engine.options.collection_bytes_max;
+  if (bytes_of(table) + growth <= most) return {};
+  const std::string hash = hash_of(action);
+  const auto bytes = table.collections()->bytes(hash);
+  if (!bytes) {
+    start_collection_count(engine, table, hash);
+    return {};
+  }
+  if (*bytes + growth <= most) return {};
+  return fail(Code::kItemCollectionSizeLimitExceeded, messages::kCollectionTooLarge);
+}
+
 }  // namespace
+
+int64_t CollectionSizes::Collection::bytes() const {
+  int64_t bytes = 0;
+  for (const auto& part : parts) bytes += part->totals().bytes;
+  return bytes;
+}
 
 std::optional<int64_t> CollectionSizes::bytes(const std::string& hash) const {
   if (!is_used_) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const auto found = collections_.find(hash);
   if (found == collections_.end() || !found->second.counted) return std::nullopt;
-  int64_t bytes = 0;
-  for (const auto& part : found->second.parts) bytes += part->totals().bytes;
-  return bytes;
+  return found->second.bytes();
 }
 
 CollectionSizes::Parts CollectionSizes::begin(const std::string& hash, std::size_t parts,
@@ -102,9 +129,7 @@ CollectionSizes::Parts CollectionSizes::begin(const std::string& hash, std::size
   if (counting_ == kCountedAtOnce || collections_.contains(hash)) return {};
   if (collections_.size() >= kKept) {
     std::erase_if(collections_, [&](const auto& known) {
-      int64_t bytes = 0;
-      for (const auto& part : known.second.parts) bytes += part->totals().bytes;
-      return known.second.counted && bytes < small_bytes;
+      return known.second.counted && known.second.bytes() < small_bytes;
     });
   }
   is_used_ = true;
@@ -137,27 +162,11 @@ void CollectionSizes::add(const std::string& hash, uint64_t sequence,
   }
 }
 
-Result<void> check_collection(Engine::Impl& engine, const WriteAction& action,
-                              const WriteEffect& effect) {
-  const Table& table = *action.table;
-  if (!table.has_local_indexes()) return {};
-  const auto changes = changes_of(table, effect);
-  const int64_t growth = std::accumulate(changes.begin(), changes.end(), int64_t{0});
-  if (growth <= 0) return {};
-  if (table.needs_count()) {
-    start_count(engine, table);
-    return {};
-  }
-  const int64_t most = engine.options.collection_bytes_max;
-  if (bytes_of(table) + growth <= most) return {};
-  const std::string hash = hash_of(action);
-  const auto bytes = table.collections()->bytes(hash);
-  if (!bytes) {
-    start_collection_count(engine, table, hash);
-    return {};
-  }
-  if (*bytes + growth <= most) return {};
-  return fail(Code::kItemCollectionSizeLimitExceeded, messages::kCollectionTooLarge);
+Result<WriteEffect> evaluate_within_limit(Engine::Impl& engine, const WriteAction& action,
+                                          std::optional<std::string> before) {
+  STATOR_TRY(WriteEffect effect, evaluate_write(action, std::move(before)));
+  STATOR_CHECK_OK(check_collection(engine, action, effect));
+  return effect;
 }
 
 void count_collection(const WriteAction& action, const WriteEffect& effect, uint64_t sequence) {

@@ -45,6 +45,8 @@ class CollectionSizes {
   struct Collection {
     Parts parts;
     bool counted = false;
+
+    int64_t bytes() const;
   };
 
   mutable std::mutex mutex_;
@@ -53,9 +55,10 @@ class CollectionSizes {
   std::size_t counting_ = 0;
 };
 
-// kItemCollectionSizeLimitExceeded for a write that makes its collection too large.
-Result<void> check_collection(Engine::Impl& engine, const WriteAction& action,
-                              const WriteEffect& effect);
+// As evaluate_write(), and kItemCollectionSizeLimitExceeded for a write that makes its collection
+// too large.
+Result<WriteEffect> evaluate_within_limit(Engine::Impl& engine, const WriteAction& action,
+                                          std::optional<std::string> before);
 
 // After the commit.
 void count_collection(const WriteAction& action, const WriteEffect& effect, uint64_t sequence);

@@ -84,12 +84,8 @@ Result<Effects> evaluate_all(const TransactWrite& write, Rows& rows) {
   bool cancelled = false;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < write.actions.size(); ++i) {
-    Result<WriteEffect> effect = evaluate_write(write.actions[i], std::move(rows[i]));
-    if (effect) {
-      if (auto fits = check_collection(write.engine, write.actions[i], *effect); !fits) {
-        effect = failure_of(std::move(fits));
-      }
-    }
+    Result<WriteEffect> effect =
+        evaluate_within_limit(write.engine, write.actions[i], std::move(rows[i]));
     if (effect) {
       if (write.actions[i].action == TransactAction::kPut ||
           write.actions[i].action == TransactAction::kUpdate) {

@@ -56,12 +56,8 @@ void run(std::unique_ptr<SingleWrite> write) {
     write->answer(Failure(service_error(std::move(before).error())));
     return;
   }
-  Result<WriteEffect> effect = evaluate_write(write->action, std::move(before->front()));
-  if (effect) {
-    if (auto fits = check_collection(write->engine, write->action, *effect); !fits) {
-      effect = failure_of(std::move(fits));
-    }
-  }
+  Result<WriteEffect> effect =
+      evaluate_within_limit(write->engine, write->action, std::move(before->front()));
   if (effect) {
     const int64_t time_ms = write->action.table->log_space() != 0 ? write->engine.now_ms() : 0;
     apply_effect(write->action, *effect, time_ms, **transaction);

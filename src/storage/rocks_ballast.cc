@@ -35,13 +35,13 @@ uint64_t Ballast::free_bytes() const {
   return env_.GetFreeSpace(directory_.string(), &free).ok() ? free : UINT64_MAX / 4;
 }
 
-bool Ballast::resize(uint64_t from, uint64_t to) const {
+// Where it fails, it stays as it is: callers look at what is free.
+void Ballast::resize(uint64_t from, uint64_t to) const {
   const int file = open((directory_ / kName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return false;
+  if (file < 0) return;
   const auto size = static_cast<off_t>(to);
-  const bool done = to < from ? ftruncate(file, size) == 0 : fallocate(file, 0, 0, size) == 0;
+  [[maybe_unused]] const int done = to < from ? ftruncate(file, size) : fallocate(file, 0, 0, size);
   close(file);
-  return done;
 }
 
 void Ballast::restore() {

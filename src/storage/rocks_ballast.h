@@ -41,7 +41,7 @@ class Ballast {
   [[nodiscard]] std::unique_lock<std::mutex> make_room(uint64_t bytes, For what);
 
  private:
-  bool resize(uint64_t from, uint64_t to) const;
+  void resize(uint64_t from, uint64_t to) const;
 
   rocksdb::Env& env_;
   const std::filesystem::path directory_;
