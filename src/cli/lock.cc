@@ -77,6 +77,7 @@ int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
           const sigset_t& signals) {
   const std::chrono::milliseconds look =
       std::min(std::chrono::milliseconds(200), milliseconds_of(flags.lease_seconds) / 10);
+  int previous = 0;
   for (;;) {
     const int signal = next_signal(signals, look);
     if (const auto status = child.status()) return *status;
@@ -84,12 +85,14 @@ int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
     const bool resumes = stop && child.settle_stop(*stop);
     if (!lease.held()) break;
     // What comes while the command is stopped is there when it goes on: just afterward it could be
-    // about to repeat its read, which the handler of a shell would not end. SIGCONT would undo
-    // another stop.
+    // about to repeat its read, which the handler of a shell would not end. But SIGCONT undoes a
+    // stop that waits: one that is sent here, and one sent just before, as the command's read of
+    // the terminal stopped it.
     const bool forwards = signal > 0 && signal != SIGCHLD;
     if (forwards && signal != SIGTSTP) child.send(signal);
     if (resumes) child.resume();
-    if (forwards && signal == SIGTSTP) child.send(signal);
+    if (signal == SIGTSTP || (resumes && previous == SIGTSTP)) child.send(SIGTSTP);
+    previous = signal;
   }
   child.end(milliseconds_of(flags.grace_seconds));
   return report({.code = Code::kLost,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,19 +41,19 @@ class Terminal {
   void type(std::string_view text) const { (void)!write(descriptor_, text.data(), text.size()); }
 
   // Reads until what was not yet read holds `text`, and takes all up to its end. False if the
-  // program ends before, or shows nothing for a minute.
-  bool shows(std::string_view text) {
+  // program ends before, or shows nothing for `patience`.
+  bool shows(std::string_view text, std::chrono::milliseconds patience = std::chrono::minutes(1)) {
     for (;;) {
       if (const auto at = unread_.find(text); at != std::string::npos) {
         unread_.erase(0, at + text.size());
         return true;
       }
-      if (!read_more()) return false;
+      if (!read_more(patience)) return false;
     }
   }
   // What was not yet read, to the end of the program.
   std::string rest() {
-    while (read_more()) {
+    while (read_more(std::chrono::minutes(1))) {
     }
     return unread_;
   }
@@ -66,10 +67,9 @@ class Terminal {
   }
 
  private:
-  bool read_more() {
-    constexpr int kPatienceMs = 60'000;
+  bool read_more(std::chrono::milliseconds patience) {
     pollfd readable{.fd = descriptor_, .events = POLLIN, .revents = 0};
-    if (poll(&readable, 1, kPatienceMs) <= 0) return false;
+    if (poll(&readable, 1, static_cast<int>(patience.count())) <= 0) return false;
     std::array<char, 4096> buffer{};
     const ssize_t count = read(descriptor_, buffer.data(), buffer.size());
     if (count <= 0) return false;
