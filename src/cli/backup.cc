@@ -81,7 +81,7 @@ void add_backup(CLI::App& app, Invocation& invocation) {
                    "files with the original: copy it elsewhere to survive the loss of the disk")
       ->type_name("BACKUP")
       ->required();
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_backup(*flags); }; });
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "api/wire.h"
+
 namespace stator::cli {
 namespace {
 
@@ -17,9 +19,16 @@ constexpr const char* kFooter =
     "Exit status: 0 done, 1 failed, 2 wrong usage. `stator COMMAND --help` lists a command's "
     "flags.";
 
-void complain(std::string_view message) {
-  const std::string line = "stator: " + one_line(message) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+bool errors_as_json = false;  // of this process, once --json is parsed
+
+void complain(const Error& error) {
+  const std::string message = one_line(error.message);
+  const std::string line = errors_as_json
+                               ? wire::item_to_plain_json({{"error", code_name(error.code)},
+                                                           {"message", message},
+                                                           {"retryable", error.retryable()}})
+                               : "stator: " + message;
+  std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 // The command that the arguments had reached when they went wrong, as one would type it.
@@ -52,10 +61,6 @@ int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
-std::chrono::milliseconds milliseconds_of(double seconds) {
-  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
-}
-
 std::string one_line(std::string_view text) {
   std::string line(text);
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
@@ -65,14 +70,20 @@ std::string one_line(std::string_view text) {
 }
 
 int report(const Error& error) {
-  complain(error.code == Code::kUnavailable ? error.message + "; is the server running?"
-                                            : error.message);
+  Error shown = error;
+  if (error.code == Code::kUnavailable) shown.message += "; is the server running?";
+  complain(shown);
   return error.code == Code::kInvalidArgument ? kUsage : kFailure;
 }
 
 int report_usage(std::string_view complaint) {
-  complain(complaint);
+  complain({.code = Code::kInvalidArgument, .message = std::string(complaint)});
   return kUsage;
+}
+
+void add_json_flag(CLI::App& command, bool& json) {
+  command.add_flag_callback(
+      "--json", [&json] { json = errors_as_json = true; }, "Print one JSON object per line");
 }
 
 int run_program(int argc, const char* const* argv) {
@@ -94,13 +105,11 @@ int run_program(int argc, const char* const* argv) {
     }
     const int status = invocation.run();
     if (std::fflush(stdout) != 0 && status == kSuccess) {
-      complain("standard output could not be written; is the disk full or the reader gone?");
-      return kFailure;
+      return report({.code = Code::kIo, .message = "could not write to standard output"});
     }
     return status;
   } catch (const std::exception& error) {
-    complain(error.what());
-    return kFailure;
+    return report({.code = Code::kInternalServerError, .message = error.what()});
   }
 }
 

@@ -205,7 +205,7 @@ void add_export(CLI::App& app, Invocation& invocation) {
       ->type_name("json|ion")
       ->check(CLI::IsMember({"json", "ion"}).description(""))
       ->capture_default_str();
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback([&invocation, flags] {
     invocation.run = [flags] {
       const StopSignals stop;

@@ -351,7 +351,7 @@ void add_import(CLI::App& app, Invocation& invocation) {
       ->add_option("--checkpoint", flags->checkpoint,
                    "Keeps how far it has come: the same command goes on from there")
       ->type_name("FILE");
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_import(*flags); }; });
 }

@@ -100,7 +100,7 @@ void add_restore(CLI::App& app, Invocation& invocation) {
   command->add_option("directory", flags->directory, "The data directory, which must not exist")
       ->type_name("DIR")
       ->required();
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_restore(*flags); }; });
 }

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "server/server.h"
 
 namespace stator::cli {
@@ -28,9 +29,9 @@ struct ServeFlags {
   std::string credentials;
   std::vector<std::string> allowed_hosts;
   std::string buckets;
-  double idle_seconds = 120;
-  double request_seconds = 30;
-  double expire_seconds = 1;
+  std::chrono::milliseconds idle_timeout{120'000};
+  std::chrono::milliseconds request_timeout{30'000};
+  std::chrono::milliseconds expire_every{1'000};
 };
 
 // A connection is a file descriptor, and the usual limit is there for programs that use select().
@@ -54,9 +55,9 @@ int serve(const ServeFlags& flags) {
   if (!listen) return report(listen.error());
   server::ServerOptions options{.listen = std::move(*listen),
                                 .threads = flags.threads,
-                                .idle_timeout = milliseconds_of(flags.idle_seconds),
-                                .request_timeout = milliseconds_of(flags.request_seconds),
-                                .sweep_interval = milliseconds_of(flags.expire_seconds)};
+                                .idle_timeout = flags.idle_timeout,
+                                .request_timeout = flags.request_timeout,
+                                .sweep_interval = flags.expire_every};
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   options.memory_bytes = flags.memory_mb != 0 ? flags.memory_mb << 20 : usable_memory_bytes();
   options.cache_bytes = flags.cache_mb << 20;
@@ -127,17 +128,14 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("MB")
       ->check(CLI::Range(0, 1'048'576).description(""))
       ->capture_default_str();
-  const auto add_seconds = [&](const char* name, double& value, const char* description) {
-    command->add_option(name, value, description)
-        ->type_name("SECONDS")
-        ->check(CLI::Range(0.1, 86'400.0).description(""))
-        ->capture_default_str();
+  using std::chrono::milliseconds;
+  const auto add_timeout = [&](const char* name, milliseconds& value, const char* description) {
+    add_duration(*command, name, value, description, milliseconds(100), kDay);
   };
-  add_seconds("--idle-timeout", flags->idle_seconds,
-              "Connections without a request are closed after this");
-  add_seconds("--request-timeout", flags->request_seconds,
-              "For a request to arrive whole, and for an answer to be taken further");
-  add_seconds("--expire-every", flags->expire_seconds, "How often expired items are deleted");
+  add_timeout("--idle-timeout", flags->idle_timeout, "Close connections idle for this long");
+  add_timeout("--request-timeout", flags->request_timeout,
+              "Time for a request to arrive, and for a client to read more of a response");
+  add_timeout("--expire-every", flags->expire_every, "Interval between deletions of expired items");
   command
       ->add_option("--credentials", flags->credentials,
                    "Accept the signatures of this file's access keys alone (AWS's credentials file "

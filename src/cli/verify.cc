@@ -107,7 +107,7 @@ void add_verify(CLI::App& app, Invocation& invocation) {
                    "rows")
       ->type_name("DIR")
       ->required();
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->footer("Exit status: 0 nothing is wrong, 1 something is, or it cannot be read.");
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_verify(*flags); }; });
