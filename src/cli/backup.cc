@@ -52,7 +52,7 @@ int run_backup(const BackupFlags& flags) {
   if (error || flags.target.empty()) return report_usage("the backup needs a path");
   auto made = std::async(std::launch::async, [&] { return make_backup(flags.data, target); });
   {
-    Progress progress("backup", bytes_in(flags.data));
+    Progress progress("backup", ProgressUnit::kBytes, bytes_in(flags.data));
     while (made.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
       progress.advance_to(bytes_in(target));
     }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "api/wire.h"
+#include "cli/suggestion.h"
 
 namespace stator::cli {
 namespace {
@@ -45,16 +47,41 @@ Typed typed_command(const CLI::App& app) {
   return typed;
 }
 
+// What can follow a command: its subcommands, and the long names of its options.
+std::vector<std::string> words_of(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::App* subcommand : command.get_subcommands({})) {
+    if (!subcommand->get_name().empty()) words.push_back(subcommand->get_name());
+    if (subcommand->get_name().empty())
+      std::ranges::copy(words_of(*subcommand), std::back_inserter(words));
+  }
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  }
+  return words;
+}
+
 int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error);  // --help and --version
   }
   const Typed typed = typed_command(app);
   std::string complaint = error.what();
-  const std::vector<std::string> unknown = app.remaining(true);
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
-      !unknown.empty() && typed.command->get_require_subcommand_min() > 0) {
-    complaint = typed.text + " has no subcommand '" + unknown.front() + "'";
+  // What follows a mistyped flag is often its value.
+  std::vector<std::string> unknown = app.remaining(true);
+  std::ranges::stable_partition(unknown,
+                                [](const std::string& word) { return word.starts_with("--"); });
+  std::erase(unknown, "--");
+  const auto is = [&](CLI::ExitCodes code) {
+    return error.get_exit_code() == static_cast<int>(code);
+  };
+  const bool needs_subcommand =
+      is(CLI::ExitCodes::RequiredError) && typed.command->get_require_subcommand_min() > 0;
+  if (!unknown.empty() && (needs_subcommand || is(CLI::ExitCodes::ExtrasError))) {
+    complaint = needs_subcommand ? "unknown command '" + typed.text + " " + unknown.front() + "'"
+                                 : "unexpected argument '" + unknown.front() + "'";
+    const std::string meant = nearest(unknown.front(), words_of(*typed.command));
+    if (!meant.empty()) complaint += "; did you mean '" + meant + "'?";
   }
   return report_usage(one_line(complaint) + " (see " + typed.text + " --help)");
 }

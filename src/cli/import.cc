@@ -113,7 +113,7 @@ class Import {
   Result<ImportedItems> run(const transfer::Bucket& bucket, const std::vector<std::string>& files,
                             const std::stop_token& stop) {
     STATOR_TRY(reached_, checkpoint_.load());
-    Progress progress("import", 0);
+    Progress progress("import", ProgressUnit::kItems, 0);
     for (const std::string& file : files) {
       if (file < reached_.file) continue;
       if (file != reached_.file) reached_.position = 0;

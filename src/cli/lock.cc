@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 #include <stop_token>
 #include <thread>
@@ -140,15 +141,18 @@ class Interruption {
 
 Result<Lease> acquire(Semaphore& semaphore, const LockFlags& flags, const sigset_t& signals) {
   Interruption interruption(signals);
-  auto lease = semaphore.acquire(
-      flags.name,
-      {.permits = flags.permits,
-       .lease = flags.lease,
-       .wait = flags.wait.count() < 0 ? kWaitForEver : std::chrono::nanoseconds(flags.wait),
-       .user = flags.user,
-       .order = flags.fifo ? Order::kFifo : Order::kAny,
-       .renewal = Renewal::kBackground},
-      interruption.token());
+  AcquireOptions options{.permits = flags.permits,
+                         .lease = flags.lease,
+                         .user = flags.user,
+                         .order = flags.fifo ? Order::kFifo : Order::kAny,
+                         .renewal = Renewal::kBackground};
+  // Without a wait first, to report the holder.
+  auto lease = semaphore.acquire(flags.name, options, interruption.token());
+  if (!lease && lease.error().code == Code::kHeld && flags.wait.count() != 0) {
+    std::fprintf(stderr, "stator: waiting: %s\n", one_line(lease.error().message).c_str());
+    options.wait = flags.wait.count() < 0 ? kWaitForEver : std::chrono::nanoseconds(flags.wait);
+    lease = semaphore.acquire(flags.name, options, interruption.token());
+  }
   if (const int signal = interruption.end(); signal > 0) {
     if (lease) (void)lease->release();
     end_by(signal, false);

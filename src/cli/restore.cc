@@ -44,7 +44,7 @@ class Workshop {
 Result<void> copy_backup(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::optional<Progress> progress;
   return copy_data_directory(from, to, [&](uint64_t done, uint64_t total) {
-    if (!progress) progress.emplace("restore", static_cast<int64_t>(total));
+    if (!progress) progress.emplace("restore", ProgressUnit::kBytes, static_cast<int64_t>(total));
     progress->advance_to(static_cast<int64_t>(done));
   });
 }

@@ -312,7 +312,7 @@ int import(const SensorFlags& flags) {
                      [&](Client& client) {
                        std::error_code unknown;
                        const auto size = std::filesystem::file_size(options.file.path, unknown);
-                       Progress progress("importing " + options.file.path,
+                       Progress progress("importing " + options.file.path, ProgressUnit::kBytes,
                                          unknown ? 0 : static_cast<int64_t>(size));
                        const auto imported = import_readings(
                            client, options, [&](int64_t bytes) { progress.advance_to(bytes); },

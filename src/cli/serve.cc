@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
+#include "cli/endpoint.h"
 #include "server/server.h"
 
 namespace stator::cli {
@@ -22,6 +24,7 @@ struct ServeFlags {
   std::string data = "./stator-data";
   bool memory = false;
   std::string listen = "127.0.0.1:8000";
+  int port = -1;  // -1: that of `listen`
   std::string durability = "sync";
   int threads = 0;
   std::size_t memory_mb = 0;
@@ -50,9 +53,33 @@ sigset_t stop_signals() {
   return signals;
 }
 
+// The first line is for scripts, which read the address from it.
+void greet(const ServeFlags& flags, const std::string& url) {
+  std::printf("listening on %s\n", url.c_str());
+  if (flags.memory) {
+    std::puts("tables are in memory and end with this process");
+  } else {
+    std::error_code unknown;
+    const std::filesystem::path directory = std::filesystem::absolute(flags.data, unknown);
+    std::printf("tables are in %s; an acknowledged write survives %s\n",
+                one_line(unknown ? flags.data : directory.lexically_normal().string()).c_str(),
+                flags.durability == "sync" ? "loss of power" : "the end of this process only");
+  }
+  if (flags.credentials.empty()) {
+    std::puts("any access key and region are accepted, from this machine only");
+  } else {
+    std::printf("requests are signed with a key of %s\n", one_line(flags.credentials).c_str());
+  }
+  std::printf("try: %sstator tables%s\n",
+              flags.credentials.empty() ? "" : "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… ",
+              url == kLocalEndpoint ? "" : (" --endpoint " + url).c_str());
+  std::fflush(stdout);
+}
+
 int serve(const ServeFlags& flags) {
   auto listen = server::parse_listen_address(flags.listen);
   if (!listen) return report(listen.error());
+  if (flags.port >= 0) listen->port = static_cast<uint16_t>(flags.port);
   server::ServerOptions options{.listen = std::move(*listen),
                                 .threads = flags.threads,
                                 .idle_timeout = flags.idle_timeout,
@@ -78,8 +105,7 @@ int serve(const ServeFlags& flags) {
   raise_descriptor_limit();
   const auto server = server::Server::start(options);
   if (!server) return report(server.error());
-  std::printf("listening on %s\n", (*server)->url().c_str());
-  std::fflush(stdout);
+  greet(flags, (*server)->url());
 
   int received = 0;
   sigwait(&signals, &received);
@@ -101,9 +127,13 @@ void add_serve(CLI::App& app, Invocation& invocation) {
           ->capture_default_str();
   command->add_flag("--memory", flags->memory, "Keep the tables in memory, gone with the server")
       ->excludes(data);
-  command->add_option("--listen", flags->listen, "Address and port; port 0 is a free one")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
+  auto* listen =
+      command->add_option("--listen", flags->listen, "Address and port; port 0 is a free one");
+  listen->type_name("HOST:PORT")->capture_default_str();
+  command->add_option("--port", flags->port, "Port on 127.0.0.1; 0 is a free one")
+      ->type_name("PORT")
+      ->check(CLI::Range(0, 65'535).description(""))
+      ->excludes(listen);
   command
       ->add_option(
           "--durability", flags->durability,

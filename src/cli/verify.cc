@@ -79,7 +79,8 @@ Result<VerifyReport> verify_directory(const std::filesystem::path& directory) {
   std::optional<Progress> progress;
   std::string_view last;
   return verify(*store, [&](std::string_view doing, uint64_t done, uint64_t total) {
-    if (doing != last) progress.emplace(std::string(doing), static_cast<int64_t>(total));
+    if (doing != last)
+      progress.emplace(std::string(doing), ProgressUnit::kBytes, static_cast<int64_t>(total));
     last = doing;
     progress->advance_to(static_cast<int64_t>(done));
   });

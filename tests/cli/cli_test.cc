@@ -47,7 +47,10 @@ TEST(Cli, WithoutACommandShowsItsHelpAsAnError) {
 TEST(Cli, RefusesFlagsThatItDoesNotKnow) {
   expect_refusal({"--frobnicate"}, 2, "--frobnicate");
   expect_refusal({"frobnicate"}, 2, "frobnicate");
-  expect_refusal({"serve", "--frobnicate"}, 2, "--frobnicate (see stator serve --help)");
+  expect_refusal({"qurey", "Orders"}, 2, "'qurey'; did you mean 'query'? (see stator --help)");
+  expect_refusal({"scan", "Orders", "--cuont"}, 2, "did you mean '--count'?");
+  expect_refusal({"serve", "--frobnicate"}, 2,
+                 "unexpected argument '--frobnicate' (see stator serve --help)");
   expect_refusal({"serve", "stray"}, 2, "stray");
   expect_refusal({"serve", "--listen"}, 2, "--listen");
   expect_refusal({"serve", "--durability", "maybe"}, 2, "maybe");
@@ -69,9 +72,19 @@ TEST(Serve, AnswersUntilItIsToldToStop) {
     EXPECT_THAT(connection.read_answer().body, StartsWith("healthy"));
     server.process().send_signal(signal);
     EXPECT_EQ(server.process().wait(), 0);
-    EXPECT_THAT(server.process().out(), IsEmpty());
+    EXPECT_THAT(server.process().out(),
+                AllOf(StartsWith("tables are in memory"), HasSubstr("\nany access key"),
+                      HasSubstr("\ntry: stator tables --endpoint http://127.0.0.1:")));
     EXPECT_THAT(server.process().err(), IsEmpty());
   }
+}
+
+TEST(Serve, ListensOnAPort) {
+  const Serving server({"--memory"});
+  expect_refusal({"serve", "--memory", "--port", std::to_string(server.port())}, 1,
+                 "127.0.0.1:" + std::to_string(server.port()));
+  expect_refusal({"serve", "--memory", "--port", "65536"}, 2, "--port");
+  expect_refusal({"serve", "--memory", "--port", "1", "--listen", "127.0.0.1:1"}, 2, "--listen");
 }
 
 TEST(Serve, NamesABusyPort) {

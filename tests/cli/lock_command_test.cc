@@ -91,9 +91,11 @@ TEST(LockCommandOfAServer, RefusesASecondHolderThatDoesNotWait) {
   const std::vector<std::string> flags = where.flags();
   expect_refusal({"lock", "run", "nightly", flags[0], flags[1], "--wait", "0", "--", "echo", "no"},
                  1, "nightly is held by ann (fence 1");
-  expect_refusal(
-      {"lock", "run", "nightly", flags[0], flags[1], "--wait", "100ms", "--", "echo", "no"}, 1,
-      "nightly is still held by ann");
+  const Ran waited = run_stator(
+      {"lock", "run", "nightly", flags[0], flags[1], "--wait", "100ms", "--", "echo", "no"});
+  EXPECT_EQ(waited.status, 1);
+  EXPECT_THAT(waited.err, MatchesRegex("stator: waiting: nightly is held by ann[^\n]*\n"
+                                       "stator: nightly is still held by ann[^\n]*\n"));
   expect_refusal(
       {"lock", "run", "nightly", flags[0], flags[1], "--wait", "0", "-E", "9", "--", "echo", "no"},
       9, "nightly is held by ann");

@@ -222,7 +222,7 @@ TEST(RecipeCommand, SaysWhereTheTablesMustBe) {
   for (const char* command : {"toggle", "lock", "feed", "sensor"}) {
     expect_refusal({command}, 2, "A subcommand is required (see stator " + std::string(command));
     expect_refusal({command, "frobnicate"}, 2,
-                   "stator " + std::string(command) + " has no subcommand 'frobnicate' (see");
+                   "unknown command 'stator " + std::string(command) + " frobnicate' (see");
   }
 }
 
