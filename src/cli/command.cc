@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/wire.h"
+#include "cli/completion.h"
 #include "cli/suggestion.h"
 
 namespace stator::cli {
@@ -47,20 +48,6 @@ Typed typed_command(const CLI::App& app) {
   return typed;
 }
 
-// What can follow a command: its subcommands, and the long names of its options.
-std::vector<std::string> words_of(const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::App* subcommand : command.get_subcommands({})) {
-    if (!subcommand->get_name().empty()) words.push_back(subcommand->get_name());
-    if (subcommand->get_name().empty())
-      std::ranges::copy(words_of(*subcommand), std::back_inserter(words));
-  }
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-  }
-  return words;
-}
-
 int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error);  // --help and --version
@@ -80,7 +67,9 @@ int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (!unknown.empty() && (needs_subcommand || is(CLI::ExitCodes::ExtrasError))) {
     complaint = needs_subcommand ? "unknown command '" + typed.text + " " + unknown.front() + "'"
                                  : "unexpected argument '" + unknown.front() + "'";
-    const std::string meant = nearest(unknown.front(), words_of(*typed.command));
+    std::vector<std::string> words = subcommands_of(*typed.command);
+    std::ranges::copy(options_of(*typed.command), std::back_inserter(words));
+    const std::string meant = nearest(unknown.front(), words);
     if (!meant.empty()) complaint += "; did you mean '" + meant + "'?";
   }
   return report_usage(one_line(complaint) + " (see " + typed.text + " --help)");
@@ -120,6 +109,11 @@ int run_program(int argc, const char* const* argv) {
     app.set_version_flag("--version", std::string("stator ") + STATOR_VERSION);
     Invocation invocation;
     add_commands(app, invocation);
+    if (argc > 1 && std::string_view(argv[1]) == kCompleteCommand) {
+      const std::vector<std::string> words(argv + 2, argv + argc);
+      for (const std::string& word : complete(app, words)) std::puts(word.c_str());
+      return kSuccess;
+    }
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

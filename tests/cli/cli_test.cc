@@ -79,6 +79,32 @@ TEST(Serve, AnswersUntilItIsToldToStop) {
   }
 }
 
+TEST(Cli, CompletesCommandLines) {
+  const auto complete = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "__complete");
+    const Ran ran = run_stator(std::move(words));
+    EXPECT_EQ(ran.status, 0);
+    return ran.out;
+  };
+  EXPECT_EQ(complete({"qu"}), "query\n");
+  EXPECT_THAT(complete({""}), AllOf(HasSubstr("serve\n"), HasSubstr("lock\n")));
+  EXPECT_EQ(complete({"lock", "r"}), "run\n");
+  EXPECT_EQ(complete({"scan", "Orders", "--end"}), "--endpoint\n");
+  EXPECT_EQ(complete({"scan", "Orders", "--output", "d"}), "dynamodb\n");
+  EXPECT_EQ(complete({"serve", "--data", ""}), "");  // a file
+  EXPECT_EQ(complete({"lock", "run", "n", "--", ""}), "");
+  EXPECT_EQ(complete({"no", "such"}), "");
+}
+
+TEST(Cli, CompletesInBash) {
+  Process process({"bash", "-c",
+                   "PATH=\"$(dirname \"$0\"):$PATH\"; source <(stator completion bash); "
+                   "COMP_WORDS=(stator sensor roll); COMP_CWORD=2; _stator; echo \"$COMPREPLY\"",
+                   STATOR_BINARY});
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_EQ(process.out(), "rollups\n");
+}
+
 TEST(Serve, ListensOnAPort) {
   const Serving server({"--memory"});
   expect_refusal({"serve", "--memory", "--port", std::to_string(server.port())}, 1,
