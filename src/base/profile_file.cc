@@ -46,7 +46,7 @@ Result<std::vector<ProfileSection>> parse_profiles(std::string_view text) {
     if (!indented) {
       outer = value.empty() ? name : "";
     } else if (!outer.empty()) {
-      name = outer + "." + name;
+      name.insert(0, outer + ".");
     }
     sections.back().settings.push_back(
         {.line = number, .name = std::move(name), .value = std::string(value)});

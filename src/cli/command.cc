@@ -48,28 +48,35 @@ Typed typed_command(const CLI::App& app) {
   return typed;
 }
 
+// The first argument that parsing did not expect; empty if there is none. A flag comes before a
+// word, which is often its value.
+std::string unknown_word(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining(true);
+  std::erase(words, "--");
+  const auto flag =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with("--"); });
+  if (flag != words.end()) return *flag;
+  return words.empty() ? "" : words.front();
+}
+
 int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error);  // --help and --version
   }
   const Typed typed = typed_command(app);
   std::string complaint = error.what();
-  // What follows a mistyped flag is often its value.
-  std::vector<std::string> unknown = app.remaining(true);
-  std::ranges::stable_partition(unknown,
-                                [](const std::string& word) { return word.starts_with("--"); });
-  std::erase(unknown, "--");
+  const std::string unknown = unknown_word(app);
   const auto is = [&](CLI::ExitCodes code) {
     return error.get_exit_code() == static_cast<int>(code);
   };
   const bool needs_subcommand =
       is(CLI::ExitCodes::RequiredError) && typed.command->get_require_subcommand_min() > 0;
   if (!unknown.empty() && (needs_subcommand || is(CLI::ExitCodes::ExtrasError))) {
-    complaint = needs_subcommand ? "unknown command '" + typed.text + " " + unknown.front() + "'"
-                                 : "unexpected argument '" + unknown.front() + "'";
+    complaint = needs_subcommand ? "unknown command '" + typed.text + " " + unknown + "'"
+                                 : "unexpected argument '" + unknown + "'";
     std::vector<std::string> words = subcommands_of(*typed.command);
     std::ranges::copy(options_of(*typed.command), std::back_inserter(words));
-    const std::string meant = nearest(unknown.front(), words);
+    const std::string meant = nearest(unknown, words);
     if (!meant.empty()) complaint += "; did you mean '" + meant + "'?";
   }
   return report_usage(one_line(complaint) + " (see " + typed.text + " --help)");

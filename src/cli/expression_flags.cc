@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/expression_flags.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <utility>
 #include <vector>
@@ -18,7 +20,7 @@ void add_pairs(CLI::App& command, const std::string& flag, const std::string& fo
     for (const std::string& one : all) {
       const std::size_t equals = one.find('=');
       if (equals == one.npos || equals == 0) {
-        throw CLI::ValidationError(flag, "'" + one + "' is not " + form);
+        throw CLI::ValidationError(flag, fmt::format("'{}' is not {}", one, form));
       }
       pairs.insert_or_assign(one.substr(0, equals), one.substr(equals + 1));
     }
