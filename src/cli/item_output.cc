@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace stator::cli {
 namespace {
 
 constexpr std::size_t kCellMax = 40;
+constexpr std::array kFormats = {"table", "lines", "json", "dynamodb", "csv"};
 
 bool starts_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -79,12 +81,17 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size
   return text;
 }
 
+bool is_output_format(std::string_view text) {
+  return std::ranges::find(kFormats, text) != kFormats.end();
+}
+
 void add_output_flag(CLI::App& command, std::string& format) {
   command
       .add_option("--output", format,
                   "How items are printed. Default: table on a terminal, lines (of JSON) otherwise")
       ->type_name("table|lines|json|dynamodb|csv")
-      ->check(CLI::IsMember({"table", "lines", "json", "dynamodb", "csv"}).description(""));
+      ->check(CLI::IsMember(std::vector<std::string>(kFormats.begin(), kFormats.end()))
+                  .description(""));
 }
 
 ItemOutput::ItemOutput(std::FILE* file, const std::string& format, std::vector<std::string> first)

@@ -13,6 +13,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stator/client.h"
@@ -23,6 +24,7 @@ class App;
 
 namespace stator::cli {
 
+bool is_output_format(std::string_view text);
 // Adds --output; `format` is empty if it is not given.
 void add_output_flag(CLI::App& command, std::string& format);
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator tables, describe: which tables there are, and what one is like.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "api/enums.h"
 #include "api/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
-#include "cli/item_output.h"
 #include "cli/key_arguments.h"
-#include "stator/recipes/time.h"
 
 namespace stator::cli {
 namespace {
@@ -21,13 +16,6 @@ struct TableFlags {
   std::string table;
   bool json = false;
 };
-
-std::string size_text(int64_t bytes) {
-  if (bytes < 1'000) return fmt::format("{} B", bytes);
-  if (bytes < 1'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);
-  if (bytes < 1'000'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
-}
 
 int list_tables(const TableFlags& flags) {
   const auto client = open_client(flags.where, Missing::kFail);
@@ -46,33 +34,6 @@ int list_tables(const TableFlags& flags) {
   return kSuccess;
 }
 
-std::string projection_text(const Projection& projection) {
-  if (projection.type == ProjectionType::kAll) return "all attributes";
-  if (projection.type == ProjectionType::kKeysOnly) return "keys only";
-  std::string text = "keys";
-  for (const std::string& name : projection.non_key_attributes) text += ", " + name;
-  return text;
-}
-
-std::string billing_text(const TableDescription& table) {
-  if (table.billing_mode == BillingMode::kPayPerRequest) return "on demand";
-  return fmt::format("provisioned: {} read units, {} write units per second", table.throughput.read,
-                     table.throughput.write);
-}
-
-using Rows = std::vector<std::vector<std::string>>;
-
-void add_indexes(const TableDescription& table, const std::vector<IndexDescription>& indexes,
-                 const char* kind, Rows& rows) {
-  for (const IndexDescription& index : indexes) {
-    rows.push_back(
-        {kind, fmt::format("{}: {}; {}; {} items, {}; {}", index.definition.name,
-                           key_text(table, index.definition.key_schema),
-                           projection_text(index.definition.projection), index.item_count,
-                           size_text(index.size_bytes), wire::enum_name(index.status))});
-  }
-}
-
 int describe(const TableFlags& flags) {
   const auto client = open_client(flags.where, Missing::kFail);
   if (!client) return report(client.error());
@@ -82,23 +43,11 @@ int describe(const TableFlags& flags) {
     std::printf("%s\n", wire::to_json(*described).c_str());
     return kSuccess;
   }
-  const TableDescription& table = described->table;
-  const Time created =
-      std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(table.created_ms));
-  Rows rows = {{"table", table.table},
-               {"status", std::string(wire::enum_name(table.status))},
-               {"key", key_text(table, table.key_schema)},
-               {"items", fmt::format("{}, {}", table.item_count, size_text(table.size_bytes))},
-               {"billing", billing_text(table)}};
-  add_indexes(table, table.global_indexes, "global index", rows);
-  add_indexes(table, table.local_indexes, "local index", rows);
-  if (table.stream && table.latest_stream_arn) rows.push_back({"stream", *table.latest_stream_arn});
+  std::string text = table_text(described->table);
   const auto expiry = (*client)->describe_time_to_live({.table = flags.table});
-  if (expiry && !expiry->attribute.empty()) rows.push_back({"time to live", expiry->attribute});
-  if (table.deletion_protection) rows.push_back({"protection", "cannot be deleted"});
-  rows.push_back({"created", created.text()});
-  rows.push_back({"ARN", table.arn});
-  std::fputs(aligned(rows, 400).c_str(), stdout);
+  if (expiry && !expiry->attribute.empty())
+    text += "time to live  " + one_line(expiry->attribute) + "\n";
+  std::fputs(text.c_str(), stdout);
   return kSuccess;
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "cli/stator_program.h"
+#include "cli/terminal.h"
 
 namespace stator::test {
 namespace {
@@ -152,6 +153,81 @@ TEST_P(DataCommands, RunStatements) {
               Prints("{\"city\":\"Ulm; B\"}\n"));
   expect_failure({"sql", "SELECT FROM"}, 1, "Statement wasn't well formed");
   expect_failure({"sql", ";"}, 2, "the statement is empty");
+}
+
+TEST_P(DataCommands, TypeStatementsInAShell) {
+  const auto shell = [&](const std::string& input) {
+    std::vector<std::string> command = {"sh", "-c", "printf %s \"$1\" | \"$0\" shell $2 $3",
+                                        STATOR_BINARY, input};
+    for (const std::string& flag : where_.flags()) command.push_back(flag);
+    Process process(command);
+    const int status = process.wait();
+    return Ran{.status = status, .out = process.out(), .err = process.err()};
+  };
+  EXPECT_THAT(shell("SELECT nr FROM Orders\n WHERE who = 'bob'; SELECT nr FROM Orders WHERE\nwho = "
+                    "'none; ';\n.output csv\nSELECT nr FROM Orders WHERE who = 'bob'"),
+              Prints("{\"nr\":1}\nnr\r\n1\r\n"));
+  EXPECT_THAT(shell(".tables\n.exit\n.tables\n"), Prints("Orders\n"));
+  EXPECT_THAT(shell(".describe Orders\n").out, HasSubstr("key           who (S), nr (N)\n"));
+  EXPECT_THAT(shell(".help\n").out, HasSubstr(".describe TABLE"));
+  const Ran failed = shell("SELECT * FROM Absent;\n.nonsense\n.output x\n.tables\n");
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_EQ(failed.out, "Orders\n");
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("Requested resource not found"),
+                                HasSubstr("unknown command '.nonsense'"),
+                                HasSubstr("'x' is not table, lines")));
+}
+
+TEST_P(DataCommands, ExplainStatements) {
+  const auto plan = [&](const std::string& statement) {
+    std::vector<std::string> command = {"sh", "-c", "echo \"EXPLAIN $1\" | \"$0\" shell $2 $3",
+                                        STATOR_BINARY, statement};
+    for (const std::string& flag : where_.flags()) command.push_back(flag);
+    Process process(command);
+    process.wait();
+    return process.out() + process.err();
+  };
+  EXPECT_THAT(plan("SELECT * FROM Orders WHERE who = 'ann' AND nr > 1"),
+              MatchesRegex("plan      Query: reads partitions of table Orders by who \\(S\\), nr "
+                           "\\(N\\)\nitems     2 in 1 page\ncapacity  0.5 read units\ntime "
+                           "     [0-9]+ ms\n"));
+  EXPECT_THAT(plan("SELECT * FROM Orders WHERE who = 'ann' OR who IN ['bob', 'eve']"),
+              HasSubstr("Query: "));
+  EXPECT_THAT(plan("SELECT * FROM Orders WHERE who = 'ann' OR nr = 1"),
+              AllOf(HasSubstr("Scan: reads all of table Orders"), HasSubstr("items     4 in")));
+  EXPECT_THAT(plan("SELECT * FROM Orders WHERE NOT who = 'ann'"), HasSubstr("Scan: "));
+  EXPECT_THAT(plan("SELECT * FROM \"Orders\".\"by-city\" WHERE city = 'Bonn'"),
+              HasSubstr("Query: reads partitions of index by-city of table Orders by city (S)"));
+  EXPECT_THAT(plan("DELETE FROM Orders WHERE who = 'ann' AND nr = 1"),
+              HasSubstr("writes one item of table Orders by its key"));
+  EXPECT_EQ(stator({"get", "Orders", "ann", "1"}).status, 0);
+  EXPECT_THAT(plan("SELEKT"), HasSubstr("stator: "));
+}
+
+TEST(DataCommandsAlone, EditStatementsOnATerminal) {
+  const Where where(true);
+  const std::vector<std::string> at = where.flags();
+  const std::string csv = where.path("t.csv");
+  std::ofstream(csv) << "id\na\n";
+  ASSERT_EQ(run_stator({"import", "Things", csv, "--key", "id:S", at[0], at[1]}).status, 0);
+  const std::string command = "XDG_STATE_HOME=" + where.path("state") + " TERM=xterm exec " +
+                              std::string(STATOR_BINARY) + " shell " + at[0] + " " + at[1];
+  {
+    Terminal terminal({"sh", "-c", command});
+    ASSERT_TRUE(terminal.shows("stator> "));
+    terminal.type("SELECT id FROM Th\t");
+    EXPECT_TRUE(terminal.shows("ings"));  // the rest of the name
+    terminal.type("\n;\n");
+    EXPECT_TRUE(terminal.shows("id\r\na\r\n"));
+    terminal.type(".exit\n");
+    EXPECT_EQ(terminal.wait(), 0);
+  }
+  Terminal terminal({"sh", "-c", command});
+  ASSERT_TRUE(terminal.shows("stator> "));
+  terminal.type("\x1b[A");  // the line before
+  EXPECT_TRUE(terminal.shows(".exit"));
+  terminal.type("\n");
+  EXPECT_EQ(terminal.wait(), 0);
 }
 
 TEST(DataCommandsAlone, ReadAnItemAndStatementsFromStandardInput) {

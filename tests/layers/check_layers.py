@@ -23,7 +23,7 @@ ALLOWED = {
     "nats": {"base"},
     "mariadb": {"base"},
     "server": {"protocol", "engine", "api", "storage", "value", "http", "base"},
-    "cli": {"server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "http", "base"},
+    "cli": {"partiql", "expression", "server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "http", "base"},
 }
 # A library's headers, and where they may be included.
 LIBRARIES = {

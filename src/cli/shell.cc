@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator shell: PartiQL statements and a few commands, one after another.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include "cli/aws_settings.h"
+#include "cli/commands.h"
+#include "cli/endpoint.h"
+#include "cli/explain.h"
+#include "cli/item_output.h"
+#include "cli/key_arguments.h"
+#include "cli/line_editor.h"
+#include "cli/statements.h"
+
+namespace stator::cli {
+namespace {
+
+struct ShellFlags {
+  EndpointFlags where;
+  std::string output;
+};
+
+constexpr std::size_t kStatementMax = 1UL << 20;
+constexpr std::array kWords = {"SELECT",  "FROM",    "WHERE",  "INSERT", "INTO", "VALUE",
+                               "UPDATE",  "SET",     "REMOVE", "DELETE", "AND",  "OR",
+                               "NOT",     "BETWEEN", "IN",     "ORDER",  "BY",   "EXISTS",
+                               "EXPLAIN", "DESC",    "ASC"};
+constexpr const char* kHelp = R"(Statements end with ";":
+  SELECT * FROM Orders WHERE customer = 'ann';
+  EXPLAIN SELECT * FROM Orders;    how it is read, and what it costs
+Commands:
+  .tables              list the tables
+  .describe TABLE      show a table's keys and indexes
+  .output FORMAT       table, lines, json, dynamodb or csv
+  .help                show this
+  .exit                end (or Ctrl-D)
+)";
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return result;
+}
+
+std::filesystem::path history_file() {
+  const std::string state = environment_variable("XDG_STATE_HOME");
+  if (!state.empty()) return std::filesystem::path(state) / "stator" / "history";
+  const std::string home = environment_variable("HOME");
+  if (home.empty()) return {};
+  return std::filesystem::path(home) / ".local" / "state" / "stator" / "history";
+}
+
+class Shell {
+ public:
+  Shell(Client& client, std::string output) : client_(client), output_(std::move(output)) {}
+
+  // False if a statement or a command failed.
+  bool run() {
+    (void)load_names();
+    LineEditor editor([this](std::string_view word) { return complete(word); }, history_file());
+    if (isatty(STDIN_FILENO) == 1) std::puts("Type .help for help.");
+    std::string text;
+    while (!ended_) {
+      const auto line = editor.read(text.empty() ? "stator> " : "   ...> ");
+      if (!line) break;
+      if (text.empty() && line->starts_with('.')) {
+        check(command(*line));
+        continue;
+      }
+      text += *line + "\n";
+      if (text.size() > kStatementMax) {
+        check(fail(Code::kInvalidArgument, "the statement is larger than 1 MB"));
+        text.clear();
+      }
+      run_complete_statements(text);
+    }
+    for (const std::string& statement : split_statements(text)) check(execute(statement));
+    return !failed_;
+  }
+
+ private:
+  void check(const Result<void>& result) {
+    if (result) return;
+    (void)report(result.error());
+    failed_ = true;
+  }
+
+  // Runs what ends with a semicolon, and leaves the rest in `text`.
+  void run_complete_statements(std::string& text) {
+    const std::size_t end = text.find_last_not_of(" \t\r\n");
+    if (end == text.npos) return text.clear();
+    if (text[end] != ';') return;
+    // The semicolon can be part of a text that is not closed yet.
+    std::vector<std::string> with_mark = split_statements(text + "x");
+    if (with_mark.empty() || with_mark.back() != "x") return;
+    with_mark.pop_back();
+    text.clear();
+    for (const std::string& statement : with_mark) check(execute(statement));
+  }
+
+  Result<void> execute(const std::string& statement) {
+    constexpr std::string_view kExplain = "EXPLAIN ";
+    if (upper(statement.substr(0, kExplain.size())) == kExplain) {
+      return print_explanation(statement.substr(kExplain.size()));
+    }
+    ItemOutput output(stdout, output_);
+    ExecuteStatementRequest request{.statement = statement};
+    do {
+      STATOR_TRY(ExecuteStatementResult page, client_.execute_statement(request));
+      for (Item& item : page.items) {
+        for (const auto& [name, value] : item) names_.insert(name);
+        output.add(std::move(item));
+      }
+      request.next_token = std::move(page.next_token);
+    } while (request.next_token);
+    return {};
+  }
+
+  Result<void> print_explanation(const std::string& statement) {
+    STATOR_TRY(const auto lines, explain(client_, statement));
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [name, text] : lines) rows.push_back({name, text});
+    std::fputs(aligned(rows, 400).c_str(), stdout);
+    return {};
+  }
+
+  Result<void> command(const std::string& line) {
+    const std::size_t space = std::min(line.find(' '), line.size());
+    const std::string name = line.substr(0, space);
+    const std::size_t begin = line.find_first_not_of(' ', space);
+    std::string argument = begin == line.npos ? "" : line.substr(begin);
+    argument.erase(argument.find_last_not_of(' ') + 1);
+    if (name == ".tables") {
+      STATOR_CHECK_OK(load_names());
+      for (const std::string& table : tables_) std::puts(one_line(table).c_str());
+    } else if (name == ".describe") {
+      STATOR_TRY(const DescribeTableResult found, client_.describe_table({.table = argument}));
+      std::fputs(table_text(found.table).c_str(), stdout);
+    } else if (name == ".output") {
+      if (!is_output_format(argument)) {
+        return fail(Code::kInvalidArgument,
+                    "'" + argument + "' is not table, lines, json, dynamodb or csv");
+      }
+      output_ = argument;
+    } else if (name == ".help") {
+      std::fputs(kHelp, stdout);
+    } else if (name == ".exit") {
+      ended_ = true;
+    } else {
+      return fail(Code::kInvalidArgument, "unknown command '" + name + "'; type .help for help");
+    }
+    return {};
+  }
+
+  // Tables, indexes and key attributes, for completion.
+  Result<void> load_names() {
+    tables_.clear();
+    ListTablesRequest request;
+    do {
+      STATOR_TRY(const ListTablesResult page, client_.list_tables(request));
+      tables_.insert(tables_.end(), page.tables.begin(), page.tables.end());
+      request.exclusive_start_table = page.last_evaluated_table;
+    } while (request.exclusive_start_table);
+    constexpr std::size_t kDescribedMax = 50;
+    for (const std::string& table : tables_) {
+      if (&table - tables_.data() >= static_cast<std::ptrdiff_t>(kDescribedMax)) break;
+      const auto found = client_.describe_table({.table = table});
+      if (!found) continue;
+      for (const AttributeDefinition& attribute : found->table.attributes) {
+        names_.insert(attribute.name);
+      }
+      for (const auto* indexes : {&found->table.global_indexes, &found->table.local_indexes}) {
+        for (const IndexDescription& index : *indexes) names_.insert(index.definition.name);
+      }
+    }
+    return {};
+  }
+
+  std::vector<std::string> complete(std::string_view word) const {
+    std::vector<std::string> words;
+    const auto add = [&](const std::string& one) {
+      if (one.starts_with(word)) words.push_back(one);
+    };
+    for (const char* command : {".tables", ".describe", ".output", ".help", ".exit"}) add(command);
+    std::ranges::for_each(tables_, add);
+    std::ranges::for_each(names_, add);
+    const std::string shouted = upper(word);
+    for (const std::string keyword : kWords) {
+      if (!word.empty() && keyword.starts_with(shouted)) words.push_back(keyword);
+    }
+    return words;
+  }
+
+  Client& client_;
+  std::string output_;
+  std::vector<std::string> tables_;
+  std::set<std::string, std::less<>> names_;
+  bool ended_ = false;
+  bool failed_ = false;
+};
+
+int run_shell(const ShellFlags& flags) {
+  const auto client = open_client(flags.where, Missing::kFail);
+  if (!client) return report(client.error());
+  const bool succeeded = Shell(**client, flags.output).run();
+  // A person has seen the errors; a script needs the status.
+  return succeeded || isatty(STDIN_FILENO) == 1 ? kSuccess : kFailure;
+}
+
+}  // namespace
+
+void add_shell(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<ShellFlags>();
+  CLI::App* command =
+      app.add_subcommand("shell", "Type PartiQL statements, with history and completion");
+  add_endpoint_flags(*command, flags->where);
+  add_output_flag(*command, flags->output);
+  command->callback(
+      [&invocation, flags] { invocation.run = [flags] { return run_shell(*flags); }; });
+}
+
+}  // namespace stator::cli
