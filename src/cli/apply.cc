@@ -211,8 +211,8 @@ int apply(const ApplyFlags& flags) {
 
 void add_apply(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<ApplyFlags>();
-  CLI::App* command =
-      app.add_subcommand("apply", "Make the tables what a CloudFormation or SAM template says");
+  CLI::App* command = app.add_subcommand(
+      "apply", "Create and change tables as a CloudFormation or SAM template defines them");
   command
       ->add_option("template", flags->path,
                    "The template, YAML or JSON; - for standard input. A table without a TableName "
@@ -224,7 +224,7 @@ void add_apply(CLI::App& app, Invocation& invocation) {
                    "A parameter's value, instead of its default; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--dry-run", flags->dry_run, "Say what is missing or differs, change nothing");
+  command->add_flag("--dry-run", flags->dry_run, "Print the differences without changing anything");
   add_json_flag(*command, flags->json);
   command->callback([&invocation, flags] { invocation.run = [flags] { return apply(*flags); }; });
 }

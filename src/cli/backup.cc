@@ -70,8 +70,8 @@ int run_backup(const BackupFlags& flags) {
 
 void add_backup(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<BackupFlags>();
-  CLI::App* command = app.add_subcommand(
-      "backup", "Copy a data directory to a new one, while a server runs on it or not");
+  CLI::App* command =
+      app.add_subcommand("backup", "Copy a data directory, even while a server uses it");
   command->add_option("--data", flags->data, "The data directory")
       ->type_name("DIR")
       ->capture_default_str();

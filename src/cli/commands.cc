@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 
+#include "cli/examples.h"
+
 namespace stator::cli {
 
 void add_commands(CLI::App& app, Invocation& invocation) {
@@ -26,6 +28,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_verify(app, invocation);
   add_recover(app, invocation);
   add_completion(app, invocation);
+  add_examples(app);
 }
 
 }  // namespace stator::cli

@@ -129,7 +129,6 @@ void add_completion(CLI::App& app, Invocation& invocation) {
       ->type_name("bash|zsh|fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""));
-  command->footer("Example: source <(stator completion bash)");
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return print_script(*flags); }; });
 }

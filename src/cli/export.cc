@@ -191,8 +191,8 @@ Result<void> export_table(const ExportFlags& flags, const std::stop_token& stop)
 
 void add_export(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<ExportFlags>();
-  CLI::App* command = app.add_subcommand(
-      "export", "Write a table's items as the files of one of DynamoDB's exports to S3");
+  CLI::App* command =
+      app.add_subcommand("export", "Write a table's items in the files of a DynamoDB export to S3");
   command->add_option("table", flags->table, "The table")->type_name("TABLE")->required();
   command
       ->add_option("directory", flags->directory,

@@ -170,13 +170,13 @@ int run_worker(const FeedFlags& flags) {
 
 void add_feed(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<FeedFlags>();
-  CLI::App* feed = app.add_subcommand("feed", "Posts, newest first, delivered to followers");
+  CLI::App* feed = app.add_subcommand("feed", "Feeds: posts, newest first, delivered to followers");
   feed->require_subcommand(1);
   const auto add = [&](const char* name, const char* description, int (*action)(const FeedFlags&)) {
     CLI::App* leaf = add_action(*feed, name, description, invocation,
                                 [flags, action] { return action(*flags); });
     add_recipe_flags(*leaf, *flags, "Feeds");
-    leaf->add_option("--followers-table", flags->followers_table, "Who follows whom")
+    leaf->add_option("--followers-table", flags->followers_table, "Table of followers")
         ->type_name("NAME")
         ->capture_default_str();
     leaf->add_option("--merge-over", flags->merge_over,
@@ -184,28 +184,30 @@ void add_feed(CLI::App& app, Invocation& invocation) {
         ->type_name("FOLLOWERS")
         ->capture_default_str();
     leaf->add_flag("--stream-outbox", flags->stream,
-                   "Posts to deliver are found in the table's stream instead of an index");
+                   "Find posts to deliver in the table's stream instead of an index");
     return leaf;
   };
-  const auto add_user = [&](CLI::App* leaf) { leaf->add_option("user", flags->user)->required(); };
+  const auto add_user = [&](CLI::App* leaf) {
+    leaf->add_option("user", flags->user, "The reader")->required();
+  };
   const auto add_author = [&](CLI::App* leaf) {
-    leaf->add_option("author", flags->author)->required();
+    leaf->add_option("author", flags->author, "The author")->required();
   };
   const auto add_page = [&](CLI::App* leaf) {
-    leaf->add_option("--limit", flags->limit, "Entries a page")->capture_default_str();
-    leaf->add_option("--cursor", flags->cursor, "Where the last page ended");
+    leaf->add_option("--limit", flags->limit, "Entries per page")->capture_default_str();
+    leaf->add_option("--cursor", flags->cursor, "Position from an earlier page");
   };
-  CLI::App* leaf = add("post", "Publish a post; answers its id", post);
+  CLI::App* leaf = add("post", "Publish a post; prints its id", post);
   add_author(leaf);
-  leaf->add_option("content", flags->content)->required();
-  leaf->add_option("--id", flags->post, "The post's id, which makes it safe to repeat");
+  leaf->add_option("content", flags->content, "Text of the post")->required();
+  leaf->add_option("--id", flags->post, "Id of the post, so that the command can be repeated");
   add_nats_flags(*leaf, flags->sources, false);
   leaf = add("edit", "Replace the content of a post", edit);
   add_author(leaf);
   leaf->add_option("id", flags->post, "The post's id")->required();
-  leaf->add_option("content", flags->content)->required();
+  leaf->add_option("content", flags->content, "Text of the post")->required();
   add_nats_flags(*leaf, flags->sources, false);
-  leaf = add("read", "A user's feed, newest first", read_feed);
+  leaf = add("read", "Print a user's feed, newest first", read_feed);
   add_user(leaf);
   add_page(leaf);
   add_mysql_flags(*leaf, flags->sources);
@@ -215,22 +217,23 @@ void add_feed(CLI::App& app, Invocation& invocation) {
   add_nats_flags(*leaf, flags->sources, false);
   leaf = add("trim", "Delete all but the newest posts of a user's feed", trim);
   add_user(leaf);
-  leaf->add_option("--keep", flags->keep, "How many stay")->required();
-  leaf = add("follow", "Get an author's later posts", follow);
+  leaf->add_option("--keep", flags->keep, "Posts to keep")->required();
+  leaf = add("follow", "Follow an author", follow);
   add_user(leaf);
   add_author(leaf);
-  leaf->add_option("--backfill", flags->backfill, "And so many of the newest that were posted")
+  leaf->add_option("--backfill", flags->backfill,
+                   "Also deliver this many of the author's newest posts")
       ->capture_default_str();
-  leaf = add("unfollow", "Get no more of them", unfollow);
+  leaf = add("unfollow", "Stop following an author", unfollow);
   add_user(leaf);
   add_author(leaf);
-  leaf = add("followers", "Who follows an author", followers);
+  leaf = add("followers", "List the followers of an author", followers);
   add_author(leaf);
   add_page(leaf);
   add_mysql_flags(*leaf, flags->sources);
-  leaf = add("deliver", "Deliver what waits, and end", deliver);
+  leaf = add("deliver", "Deliver the pending posts, then end", deliver);
   add_mysql_flags(*leaf, flags->sources);
-  leaf = add("worker", "Deliver what comes, until stopped", run_worker);
+  leaf = add("worker", "Deliver posts as they are published, until stopped", run_worker);
   add_nats_flags(*leaf, flags->sources, true);
   add_mysql_flags(*leaf, flags->sources);
   const std::chrono::milliseconds least(100);

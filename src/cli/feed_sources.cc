@@ -48,8 +48,8 @@ Result<std::string> read_password(const std::string& path) {
 void add_nats_flags(CLI::App& command, FeedSources& sources, bool worker) {
   auto* nats = command
                    .add_option("--nats", sources.nats_url,
-                               worker ? "Be woken by this NATS server's JetStream"
-                                      : "Wake the workers through this NATS server's JetStream")
+                               worker ? "Wait for announcements on this NATS server's JetStream"
+                                      : "Announce the post on this NATS server's JetStream")
                    ->type_name("URL");
   const auto add = [&](const char* name, std::string& value, const char* description) {
     command.add_option(name, value, description)
@@ -57,13 +57,13 @@ void add_nats_flags(CLI::App& command, FeedSources& sources, bool worker) {
         ->needs(nats)
         ->capture_default_str();
   };
-  add("--nats-stream", sources.bus.stream, "The stream, made if missing");
-  add("--nats-subject", sources.bus.subject, "The subject of the announcements");
+  add("--nats-stream", sources.bus.stream, "JetStream stream, created if missing");
+  add("--nats-subject", sources.bus.subject, "Subject of the announcements");
   command.add_option("--nats-credentials", sources.bus.credentials_file, "A .creds file")
       ->type_name("FILE")
       ->needs(nats);
   if (!worker) return;
-  add("--nats-durable", sources.bus.durable, "Who shares the announcements");
+  add("--nats-durable", sources.bus.durable, "Name that workers share to divide the announcements");
   add_duration(
       command, "--ack-wait", sources.ack_wait,
       "Redeliver messages that are not acknowledged in this time; set by the first consumer",
@@ -74,7 +74,7 @@ void add_nats_flags(CLI::App& command, FeedSources& sources, bool worker) {
 void add_mysql_flags(CLI::App& command, FeedSources& sources) {
   auto* mysql = command
                     .add_option("--mysql", sources.mysql_address,
-                                "Followers from this MySQL or MariaDB server, or its socket")
+                                "Read followers from this MySQL or MariaDB server, or its socket")
                     ->type_name("HOST[:PORT]|PATH");
   const auto add = [&](const char* name, std::string& value, const char* description) {
     return command.add_option(name, value, description)
@@ -82,13 +82,13 @@ void add_mysql_flags(CLI::App& command, FeedSources& sources) {
         ->needs(mysql)
         ->capture_default_str();
   };
-  add("--mysql-user", sources.mysql.user, "As this user");
-  add("--mysql-password-file", sources.mysql_password_file, "Whose password is the file's text")
+  add("--mysql-user", sources.mysql.user, "User name");
+  add("--mysql-password-file", sources.mysql_password_file, "File with the user's password")
       ->type_name("FILE");
-  add("--mysql-database", sources.mysql.database, "The database");
-  add("--mysql-table", sources.mysql.table, "Its table of followers");
-  add("--mysql-author-column", sources.mysql.author_column, "Who is followed");
-  add("--mysql-follower-column", sources.mysql.follower_column, "By whom");
+  add("--mysql-database", sources.mysql.database, "Database");
+  add("--mysql-table", sources.mysql.table, "Table of followers");
+  add("--mysql-author-column", sources.mysql.author_column, "Column of the followed author");
+  add("--mysql-follower-column", sources.mysql.follower_column, "Column of the follower");
 }
 
 Result<void> open_sources(FeedSources sources, FeedOptions& options) {

@@ -283,7 +283,8 @@ Result<ImportedItems> import_files(const ImportFlags& flags, const std::stop_tok
   std::error_code error;
   const bool is_directory = fs::is_directory(flags.source, error);
   const fs::path source = fs::canonical(flags.source, error);
-  if (error) return fail(Code::kIo, "there is no '" + flags.source + "'");
+  if (error)
+    return fail(Code::kIo, "could not open '" + flags.source + "': no such file or directory");
   STATOR_TRY(const auto bucket,
              transfer::Bucket::open(is_directory ? source : source.parent_path()));
   std::vector<std::string> files = {source.filename().string()};
@@ -317,39 +318,42 @@ int run_import(const ImportFlags& flags) {
 
 void add_import(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<ImportFlags>();
-  CLI::App* command = app.add_subcommand(
-      "import", "Put the items of an export's files, or of CSV files, into a table");
+  CLI::App* command =
+      app.add_subcommand("import", "Put items from export files or CSV files into a table");
   command->add_option("table", flags->table, "The table")->type_name("TABLE")->required();
   command
-      ->add_option("source", flags->source,
-                   "A file, or a directory with all below it. Names tell what files hold: .json "
-                   "(DynamoDB JSON), .ion (text) or .csv, then .gz, .zst or neither")
+      ->add_option(
+          "source", flags->source,
+          "A file, or a directory with subdirectories. The format follows from file names: .json "
+          "(DynamoDB JSON), .ion (text) or .csv, then .gz, .zst or neither")
       ->type_name("PATH")
       ->required();
   add_endpoint_flags(*command, flags->where);
-  command->add_option("--format", flags->format, "What all files hold, whatever their names")
+  command->add_option("--format", flags->format, "Format of all files, regardless of their names")
       ->type_name("DYNAMODB_JSON|ION|CSV")
       ->check(CLI::IsMember({"DYNAMODB_JSON", "ION", "CSV"}).description(""));
-  command->add_option("--compression", flags->compression, "Of all files, whatever their names")
+  command
+      ->add_option("--compression", flags->compression,
+                   "Compression of all files, regardless of their names")
       ->type_name("NONE|GZIP|ZSTD")
       ->check(CLI::IsMember({"NONE", "GZIP", "ZSTD"}).description(""));
-  command->add_option("--delimiter", flags->delimiter, "Between the fields of CSV")
+  command->add_option("--delimiter", flags->delimiter, "Separator of CSV fields")
       ->type_name("CHARACTER")
       ->check(CLI::IsMember({",", ";", ":", "|", "\t", " "}).description(""))
       ->capture_default_str();
   command
       ->add_option("--header", flags->header,
-                   "The columns of CSV, where the first line does not name them")
+                   "Names of the CSV columns, if the first line does not name them")
       ->type_name("NAME,…")
       ->delimiter(',');
   command
       ->add_option("--key", flags->keys,
-                   "The partition key, then the sort key: makes the table where it is missing")
+                   "Partition key, then sort key: creates the table if it is missing")
       ->type_name("NAME:S|N|B")
       ->expected(1, 2);
   command
       ->add_option("--checkpoint", flags->checkpoint,
-                   "Keeps how far it has come: the same command goes on from there")
+                   "File that stores the position, to resume from")
       ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->callback(

@@ -140,7 +140,6 @@ void add_get(CLI::App& app, Invocation& invocation) {
   add_names_flag(*command, flags->expressions);
   add_output_flag(*command, flags->output);
   add_json_flag(*command, flags->json);
-  command->footer("Example: stator get Orders ann 2024-05-01");
 }
 
 void add_put(CLI::App& app, Invocation& invocation) {
@@ -156,8 +155,6 @@ void add_put(CLI::App& app, Invocation& invocation) {
   add_names_flag(*command, flags->expressions);
   add_values_flag(*command, flags->expressions);
   add_json_flag(*command, flags->json);
-  command->footer(
-      R"(Example: stator put Orders '{"customer":"ann","at":"2024-05-01","price":12.5}' --if 'attribute_not_exists(customer)')");
 }
 
 void add_delete(CLI::App& app, Invocation& invocation) {
@@ -168,7 +165,6 @@ void add_delete(CLI::App& app, Invocation& invocation) {
   add_names_flag(*command, flags->expressions);
   add_values_flag(*command, flags->expressions);
   add_json_flag(*command, flags->json);
-  command->footer("Example: stator delete Orders ann 2024-05-01");
 }
 
 }  // namespace stator::cli

@@ -270,33 +270,35 @@ int set_permits(const LockFlags& flags) {
 
 void add_inspection(CLI::App& lock, Invocation& invocation,
                     const std::shared_ptr<LockFlags>& flags) {
-  CLI::App* ls = add_action(lock, "ls", "Who holds what, and who waits in line", invocation,
+  CLI::App* ls = add_action(lock, "ls", "List holders and queues", invocation,
                             [flags] { return list_locks(*flags); });
-  ls->add_option("--user", flags->user, "What this user holds");
+  ls->add_option("--user", flags->user, "Only locks that this user holds");
   ls->add_flag("--expired", flags->expired,
-               "Holders whose lease has run out, by the wall clocks of theirs and this machine");
-  ls->add_option("--limit", flags->limit, "Locks at most")->capture_default_str();
-  ls->add_option("--cursor", flags->cursor, "Where an earlier page ended");
-  CLI::App* show_command = add_action(lock, "show", "Who holds a lock", invocation,
+               "Only holders whose lease has expired by the wall clocks of their and this machine");
+  ls->add_option("--limit", flags->limit, "Locks per page")->capture_default_str();
+  ls->add_option("--cursor", flags->cursor, "Position from an earlier page");
+  CLI::App* show_command = add_action(lock, "show", "Show the holders of a lock", invocation,
                                       [flags] { return show_lock(*flags); });
   CLI::App* break_command =
-      add_action(lock, "break", "Take a lock from its holders; the fence moves on", invocation,
-                 [flags] { return break_lock(*flags); });
-  break_command->add_option("--owner", flags->owner, "From this owner alone, as `show` names it");
-  CLI::App* permits = add_action(lock, "permits", "Give a lock another number of permits",
-                                 invocation, [flags] { return set_permits(*flags); });
+      add_action(lock, "break", "Take a lock from its holders; raises the fencing token",
+                 invocation, [flags] { return break_lock(*flags); });
+  break_command->add_option("--owner", flags->owner,
+                            "Only from this owner, as `show --json` prints it");
+  CLI::App* permits = add_action(lock, "permits", "Change how many can hold a lock", invocation,
+                                 [flags] { return set_permits(*flags); });
   for (CLI::App* command : {ls, show_command, break_command, permits}) {
     add_recipe_flags(*command, *flags, "Locks");
     if (command != ls) command->add_option("name", flags->name, "The lock")->required();
   }
-  permits->add_option("permits", flags->permits, "Holders at most, 1 to 1,000")->required();
+  permits->add_option("permits", flags->permits, "Number of holders, 1 to 1,000")->required();
 }
 
 }  // namespace
 
 void add_lock(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<LockFlags>();
-  CLI::App* lock = app.add_subcommand("lock", "Only one at a time, on any number of machines");
+  CLI::App* lock =
+      app.add_subcommand("lock", "Locks: limit how many processes do something at a time");
   lock->require_subcommand(1);
   CLI::App* run_command = add_action(
       *lock, "run",
@@ -309,9 +311,10 @@ void add_lock(CLI::App& app, Invocation& invocation) {
   add_recipe_flags(*run_command, *flags, "Locks");
   run_command->add_option("name", flags->name, "The lock")->required();
   run_command
-      ->add_option("command", flags->command,
-                   "The command; it has $STATOR_LOCK, the lock's name, and $STATOR_FENCE, a "
-                   "number that grows with each holder")
+      ->add_option(
+          "command", flags->command,
+          "The command; its environment has the lock's name in STATOR_LOCK and the fencing "
+          "token in STATOR_FENCE")
       ->type_name("TEXT")
       ->required();
   run_command->add_option("--user", flags->user, "Display name of the holder");
@@ -331,9 +334,10 @@ void add_lock(CLI::App& app, Invocation& invocation) {
       ->type_name("STATUS")
       ->check(CLI::Range(0, 255).description(""))
       ->capture_default_str();
-  run_command->add_option("--permits", flags->permits, "Holders at most, the same for all")
+  run_command
+      ->add_option("--permits", flags->permits, "Number of concurrent holders, the same for all")
       ->capture_default_str();
-  run_command->add_flag("--fifo", flags->fifo, "Wait in line");
+  run_command->add_flag("--fifo", flags->fifo, "Wait in a queue");
   add_inspection(*lock, invocation, flags);
 }
 

@@ -93,8 +93,8 @@ int run_restore(const RestoreFlags& flags) {
 void add_restore(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<RestoreFlags>();
   CLI::App* command =
-      app.add_subcommand("restore", "Make a new data directory of a backup, and verify it");
-  command->add_option("backup", flags->backup, "What `stator backup` made")
+      app.add_subcommand("restore", "Create a data directory from a backup, and verify it");
+  command->add_option("backup", flags->backup, "The backup, as `stator backup` created it")
       ->type_name("BACKUP")
       ->required();
   command->add_option("directory", flags->directory, "The data directory, which must not exist")

@@ -53,7 +53,8 @@ int print_pages(const SearchFlags& flags, const std::vector<std::string>& first,
   int64_t examined = 0;
   double units = 0;
   {
-    ItemOutput output(stdout, flags.output, first);
+    const bool lines = flags.json && flags.output.empty();
+    ItemOutput output(stdout, lines ? "lines" : flags.output, first);
     do {
       request.limit = page_limit(flags, printed);
       auto page = next(request);
@@ -253,16 +254,11 @@ void add_query(CLI::App& app, Invocation& invocation) {
       ->type_name("VALUE")
       ->excludes(begins_with);
   command->add_flag("--reverse", flags->reverse, "From the highest sort key to the lowest");
-  command->footer(
-      "Example: stator query Orders ann --from 2024-05 --filter 'price > :p' --value ':p=10' "
-      "--reverse --limit 5");
 }
 
 void add_scan(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<SearchFlags>();
-  CLI::App* command =
-      add_search(app, invocation, "scan", "Print the items of a table", flags, scan);
-  command->footer("Example: stator scan Orders --output csv > orders.csv");
+  add_search(app, invocation, "scan", "Print the items of a table", flags, scan);
 }
 
 }  // namespace stator::cli

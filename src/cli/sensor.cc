@@ -347,17 +347,16 @@ void add_place(CLI::App& leaf, Location& place, bool whole) {
 
 // The flags live as long as the program.
 void add_layout(CLI::App& leaf, SensorFlags& flags) {
-  leaf.add_option("--layout", flags.layout, "Of the table: indexed, or location-items")
+  leaf.add_option("--layout", flags.layout, "Layout of the table")
       ->check(CLI::IsMember({"indexed", "location-items"}))
       ->capture_default_str();
-  leaf.add_option("--location-keys", flags.location_keys,
-                  "Of the index: composed, or attributes (several a key)")
+  leaf.add_option("--location-keys", flags.location_keys, "Keys of the location index")
       ->check(CLI::IsMember({"composed", "attributes"}))
       ->capture_default_str();
   leaf.add_option_function<std::vector<std::string>>(
           "--city-shards",
           [&flags](const std::vector<std::string>& all) { take_shards(all, flags.city_shards); },
-          "A city with many sensors and the number of its partitions; default: as stored")
+          "Number of partitions of a city with many sensors; default: as stored")
       ->type_name("CITY=N");
   const auto add_retention = [&](const char* name, std::chrono::milliseconds& value,
                                  const char* description) {
@@ -370,13 +369,13 @@ void add_layout(CLI::App& leaf, SensorFlags& flags) {
 
 void add_file(CLI::App& leaf, SensorFlags& flags) {
   leaf.add_option("sensor", flags.sensor_and_file,
-                  "The sensor, if there is no --sensor-column; the file, - being standard input")
+                  "The sensor, unless --sensor-column is given, and the file; - is standard input")
       ->type_name("[SENSOR] FILE")
       ->expected(1, 2)
       ->required();
   leaf.add_option("--sensor-column", flags.file.sensor_column, "The column of sensors");
   leaf.add_option("--unit-column", flags.file.unit_column, "The column of units");
-  leaf.add_flag("--restart", flags.restart, "From the start of the file in any case");
+  leaf.add_flag("--restart", flags.restart, "Start from the beginning of the file");
   leaf.add_option("--time", flags.file.time_column, "The column of times")->capture_default_str();
   leaf.add_option("--value", flags.file.value_column, "The column of values")->required();
 }
@@ -385,7 +384,8 @@ void add_file(CLI::App& leaf, SensorFlags& flags) {
 
 void add_sensor(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<SensorFlags>();
-  CLI::App* sensor = app.add_subcommand("sensor", "Sensors by place, their readings by time");
+  CLI::App* sensor =
+      app.add_subcommand("sensor", "Sensors by location, and their readings by time");
   sensor->require_subcommand(1);
   const auto add_leaf = [&](const char* name, const char* description,
                             int (*action)(const SensorFlags&)) {
@@ -403,10 +403,9 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
     leaf->add_option("--cursor", flags->cursor, "Where the last page ended");
   };
   const auto add_check = [&](CLI::App* leaf) {
-    leaf->add_option("--unit", flags->file.unit, "Of the values");
-    leaf->add_flag("--unchecked", flags->unchecked, "Take readings of unregistered sensors too");
-    leaf->add_option("--duplicates", flags->duplicates,
-                     "A second reading of one time: replace, keep-first or refuse")
+    leaf->add_option("--unit", flags->file.unit, "Unit of the values");
+    leaf->add_flag("--unchecked", flags->unchecked, "Accept readings of unregistered sensors");
+    leaf->add_option("--duplicates", flags->duplicates, "Second reading of the same time")
         ->check(CLI::IsMember({"replace", "keep-first", "refuse"}))
         ->capture_default_str();
   };
@@ -422,23 +421,23 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
   CLI::App* leaf = add_leaf("add", "Register a sensor", add);
   add_id(leaf);
   add_place(*leaf, flags->place, true);
-  leaf->add_option("--type", flags->type, "What it measures");
-  add_id(add_leaf("get", "Where a sensor is", get));
-  leaf = add_leaf("move", "Put a sensor elsewhere", move);
+  leaf->add_option("--type", flags->type, "Kind of sensor");
+  add_id(add_leaf("get", "Show a sensor", get));
+  leaf = add_leaf("move", "Change a sensor's location", move);
   add_id(leaf);
   add_place(*leaf, flags->place, true);
   leaf->add_option("--version", flags->version, "Only if it is of this version");
-  add_id(
-      add_leaf("decommission", "Take a sensor from its place and keep its history", decommission));
+  add_id(add_leaf("decommission", "Remove a sensor from its location; keeps its readings",
+                  decommission));
   leaf = add_leaf("record", "Store one reading", record);
   add_id(leaf);
   leaf->add_option("value", flags->value, "A number")->required();
   leaf->add_option("--at", flags->at, "When it was read (RFC 3339; now)");
   add_check(leaf);
-  leaf = add_leaf("latest", "A sensor and its newest readings", latest_readings);
+  leaf = add_leaf("latest", "Show a sensor and its newest readings", latest_readings);
   add_id(leaf);
   leaf->add_option("-n,--limit", flags->limit, "How many")->capture_default_str();
-  leaf = add_leaf("readings", "A sensor's readings, newest first", readings);
+  leaf = add_leaf("readings", "Print a sensor's readings, newest first", readings);
   add_id(leaf);
   add_range(leaf);
   add_page(leaf);
@@ -446,17 +445,16 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
   add_id(leaf);
   add_period(leaf);
   add_range(leaf);
-  leaf = add_leaf("rollups", "A sensor's roll-ups, newest first", roll_ups);
+  leaf = add_leaf("rollups", "Print a sensor's roll-ups, newest first", roll_ups);
   add_id(leaf);
   add_period(leaf);
   add_range(leaf);
   add_page(leaf);
   add_leaf("settings", "Show or change the settings that the table stores for all", settings);
-  leaf = add_leaf("at", "The sensors at a place, of any precision", at);
+  leaf = add_leaf("at", "List the sensors at a location or below it", at);
   add_place(*leaf, flags->place, false);
   add_page(leaf);
-  leaf =
-      add_leaf("import", "Store the readings of a CSV file; goes on where it was stopped", import);
+  leaf = add_leaf("import", "Store the readings of a CSV file; resumes if it was stopped", import);
   add_file(*leaf, *flags);
   add_check(leaf);
 }

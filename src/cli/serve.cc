@@ -121,11 +121,10 @@ void add_serve(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<ServeFlags>();
   CLI::App* command =
       app.add_subcommand("serve", "Serve the DynamoDB API over HTTP to any AWS SDK");
-  auto* data =
-      command->add_option("--data", flags->data, "Directory of the tables, made if missing")
-          ->type_name("DIR")
-          ->capture_default_str();
-  command->add_flag("--memory", flags->memory, "Keep the tables in memory, gone with the server")
+  auto* data = command->add_option("--data", flags->data, "Data directory, created if missing")
+                   ->type_name("DIR")
+                   ->capture_default_str();
+  command->add_flag("--memory", flags->memory, "Keep the tables in memory until the server ends")
       ->excludes(data);
   auto* listen =
       command->add_option("--listen", flags->listen, "Address and port; port 0 is a free one");
@@ -135,26 +134,24 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(0, 65'535).description(""))
       ->excludes(listen);
   command
-      ->add_option(
-          "--durability", flags->durability,
-          "sync: an answered write survives loss of power; os: the end of the process only")
+      ->add_option("--durability", flags->durability,
+                   "sync: an acknowledged write survives loss of power; os: it survives the end of "
+                   "the process only")
       ->type_name("sync|os")
       ->check(CLI::IsMember({"sync", "os"}).description(""))
       ->capture_default_str();
-  command->add_option("--threads", flags->threads, "Event loops; 0 is one a core")
+  command->add_option("--threads", flags->threads, "Event loops; 0 is one per core")
       ->type_name("N")
       ->check(CLI::Range(0, 256).description(""))
       ->capture_default_str();
   command
       ->add_option("--memory-limit", flags->memory_mb,
-                   "Memory to use; 0 is what the control group, the resource limits and the "
+                   "Memory to use; 0 is all that the control group, the resource limits and the "
                    "machine allow")
       ->type_name("MB")
       ->check(CLI::Range(0, 1'048'576).description(""))
       ->capture_default_str();
-  command
-      ->add_option("--cache", flags->cache_mb,
-                   "Part of that for data that was read; 0 is an eighth of it")
+  command->add_option("--cache", flags->cache_mb, "Part of it for cached data; 0 is an eighth")
       ->type_name("MB")
       ->check(CLI::Range(0, 1'048'576).description(""))
       ->capture_default_str();
@@ -168,8 +165,8 @@ void add_serve(CLI::App& app, Invocation& invocation) {
   add_timeout("--expire-every", flags->expire_every, "Interval between deletions of expired items");
   command
       ->add_option("--credentials", flags->credentials,
-                   "Accept the signatures of this file's access keys alone (AWS's credentials file "
-                   "form); without it anybody's, on loopback only")
+                   "Only accept signatures of this file's access keys (in the form of AWS's "
+                   "credentials file); without it any key is accepted, on loopback only")
       ->type_name("FILE");
   command
       ->add_option("--allow-host", flags->allowed_hosts,

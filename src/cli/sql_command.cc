@@ -25,7 +25,7 @@ struct SqlFlags {
 constexpr std::size_t kInputMax = 16UL << 20;
 
 Result<void> run_statement(Client& client, const SqlFlags& flags, const std::string& statement) {
-  ItemOutput output(stdout, flags.output);
+  ItemOutput output(stdout, flags.json && flags.output.empty() ? "lines" : flags.output);
   ExecuteStatementRequest request{.statement = statement, .consistent_read = flags.consistent};
   do {
     STATOR_TRY(ExecuteStatementResult page, client.execute_statement(request));
@@ -65,8 +65,6 @@ void add_sql(CLI::App& app, Invocation& invocation) {
   command->add_flag("--consistent", flags->consistent, "Read the latest versions");
   add_output_flag(*command, flags->output);
   add_json_flag(*command, flags->json);
-  command->footer(
-      R"(Example: stator sql "SELECT * FROM Orders WHERE customer = 'ann' AND price > 10")");
   command->callback([&invocation, flags] { invocation.run = [flags] { return run_sql(*flags); }; });
 }
 

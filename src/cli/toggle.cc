@@ -169,19 +169,19 @@ void add_consume(CLI::App& command, ToggleFlags& flags) {
   command.add_option("file", flags.file, "JSON lines {id, state, at, event}; - is standard input")
       ->capture_default_str();
   auto* checkpoint = command.add_option("--checkpoint", flags.checkpoint,
-                                        "Keep the position there, and go on from it");
+                                        "File that stores the position, to resume from");
   checkpoint->type_name("FILE");
   command
       .add_option("--rejects", flags.consume.rejects_file,
-                  "Add what cannot be saved there, with the reason (else standard error)")
+                  "File for events that cannot be saved, with the reason; default: standard error")
       ->type_name("FILE");
-  command.add_option("--parallel", flags.consume.parallel, "Saves at a time, each on a thread")
+  command.add_option("--parallel", flags.consume.parallel, "Concurrent saves")
       ->check(CLI::Range(1, 64).description(""))
       ->capture_default_str();
-  command.add_flag("--exact", flags.exact, "Tell newest from late (1 RCU more a save)");
+  command.add_flag("--exact", flags.exact, "Tell newest from late events, for 1 more RCU per save");
   flags.nats.server.url.clear();
   auto* nats = command.add_option("--nats", flags.nats.server.url,
-                                  "Consume from this NATS server's JetStream instead");
+                                  "Consume from JetStream on this NATS server instead");
   nats->type_name("URL")->excludes(checkpoint);
   const auto add = [&](const char* name, std::string& value, const char* description) {
     command.add_option(name, value, description)
@@ -193,9 +193,9 @@ void add_consume(CLI::App& command, ToggleFlags& flags) {
                 .stream = "TOGGLES",
                 .subject = "toggles.>",
                 .durable = "stator"};
-  add("--nats-stream", flags.nats.stream, "The stream, made if missing");
-  add("--nats-subject", flags.nats.subject, "The subject of the events");
-  add("--nats-durable", flags.nats.durable, "Who shares the stream's events");
+  add("--nats-stream", flags.nats.stream, "JetStream stream, created if missing");
+  add("--nats-subject", flags.nats.subject, "Subject of the events");
+  add("--nats-durable", flags.nats.durable, "Name that consumers share to divide the events");
   add_duration(
       command, "--ack-wait", flags.ack_wait,
       "Redeliver messages that are not acknowledged in this time; set by the first consumer",
@@ -209,32 +209,33 @@ void add_consume(CLI::App& command, ToggleFlags& flags) {
 void add_toggle(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<ToggleFlags>();
   CLI::App* toggle =
-      app.add_subcommand("toggle", "Switches whose events come late, twice and out of order");
+      app.add_subcommand("toggle", "Toggles whose events arrive late, repeatedly and out of order");
   toggle->require_subcommand(1);
   const auto add = [&](const char* name, const char* description,
                        int (*action)(const ToggleFlags&)) {
     CLI::App* leaf = add_action(*toggle, name, description, invocation,
                                 [flags, action] { return action(*flags); });
     add_recipe_flags(*leaf, *flags, "Toggles");
-    leaf->add_flag("--gated", flags->gated,
-                   "Keep accepted events alone: a late one leaves nothing");
+    leaf->add_flag("--gated", flags->gated, "Store only accepted events; discard late ones");
     if (action != consume_events) leaf->add_option("id", flags->id, "The toggle")->required();
     return leaf;
   };
-  CLI::App* save_command = add("save", "Save one switch; answers newest, late or duplicate", save);
+  CLI::App* save_command = add("save", "Save an event; prints newest, late or duplicate", save);
   save_command->add_option("state", flags->state, "on, off, a number or a text")->required();
-  save_command->add_option("--at", flags->at, "When it was switched (RFC 3339; now)");
-  save_command->add_option("--event", flags->event, "The event's id, which makes it idempotent");
-  add("latest", "What holds now", latest_switch);
-  add("as-of", "What held at a time", as_of)->add_option("at", flags->at, "RFC 3339")->required();
-  CLI::App* log = add("history", "The log, newest first", history);
-  log->add_option("--from", flags->from, "From this time on (RFC 3339)");
-  log->add_option("--to", flags->to, "To before this time");
-  log->add_option("--limit", flags->limit, "Switches a page")->capture_default_str();
-  log->add_option("--cursor", flags->cursor, "Where the last page ended");
-  add_consume(
-      *add("consume", "Save published switches as they come, until stopped", consume_events),
-      *flags);
+  save_command->add_option("--at", flags->at, "Time of the event in RFC 3339; default: now");
+  save_command->add_option("--event", flags->event,
+                           "Id of the event, so that it can be saved again");
+  add("latest", "Print the current state", latest_switch);
+  add("as-of", "Print the state at a time", as_of)
+      ->add_option("at", flags->at, "RFC 3339")
+      ->required();
+  CLI::App* log = add("history", "Print the events, newest first", history);
+  log->add_option("--from", flags->from, "Events from this time on, in RFC 3339");
+  log->add_option("--to", flags->to, "Events before this time");
+  log->add_option("--limit", flags->limit, "Events per page")->capture_default_str();
+  log->add_option("--cursor", flags->cursor, "Position from an earlier page");
+  add_consume(*add("consume", "Save events from a file or NATS until stopped", consume_events),
+              *flags);
 }
 
 }  // namespace stator::cli

@@ -109,7 +109,7 @@ void add_verify(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR")
       ->required();
   add_json_flag(*command, flags->json);
-  command->footer("Exit status: 0 nothing is wrong, 1 something is, or it cannot be read.");
+  command->footer("Exit status: 0 if nothing is wrong, otherwise 1.");
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_verify(*flags); }; });
 }

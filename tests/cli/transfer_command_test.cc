@@ -180,7 +180,7 @@ TEST_P(TransferCommand, TellsWhatIsMissing) {
     EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
   };
   refused({"import", "Tab", write("a.json", "")}, 1, "no table 'Tab'; make it first");
-  refused({"import", "Tab", where_.path("nowhere")}, 1, "there is no '");
+  refused({"import", "Tab", where_.path("nowhere")}, 1, "no such file or directory");
   refused({"import", "Tab", write("a.json", ""), "--key", "pk:X"}, 2, "NAME:S, NAME:N or NAME:B");
   fs::create_directory(where_.path("empty"));
   refused({"import", "Tab", where_.path("empty")}, 2, "no files of items");
