@@ -33,7 +33,7 @@ function page(section, title, load) {
 
 route('tables', page('tables', () => 'Tables', () => showTables));
 route('create', page('tables', () => 'Create a table', () => showCreateTable));
-route('tables/:table', (parameters) => { go(`#/tables/${encodeURIComponent(parameters.table)}/overview`, {replace: true}); });
+route('tables/:table', (parameters) => { go(`#/tables/${encodeURIComponent(parameters.table)}/items`, {replace: true}); });
 route('tables/:table/:tab', page('tables', (p) => p.table, async () => (await import('./table.js')).showTable));
 
 // ---- Theme

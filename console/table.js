@@ -7,7 +7,7 @@ import {VIEWS, capacityFields, indexFields} from './table_form.js';
 import {badge, button, checkbox, confirmByName, confirmDialog, count, dataTable, definitions, dialog, field, formOf, h, input, poll, run,
   say, section, select, size, status, time} from './ui.js';
 
-const TABS = [['overview', 'Overview'], ['indexes', 'Indexes']];
+const TABS = [['items', 'Items'], ['overview', 'Overview'], ['indexes', 'Indexes']];
 
 export const keyText = (schema) => schema.map((k) => `${k.AttributeName} (${k.KeyType === 'HASH' ? 'partition' : 'sort'})`).join(', ');
 export const projectionText = ({ProjectionType: type, NonKeyAttributes: names}) =>
@@ -16,7 +16,7 @@ export const allIndexes = (table) => [
   ...(table.GlobalSecondaryIndexes ?? []).map((index) => ({...index, kind: 'global'})),
   ...(table.LocalSecondaryIndexes ?? []).map((index) => ({...index, kind: 'local'}))];
 
-export async function showTable(root, {table: name, tab}) {
+export async function showTable(root, {table: name, tab}, query) {
   const panel = h('div', {class: 'panel'});
   root.append(
     h('div', {class: 'head'}, h('h1', {}, h('a', {class: 'quiet', href: '#/tables'}, 'Tables'), ' / ', h('span', {}, name))),
@@ -25,9 +25,10 @@ export async function showTable(root, {table: name, tab}) {
     panel);
   const table = await describe(name, {fresh: true});
   switch (tab) {
+    case 'items': return (await import('./items.js')).showItems(panel, table, query);
     case 'overview': return showOverview(panel, table);
     case 'indexes': return showIndexes(panel, table);
-    default: return go(href(['tables', name, 'overview']), {replace: true});
+    default: return go(href(['tables', name, 'items']), {replace: true});
   }
 }
 
@@ -173,7 +174,7 @@ async function showIndexes(panel, first) {
     shown = state;
     panel.replaceChildren(h('div', {class: 'head'}, h('h2', {}, 'Indexes'), h('div', {class: 'actions'}, add)),
       dataTable('Indexes', ['Name', 'Kind', 'Status', 'Key', 'Projection', 'Items', 'Size', ''], allIndexes(table).map((index) => [
-        index.IndexName,
+        h('a', {href: href(['tables', TableName, 'items'], {q: JSON.stringify({index: index.IndexName, op: 'Scan'})})}, index.IndexName),
         index.kind, status(index.IndexStatus ?? 'ACTIVE'), keyText(index.KeySchema), projectionText(index.Projection),
         count(index.ItemCount), size(index.IndexSizeBytes),
         index.kind === 'global' ? button('Delete', () => remove(index.IndexName), {'aria-label': `Delete the index ${index.IndexName}`}) : '',

@@ -14,7 +14,7 @@ export const recoveryOf = (output) =>
 function rowOf(name) {
   const cells = Array.from({length: 8}, () => h('td', {}, '…'));
   const row = h('tr', {'data-table': name},
-    h('th', {scope: 'row'}, h('a', {href: href(['tables', name, 'overview'])}, name)), cells);
+    h('th', {scope: 'row'}, h('a', {href: href(['tables', name, 'items'])}, name)), cells);
   const labels = ['Status', 'Items', 'Size', 'Indexes', 'Stream', 'TTL', 'Recovery', 'Protection'];
   cells.forEach((cell, i) => cell.setAttribute('data-label', labels[i]));
   return {row, cells, name};

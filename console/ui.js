@@ -164,11 +164,11 @@ export const confirmDialog = (title, text, acceptText, accept) =>
   dialog({title, body: h('p', {}, text), acceptText, danger: true, accept});
 
 // Asks for a name to be typed before something irreversible.
-export function confirmByName(title, text, name, acceptText, accept) {
+export function confirmByName(title, text, name, acceptText, accept, extra) {
   const typed = input('', {'data-test': 'confirm-name'});
   return dialog({
     title, danger: true, acceptText, accept,
-    body: [h('p', {}, text), field(`Type ${name} to confirm`, typed)],
+    body: [h('p', {}, text), field(`Type ${name} to confirm`, typed), extra],
     ready: ({submit}) => {
       submit.disabled = true;
       typed.addEventListener('input', () => { submit.disabled = typed.value !== name; });

@@ -25,7 +25,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 HERE = pathlib.Path(__file__).parent
-WAIT_S = 60
+WAIT_S = int(os.environ.get("CONSOLE_WAIT_S", "60"))
 TRANSIENT = (NoSuchElementException, StaleElementReferenceException, ElementNotInteractableException,
              ElementClickInterceptedException, AssertionError)
 MARKUP = '<img src=x onerror="document.title=\'owned\'">'
@@ -197,7 +197,7 @@ class ConsoleTest(unittest.TestCase):
             files = [f for f in self.downloads.iterdir() if f.name.endswith(suffix)]
             return files[0] if files else False
         file = self.until(found, f"a download {suffix}")
-        text = self.until(lambda: file.read_text() or False)
+        text = self.until(lambda: file.read_bytes().decode() or False)
         file.unlink()
         return text
 
