@@ -35,6 +35,7 @@ route('tables', page('tables', () => 'Tables', () => showTables));
 route('create', page('tables', () => 'Create a table', () => showCreateTable));
 route('tables/:table', (parameters) => { go(`#/tables/${encodeURIComponent(parameters.table)}/items`, {replace: true}); });
 route('tables/:table/:tab', page('tables', (p) => p.table, async () => (await import('./table.js')).showTable));
+route('partiql', page('partiql', () => 'PartiQL', async () => (await import('./partiql.js')).showPartiql));
 
 // ---- Theme
 
