@@ -7,7 +7,7 @@ import {VIEWS, capacityFields, indexFields} from './table_form.js';
 import {badge, button, checkbox, confirmByName, confirmDialog, count, dataTable, definitions, dialog, field, formOf, h, input, poll, run,
   say, section, select, size, status, time} from './ui.js';
 
-const TABS = [['items', 'Items'], ['overview', 'Overview'], ['indexes', 'Indexes']];
+const TABS = [['items', 'Items'], ['overview', 'Overview'], ['indexes', 'Indexes'], ['stream', 'Stream']];
 
 export const keyText = (schema) => schema.map((k) => `${k.AttributeName} (${k.KeyType === 'HASH' ? 'partition' : 'sort'})`).join(', ');
 export const projectionText = ({ProjectionType: type, NonKeyAttributes: names}) =>
@@ -28,6 +28,7 @@ export async function showTable(root, {table: name, tab}, query) {
     case 'items': return (await import('./items.js')).showItems(panel, table, query);
     case 'overview': return showOverview(panel, table);
     case 'indexes': return showIndexes(panel, table);
+    case 'stream': return (await import('./streams.js')).showStream(panel, table, query);
     default: return go(href(['tables', name, 'items']), {replace: true});
   }
 }
