@@ -24,6 +24,7 @@ function page(section, title, load) {
     Promise.resolve(load()).then(async (draw) => {
       if (ended) return;
       end = (await draw(root, parameters, query)) ?? end;
+      performance.mark('view');
       if (ended) end();
     }).catch((error) => root.replaceChildren(errorBox(error),
       button('Try again', render), ' ', h('a', {href: '#/tables'}, 'All tables')));
@@ -36,6 +37,8 @@ route('create', page('tables', () => 'Create a table', () => showCreateTable));
 route('tables/:table', (parameters) => { go(`#/tables/${encodeURIComponent(parameters.table)}/items`, {replace: true}); });
 route('tables/:table/:tab', page('tables', (p) => p.table, async () => (await import('./table.js')).showTable));
 route('partiql', page('partiql', () => 'PartiQL', async () => (await import('./partiql.js')).showPartiql));
+route('transfers', page('transfers', () => 'Backups and transfers', async () => (await import('./transfers.js')).showTransfers));
+route('import', page('transfers', () => 'Import from a bucket', async () => (await import('./transfers.js')).showImport));
 
 // ---- Theme
 

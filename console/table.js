@@ -7,7 +7,8 @@ import {VIEWS, capacityFields, indexFields} from './table_form.js';
 import {badge, button, checkbox, confirmByName, confirmDialog, count, dataTable, definitions, dialog, field, formOf, h, input, poll, run,
   say, section, select, size, status, time} from './ui.js';
 
-const TABS = [['items', 'Items'], ['overview', 'Overview'], ['indexes', 'Indexes'], ['stream', 'Stream']];
+const TABS = [['items', 'Items'], ['overview', 'Overview'], ['indexes', 'Indexes'], ['stream', 'Stream'], ['backups', 'Backups'],
+  ['exports', 'Exports']];
 
 export const keyText = (schema) => schema.map((k) => `${k.AttributeName} (${k.KeyType === 'HASH' ? 'partition' : 'sort'})`).join(', ');
 export const projectionText = ({ProjectionType: type, NonKeyAttributes: names}) =>
@@ -29,6 +30,8 @@ export async function showTable(root, {table: name, tab}, query) {
     case 'overview': return showOverview(panel, table);
     case 'indexes': return showIndexes(panel, table);
     case 'stream': return (await import('./streams.js')).showStream(panel, table, query);
+    case 'backups': return (await import('./transfers.js')).showTableBackups(panel, table);
+    case 'exports': return (await import('./transfers.js')).showTableExports(panel, table);
     default: return go(href(['tables', name, 'items']), {replace: true});
   }
 }
@@ -121,7 +124,8 @@ async function showOverview(panel, first) {
       if (await confirmDialog('Turn recovery off?', 'Past states of the table can no longer be restored.', 'Turn recovery off', set)) await again();
     });
     return section('Point-in-time recovery', on ? definitions([
-      ['Earliest', time(details.EarliestRestorableDateTime)], ['Period', `${details.RecoveryPeriodInDays ?? 35} days`],]) :
+      ['Earliest', time(details.EarliestRestorableDateTime)], ['Period', `${details.RecoveryPeriodInDays ?? 35} days`],
+      ['Restore', h('a', {href: href(['tables', TableName, 'backups'])}, 'Backups')]]) :
       h('p', {}, 'Off. When it is on, every past state of up to 35 days can be restored.'), h('div', {class: 'actions start'}, toggle));
   }
 

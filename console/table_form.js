@@ -99,7 +99,7 @@ export function tableForm({creation = false} = {}) {
     const fields = indexFields({local, provisioned});
     const title = local ? 'Local index' : 'Global index';
     const box = h('fieldset', {}, h('legend', {}, title), fields.element,
-      button('Remove this index', () => { list.delete(box); box.remove(); }));
+      h('div', {class: 'actions start'}, button('Remove this index', () => { list.delete(box); box.remove(); })));
     list.set(box, {fields, local});
     indexes.append(box);
     fields.name.focus();
