@@ -28,6 +28,7 @@ export function makeBuilder(table, state, names, onRun) {
   let hash = [];
   let range = [];
   const rules = new Map();
+  let made = 0;  // rules, also those that were removed: numbers in labels are unique
 
   function drawKeys() {
     const keys = sourceOf(table, source.value);
@@ -54,7 +55,7 @@ export function makeBuilder(table, state, names, onRun) {
   }
 
   function addRule(rule = {path: '', op: '=', type: 'S', a: '', b: '', not: false}) {
-    const number = rules.size + 1;
+    const number = ++made;
     const path = input(rule.path, {'aria-label': `Attribute of filter ${number}`, list: 'attribute-names', placeholder: 'Attribute, as in a.b[0]'});
     const op = select(OPERATORS, rule.op, {'aria-label': `Operator of filter ${number}`});
     const type = select(RULE_TYPES, rule.type ?? 'S', {'aria-label': `Type of filter ${number}`});

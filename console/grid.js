@@ -42,7 +42,7 @@ export function makeGrid({label, items, keys, onOpen, onSave, onSelect}) {
     }
     const type = typeOf(value);
     const text = shortText(value);
-    cell.dataset.text = shortText(value, 100000);
+    cell.dataset.text = shortText(value, 1000);
     cell.title = `${TYPE_NAMES[type]}: ${shortText(value, 2000)}`;
     cell.replaceChildren(h('span', {class: 'type', 'aria-label': TYPE_NAMES[type]}, type), h('span', {class: `v-${type}`}, text));
   }
@@ -163,6 +163,10 @@ export function makeGrid({label, items, keys, onOpen, onSave, onSelect}) {
       const inner = cell.querySelector('button, input');
       if (inner) inner.click();
       else if (onOpen) edit(cell, cell.item, cell.dataset.name);
+    } else if (event.key === 'a' && (event.ctrlKey || event.metaKey) && onSelect) {
+      event.preventDefault();
+      everything.click();
+      focusCell(cell);
     } else if (event.key === ' ' && onSelect && !event.target.matches('button, input')) {
       event.preventDefault();
       boxes[r].box.click();

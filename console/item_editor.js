@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits one item as JSON, plain or DynamoDB, and writes it on the condition that nobody changed it.
+// Edits one item as JSON, plain or DynamoDB, and writes it on the condition that its attributes are unchanged.
 import {call} from './api.js';
 import {parseItem, printItem} from './values.js';
 import {button, dialog, h, newId} from './ui.js';

@@ -6,7 +6,8 @@ import {codeDialog} from './items.js';
 import {editItem} from './item_editor.js';
 import {completions, locate, tableOf, tokens} from './partiql_text.js';
 import {go, href} from './router.js';
-import {button, errorBox, errorText, h, newId, plural, run, section, units} from './ui.js';
+import {button, errorBox, errorText, field, h, input, newId, plural, run, section, units} from './ui.js';
+import {checkValue, parseJson} from './values.js';
 
 const HISTORY = 'partiql-history';
 const HISTORY_MAX = 100;
@@ -186,6 +187,7 @@ export async function showPartiql(root, _, query) {
   const more = button('Next page', () => run(more, () => load(next)), {hidden: true});
   const runButton = button('Run', () => execute(), {class: 'primary'});
   const consistent = h('input', {type: 'checkbox'});
+  const parameters = input(query.get('parameters') ?? '', {placeholder: '[{"S": "text"}, {"N": "1"}]'});
   const editor = makeEditor(query.get('statement') ?? EXAMPLE, known, () => execute());
 
   function drawHistory() {
@@ -197,12 +199,22 @@ export async function showPartiql(root, _, query) {
     if (!list.length) history.append(h('li', {class: 'empty'}, 'Statements that you run appear here. They stay in this browser.'));
   }
 
+  // The values of the question marks, or undefined if there are none.
+  function readParameters() {
+    if (!parameters.value.trim()) return undefined;
+    try {
+      const list = parseJson(parameters.value);
+      if (!Array.isArray(list)) throw new Error('expected an array');
+      return list.map((value, i) => checkValue(value, `[${i}]`));
+    } catch (error) { throw new Error(`parameters: ${error.message}`); }
+  }
+
   // `from`: the token of a further page. An error is thrown only for those; others are marked.
   async function load(from) {
     const Statement = editor.text.value;
-    const input = {Statement, NextToken: from, ReturnConsumedCapacity: 'TOTAL', ...(/^\s*select\b/i.test(Statement) && {Limit: 100}),
+    const request = {Statement, Parameters: readParameters(), NextToken: from, ReturnConsumedCapacity: 'TOTAL', ...(/^\s*select\b/i.test(Statement) && {Limit: 100}),
       ...(consistent.checked && {ConsistentRead: true})};
-    const {output, ms} = await send('ExecuteStatement', input);
+    const {output, ms} = await send('ExecuteStatement', request);
     page = from ? page + 1 : 1;
     next = output.NextToken;
     more.hidden = !next;
@@ -219,7 +231,7 @@ export async function showPartiql(root, _, query) {
     const statement = editor.text.value;
     await run(runButton, async () => {
       editor.mark(null);
-      go(href(['partiql'], {statement}), {silent: true, replace: query.get('statement') === statement});
+      go(href(['partiql'], {statement, parameters: parameters.value}), {silent: true, replace: query.get('statement') === statement});
       remember(statement);
       drawHistory();
       try { await load(undefined); } catch (error) {
@@ -237,11 +249,16 @@ export async function showPartiql(root, _, query) {
     });
   }
 
+  const showCode = button('Show as', () => run(showCode, async () => {
+    const Parameters = readParameters();
+    await codeDialog('ExecuteStatement', {Statement: editor.text.value, ...(Parameters && {Parameters})},
+      () => ({statement: editor.text.value, parameters: Parameters ?? []}));
+  }));
   root.append(h('div', {class: 'head'}, h('h1', {}, 'PartiQL')),
-    editor.element,
+    editor.element, field('Parameters', parameters, 'Values of the question marks, as an array of DynamoDB JSON. Optional'),
     h('div', {class: 'head'}, h('span', {class: 'quiet'}, 'Ctrl+Enter runs the statement. Ctrl+Space completes names.'),
       h('div', {class: 'actions'}, h('label', {class: 'check'}, consistent, h('span', {}, 'Consistent read')),
-        button('Show as', () => codeDialog('ExecuteStatement', {Statement: editor.text.value}, () => ({statement: editor.text.value, parameters: []}))), runButton)),
+        showCode, runButton)),
     h('div', {class: 'result'}, facts, more), results,
     section('History', history, h('div', {class: 'actions start'}, button('Clear history', () => {
       try { localStorage.removeItem(HISTORY); } catch { /* storage is disabled */ }

@@ -70,7 +70,7 @@ function firstMisplaced(parts, text) {
   const select = /^select$/i.test(parts[0].text);
   const from = parts.findIndex(({text: t}) => /^from$/i.test(t));
   if (select && from < 0) {
-    // What stands where FROM belongs: the second operand in a row.
+    // The token where FROM belongs: the second operand in a row.
     const at = parts.findIndex((part, i) => i > 1 && begins(part) && (operand(parts[i - 1]) || parts[i - 1].text === '*'));
     return mark(parts[at]);
   }

@@ -2,7 +2,7 @@
 // The Stream tab: follows the changes of a table, with the difference of the two images.
 import {call} from './api.js';
 import {shortText, sameValue} from './values.js';
-import {href} from './router.js';
+import {go, href} from './router.js';
 import {badge, button, checkbox, count, errorText, field, h, input, poll, select} from './ui.js';
 
 const SHOWN_MAX = 200;
@@ -123,7 +123,10 @@ export function showStream(panel, table, query) {
     return read();
   }
   filter.addEventListener('input', apply);
-  position.addEventListener('change', restart);
+  position.addEventListener('change', () => {
+    go(href(['tables', table.TableName, 'stream'], {from: position.value === 'LATEST' ? '' : 'start'}), {replace: true, silent: true});
+    restart();
+  });
   const clear = button('Clear', () => { list.replaceChildren(); apply(); });
   panel.append(h('div', {class: 'head'}, h('h2', {}, `Stream of ${table.StreamSpecification.StreamViewType.toLowerCase().replaceAll('_', ' ')}`),
     h('div', {class: 'actions'}, live, filter, clear)), field('Start with', position), h('div', {class: 'result'}, facts), nothing, list);

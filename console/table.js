@@ -3,7 +3,7 @@
 import {call, describe} from './api.js';
 import {recoveryOf} from './tables.js';
 import {go, href} from './router.js';
-import {VIEWS, capacityFields, indexFields} from './table_form.js';
+import {VIEWS, capacityFields, indexFields, wholeNumber} from './table_form.js';
 import {badge, button, checkbox, confirmByName, confirmDialog, count, dataTable, definitions, dialog, field, formOf, h, input, poll, run,
   say, section, select, size, status, time} from './ui.js';
 
@@ -38,13 +38,24 @@ export async function showTable(root, {table: name, tab}, query) {
 
 // ---- Overview
 
+async function allTags(ResourceArn) {
+  const tags = [];
+  let NextToken;
+  do {
+    const page = await call('ListTagsOfResource', {ResourceArn, NextToken});
+    tags.push(...page.Tags ?? []);
+    NextToken = page.NextToken;
+  } while (NextToken);
+  return tags;
+}
+
 async function showOverview(panel, first) {
   const TableName = first.TableName;
   let stopped = false;
 
   async function draw(table) {
     const [ttl, recovery, tags] = await Promise.all([call('DescribeTimeToLive', {TableName}),
-      call('DescribeContinuousBackups', {TableName}), call('ListTagsOfResource', {ResourceArn: table.TableArn})]);
+      call('DescribeContinuousBackups', {TableName}), allTags(table.TableArn)]);
     if (stopped) return;
     const types = new Map(table.AttributeDefinitions.map((a) => [a.AttributeName, a.AttributeType]));
     panel.replaceChildren(h('div', {class: 'columns'},
@@ -59,7 +70,7 @@ async function showOverview(panel, first) {
       section('Schema', dataTable('Key attributes', ['Attribute', 'Type', 'Role'], table.KeySchema.map((k) =>
         [k.AttributeName, types.get(k.AttributeName), k.KeyType === 'HASH' ? 'Partition key' : 'Sort key']))),
       capacitySection(table), streamSection(table), ttlSection(ttl.TimeToLiveDescription), recoverySection(recovery),
-      tagsSection(table.TableArn, tags.Tags ?? []), deletionSection(table)));
+      tagsSection(table.TableArn, tags), deletionSection(table)));
   }
   const again = async () => draw(await describe(TableName, {fresh: true}));
   // Runs an action of a section, draws the page again, and keeps the focus in that section.
@@ -118,15 +129,20 @@ async function showOverview(panel, first) {
   function recoverySection(output) {
     const on = recoveryOf(output);
     const details = output.ContinuousBackupsDescription.PointInTimeRecoveryDescription;
+    const days = input(String(details.RecoveryPeriodInDays ?? 35), {inputmode: 'numeric'});
+    const save = (enabled) => call('UpdateContinuousBackups', {TableName, PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: enabled,
+      ...(enabled && {RecoveryPeriodInDays: wholeNumber(days.value, 'days')})}});
+    const keep = on && button('Save period', () => change(keep, 'The period is saved.', () => save(true)));
     const toggle = button(on ? 'Turn recovery off' : 'Turn recovery on', async () => {
-      const set = () => call('UpdateContinuousBackups', {TableName, PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: !on}});
+      const set = () => save(!on);
       if (!on) return change(toggle, 'Point-in-time recovery is on.', set);
       if (await confirmDialog('Turn recovery off?', 'Past states of the table can no longer be restored.', 'Turn recovery off', set)) await again();
     });
     return section('Point-in-time recovery', on ? definitions([
-      ['Earliest', time(details.EarliestRestorableDateTime)], ['Period', `${details.RecoveryPeriodInDays ?? 35} days`],
+      ['Earliest', time(details.EarliestRestorableDateTime)],
       ['Restore', h('a', {href: href(['tables', TableName, 'backups'])}, 'Backups')]]) :
-      h('p', {}, 'Off. When it is on, every past state of up to 35 days can be restored.'), h('div', {class: 'actions start'}, toggle));
+      h('p', {}, 'Off. When it is on, every past state of the period can be restored.'),
+    field('Period in days', days, '1 to 35'), h('div', {class: 'actions start'}, keep, toggle));
   }
 
   function tagsSection(ResourceArn, tags) {
@@ -182,7 +198,9 @@ async function showIndexes(panel, first) {
         h('a', {href: href(['tables', TableName, 'items'], {q: JSON.stringify({index: index.IndexName, op: 'Scan'})})}, index.IndexName),
         index.kind, status(index.IndexStatus ?? 'ACTIVE'), keyText(index.KeySchema), projectionText(index.Projection),
         count(index.ItemCount), size(index.IndexSizeBytes),
-        index.kind === 'global' ? button('Delete', () => remove(index.IndexName), {'aria-label': `Delete the index ${index.IndexName}`}) : '',
+        index.kind === 'global' ? h('div', {class: 'actions'},
+          index.ProvisionedThroughput?.ReadCapacityUnits > 0 && button('Capacity', () => changeCapacity(index), {'aria-label': `Change the capacity of ${index.IndexName}`}),
+          button('Delete', () => remove(index.IndexName), {'aria-label': `Delete the index ${index.IndexName}`})) : '',
       ]), 'The table has no indexes.'));
   }
   const again = async () => draw(await describe(TableName, {fresh: true}));
@@ -196,6 +214,13 @@ async function showIndexes(panel, first) {
       return call('UpdateTable', {TableName, AttributeDefinitions: [...attributes.values()], GlobalSecondaryIndexUpdates: [{Create}]});
     }});
     if (done) await again();
+  }
+
+  async function changeCapacity({IndexName, ProvisionedThroughput}) {
+    const capacity = capacityFields();
+    capacity.set(ProvisionedThroughput);
+    if (await dialog({title: `Capacity of ${IndexName}`, body: capacity.element, acceptText: 'Save capacity', accept: () =>
+      call('UpdateTable', {TableName, GlobalSecondaryIndexUpdates: [{Update: {IndexName, ProvisionedThroughput: capacity.read()}}]})})) await again();
   }
 
   async function remove(IndexName) {

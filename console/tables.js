@@ -43,10 +43,10 @@ async function fillRow({cells, name}) {
   }
 }
 
-export async function showTables(root) {
+export async function showTables(root, _, query) {
   let rows = [];
   let last;
-  const filter = input('', {type: 'search', 'aria-label': 'Filter tables by name', placeholder: 'Filter by name'});
+  const filter = input(query.get('filter') ?? '', {type: 'search', 'aria-label': 'Filter tables by name', placeholder: 'Filter by name'});
   const body = h('tbody');
   const more = button('Load more tables', () => run(more, load), {hidden: true});
   const nothing = h('p', {class: 'empty', hidden: true});
@@ -73,7 +73,10 @@ export async function showTables(root) {
     apply();
     await inParallel(added, WIDTH, async (row) => { row.busy = await fillRow(row); });
   }
-  filter.addEventListener('input', apply);
+  filter.addEventListener('input', () => {
+    go(href(['tables'], {filter: filter.value}), {replace: true, silent: true});
+    apply();
+  });
   root.append(
     h('div', {class: 'head'}, h('h1', {}, 'Tables'),
       h('div', {class: 'actions'}, filter, button('Refresh', () => showAgain()),

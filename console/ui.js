@@ -115,7 +115,7 @@ export const errorText = (error) =>
 
 export const errorBox = (error) => h('div', {class: 'error', role: 'alert'}, errorText(error));
 
-// Runs an action of a button: disables it meanwhile, and shows the error if it fails.
+// Runs an action of a button: disables it until the end, and shows the error if it fails.
 export async function run(control, action, onError = (error) => say(errorText(error), 'error')) {
   const had = document.activeElement === control;
   if (control) control.disabled = true;

@@ -246,7 +246,7 @@ export function sameValue(a, b) {
   return a !== undefined && b !== undefined && printJson(a, '', '') === printJson(b, '', '');
 }
 
-// ---- CSV: one column for each attribute, named NAME:TYPE. JSON stands for DynamoDB JSON.
+// ---- CSV: one column for each attribute, named NAME:TYPE. JSON is DynamoDB JSON.
 
 const CSV_TYPES = ['S', 'N', 'B', 'BOOL', 'NULL', 'JSON'];
 const quoted = (text) => (/[",\r\n]|^\s|\s$/.test(text) || text === '' ? `"${text.replaceAll('"', '""')}"` : text);

@@ -174,6 +174,16 @@ class ConsoleTest(unittest.TestCase):
     def keys(self, *keys):
         ActionChains(self.browser).send_keys(*keys).perform()
 
+    def tab_to(self, name, backwards=False):
+        """Presses Tab until the focus is on the control with this text."""
+        def step():
+            if backwards:
+                self.chord(Keys.SHIFT, Keys.TAB)
+            else:
+                self.keys(Keys.TAB)
+            return self.browser.execute_script("return (document.activeElement?.textContent ?? '').trim()") == name
+        self.until(step, f"focus on {name}")
+
     def chord(self, modifier, key):
         ActionChains(self.browser).key_down(modifier).send_keys(key).key_up(modifier).perform()
 

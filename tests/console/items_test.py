@@ -350,6 +350,71 @@ class Items(harness.ConsoleTest):
         self.assertEqual(answer["Items"][0]["city"], {"S": "Oslo"})
         self.assertIn("client.Query(ctx, &dynamodb.QueryInput{", code["Go"])
         self.assertIn('client->call("Query"', code["C++"])
+        include = harness.HERE.parent.parent / "include"
+        subprocess.run(["g++", "-std=c++23", "-fsyntax-only", f"-I{include}", "-xc++", "-"], input=code["C++"].encode(), check=True, timeout=300)
+
+    def test_an_index_with_keys_of_several_attributes_is_queried(self):
+        names = ("pk", "a", "b", "x", "y")
+        self.server.call("CreateTable", TableName=self.table, BillingMode="PAY_PER_REQUEST",
+                         AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in names],
+                         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+                         GlobalSecondaryIndexes=[{"IndexName": "Several", "Projection": {"ProjectionType": "ALL"}, "KeySchema": [
+                             {"AttributeName": n, "KeyType": k} for n, k in (("a", "HASH"), ("b", "HASH"), ("x", "RANGE"), ("y", "RANGE"))]}])
+        for i in range(4):
+            self.server.put(self.table, pk={"S": str(i)}, a={"S": "1"}, b={"S": "2"}, x={"S": str(i // 2)}, y={"S": str(i)})
+        self.show({"op": "Query", "index": "Several"})
+        self.see("Enter a key, and run the query")
+        self.fill("Value of a", "1")
+        self.run_query()
+        self.see("enter a value of 'b'", "[role=alert]")
+        self.fill("Value of b", "2")
+        self.choose("Condition on x", "=")
+        self.fill("Value of x", "1")
+        self.choose("Condition on y", ">")
+        self.fill("Value of y", "2")
+        self.run_query()
+        self.see_column("pk", [3])
+
+    def test_everything_works_without_a_mouse(self):
+        self.open("#/tables")
+        self.tab_to("Create table")
+        self.keys(Keys.ENTER)
+        self.until(lambda: self.browser.switch_to.active_element == self.control("Table name"))
+        self.keys(self.table, Keys.TAB, "id")
+        self.tab_to("Create table")
+        self.keys(Keys.ENTER)
+        self.see(f"Table {self.table} is created")
+        self.tab_to("Items")
+        self.keys(Keys.ENTER)
+        self.one("form[role=search]")
+        for key in ("one", "two"):
+            self.tab_to("Add item")
+            self.keys(Keys.ENTER)
+            self.until(lambda: self.browser.switch_to.active_element == self.control("Item as JSON"))
+            self.chord(Keys.CONTROL, "a")
+            self.keys('{"id": {"S": "' + key + '"}, "n": {"N": "1"}}')
+            self.chord(Keys.CONTROL, Keys.ENTER)
+            self.no_longer("dialog")
+        self.see_rows(2)
+        self.tab_to("Edit")
+        self.keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ENTER)
+        self.until(lambda: self.browser.switch_to.active_element == self.control("Value of n"))
+        self.keys("2", Keys.ENTER)
+        self.until(lambda: self.column("n")[0] == "2")
+        self.chord(Keys.CONTROL, "a")
+        self.named("Delete selected (2)", "button")
+        self.tab_to("Delete selected (2)", backwards=True)
+        self.keys(Keys.ENTER)
+        self.one("dialog")
+        self.tab_to("Delete")
+        self.keys(Keys.ENTER)
+        self.see("There are no items", ".empty")
+        self.tab_to("Add item")
+        self.keys(Keys.ENTER)
+        self.one("dialog")
+        self.keys(Keys.ESCAPE)
+        self.no_longer("dialog")
+        self.until(lambda: self.browser.switch_to.active_element.text == "Add item")
 
     def test_text_is_never_markup(self):
         name = harness.MARKUP

@@ -35,7 +35,7 @@ tests['every type survives both forms of JSON'] = () => {
 };
 tests['plain JSON without a model has no sets'] = () =>
   equal(values.parseItem('{"a": ["x"], "b": {"c": [1, null]}}', true), {a: {L: [{S: 'x'}]}, b: {M: {c: {L: [{N: '1'}, {NULL: true}]}}}});
-tests['numbers that JSON cannot spell are spelled anew'] = () => {
+tests['numbers that JSON cannot spell are written in another form'] = () => {
   for (const [text, expected] of [['.5', '0.5'], ['+1', '1'], ['007', '7'], ['-.5', '-0.5'], ['1.', '1'], ['1.e5', '1e5'], ['0', '0']]) {
     equal(values.printJson(values.toPlain({N: text})), expected);
   }

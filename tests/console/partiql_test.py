@@ -115,6 +115,18 @@ class Partiql(harness.ConsoleTest):
         self.click("Clear history")
         self.see("Statements that you run appear here")
 
+    def test_parameters_replace_question_marks(self):
+        self.open("#/partiql")
+        self.write("SELECT * FROM Albums WHERE pk = ? AND title = ?")
+        self.fill("Parameters", '[{"S": "a"}, {"S": "007"}]')
+        self.click("Run")
+        self.see_rows(1)
+        self.browser.refresh()
+        self.until(lambda: self.control("Parameters").get_attribute("value") == '[{"S": "a"}, {"S": "007"}]')
+        self.fill("Parameters", '[{"S": 1}]')
+        self.click("Run")
+        self.see("parameters: [0]: expected text in S", "[role=alert]")
+
     def test_a_link_does_not_run_its_statement(self):
         self.open("#/partiql?" + urllib.parse.urlencode({"statement": "DELETE FROM Albums WHERE pk = 'a' AND title = '000'"}))
         self.until(lambda: self.text().startswith("DELETE"))

@@ -48,6 +48,8 @@ class Streams(harness.ConsoleTest):
         self.choose("Start with", "All changes of the last day")
         self.until(lambda: len(self.changes()) == 5)
         self.assertIn("before", self.changes()[-1])
+        self.browser.refresh()
+        self.until(lambda: len(self.changes()) == 5)
 
     def test_streams_of_keys_show_keys(self):
         self.create("Keys", "KEYS_ONLY")

@@ -40,6 +40,8 @@ class Tables(harness.ConsoleTest):
         self.check_tab_order(8)
         self.fill("Filter tables by name", "alb")
         self.until(lambda: len(self.all("tr[data-table]")) == 1)
+        self.browser.refresh()
+        self.until(lambda: len(self.all("tr[data-table]")) == 1)
         self.fill("Filter tables by name", "zzz")
         self.see("None of the")
 
@@ -108,6 +110,11 @@ class Tables(harness.ConsoleTest):
         self.see("TTL is on")
         self.click("Turn recovery on")
         self.see("Point-in-time recovery is on")
+        self.fill("Period in days", "9")
+        self.click("Save period")
+        self.see("The period is saved")
+        recovery = self.server.call("DescribeContinuousBackups", TableName="Settings")["ContinuousBackupsDescription"]
+        self.assertEqual(recovery["PointInTimeRecoveryDescription"]["RecoveryPeriodInDays"], 9)
         self.fill("Tag key", "team")
         self.fill("Tag value", "search")
         self.click("Add tag")
@@ -136,6 +143,34 @@ class Tables(harness.ConsoleTest):
         self.click("Delete table")
         self.see("Table Doomed is deleted")
         self.assertNotIn("Doomed", self.server.call("ListTables")["TableNames"])
+
+    def test_capacity_of_an_index_is_changed(self):
+        self.server.call("CreateTable", TableName="Capacity", ProvisionedThroughput={"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
+                         AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("pk", "x")],
+                         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}], GlobalSecondaryIndexes=[
+                             {"IndexName": "ByX", "KeySchema": [{"AttributeName": "x", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"},
+                              "ProvisionedThroughput": {"ReadCapacityUnits": 3, "WriteCapacityUnits": 4}}])
+        self.open("#/tables/Capacity/indexes")
+        self.click("Change the capacity of ByX")
+        self.fill("Read capacity units", "9")
+        self.click("Save capacity")
+        self.no_longer("dialog")
+        index = self.server.call("DescribeTable", TableName="Capacity")["Table"]["GlobalSecondaryIndexes"][0]
+        self.assertEqual([index["ProvisionedThroughput"][k] for k in ("ReadCapacityUnits", "WriteCapacityUnits")], [9, 4])
+
+    def test_the_theme_is_chosen_and_kept(self):
+        self.open()
+        self.one("h1")
+        background = lambda: self.browser.execute_script("return getComputedStyle(document.documentElement).backgroundColor")
+        first = background()
+        self.click("Switch to the dark theme")
+        self.until(lambda: background() != first)
+        dark = background()
+        self.browser.refresh()
+        self.one("h1")
+        self.assertEqual(background(), dark)
+        self.click("Switch to the light theme")
+        self.until(lambda: background() == first)
 
     def test_indexes_are_created_and_deleted(self):
         self.server.create("Indexed")
