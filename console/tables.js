@@ -71,7 +71,8 @@ export async function showTables(root, _, query) {
     body.append(...added.map(({row}) => row));
     more.hidden = !last;
     apply();
-    await inParallel(added, WIDTH, async (row) => { row.busy = await fillRow(row); });
+    // The names are shown before their details arrive.
+    inParallel(added, WIDTH, async (row) => { row.busy = await fillRow(row); }).then(() => performance.mark('details'));
   }
   filter.addEventListener('input', () => {
     go(href(['tables'], {filter: filter.value}), {replace: true, silent: true});

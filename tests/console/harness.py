@@ -31,6 +31,13 @@ TRANSIENT = (NoSuchElementException, StaleElementReferenceException, ElementNotI
 MARKUP = '<img src=x onerror="document.title=\'owned\'">'
 
 
+def headers(operation):
+    return {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810." + operation,
+            "X-Amz-Date": "20260101T000000Z",
+            "Authorization": "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, "
+                             "SignedHeaders=host;x-amz-date;x-amz-target, Signature=00"}
+
+
 class Server:
     """stator serve on a free port, with a directory of buckets."""
 
@@ -51,13 +58,7 @@ class Server:
         assert status == 0, f"the server ended with {status}"
 
     def call(self, operation, **body):
-        streams = operation in ("ListStreams", "DescribeStream", "GetRecords", "GetShardIterator")
-        request = urllib.request.Request(self.url + "/", json.dumps(body).encode(), {
-            "Content-Type": "application/x-amz-json-1.0",
-            "X-Amz-Target": ("DynamoDBStreams_20120810." if streams else "DynamoDB_20120810.") + operation,
-            "X-Amz-Date": "20260101T000000Z",
-            "Authorization": "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, "
-                             "SignedHeaders=host;x-amz-date;x-amz-target, Signature=00"})
+        request = urllib.request.Request(self.url + "/", json.dumps(body).encode(), headers(operation))
         try:
             with urllib.request.urlopen(request, timeout=WAIT_S) as response:
                 return json.load(response)

@@ -111,10 +111,10 @@ class Open(harness.ConsoleTest):
         for i in range(10):
             self.server.create(f"Table{i}")
         script = """
-            const view = performance.getEntriesByName('view')[0];
-            if (!view) return null;
+            const [view, details] = ['view', 'details'].map((name) => performance.getEntriesByName(name)[0]);
+            if (!view || !details) return null;
             const all = [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')];
-            return {ms: view.startTime, files: all.length, sent: all.reduce((sum, e) => sum + e.encodedBodySize, 0),
+            return {ms: view.startTime, details: details.startTime, files: all.length, sent: all.reduce((sum, e) => sum + e.encodedBodySize, 0),
                     size: all.reduce((sum, e) => sum + e.decodedBodySize, 0), elsewhere: all.filter((e) => !e.name.startsWith(location.origin)).length};"""
         best = None
 
@@ -126,7 +126,7 @@ class Open(harness.ConsoleTest):
             best = seen if best is None or seen["ms"] < best["ms"] else best
             return best["ms"] < 200
         self.until(measure, "a first view within 200 ms")
-        print(f"first view: {best['ms']:.0f} ms, {best['files']} files, {best['sent']} bytes sent, {best['size']} bytes unpacked")
+        print(f"first view: {best['ms']:.0f} ms, with details of ten tables {best['details']:.0f} ms, {best['files']} requests, {best['sent']} bytes sent, {best['size']} bytes unpacked")
         self.assertLess(best["size"], 300 * 1000)
         self.assertEqual(best["elsewhere"], 0)
         for i in range(10):
