@@ -18,7 +18,9 @@ export class ApiError extends Error {
 let signer = null;
 let askForKey = null;  // returns a promise of {accessKey, secret}, or null if the user declines
 let asking = null;
+let declined = false;  // what repeats by itself must not ask again
 export const onKeyNeeded = (ask) => { askForKey = ask; };
+export const mayAskForKey = () => { declined = false; };
 export const signedInAs = () => signer?.accessKey ?? null;
 export const forgetKey = () => { signer = null; };
 
@@ -61,10 +63,13 @@ export async function send(operation, input = {}, {signal} = {}) {
     try {
       return await request(operation, input, used, signal);
     } catch (error) {
-      if (!REFUSALS.includes(error.name) || !askForKey) throw error;
+      if (!REFUSALS.includes(error.name) || !askForKey || declined) throw error;
       if (signer === used) {
         asking ??= askForKey(used ? error.message : '').finally(() => { asking = null; });
-        if (!await asking) throw error;
+        if (!await asking) {
+          declined = true;
+          throw error;
+        }
       }
     }
   }

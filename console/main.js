@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the console: navigation, theme, the key, and the views.
 import {canSign} from './sigv4.js';
-import {forgetKey, onKeyNeeded, signedInAs, useKey} from './api.js';
+import {forgetKey, mayAskForKey, onKeyNeeded, signedInAs, useKey} from './api.js';
 import {$, button, dialog, errorBox, field, h, input, say} from './ui.js';
 import {go, render, route, start} from './router.js';
 import {showCreateTable, showTables} from './tables.js';
@@ -21,6 +21,7 @@ function page(section, title, load) {
     let end = () => {};
     const root = h('div', {class: 'page'});
     view.replaceChildren(root);
+    mayAskForKey();
     Promise.resolve(load()).then(async (draw) => {
       if (ended) return;
       end = (await draw(root, parameters, query)) ?? end;

@@ -3,7 +3,6 @@
 import {call, describe, inParallel} from './api.js';
 import {go, href} from './router.js';
 import {badge, button, count, errorBox, errorText, formOf, h, input, poll, run, say, size, status} from './ui.js';
-import {tableForm} from './table_form.js';
 
 const PAGE = 50;
 const WIDTH = 4;  // tables described at a time
@@ -95,7 +94,8 @@ export async function showTables(root, _, query) {
   }, 2000);
 }
 
-export function showCreateTable(root) {
+export async function showCreateTable(root) {
+  const {tableForm} = await import('./table_form.js');
   const form = tableForm();
   const create = h('button', {type: 'submit', class: 'primary'}, 'Create table');
   const problem = h('div', {'aria-live': 'assertive'});
