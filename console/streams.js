@@ -40,12 +40,16 @@ export function showStream(panel, table, query) {
     panel.append(h('p', {class: 'empty'}, 'The table has no stream. ', h('a', {href: href(['tables', table.TableName, 'overview'])}, 'Turn it on in the overview.')));
     return undefined;
   }
-  const shards = new Map();  // id -> its iterator, null if the shard has been read to its end
+  // By id: {iterator, type, last}. The iterator is null if the shard has been read to its end; `last` is the
+  // sequence number of the last record that was read.
+  const shards = new Map();
+  let looked = false;  // at all shards, since the position was chosen
   let paused = false;
   let total = 0;
   let from = query.get('from') === 'start' ? 'TRIM_HORIZON' : 'LATEST';
   let epoch = 0;  // of the position from which is read
   let nextLook = 0;
+  let reading = false;
   const list = h('ul', {class: 'changes'});
   const facts = h('span', {class: 'facts-line', role: 'status'});
   const filter = input('', {type: 'search', 'aria-label': 'Filter changes', placeholder: 'Filter by text'});
@@ -66,40 +70,54 @@ export function showStream(panel, table, query) {
   // Opens shards that are not known. Those that appear later begin after the first look, so all of
   // their records are new.
   async function look(mine) {
-    const known = shards.size > 0;
     let last;
     do {
       const {StreamDescription: description} = await call('DescribeStream', {StreamArn: arn, ExclusiveStartShardId: last});
       for (const {ShardId, SequenceNumberRange: range} of description.Shards) {
         if (shards.has(ShardId)) continue;
-        if (range.EndingSequenceNumber && from === 'LATEST' && !known) continue;
-        const {ShardIterator} = await call('GetShardIterator', {StreamArn: arn, ShardId, ShardIteratorType: known ? 'TRIM_HORIZON' : from});
+        if (range.EndingSequenceNumber && from === 'LATEST' && !looked) continue;
+        const type = looked ? 'TRIM_HORIZON' : from;
+        const {ShardIterator} = await call('GetShardIterator', {StreamArn: arn, ShardId, ShardIteratorType: type});
         if (mine !== epoch) return;
-        shards.set(ShardId, ShardIterator);
+        shards.set(ShardId, {iterator: ShardIterator, type, last: undefined});
       }
       last = description.LastEvaluatedShardId;
     } while (last);
+    if (mine !== epoch) return;
+    looked = true;
     nextLook = performance.now() + SHARDS_MS;
   }
 
   async function read() {
-    if (paused) return;
+    if (paused || reading) return;
+    reading = true;
     const mine = epoch;
+    let failure;
     try {
       if (performance.now() >= nextLook) await look(mine);
       const records = [];
-      await Promise.all([...shards].map(async ([id, iterator]) => {
-        if (!iterator) return;
+      await Promise.all([...shards].map(async ([ShardId, shard]) => {
+        if (!shard.iterator) return;
         try {
-          const page = await call('GetRecords', {ShardIterator: iterator, Limit: 500});
+          const page = await call('GetRecords', {ShardIterator: shard.iterator, Limit: 500});
           if (mine !== epoch) return;
-          shards.set(id, page.NextShardIterator ?? null);
+          shard.iterator = page.NextShardIterator ?? null;
+          shard.last = page.Records.at(-1)?.dynamodb.SequenceNumber ?? shard.last;
           if (!page.NextShardIterator) nextLook = 0;  // its successors have begun
           records.push(...page.Records);
         } catch (error) {
-          if (!/^(ExpiredIterator|TrimmedDataAccess)Exception$/.test(error.name) || mine !== epoch) throw error;
-          const {ShardIterator} = await call('GetShardIterator', {StreamArn: arn, ShardId: id, ShardIteratorType: 'TRIM_HORIZON'});
-          shards.set(id, ShardIterator);
+          failure = error;  // records of other shards are shown nevertheless
+          if (!/^(ExpiredIterator|TrimmedDataAccess)Exception$/.test(error.name) || mine !== epoch) return;
+          // An iterator expires during a long pause; records are deleted after a day.
+          const place = error.name === 'TrimmedDataAccessException' ? {ShardIteratorType: 'TRIM_HORIZON'} :
+            shard.last ? {ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: shard.last} : {ShardIteratorType: shard.type};
+          const {ShardIterator} = await call('GetShardIterator', {StreamArn: arn, ShardId, ...place}).catch((again) => {
+            failure = again;
+            return {};
+          });
+          if (mine !== epoch || !ShardIterator) return;
+          shard.iterator = ShardIterator;
+          failure = undefined;
         }
       }));
       if (mine !== epoch) return;
@@ -108,14 +126,15 @@ export function showStream(panel, table, query) {
       list.prepend(...records.slice(-SHOWN_MAX).map(changeOf).reverse());
       while (list.childElementCount > SHOWN_MAX) list.lastChild.remove();
       apply();
-      tell();
-    } catch (error) { tell(error); }
+      tell(failure);
+    } catch (error) { tell(error); } finally { reading = false; }
   }
 
   function restart() {
     epoch++;
     from = position.value;
     shards.clear();
+    looked = false;
     nextLook = 0;
     total = 0;
     list.replaceChildren();
