@@ -32,6 +32,7 @@ struct ServeFlags {
   std::string credentials;
   std::vector<std::string> allowed_hosts;
   std::string buckets;
+  std::string console_directory;
   std::chrono::milliseconds idle_timeout{120'000};
   std::chrono::milliseconds request_timeout{30'000};
   std::chrono::milliseconds expire_every{1'000};
@@ -90,6 +91,7 @@ int serve(const ServeFlags& flags) {
   options.cache_bytes = flags.cache_mb << 20;
   options.allowed_hosts = flags.allowed_hosts;
   options.buckets = flags.buckets;
+  options.console_directory = flags.console_directory;
   if (!flags.memory) options.data = flags.data;
   if (!flags.credentials.empty()) {
     auto credentials = server::read_credentials(flags.credentials);
@@ -177,6 +179,11 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->add_option("--buckets", flags->buckets,
                    "A directory whose directories stand for S3's buckets, for ImportTable and "
                    "ExportTableToPointInTime; without it there are no buckets")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory.description(""));
+  command
+      ->add_option("--console-dir", flags->console_directory,
+                   "Read the console's files from this directory, to develop them")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory.description(""));
   command->callback([&invocation, flags] { invocation.run = [flags] { return serve(*flags); }; });

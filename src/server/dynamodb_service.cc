@@ -255,6 +255,7 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
       return respond(foreign_response(local.error()));
     }
   }
+  if (console::Console::serves(request.target)) return respond(console_.respond(request));
   const auto origin = request.header("origin");
   const std::string_view allowed = origin.empty() || verifier_ == nullptr ? origin : kAnyOrigin;
   if (request.method == "OPTIONS" && !origin.empty()) return respond(preflight(request, allowed));

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "console/console.h"
 #include "engine/engine.h"
 #include "engine/worker.h"
 #include "http/server.h"
@@ -31,8 +32,12 @@ class DynamoDbService {
   // Without a verifier any signature is accepted, from this machine's pages and those of
   // `allowed_hosts` only. The verifier must outlive the service.
   explicit DynamoDbService(Engine& engine, const SignatureVerifier* verifier = nullptr,
-                           std::vector<std::string> allowed_hosts = {})
-      : engine_(engine), verifier_(verifier), hosts_(std::move(allowed_hosts)) {}
+                           std::vector<std::string> allowed_hosts = {},
+                           console::Console console = console::Console())
+      : engine_(engine),
+        verifier_(verifier),
+        hosts_(std::move(allowed_hosts)),
+        console_(std::move(console)) {}
 
   void handle(const http::Request& request, http::Respond respond);
 
@@ -54,6 +59,7 @@ class DynamoDbService {
   Engine& engine_;
   const SignatureVerifier* verifier_;
   HostFilter hosts_;
+  console::Console console_;
   std::atomic<int64_t> last_large_page_ms_ = 0;  // of Query, Scan and their like
   Worker waiting_;
 };

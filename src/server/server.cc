@@ -71,7 +71,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
     impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
   }
   impl->service =
-      std::make_unique<DynamoDbService>(*impl->engine, impl->verifier.get(), options.allowed_hosts);
+      std::make_unique<DynamoDbService>(*impl->engine, impl->verifier.get(), options.allowed_hosts,
+                                        console::Console(options.console_directory));
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
                                    .threads = options.threads,

@@ -36,6 +36,8 @@ struct ServerOptions {
   std::optional<Credentials> credentials = {};
   // Names by which pages and clients may address a server without credentials, see HostFilter.
   std::vector<std::string> allowed_hosts = {};
+  // Where the console's files are read instead of the binary, see console::Console.
+  std::filesystem::path console_directory = {};
 };
 
 class Server {

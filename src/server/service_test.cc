@@ -315,6 +315,33 @@ TEST_F(Service, RefusesHostsThatAreNotLocal) {
   EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n").status, 403);
 }
 
+TEST_F(Service, ServesTheConsoleToThisMachineOnly) {
+  const auto get = [&](std::string_view method, std::string_view path, std::string_view host) {
+    return ask(std::string(method) + " " + std::string(path) +
+               " HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n");
+  };
+  const RawAnswer page = get("GET", "/console/", "localhost");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, HasSubstr("<title>Stator</title>"));
+  EXPECT_THAT(page.headers.at("content-security-policy"), HasSubstr("default-src 'none'"));
+  EXPECT_FALSE(page.headers.contains("access-control-allow-origin"));
+  EXPECT_EQ(get("GET", "/console/", "example.com").status, 403);
+  EXPECT_EQ(get("GET", "/console/../secret", "localhost").status, 404);
+  EXPECT_EQ(ask(post("", "{}", "/console/")).status, 405);
+}
+
+TEST(Server, WithCredentialsServesTheConsoleUnsigned) {
+  const auto server = Server::start(
+      {.listen = {.host = "127.0.0.1", .port = 0}, .credentials = Credentials{{"AKID", "secret"}}});
+  ASSERT_TRUE(server);
+  RawConnection connection((*server)->port());
+  ASSERT_TRUE(connection.send(
+      "GET /console/ HTTP/1.1\r\nHost: db.example.com\r\nOrigin: http://other.example\r\n\r\n"));
+  const RawAnswer page = connection.read_answer();
+  EXPECT_EQ(page.status, 200);
+  EXPECT_FALSE(page.headers.contains("access-control-allow-origin"));
+}
+
 TEST_F(Service, RefusesLargeRequestsByTheirHeaders) {
   const auto begin_of = [](std::string_view headers, std::string_view host) {
     return "POST / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n" + std::string(headers) +

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form for a table's name, keys, indexes and settings: the parameters of CreateTable.
+import {call} from './api.js';
+import {button, checkbox, field, h, input, section, select} from './ui.js';
+
+const TYPES = [['S', 'String'], ['N', 'Number'], ['B', 'Binary']];
+export const VIEWS = [['', 'Off'], ['NEW_AND_OLD_IMAGES', 'New and old images'], ['NEW_IMAGE', 'New image'],
+  ['OLD_IMAGE', 'Old image'], ['KEYS_ONLY', 'Keys only']];
+
+export function wholeNumber(text, what) {
+  if (!/^\d{1,15}$/.test(text.trim())) throw new Error(`${what} '${text}' is not a whole number`);
+  return Number(text);
+}
+
+// A name and a type; read() returns null if the name is empty.
+function attribute(label, {required = false} = {}) {
+  const name = input();
+  const type = select(TYPES, 'S', {'aria-label': `Type of the ${label.toLowerCase()}`});
+  return {
+    element: h('div', {class: 'pair'}, field(label, name, required ? undefined : 'Optional'), field('Type', type)),
+    name,
+    read() {
+      const text = name.value;
+      if (!text && required) throw new Error(`${label}: enter a name`);
+      return text ? {AttributeName: text, AttributeType: type.value} : null;
+    },
+  };
+}
+
+export function capacityFields(prefix = '') {
+  const read = input('5', {inputmode: 'numeric'});
+  const write = input('5', {inputmode: 'numeric'});
+  return {
+    element: h('div', {class: 'pair'}, field(`${prefix}Read capacity units`, read), field(`${prefix}Write capacity units`, write)),
+    set(value) { read.value = value.ReadCapacityUnits || 5; write.value = value.WriteCapacityUnits || 5; },
+    read: () => ({ReadCapacityUnits: wholeNumber(read.value, 'read capacity'),
+      WriteCapacityUnits: wholeNumber(write.value, 'write capacity')}),
+  };
+}
+
+// The fields of one index. `local`: fixes the kind; `provisioned()`: whether capacity is asked for.
+export function indexFields({local, provisioned}) {
+  const name = input('', {'data-test': 'index-name'});
+  const hash = attribute('Partition key', {required: true});
+  const range = attribute('Sort key', {required: local});
+  const projection = select([['ALL', 'All attributes'], ['KEYS_ONLY', 'Keys only'], ['INCLUDE', 'Keys and these attributes']], 'ALL');
+  const included = input('', {placeholder: 'name, year'});
+  const includedField = field('Attributes, separated by commas', included);
+  const capacity = capacityFields();
+  projection.addEventListener('change', () => { includedField.hidden = projection.value !== 'INCLUDE'; });
+  includedField.hidden = true;
+  const update = () => { capacity.element.hidden = local || !provisioned(); };
+  update();
+  return {
+    element: h('div', {class: 'stack'}, field('Index name', name), !local && hash.element, range.element,
+      h('div', {class: 'pair'}, field('Projection', projection), includedField), capacity.element),
+    name, update,
+    // `tableHash`: the partition key of local indexes. Keys are added to `attributes`.
+    read(attributes, tableHash) {
+      const keys = [local ? tableHash : hash.read(), range.read()].filter(Boolean);
+      for (const key of keys) attributes.set(key.AttributeName, key);
+      const index = {
+        IndexName: name.value,
+        KeySchema: keys.map((key, i) => ({AttributeName: key.AttributeName, KeyType: i ? 'RANGE' : 'HASH'})),
+        Projection: {ProjectionType: projection.value},
+      };
+      if (projection.value === 'INCLUDE') {
+        index.Projection.NonKeyAttributes = included.value.split(',').map((s) => s.trim()).filter(Boolean);
+      }
+      if (!local && provisioned()) index.ProvisionedThroughput = capacity.read();
+      return index;
+    },
+  };
+}
+
+// `creation`: for ImportTable, which sets neither stream, TTL nor recovery.
+export function tableForm({creation = false} = {}) {
+  const name = input('', {'data-test': 'table-name'});
+  const hash = attribute('Partition key', {required: true});
+  const range = attribute('Sort key');
+  const billing = select([['PAY_PER_REQUEST', 'On demand'], ['PROVISIONED', 'Provisioned']], 'PAY_PER_REQUEST');
+  const capacity = capacityFields();
+  const provisioned = () => billing.value === 'PROVISIONED';
+  const indexes = h('div', {class: 'stack'});
+  const list = new Map();  // element -> fields
+  const view = select(VIEWS, '');
+  const ttl = input();
+  const recovery = checkbox('Point-in-time recovery', false);
+  const protection = checkbox('Deletion protection', false);
+
+  const update = () => {
+    capacity.element.hidden = !provisioned();
+    for (const {fields} of list.values()) fields.update();
+  };
+  billing.addEventListener('change', update);
+  update();
+
+  function addIndex(local) {
+    const fields = indexFields({local, provisioned});
+    const title = local ? 'Local index' : 'Global index';
+    const box = h('fieldset', {}, h('legend', {}, title), fields.element,
+      h('div', {class: 'actions start'}, button('Remove this index', () => { list.delete(box); box.remove(); })));
+    list.set(box, {fields, local});
+    indexes.append(box);
+    fields.name.focus();
+  }
+
+  return {
+    element: h('div', {class: 'stack'},
+      section('Name and key', field('Table name', name, '3 to 255 letters, digits, dots, hyphens and underscores'),
+        hash.element, range.element),
+      section('Capacity', field('Billing', billing), capacity.element),
+      section('Indexes', indexes, h('div', {class: 'actions start'}, button('Add a global index', () => addIndex(false)),
+        !creation && button('Add a local index', () => addIndex(true)))),
+      !creation && section('Settings', h('div', {class: 'pair'}, field('Stream', view),
+        field('TTL attribute', ttl, 'Items expire at this time, in seconds since 1970. Optional')), recovery, protection)),
+    focus: () => name.focus(),
+    name,
+    // The request, and what sets what CreateTable cannot.
+    read() {
+      const attributes = new Map();
+      const partition = hash.read();
+      const keys = [partition, range.read()].filter(Boolean);
+      for (const key of keys) attributes.set(key.AttributeName, key);
+      const request = {
+        TableName: name.value.trim(),
+        KeySchema: keys.map((key, i) => ({AttributeName: key.AttributeName, KeyType: i ? 'RANGE' : 'HASH'})),
+        BillingMode: billing.value,
+      };
+      const read = (wanted) => [...list.values()].filter(({local}) => local === wanted)
+        .map(({fields}) => fields.read(attributes, partition));
+      const globals = read(false);
+      const locals = read(true);
+      if (globals.length) request.GlobalSecondaryIndexes = globals;
+      if (locals.length) request.LocalSecondaryIndexes = locals;
+      request.AttributeDefinitions = [...attributes.values()];
+      if (provisioned()) request.ProvisionedThroughput = capacity.read();
+      if (view.value) request.StreamSpecification = {StreamEnabled: true, StreamViewType: view.value};
+      if (protection.input.checked) request.DeletionProtectionEnabled = true;
+      return {request, async after() {
+        const TableName = request.TableName;
+        if (ttl.value) await call('UpdateTimeToLive', {TableName, TimeToLiveSpecification: {Enabled: true, AttributeName: ttl.value}});
+        if (recovery.input.checked) {
+          await call('UpdateContinuousBackups', {TableName, PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}});
+        }
+      }};
+    },
+  };
+}
+

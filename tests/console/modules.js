@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the modules that need no page. Run in a browser by modules_test.py.
+import * as code from '/console/code.js';
+import * as expressions from '/console/expressions.js';
+import * as sigv4 from '/console/sigv4.js';
+import * as values from '/console/values.js';
+
+const tests = {};
+const equal = (actual, expected) => {
+  const [a, b] = [actual, expected].map((v) => JSON.stringify(v));
+  if (a !== b) throw new Error(`${a}\n  is not\n${b}`);
+};
+const fails = (f, text) => {
+  try { f(); } catch (error) {
+    if (!error.message.includes(text)) throw new Error(`'${error.message}' does not contain '${text}'`);
+    return;
+  }
+  throw new Error(`nothing failed with '${text}'`);
+};
+const BIG = '12345678901234567890123456789012345678';
+
+// ---- Values
+
+tests['numbers keep 38 digits through plain JSON'] = () => {
+  const item = {n: {N: BIG}, small: {N: '0.00000000000000000000000000000000000001'}, set: {NS: [BIG, '1e-100']}};
+  const text = values.printItem(item, true);
+  equal(text.includes(BIG), true);
+  equal(values.parseItem(text, true, item), item);
+};
+tests['every type survives both forms of JSON'] = () => {
+  const item = {S: {S: 'é"\\\n😀'}, N: {N: '-1.5E+7'}, BOOL: {BOOL: false}, NULL: {NULL: true}, B: {B: 'AQI='}, SS: {SS: ['a', 'b']},
+    NS: {NS: ['1']}, BS: {BS: ['AQ==']}, L: {L: [{S: 'x'}, {L: []}, {NS: ['2']}]}, M: {M: {'a.b': {B: 'AA=='}, '': {M: {}}}}};
+  equal(values.parseItem(values.printItem(item, false), false), item);
+  equal(values.parseItem(values.printItem(item, true), true, item), item);
+};
+tests['plain JSON without a model has no sets'] = () =>
+  equal(values.parseItem('{"a": ["x"], "b": {"c": [1, null]}}', true), {a: {L: [{S: 'x'}]}, b: {M: {c: {L: [{N: '1'}, {NULL: true}]}}}});
+tests['numbers that JSON cannot spell are written in another form'] = () => {
+  for (const [text, expected] of [['.5', '0.5'], ['+1', '1'], ['007', '7'], ['-.5', '-0.5'], ['1.', '1'], ['1.e5', '1e5'], ['0', '0']]) {
+    equal(values.printJson(values.toPlain({N: text})), expected);
+  }
+};
+tests['malformed JSON is refused with its position'] = () => {
+  for (const [text, message, at] of [['{"a": }', "unexpected '}'", 6], ['{"a": 1', "expected ',' or '}'", 7], ['[1 2]', "expected ',' or ']'", 3],
+    ['{"a": 1, "a": 2}', "repeated name 'a'", 9], ['{"a": "x', 'invalid string', 6], ['{} x', 'after the end', 3], ['', 'unexpected end', 0],
+    ['{a: 1}', 'double quotes', 1], ['[01]', "expected ','", 2], [`${'['.repeat(80)}`, 'nested more', 65]]) {
+    fails(() => values.parseJson(text), message);
+    try { values.parseJson(text); } catch (error) { equal(error.at, at); }
+  }
+};
+tests['malformed DynamoDB JSON is refused with its path'] = () => {
+  for (const [item, message] of [['{"a": 1}', 'a: expected one type'], ['{"a": {"N": "x"}}', "a: 'x' is not a number"], ['{"a": {"X": 1}}', "'X' is not a type"],
+    ['{"a": {"L": [{"S": 1}]}}', 'a[0]: expected text in S'], ['{"a": {"M": {"b": {"BOOL": "true"}}}}', 'a.b: expected true or false'],
+    ['{"a": {"S": "x", "N": "1"}}', 'a: expected one type'], ['[]', 'expected an object']]) {
+    fails(() => values.parseItem(item, false), message);
+  }
+};
+tests['names of prototypes are attributes like others'] = () => {
+  const parsed = values.parseItem('{"__proto__": {"S": "x"}, "constructor": {"N": "1"}}', false);
+  equal(Object.keys(parsed), ['__proto__', 'constructor']);
+  equal(({}).S, undefined);
+};
+tests['CSV keeps types, quotes and line ends'] = () => {
+  const items = [{pk: {S: 'a,"b"\r\nc'}, n: {N: BIG}, mixed: {S: 'x'}, empty: {S: ''}, flag: {BOOL: true}},
+    {pk: {S: ' d '}, mixed: {N: '1'}, list: {L: [{S: 'y'}]}, bin: {B: 'AQ=='}, none: {NULL: true}}];
+  const columns = values.csvColumns(items);
+  const text = values.csvHeader(columns) + items.map((i) => values.csvRow(i, columns)).join('');
+  equal(text.split('\r\n')[0], 'pk:S,n:N,mixed:JSON,empty:S,flag:BOOL,list:JSON,bin:B,none:NULL');
+  equal(values.itemsFromCsv(text), items);
+};
+tests['CSV without types takes those of the key'] = () => {
+  equal(values.itemsFromCsv('id,year\n1,1888\n2,\n', {id: 'N'}), [{id: {N: '1'}, year: {S: '1888'}}, {id: {N: '2'}}]);
+  fails(() => values.itemsFromCsv('id\nx\n', {id: 'N'}), "row 2: 'x' is not a number");
+  fails(() => values.itemsFromCsv('a\n1,2\n'), 'row 2: more cells');
+  fails(() => values.itemsFromCsv('a\n"1\n'), 'invalid CSV in row 2');
+  fails(() => values.itemsFromCsv(''), 'the file is empty');
+};
+tests['files of JSON have several forms'] = () => {
+  const item = [{pk: {S: 'a'}, n: {N: '1'}}];
+  for (const text of ['[{"pk": "a", "n": 1}]', '{"pk": "a", "n": 1}', '{"Items": [{"pk": {"S": "a"}, "n": {"N": "1"}}]}',
+    '{"Item": {"pk": {"S": "a"}, "n": {"N": "1"}}}']) equal(values.itemsFromJson(text), item);
+  equal(values.itemsFromJson('{"pk": "a"}\n{"pk": "b"}\n').length, 2);
+  fails(() => values.itemsFromJson('{"pk": "a"}\n{"pk": }\n'), 'line 2');
+  fails(() => values.itemsFromJson('[1]'), 'item 1 is not an object');
+};
+
+// ---- Signatures
+
+tests['the signature is that of the AWS test suite'] = async () => {
+  const signer = await sigv4.makeSigner('AKIDEXAMPLE', 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', 'us-east-1', 'service');
+  const headers = {host: 'example.amazonaws.com', 'x-amz-date': '20150830T123600Z'};
+  equal(await signer.authorization(headers, '', {method: 'GET'}), 'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ' +
+    'SignedHeaders=host;x-amz-date, Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31');
+  equal((await signer.authorization(headers, '')).split('Signature=')[1], '5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b');
+  equal((await signer.authorization({...headers, 'content-type': 'application/x-www-form-urlencoded'}, 'Param1=value1')).split('Signature=')[1],
+    'ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a');
+};
+tests['dates have the form of signatures'] = () =>
+  equal(sigv4.amzDate(new Date(Date.UTC(2026, 10, 22, 3, 4, 5, 678))), '20261122T030405Z');
+
+// ---- Expressions
+
+const table = {
+  TableName: 'Music', KeySchema: [{AttributeName: 'artist', KeyType: 'HASH'}, {AttributeName: 'year', KeyType: 'RANGE'}],
+  AttributeDefinitions: [{AttributeName: 'artist', AttributeType: 'S'}, {AttributeName: 'year', AttributeType: 'N'}, {AttributeName: 'label.id', AttributeType: 'B'}],
+  GlobalSecondaryIndexes: [{IndexName: 'ByLabel', KeySchema: [{AttributeName: 'label.id', KeyType: 'HASH'}], Projection: {ProjectionType: 'KEYS_ONLY'}}],
+};
+const query = (more) => ({op: 'Query', hash: ['Satie'], range: [{op: ''}], ...more});
+const rule = (path, op, type = 'S', a = '', b = '', not = false) => ({path, op, type, a, b, not});
+
+tests['a query has its key conditions'] = () => {
+  equal(expressions.buildRequest(query({range: [{op: 'between', a: '1887', b: '1888'}], desc: true, limit: 7, consistent: true}), table), {operation: 'Query', input: {
+    TableName: 'Music', KeyConditionExpression: '#artist = :artist AND #year BETWEEN :year AND :year2',
+    ExpressionAttributeNames: {'#artist': 'artist', '#year': 'year'},
+    ExpressionAttributeValues: {':artist': {S: 'Satie'}, ':year': {N: '1887'}, ':year2': {N: '1888'}}, ScanIndexForward: false, ConsistentRead: true, Limit: 7}});
+  equal(expressions.buildRequest(query({index: 'ByLabel', hash: ['AQ=='], range: [], consistent: true}), table, {artist: {S: 'x'}}).input, {
+    TableName: 'Music', IndexName: 'ByLabel', KeyConditionExpression: '#label_id = :label_id', ExpressionAttributeNames: {'#label_id': 'label.id'},
+    ExpressionAttributeValues: {':label_id': {B: 'AQ=='}}, Limit: 50, ExclusiveStartKey: {artist: {S: 'x'}}});
+  for (const [op, text] of [['=', '#year = :year'], ['<', '#year < :year'], ['<=', '#year <= :year'], ['>', '#year > :year'], ['>=', '#year >= :year'],
+    ['begins_with', 'begins_with(#year, :year)']]) {
+    equal(expressions.buildRequest(query({range: [{op, a: '1'}]}), table).input.KeyConditionExpression, `#artist = :artist AND ${text}`);
+  }
+  fails(() => expressions.buildRequest(query({hash: ['']}), table), "enter a value of 'artist'");
+  fails(() => expressions.buildRequest(query({range: [{op: '=', a: 'x'}]}), table), "'x' is not a number");
+  fails(() => expressions.buildRequest(query({index: 'None'}), table), "no index 'None'");
+};
+tests['filters have every operator'] = () => {
+  const filter = (r, more = {}) => expressions.buildRequest({op: 'Scan', rules: [r].flat(), ...more}, table).input;
+  for (const [r, text] of [[rule('a', '=', 'S', 'x'), '#a = :a'], [rule('a', '<>', 'N', '1'), '#a <> :a'], [rule('a', '<'), '#a < :a'], [rule('a', '<='), '#a <= :a'],
+    [rule('a', '>'), '#a > :a'], [rule('a', '>='), '#a >= :a'], [rule('a', 'between', 'S', 'x', 'y'), '#a BETWEEN :a AND :a2'],
+    [rule('a', 'in', 'N', '1, 2,3'), '#a IN (:a, :a2, :a3)'], [rule('a', 'begins_with', 'S', 'x'), 'begins_with(#a, :a)'],
+    [rule('a', 'contains', 'S', 'x'), 'contains(#a, :a)'], [rule('a', 'exists'), 'attribute_exists(#a)'], [rule('a', 'not_exists'), 'attribute_not_exists(#a)'],
+    [rule('a', 'type', 'S', 'SS'), 'attribute_type(#a, :a)'], [rule('a', 'size >=', 'S', '3'), 'size(#a) >= :a'],
+    [rule('a.b[2]."c.d"', '=', 'BOOL', 'true', '', true), 'NOT (#a.#b[2].#c_d = :c_d)']]) {
+    equal(filter(r).FilterExpression, text);
+  }
+  equal(filter([rule('a', '='), rule('b', '=')]).FilterExpression, '#a = :a AND #b = :b');
+  equal(filter([rule('a', '='), rule('a', '=')], {any: true}).FilterExpression, '#a = :a OR #a = :a2');
+  equal(filter(rule('a', '=', 'JSON', '{"L": [{"N": "1"}]}')).ExpressionAttributeValues, {':a': {L: [{N: '1'}]}});
+  equal(filter([rule('a-b', 'exists'), rule('a_b', 'exists'), rule('é', 'exists')]).ExpressionAttributeNames, {'#a_b': 'a-b', '#a_b2': 'a_b', '#x': 'é'});
+  equal(filter(rule('in', 'in', 'S', '"x,y",z')).ExpressionAttributeValues, {':in': {S: 'x,y'}, ':in2': {S: 'z'}});
+  fails(() => filter(rule('', '=')), 'is not an attribute path');
+  fails(() => filter(rule('a..b', '=')), 'is not an attribute path');
+  fails(() => filter(rule('[1]', '=')), 'is not an attribute path');
+  fails(() => filter(rule('a.', '=')), 'is not an attribute path');
+};
+tests['projections contain the key'] = () =>
+  equal(expressions.buildRequest({op: 'Scan', project: 'title, info.year'}, table).input.ProjectionExpression, '#year, #artist, #title, #info.#year');
+tests['PartiQL says the same'] = () => {
+  equal(expressions.buildStatement(query({range: [{op: '>=', a: '1887'}], desc: true, any: true, rules: [rule('a', 'exists'), rule('b', 'in', 'S', "x,y'z")]}), table),
+    {statement: 'SELECT *\nFROM "Music"\nWHERE "artist" = \'Satie\'\n  AND "year" >= 1887\n  AND ("a" IS NOT MISSING OR "b" IN [\'x\', \'y\'\'z\'])\nORDER BY "year" DESC', parameters: []});
+  equal(expressions.buildStatement({op: 'Query', index: 'ByLabel', hash: ['AQ=='], project: 'x'}, table),
+    {statement: 'SELECT "x"\nFROM "Music"."ByLabel"\nWHERE "label.id" = ?', parameters: [{B: 'AQ=='}]});
+};
+
+// ---- Code
+
+const input = {TableName: "It's", IndexName: 'I', KeyConditionExpression: '#a = :a', ExpressionAttributeNames: {'#a': 'a b'},
+  ExpressionAttributeValues: {':a': {M: {x: {L: [{BOOL: true}, {NULL: true}, {B: 'AQI='}]}}}}, ScanIndexForward: false, ConsistentRead: true, Limit: 5,
+  ReturnConsumedCapacity: 'TOTAL'};
+const shown = (language) => code.showAs(language, 'Query', input, 'http://localhost:8000', {statement: 'SELECT', parameters: []});
+tests['code quotes what its language requires'] = () => {
+  equal(shown('cli').includes(`--table-name 'It'\\''s'`), true);
+  equal(shown('cli').includes('--no-scan-index-forward'), true);
+  equal(shown('cli').includes('--consistent-read'), true);
+  equal(shown('python').includes('"ScanIndexForward": False'), true);
+  equal(shown('python').includes('base64.b64decode("AQI=")'), true);
+  equal(shown('javascript').includes('Buffer.from("AQI=", "base64")'), true);
+  equal(shown('go').includes('[]byte{1, 2}'), true);
+  equal(shown('go').includes('aws.Int32(5)'), true);
+  equal(shown('cpp').includes('client->call("Query", R"json({'), true);
+  for (const [language] of code.LANGUAGES) equal(shown(language).includes('ReturnConsumedCapacity'), false);
+};
+
+export async function runAll() {
+  const failures = [];
+  for (const [name, test] of Object.entries(tests)) {
+    try { await test(); } catch (error) { failures.push(`${name}: ${error.stack ?? error}`); }
+  }
+  return {count: Object.keys(tests).length, failures};
+}

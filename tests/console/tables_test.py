@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables: list, create, change, delete."""
+
+import unittest
+
+from selenium.webdriver.common.by import By
+
+import harness
+
+
+class Tables(harness.ConsoleTest):
+    def row(self, table):
+        return self.until(lambda: self.browser.find_element(By.CSS_SELECTOR, f"tr[data-table='{table}']").text)
+
+    def test_an_empty_server_invites_to_create_a_table(self):
+        server, type(self).server = self.server, harness.Server()
+        try:
+            self.open()
+            self.see("There are no tables yet")
+            self.check_accessibility("tables-empty")
+        finally:
+            type(self).server.stop()
+            type(self).server = server
+
+    def test_the_list_shows_counts_settings_and_state(self):
+        self.server.create("Albums", "title", StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+                           DeletionProtectionEnabled=True)
+        for i in range(12):
+            self.server.put("Albums", pk={"S": "a"}, title={"S": str(i)})
+        self.server.call("UpdateTimeToLive", TableName="Albums",
+                         TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"})
+        self.server.call("UpdateContinuousBackups", TableName="Albums",
+                         PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True})
+        self.server.create("Plain")
+        self.open()
+        self.until(lambda: all(text in self.row("Albums") for text in ("active", "12", "new image", "expires")))
+        self.assertEqual(self.row("Albums").count("on"), 2)
+        self.until(lambda: self.row("Plain").count("off") == 4)
+        self.check_accessibility("tables")
+        self.check_tab_order(8)
+        self.fill("Filter tables by name", "alb")
+        self.until(lambda: len(self.all("tr[data-table]")) == 1)
+        self.browser.refresh()
+        self.until(lambda: len(self.all("tr[data-table]")) == 1)
+        self.fill("Filter tables by name", "zzz")
+        self.see("None of the")
+
+    def test_more_tables_than_a_page_are_loaded_on_demand(self):
+        for i in range(60):
+            self.server.create(f"Many{i:02}")
+        self.open()
+        self.until(lambda: len(self.all("tr[data-table]")) == 50)
+        self.click("Load more tables")
+        self.until(lambda: len(self.all("tr[data-table]")) > 59)
+        for i in range(60):
+            self.server.call("DeleteTable", TableName=f"Many{i:02}")
+
+    def test_a_table_is_created_with_keys_indexes_and_settings(self):
+        self.open()
+        self.click("Create table")
+        self.fill("Table name", "Orders")
+        self.fill("Partition key", "customer")
+        self.fill("Sort key", "at")
+        self.choose("Type of the sort key", "Number")
+        self.click("Add a global index")
+        self.fill("Index name", "ByState")
+        index = self.one("fieldset")
+        index.find_elements(By.CSS_SELECTOR, "input")[1].send_keys("state")
+        self.choose("Projection", "Keys and these attributes")
+        self.fill("Attributes, separated by commas", "total, note")
+        self.choose("Stream", "New and old images")
+        self.fill("TTL attribute", "until")
+        self.click("Point-in-time recovery")
+        self.check_accessibility("create-table")
+        self.check_tab_order(20)
+        self.click("Create table")
+        self.see("Table Orders is created")
+        table = self.server.call("DescribeTable", TableName="Orders")["Table"]
+        self.assertEqual(table["KeySchema"], [{"AttributeName": "customer", "KeyType": "HASH"}, {"AttributeName": "at", "KeyType": "RANGE"}])
+        self.assertIn({"AttributeName": "at", "AttributeType": "N"}, table["AttributeDefinitions"])
+        self.assertEqual(table["GlobalSecondaryIndexes"][0]["Projection"],
+                         {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["total", "note"]})
+        self.assertTrue(table["StreamSpecification"]["StreamEnabled"])
+        self.see("Turn TTL off")
+        self.see("Turn recovery off")
+
+    def test_an_invalid_table_shows_the_error_of_the_server(self):
+        self.open("#/create")
+        self.fill("Table name", "x")
+        self.fill("Partition key", "pk")
+        self.click("Create table")
+        self.see("ValidationException", "[role=alert]")
+        self.fill("Table name", "Longer")
+        self.fill("Partition key", "")
+        self.click("Create table")
+        self.see("Partition key: enter a name", "[role=alert]")
+
+    def test_settings_are_changed(self):
+        self.server.create("Settings")
+        self.open("#/tables/Settings/overview")
+        self.choose("Billing", "Provisioned")
+        self.fill("Read capacity units", "7")
+        self.click("Save capacity")
+        self.see("The capacity is saved")
+        self.choose("Records contain", "Keys only")
+        self.click("Save stream")
+        self.see("The stream is saved")
+        self.fill("TTL attribute", "gone")
+        self.click("Turn TTL on")
+        self.see("TTL is on")
+        self.click("Turn recovery on")
+        self.see("Point-in-time recovery is on")
+        self.fill("Period in days", "9")
+        self.click("Save period")
+        self.see("The period is saved")
+        recovery = self.server.call("DescribeContinuousBackups", TableName="Settings")["ContinuousBackupsDescription"]
+        self.assertEqual(recovery["PointInTimeRecoveryDescription"]["RecoveryPeriodInDays"], 9)
+        self.fill("Tag key", "team")
+        self.fill("Tag value", "search")
+        self.click("Add tag")
+        self.see("search", "table")
+        self.click("Deletion protection")
+        self.see("turn protection off")
+        table = self.server.call("DescribeTable", TableName="Settings")["Table"]
+        self.assertEqual(table["ProvisionedThroughput"]["ReadCapacityUnits"], 7)
+        self.assertEqual(table["StreamSpecification"]["StreamViewType"], "KEYS_ONLY")
+        self.assertTrue(table["DeletionProtectionEnabled"])
+        self.check_accessibility("overview")
+        self.check_tab_order(18)
+
+    def test_deletion_requires_the_name(self):
+        self.server.create("Doomed")
+        self.open("#/tables/Doomed/overview")
+        self.click("Delete table…")
+        typed = self.control("Type Doomed to confirm")
+        submit = self.one("dialog button[type=submit]")
+        self.assertFalse(submit.is_enabled())
+        typed.send_keys("Doome")
+        self.assertFalse(submit.is_enabled())
+        typed.send_keys("d")
+        self.assertTrue(submit.is_enabled())
+        self.check_accessibility("delete-table")
+        self.click("Delete table")
+        self.see("Table Doomed is deleted")
+        self.assertNotIn("Doomed", self.server.call("ListTables")["TableNames"])
+
+    def test_capacity_of_an_index_is_changed(self):
+        self.server.call("CreateTable", TableName="Capacity", ProvisionedThroughput={"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
+                         AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("pk", "x")],
+                         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}], GlobalSecondaryIndexes=[
+                             {"IndexName": "ByX", "KeySchema": [{"AttributeName": "x", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"},
+                              "ProvisionedThroughput": {"ReadCapacityUnits": 3, "WriteCapacityUnits": 4}}])
+        self.open("#/tables/Capacity/indexes")
+        self.click("Change the capacity of ByX")
+        self.fill("Read capacity units", "9")
+        self.click("Save capacity")
+        self.no_longer("dialog")
+        index = self.server.call("DescribeTable", TableName="Capacity")["Table"]["GlobalSecondaryIndexes"][0]
+        self.assertEqual([index["ProvisionedThroughput"][k] for k in ("ReadCapacityUnits", "WriteCapacityUnits")], [9, 4])
+
+    def test_the_theme_is_chosen_and_kept(self):
+        self.open()
+        self.one("h1")
+        background = lambda: self.browser.execute_script("return getComputedStyle(document.documentElement).backgroundColor")
+        first = background()
+        self.click("Switch to the dark theme")
+        self.until(lambda: background() != first)
+        dark = background()
+        self.browser.refresh()
+        self.one("h1")
+        self.assertEqual(background(), dark)
+        self.click("Switch to the light theme")
+        self.until(lambda: background() == first)
+
+    def test_indexes_are_created_and_deleted(self):
+        self.server.create("Indexed")
+        self.open("#/tables/Indexed/indexes")
+        self.see("The table has no indexes")
+        self.click("Create a global index")
+        self.fill("Index name", "ByCity")
+        self.fill("Partition key", "city")
+        self.click("Create index")
+        self.until(lambda: "active" in self.one("tbody tr").text)
+        self.check_accessibility("indexes")
+        self.click("Delete the index ByCity")
+        self.fill("Type ByCity to confirm", "ByCity")
+        self.click("Delete index")
+        self.see("The table has no indexes")
+
+    def test_a_table_that_does_not_exist_shows_an_error(self):
+        self.open("#/tables/Missing/overview")
+        self.see("ResourceNotFoundException", "[role=alert]")
+        self.click("All tables")
+        self.one("h1")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
