@@ -71,6 +71,7 @@ void greet(const ServeFlags& flags, const std::string& url) {
   } else {
     std::printf("requests are signed with a key of %s\n", one_line(flags.credentials).c_str());
   }
+  std::printf("console: %s/console/\n", url.c_str());
   std::printf("try: %sstator tables%s\n",
               flags.credentials.empty() ? "" : "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… ",
               url == kLocalEndpoint ? "" : (" --endpoint " + url).c_str());
