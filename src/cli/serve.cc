@@ -31,6 +31,7 @@ struct ServeFlags {
   double idle_seconds = 120;
   double request_seconds = 30;
   double expire_seconds = 1;
+  double drain_seconds = 0;
 };
 
 // A connection is a file descriptor, and the usual limit is there for programs that use select().
@@ -84,6 +85,7 @@ int serve(const ServeFlags& flags) {
   sigwait(&signals, &received);
   // Whoever cannot wait for the requests under way may ask again.
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  (*server)->drain(milliseconds_of(flags.drain_seconds));
   (*server)->stop();
   return kSuccess;
 }
@@ -138,6 +140,13 @@ void add_serve(CLI::App& app, Invocation& invocation) {
   add_seconds("--request-timeout", flags->request_seconds,
               "For a request to arrive whole, and for an answer to be taken further");
   add_seconds("--expire-every", flags->expire_seconds, "How often expired items are deleted");
+  command
+      ->add_option("--drain-time", flags->drain_seconds,
+                   "On SIGTERM, refuse requests and report \"not ready\" for at least this long "
+                   "before the server stops listening")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 3'600.0).description(""))
+      ->capture_default_str();
   command
       ->add_option("--credentials", flags->credentials,
                    "Accept the signatures of this file's access keys alone (AWS's credentials file "

@@ -72,10 +72,17 @@ void Connection::start() {
 void Connection::close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
+  set_in_progress(false);
   hold(0, 0);
   ErrorCode ignored;
   std::ignore = socket_.close(ignored);
   loop_->forget(*this);
+}
+
+void Connection::set_in_progress(bool in_progress) {
+  if (in_progress == in_progress_) return;
+  in_progress_ = in_progress;
+  loop_->count_request(in_progress ? 1 : -1);
 }
 
 void Connection::stop_if_idle() {
@@ -225,6 +232,7 @@ void Connection::refuse(const std::function<Response()>& answer, int status) {
 bool Connection::handle() {
   Shared& shared = loop_->shared();
   state_ = State::kHandling;
+  set_in_progress(true);
   deadline_ = SteadyTime::max();
   awaiting_ = Awaiting::kNothing;
   if (shared.options.aside && shared.options.aside(reader_.request())) {
@@ -322,6 +330,7 @@ bool Connection::continue_sending() {
 }
 
 void Connection::finish_answer() {
+  set_in_progress(false);
   std::string().swap(body_);  // an assignment would keep its memory
   if (!refused_) reader_.next();
   hold(reader_.held_bytes(), 0);

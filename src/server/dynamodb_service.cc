@@ -27,6 +27,7 @@ constexpr std::string_view kPlainJsonType = "application/json";
 constexpr std::size_t kLargePageBytes = 128UL << 10;
 constexpr std::size_t kCompressedBytesMin = 1024;  // less is not worth it
 constexpr std::string_view kHealth = "healthy: dynamodb.us-east-1.amazonaws.com ";
+constexpr std::string_view kReady = "ready\n";
 constexpr std::string_view kNoOperation = "<UnknownOperationException/>\n";
 
 // How a client wants its answers.
@@ -64,9 +65,12 @@ void log_failure(const Error& error) {
   log_error(std::string(code_name(error.code)) + ": " + error.message);
 }
 
-http::Response error_response(const Error& error, const Wishes& wishes = {}) {
+enum class Logged { kNo, kYes };
+
+http::Response error_response(const Error& error, const Wishes& wishes = {},
+                              Logged logged = Logged::kYes) {
   const int status = wire::http_status(error.code);
-  if (status >= 500) log_failure(error);
+  if (status >= 500 && logged == Logged::kYes) log_failure(error);
   return make_response(status, wishes.content_type, wire::error_to_json(error), wishes.gzip);
 }
 
@@ -169,6 +173,13 @@ std::optional<http::Response> refusal_of(const http::Request& request, const Wis
   return std::nullopt;
 }
 
+// SDKs send the request again after a pause.
+http::Response stopping_response(const Wishes& wishes = {}) {
+  return error_response(
+      {.code = Code::kServiceUnavailable, .message = "The server is stopping. Try again."}, wishes,
+      Logged::kNo);
+}
+
 http::Response foreign_response(const Error& error) {
   return make_response(403, kJsonType, wire::error_to_json(error));
 }
@@ -224,6 +235,7 @@ std::optional<http::Response> DynamoDbService::screen(const http::Request& head)
   const Wishes wishes = wishes_of(head);
   Operations::Run run = nullptr;
   if (auto refusal = refusal_of(head, wishes, run)) return refusal;
+  if (is_stopping()) return stopping_response(wishes);
   if (verifier_ == nullptr) return std::nullopt;
   const auto checked = verifier_->check_claims(head, system_clock().unix_ms());
   if (!checked) return error_response(checked.error(), wishes);
@@ -261,18 +273,28 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
   if (!allowed.empty()) respond = with_origin(allowed, std::move(respond));
   if (request.method == "POST") return handle_operation(request, std::move(respond));
   const auto path = request.target.substr(0, request.target.find('?'));
-  if ((request.method == "GET" || request.method == "HEAD") && path == "/") {
-    const StoreHealth health = engine_.store().health();
-    if (health.writable) return respond(make_response(200, "text/plain", std::string(kHealth)));
-    return respond(make_response(503, "text/plain", "unhealthy: " + health.reason + "\n"));
-  }
+  if (request.method == "GET" || request.method == "HEAD") return respond(page(path));
   respond(make_response(404, "text/plain", std::string(kNoOperation)));
+}
+
+http::Response DynamoDbService::page(std::string_view path) const {
+  const auto text = [](int status, std::string body) {
+    return make_response(status, "text/plain", std::move(body));
+  };
+  if (path == "/health/live") return text(200, "live\n");
+  const bool asks_readiness = path == "/health/ready";
+  if (path != "/" && !asks_readiness) return text(404, std::string(kNoOperation));
+  if (asks_readiness && is_stopping()) return text(503, "not ready: the server is stopping\n");
+  const StoreHealth health = engine_.store().health();
+  if (health.writable) return text(200, std::string(asks_readiness ? kReady : kHealth));
+  return text(503, (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n");
 }
 
 void DynamoDbService::handle_operation(const http::Request& request, http::Respond respond) {
   const Wishes wishes = wishes_of(request);
   Operations::Run run = nullptr;
   if (auto refusal = refusal_of(request, wishes, run)) return respond(std::move(*refusal));
+  if (is_stopping()) return respond(stopping_response(wishes));
   const auto refuse = [&](const Error& error) { respond(error_response(error, wishes)); };
   if (verifier_ != nullptr) {
     const auto verified = verifier_->verify(request, system_clock().unix_ms());

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,10 @@ class DynamoDbService {
 
   void handle(const http::Request& request, http::Respond respond);
 
+  // From now on new operations get ServiceUnavailable, and GET /health/ready answers 503. Any
+  // thread. Operations in progress are not affected.
+  void refuse_operations() { stopping_.store(true, std::memory_order_relaxed); }
+
   // For http::ServerOptions: the refusal of a request whose headers are enough for one, whether one
   // is handled beside the event loops, and the memory that this takes.
   std::optional<http::Response> screen(const http::Request& head) const;
@@ -49,12 +54,15 @@ class DynamoDbService {
   static http::Response too_large();
 
  private:
+  http::Response page(std::string_view path) const;
+  bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
   void handle_operation(const http::Request& request, http::Respond respond);
 
   Engine& engine_;
   const SignatureVerifier* verifier_;
   HostFilter hosts_;
   std::atomic<int64_t> last_large_page_ms_ = 0;  // of Query, Scan and their like
+  std::atomic<bool> stopping_ = false;
   Worker waiting_;
 };
 

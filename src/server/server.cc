@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/memory.h"
@@ -120,6 +121,18 @@ std::string Server::url() const {
 
 uint16_t Server::port() const {
   return impl_->address.port;
+}
+
+void Server::drain(std::chrono::milliseconds at_least) {
+  constexpr std::chrono::seconds kRequestsMax{5};
+  constexpr std::chrono::milliseconds kPause{10};
+  impl_->service->refuse_operations();
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::steady_clock::now() - start; };
+  while (elapsed() < at_least ||
+         (impl_->http->stats().requests_in_progress > 0 && elapsed() < at_least + kRequestsMax)) {
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 void Server::stop() {

@@ -46,6 +46,10 @@ class Server {
 
   std::string url() const;  // "http://127.0.0.1:8000"
   uint16_t port() const;
+  // From now on reports that it is not ready, and refuses new operations with ServiceUnavailable.
+  // Returns after `at_least`, when no request is in progress or 5 seconds later. New connections
+  // are still accepted, for health checks.
+  void drain(std::chrono::milliseconds at_least);
   // Lets requests under way finish (a few seconds at most), then closes the database.
   void stop();
 

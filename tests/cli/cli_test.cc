@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/stator_program.h"
@@ -72,6 +73,22 @@ TEST(Serve, AnswersUntilItIsToldToStop) {
     EXPECT_THAT(server.process().out(), IsEmpty());
     EXPECT_THAT(server.process().err(), IsEmpty());
   }
+}
+
+TEST(Serve, ReportsThatItIsNotReadyAfterASignalToStop) {
+  Serving server({"--memory", "--drain-time", "600"});
+  const auto ask = [&](const std::string& path) {
+    RawConnection connection(server.port());
+    EXPECT_TRUE(connection.send("GET " + path + " HTTP/1.1\r\n\r\n"));
+    return connection.read_answer();
+  };
+  EXPECT_EQ(ask("/health/ready").status, 200);
+  server.process().send_signal(SIGTERM);
+  while (ask("/health/ready").status == 200) std::this_thread::yield();
+  EXPECT_EQ(ask("/health/ready").body, "not ready: the server is stopping\n");
+  EXPECT_EQ(ask("/health/live").status, 200);
+  server.process().send_signal(SIGTERM);
+  EXPECT_EQ(server.process().wait(), -1) << "the second signal ends it at once";
 }
 
 TEST(Serve, NamesABusyPort) {
