@@ -32,6 +32,8 @@ struct ServeFlags {
   double request_seconds = 30;
   double expire_seconds = 1;
   double drain_seconds = 0;
+  std::string metrics;
+  std::size_t metrics_tables = 100;
 };
 
 // A connection is a file descriptor, and the usual limit is there for programs that use select().
@@ -58,6 +60,13 @@ int serve(const ServeFlags& flags) {
                                 .idle_timeout = milliseconds_of(flags.idle_seconds),
                                 .request_timeout = milliseconds_of(flags.request_seconds),
                                 .sweep_interval = milliseconds_of(flags.expire_seconds)};
+  if (!flags.metrics.empty()) {
+    auto metrics = server::parse_listen_address(flags.metrics);
+    if (!metrics) return report(metrics.error());
+    options.metrics = std::move(*metrics);
+  }
+  options.metrics_tables = flags.metrics_tables;
+  options.version = STATOR_VERSION;
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   options.memory_bytes = flags.memory_mb != 0 ? flags.memory_mb << 20 : usable_memory_bytes();
   options.cache_bytes = flags.cache_mb << 20;
@@ -79,6 +88,7 @@ int serve(const ServeFlags& flags) {
   const auto server = server::Server::start(options);
   if (!server) return report(server.error());
   std::printf("listening on %s\n", (*server)->url().c_str());
+  if (options.metrics) std::printf("metrics on %s\n", (*server)->metrics_url().c_str());
   std::fflush(stdout);
 
   int received = 0;
@@ -146,6 +156,17 @@ void add_serve(CLI::App& app, Invocation& invocation) {
                    "before the server stops listening")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3'600.0).description(""))
+      ->capture_default_str();
+  command
+      ->add_option("--metrics", flags->metrics,
+                   "Serve /metrics and the health checks here too, without a signature; with "
+                   "--credentials, /metrics is served here only")
+      ->type_name("HOST:PORT");
+  command
+      ->add_option("--metrics-tables", flags->metrics_tables,
+                   "Tables that have metrics of their own; the rest are counted together")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000).description(""))
       ->capture_default_str();
   command
       ->add_option("--credentials", flags->credentials,

@@ -66,6 +66,12 @@ Connection::~Connection() = default;
 void Connection::start() {
   ErrorCode error;
   if (socket_.non_blocking(true, error)) return close();
+  const auto peer = socket_.remote_endpoint(error);
+  if (!error) {
+    const std::string address = peer.address().to_string();
+    peer_ = (peer.address().is_v6() ? "[" + address + "]" : address) + ":" +
+            std::to_string(peer.port());
+  }
   serve();
 }
 
@@ -162,6 +168,7 @@ void Connection::receive() {
 
 // Of a request whose body is large and not yet there.
 std::optional<Response> Connection::refusal_of_head() {
+  reader_.note(peer_, std::chrono::steady_clock::now());
   const Request* head = reader_.take_unfinished_head();
   if (head == nullptr) return std::nullopt;
   const Shared& shared = loop_->shared();
@@ -231,6 +238,7 @@ void Connection::refuse(const std::function<Response()>& answer, int status) {
 // True where serve() may go on with the next request.
 bool Connection::handle() {
   Shared& shared = loop_->shared();
+  reader_.note(peer_, std::chrono::steady_clock::now());
   state_ = State::kHandling;
   set_in_progress(true);
   deadline_ = SteadyTime::max();

@@ -153,6 +153,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<Loop> loop_;  // first, so that it goes last
   Socket socket_;
   RequestReader reader_;
+  std::string peer_;
   State state_ = State::kReceiving;
   SteadyTime deadline_ = SteadyTime::max();
   Awaiting awaiting_ = Awaiting::kNothing;

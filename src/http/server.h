@@ -26,12 +26,14 @@ namespace stator::http {
 using Header = std::pair<std::string_view, std::string_view>;
 
 struct Request {
-  std::string_view method;
-  std::string_view target;
-  std::string_view body;
+  std::string_view method = {};
+  std::string_view target = {};
+  std::string_view body = {};
   // The value of a header by its lower-case name, empty where absent.
   std::string_view header(std::string_view lower_name) const;
-  std::vector<Header> headers;
+  std::vector<Header> headers = {};
+  std::string_view peer = {};                          // "127.0.0.1:49152", "[::1]:49152"
+  std::chrono::steady_clock::time_point arrival = {};  // when it was whole
 };
 
 // Header lines in wire form. Names and values are the program's own: they hold no line ends.

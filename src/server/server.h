@@ -34,6 +34,10 @@ struct ServerOptions {
   std::chrono::milliseconds sweep_interval{1000};     // see EngineOptions
   // Whose signatures are accepted. Absent: anybody's, on loopback only.
   std::optional<Credentials> credentials = {};
+  // Where the metrics and the health checks are served too. Absent: not there.
+  std::optional<ListenAddress> metrics = {};
+  std::size_t metrics_tables = 100;  // that have metrics of their own
+  std::string version = {};          // for the metrics
   // Names by which pages and clients may address a server without credentials, see HostFilter.
   std::vector<std::string> allowed_hosts = {};
 };
@@ -44,7 +48,8 @@ class Server {
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
   ~Server();  // as stop()
 
-  std::string url() const;  // "http://127.0.0.1:8000"
+  std::string metrics_url() const;  // empty without ServerOptions::metrics
+  std::string url() const;          // "http://127.0.0.1:8000"
   uint16_t port() const;
   // From now on reports that it is not ready, and refuses new operations with ServiceUnavailable.
   // Returns after `at_least`, when no request is in progress or 5 seconds later. New connections

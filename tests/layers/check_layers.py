@@ -10,6 +10,7 @@ import sys
 ALLOWED = {
     "base": set(),
     "http": {"base"},
+    "metrics": {"base"},
     "value": {"base"},
     "storage": {"base"},
     "expression": {"value", "base"},
@@ -22,8 +23,8 @@ ALLOWED = {
     "recipes": {"base"},
     "nats": {"base"},
     "mariadb": {"base"},
-    "server": {"protocol", "engine", "api", "storage", "value", "http", "base"},
-    "cli": {"server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "http", "base"},
+    "server": {"protocol", "engine", "api", "storage", "value", "metrics", "http", "base"},
+    "cli": {"server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "metrics", "http", "base"},
 }
 # A library's headers, and where they may be included.
 LIBRARIES = {
