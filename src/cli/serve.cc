@@ -34,6 +34,9 @@ struct ServeFlags {
   double drain_seconds = 0;
   std::string metrics;
   std::size_t metrics_tables = 100;
+  std::string access_log;
+  std::string log_format = "text";
+  int64_t slow_ms = 0;
 };
 
 // A connection is a file descriptor, and the usual limit is there for programs that use select().
@@ -44,11 +47,13 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 
-sigset_t stop_signals() {
+// SIGHUP opens an access log again. Without one it ends the process, as when a terminal closes.
+sigset_t awaited_signals(bool reopens_log) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  if (reopens_log) sigaddset(&signals, SIGHUP);
   return signals;
 }
 
@@ -67,6 +72,10 @@ int serve(const ServeFlags& flags) {
   }
   options.metrics_tables = flags.metrics_tables;
   options.version = STATOR_VERSION;
+  options.access_log = flags.access_log;
+  options.slow_request = std::chrono::milliseconds(flags.slow_ms);
+  options.log_format =
+      flags.log_format == "json" ? server::LogFormat::kJson : server::LogFormat::kText;
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   options.memory_bytes = flags.memory_mb != 0 ? flags.memory_mb << 20 : usable_memory_bytes();
   options.cache_bytes = flags.cache_mb << 20;
@@ -81,7 +90,7 @@ int serve(const ServeFlags& flags) {
 
   tune_allocator(options.memory_bytes);
   // Every thread started from here on leaves these signals to the sigwait below.
-  const sigset_t signals = stop_signals();
+  const sigset_t signals = awaited_signals(!flags.access_log.empty() && flags.access_log != "-");
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
@@ -92,7 +101,11 @@ int serve(const ServeFlags& flags) {
   std::fflush(stdout);
 
   int received = 0;
-  sigwait(&signals, &received);
+  while (sigwait(&signals, &received) == 0 && received == SIGHUP) {
+    if (const auto reopened = (*server)->reopen_access_log(); !reopened) {
+      server::log_error(reopened.error().message);
+    }
+  }
   // Whoever cannot wait for the requests under way may ask again.
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   (*server)->drain(milliseconds_of(flags.drain_seconds));
@@ -167,6 +180,23 @@ void add_serve(CLI::App& app, Invocation& invocation) {
                    "Tables that have metrics of their own; the rest are counted together")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000).description(""))
+      ->capture_default_str();
+  command
+      ->add_option("--access-log", flags->access_log,
+                   "Append a line for each request to this file, opened again on SIGHUP; - is "
+                   "standard output")
+      ->type_name("FILE");
+  command
+      ->add_option("--slow-ms", flags->slow_ms,
+                   "Log requests that take this long or longer on standard error; 0 is none")
+      ->type_name("N")
+      ->check(CLI::Range(0, 86'400'000).description(""))
+      ->capture_default_str();
+  command
+      ->add_option("--log-format", flags->log_format,
+                   "Of the access log and of the lines on standard error")
+      ->type_name("text|json")
+      ->check(CLI::IsMember({"text", "json"}).description(""))
       ->capture_default_str();
   command
       ->add_option("--credentials", flags->credentials,

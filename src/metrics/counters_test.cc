@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <thread>
 #include <vector>
 
@@ -32,7 +33,8 @@ TEST(Counters, SumTheIncreasesOfAllThreads) {
 TEST(Counters, BucketsIncludeTheirBounds) {
   constexpr Buckets<2> kBuckets({10, 100});
   Counters counters(1 + Buckets<2>::kCounters);
-  for (const uint64_t value : {0, 10, 11, 100, 101, 5'000}) kBuckets.observe(counters, 1, value);
+  for (const uint64_t value : std::initializer_list<uint64_t>{0, 10, 11, 100, 101, 5'000})
+    kBuckets.observe(counters, 1, value);
   EXPECT_EQ(counters.total(0), 0U);
   EXPECT_EQ(counters.total(1), 2U);
   EXPECT_EQ(counters.total(2), 2U);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 namespace stator::metrics {
 namespace {
 
@@ -33,7 +35,8 @@ TEST(MetricsText, EscapesLabelValues) {
 TEST(MetricsText, WritesHistogramsCumulatively) {
   constexpr Buckets<2> kBuckets({1'000'000, 10'000'000});
   Counters counters(Buckets<2>::kCounters);
-  for (const uint64_t value : {500'000, 2'000'000, 2'500'000, 20'000'000}) {
+  for (const uint64_t value :
+       std::initializer_list<uint64_t>{500'000, 2'000'000, 2'500'000, 20'000'000}) {
     kBuckets.observe(counters, 0, value);
   }
   Text text;

@@ -105,19 +105,33 @@ http::Response preflight(const http::Request& request, std::string_view allowed,
   return response;
 }
 
-http::Respond with_origin(std::string_view origin, http::Respond respond) {
-  return [kept = std::string(origin), inner = std::move(respond)](http::Response response) mutable {
+// Adds to the headers of a response.
+template <class Add>
+http::Respond with_headers(Add add, http::Respond respond) {
+  return [add, inner = std::move(respond)](http::Response response) mutable {
     if (response.make) {
-      response.make = [kept, make = std::move(response.make)]() mutable {
+      response.make = [add, make = std::move(response.make)]() mutable {
         http::Response made = make();
-        allow_origin(made.headers, kept);
+        add(made.headers);
         return made;
       };
     } else {
-      allow_origin(response.headers, kept);
+      add(response.headers);
     }
     inner(std::move(response));
   };
+}
+
+http::Respond with_origin(std::string_view origin, http::Respond respond) {
+  return with_headers(
+      [kept = std::string(origin)](http::HeaderLines& headers) { allow_origin(headers, kept); },
+      std::move(respond));
+}
+
+http::Respond with_traceparent(std::string_view traceparent, http::Respond respond) {
+  return with_headers([kept = std::string(traceparent)](
+                          http::HeaderLines& headers) { headers.add("traceparent", kept); },
+                      std::move(respond));
 }
 
 // ---- Operations
@@ -132,7 +146,7 @@ struct Exchange {
 
   // `error` is what the response says, if that is an error of the API.
   void send(http::Response response, const Error* error = nullptr) {
-    scope.finish(response, error);
+    scope.finish(response, error, form.id.text());
     respond(std::move(response));
   }
   void refuse(const Error& error) { send(error_response(error, form), &error); }
@@ -165,7 +179,7 @@ struct Respond {
     http::Response response =
         answer ? make_response(200, form.content_type, std::move(*answer), form.id, form.gzip)
                : error_response(answer.error(), form);
-    scope.finish(response, answer ? nullptr : &answer.error());
+    scope.finish(response, answer ? nullptr : &answer.error(), form.id.text());
     return response;
   }
 };
@@ -267,7 +281,7 @@ std::optional<http::Response> DynamoDbService::screen(const http::Request& head)
   RequestScope scope(observer_, head);
   const ResponseForm form = form_of(head);
   const auto refuse = [&](http::Response response, const Error* error) {
-    scope.finish(response, error);
+    scope.finish(response, error, form.id.text());
     return response;
   };
   if (verifier_ == nullptr) {
@@ -317,6 +331,10 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
     if (const auto local = hosts_.check(request); !local) {
       return exchange.send(foreign_response(local.error(), exchange.form.id), &local.error());
     }
+  }
+  const auto traceparent = valid_traceparent(request.header("traceparent"));
+  if (!traceparent.empty()) {
+    exchange.respond = with_traceparent(traceparent, std::move(exchange.respond));
   }
   const auto origin = request.header("origin");
   const std::string_view allowed = origin.empty() || verifier_ == nullptr ? origin : kAnyOrigin;

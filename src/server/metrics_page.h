@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,7 @@ struct MetricsSources {
   std::string_view version = {};
   std::chrono::system_clock::time_point start = {};  // of the server
   bool stopping = false;
+  uint64_t dropped_log_lines = 0;
 };
 
 // Can wait for the store's locks and reads files below /proc: not for event loops.

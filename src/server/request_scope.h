@@ -7,11 +7,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "http/server.h"
+#include "server/request_log.h"
 #include "server/request_metrics.h"
 #include "stator/result.h"
 
@@ -20,6 +22,7 @@ namespace stator::server {
 // Who notes requests. Null: nobody.
 struct RequestObserver {
   RequestMetrics* metrics = nullptr;
+  RequestLog* log = nullptr;
 };
 
 class RequestScope {
@@ -31,7 +34,8 @@ class RequestScope {
         start_(other.start_),
         request_bytes_(other.request_bytes_),
         items_(other.items_),
-        table_(std::move(other.table_)) {}
+        table_(std::move(other.table_)),
+        details_(std::move(other.details_)) {}
   RequestScope& operator=(RequestScope&&) = delete;
   // Without finish(): the response could not be given.
   ~RequestScope();
@@ -45,10 +49,19 @@ class RequestScope {
   // The request goes on to another scope.
   void dismiss() { observer_ = {}; }
   // Once. `error` is null if there is none.
-  void finish(const http::Response& response, const Error* error);
+  void finish(const http::Response& response, const Error* error, std::string_view request_id);
 
  private:
   static constexpr std::size_t kNoOperation = SIZE_MAX;
+  struct Details {  // for the log
+    std::string client;
+    std::string method;
+    std::string path;
+    std::string traceparent;
+  };
+
+  void write_line(RequestLog& log, const http::Response& response, const Error* error,
+                  std::chrono::nanoseconds duration, std::string_view request_id) const;
 
   RequestObserver observer_;
   std::size_t operation_ = kNoOperation;
@@ -56,6 +69,7 @@ class RequestScope {
   std::size_t request_bytes_;
   std::size_t items_ = 0;
   std::string table_;
+  std::unique_ptr<const Details> details_;  // if there is a log
 };
 
 }  // namespace stator::server

@@ -15,9 +15,11 @@
 #include "http/server.h"
 #include "server/control_socket.h"
 #include "server/dynamodb_service.h"
+#include "server/line_writer.h"
 #include "server/log.h"
 #include "server/memory_plan.h"
 #include "server/metrics_page.h"
+#include "server/request_log.h"
 #include "server/request_metrics.h"
 #include "storage/stores.h"
 
@@ -30,6 +32,9 @@ struct Server::Impl {
   std::string version = {};
   std::chrono::system_clock::time_point start = std::chrono::system_clock::now();
   std::unique_ptr<RequestMetrics> metrics = {};
+  std::unique_ptr<LineWriter> access_log = {};
+  std::unique_ptr<LineWriter> slow_log = {};
+  std::unique_ptr<RequestLog> request_log = {};
   std::unique_ptr<Engine> engine = {};
   std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
@@ -45,8 +50,11 @@ struct Server::Impl {
                          .http = running == nullptr ? http::ServerStats{} : running->stats(),
                          .version = version,
                          .start = start,
-                         .stopping = service->is_stopping()});
+                         .stopping = service->is_stopping(),
+                         .dropped_log_lines = (access_log ? access_log->dropped() : 0) +
+                                              (slow_log ? slow_log->dropped() : 0)});
   }
+  Result<void> open_logs(const ServerOptions& options);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
 };
 
@@ -73,6 +81,18 @@ std::size_t connections_max(std::size_t wanted) {
 }
 
 }  // namespace
+
+Result<void> Server::Impl::open_logs(const ServerOptions& options) {
+  set_log_format(options.log_format);
+  if (!options.access_log.empty()) {
+    STATOR_TRY(access_log, LineWriter::open(options.access_log));
+  }
+  if (options.slow_request.count() > 0) slow_log = LineWriter::to_standard_error();
+  if (!access_log && !slow_log) return {};
+  request_log = std::make_unique<RequestLog>(options.log_format, access_log.get(), slow_log.get(),
+                                             options.slow_request);
+  return {};
+}
 
 // A listener of its own, with bounds of its own: it answers when the other one is overloaded.
 Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifies_signatures) {
@@ -108,6 +128,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->version = options.version;
   impl->metrics =
       std::make_unique<RequestMetrics>(DynamoDbService::operation_names(), options.metrics_tables);
+  STATOR_CHECK_OK(impl->open_logs(options));
   STATOR_TRY(impl->engine,
              Engine::open(std::move(store), {.buckets = options.buckets,
                                              .report = log_error,
@@ -115,9 +136,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   if (options.credentials) {
     impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
   }
-  impl->service =
-      std::make_unique<DynamoDbService>(*impl->engine, impl->verifier.get(), options.allowed_hosts,
-                                        RequestObserver{.metrics = impl->metrics.get()});
+  impl->service = std::make_unique<DynamoDbService>(
+      *impl->engine, impl->verifier.get(), options.allowed_hosts,
+      RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()});
   impl->service->serve_metrics([state = impl.get()] { return state->metrics_text(); });
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
@@ -173,6 +194,10 @@ Server::~Server() {
 
 std::string Server::url() const {
   return "http://" + impl_->address.to_string();
+}
+
+Result<void> Server::reopen_access_log() {
+  return impl_->access_log ? impl_->access_log->reopen() : Result<void>();
 }
 
 std::string Server::metrics_url() const {

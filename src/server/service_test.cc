@@ -208,8 +208,9 @@ TEST_F(Service, TakesCompressedRequestsButNoBombs) {
   const std::string bomb = "{" + std::string(kBodyBytesMax, ' ') + "}";
   EXPECT_EQ(ask(post(headers + "Content-Encoding: gzip\r\n", *gzip(bomb))).status, 413);
   for (const std::string encoding : {"gzip", "br"}) {
-    const RawAnswer refused =
-        ask(post(headers + "Content-Encoding: " + encoding + "\r\n", "{}{}{}{}{}"));
+    std::string encoded = headers;
+    encoded.append("Content-Encoding: ").append(encoding).append("\r\n");
+    const RawAnswer refused = ask(post(encoded, "{}{}{}{}{}"));
     EXPECT_EQ(refused.body, R"({"__type":"com.amazon.coral.service#SerializationException"})");
   }
 }
