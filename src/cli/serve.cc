@@ -107,7 +107,8 @@ int serve(const ServeFlags& flags) {
     }
   }
   // Whoever cannot wait for the requests under way may ask again.
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  const sigset_t stop_signals = awaited_signals(false);
+  pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
   (*server)->drain(milliseconds_of(flags.drain_seconds));
   (*server)->stop();
   return kSuccess;

@@ -140,6 +140,10 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
       *impl->engine, impl->verifier.get(), options.allowed_hosts,
       RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()});
   impl->service->serve_metrics([state = impl.get()] { return state->metrics_text(); });
+  // First, so that nothing can fail once http_for_metrics is set.
+  if (options.metrics) {
+    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, options.credentials.has_value()));
+  }
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
                                    .threads = options.threads,
@@ -172,9 +176,6 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
                                  }));
   impl->address.port = impl->http->port();
   impl->http_for_metrics = impl->http.get();
-  if (options.metrics) {
-    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, options.credentials.has_value()));
-  }
   if (options.data) {
     // A file system without sockets costs backups while the server runs, nothing else.
     auto control = ControlSocket::open(
