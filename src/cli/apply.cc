@@ -225,7 +225,7 @@ void add_apply(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--dry-run", flags->dry_run, "Say what is missing or differs, change nothing");
-  command->add_flag("--json", flags->json, "One JSON object a line, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback([&invocation, flags] { invocation.run = [flags] { return apply(*flags); }; });
 }
 

@@ -52,7 +52,7 @@ int run_backup(const BackupFlags& flags) {
   if (error || flags.target.empty()) return report_usage("the backup needs a path");
   auto made = std::async(std::launch::async, [&] { return make_backup(flags.data, target); });
   {
-    Progress progress("backup", bytes_in(flags.data));
+    Progress progress("backup", ProgressUnit::kBytes, bytes_in(flags.data));
     while (made.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
       progress.advance_to(bytes_in(target));
     }
@@ -81,7 +81,7 @@ void add_backup(CLI::App& app, Invocation& invocation) {
                    "files with the original: copy it elsewhere to survive the loss of the disk")
       ->type_name("BACKUP")
       ->required();
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_backup(*flags); }; });
 }

@@ -69,7 +69,8 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
                                  pointers(arguments).data(), pointers(environment).data());
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {
-    return fail(Code::kIo, "cannot run '" + command[0] + "': " + std::strerror(error));
+    return fail(error == ENOENT ? Code::kNotFound : Code::kIo,
+                "could not run '" + command[0] + "': " + std::strerror(error));
   }
   return ChildProcess(pid, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
 }

@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <vector>
+
+#include "api/wire.h"
+#include "cli/completion.h"
+#include "cli/suggestion.h"
 
 namespace stator::cli {
 namespace {
@@ -17,9 +22,16 @@ constexpr const char* kFooter =
     "Exit status: 0 done, 1 failed, 2 wrong usage. `stator COMMAND --help` lists a command's "
     "flags.";
 
-void complain(std::string_view message) {
-  const std::string line = "stator: " + one_line(message) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+bool errors_as_json = false;  // of this process, once --json is parsed
+
+void complain(const Error& error) {
+  const std::string message = one_line(error.message);
+  const std::string line = errors_as_json
+                               ? wire::item_to_plain_json({{"error", code_name(error.code)},
+                                                           {"message", message},
+                                                           {"retryable", error.retryable()}})
+                               : "stator: " + message;
+  std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 // The command that the arguments had reached when they went wrong, as one would type it.
@@ -36,25 +48,41 @@ Typed typed_command(const CLI::App& app) {
   return typed;
 }
 
+// The first argument that parsing did not expect; empty if there is none. A flag comes before a
+// word, which is often its value.
+std::string unknown_word(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining(true);
+  std::erase(words, "--");
+  const auto flag =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with("--"); });
+  if (flag != words.end()) return *flag;
+  return words.empty() ? "" : words.front();
+}
+
 int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error);  // --help and --version
   }
   const Typed typed = typed_command(app);
   std::string complaint = error.what();
-  const std::vector<std::string> unknown = app.remaining(true);
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
-      !unknown.empty() && typed.command->get_require_subcommand_min() > 0) {
-    complaint = typed.text + " has no subcommand '" + unknown.front() + "'";
+  const std::string unknown = unknown_word(app);
+  const auto is = [&](CLI::ExitCodes code) {
+    return error.get_exit_code() == static_cast<int>(code);
+  };
+  const bool needs_subcommand =
+      is(CLI::ExitCodes::RequiredError) && typed.command->get_require_subcommand_min() > 0;
+  if (!unknown.empty() && (needs_subcommand || is(CLI::ExitCodes::ExtrasError))) {
+    complaint = needs_subcommand ? "unknown command '" + typed.text + " " + unknown + "'"
+                                 : "unexpected argument '" + unknown + "'";
+    std::vector<std::string> words = subcommands_of(*typed.command);
+    std::ranges::copy(options_of(*typed.command), std::back_inserter(words));
+    const std::string meant = nearest(unknown, words);
+    if (!meant.empty()) complaint += "; did you mean '" + meant + "'?";
   }
   return report_usage(one_line(complaint) + " (see " + typed.text + " --help)");
 }
 
 }  // namespace
-
-std::chrono::milliseconds milliseconds_of(double seconds) {
-  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
-}
 
 std::string one_line(std::string_view text) {
   std::string line(text);
@@ -65,14 +93,20 @@ std::string one_line(std::string_view text) {
 }
 
 int report(const Error& error) {
-  complain(error.code == Code::kUnavailable ? error.message + "; is the server running?"
-                                            : error.message);
+  Error shown = error;
+  if (error.code == Code::kUnavailable) shown.message += "; is the server running?";
+  complain(shown);
   return error.code == Code::kInvalidArgument ? kUsage : kFailure;
 }
 
 int report_usage(std::string_view complaint) {
-  complain(complaint);
+  complain({.code = Code::kInvalidArgument, .message = std::string(complaint)});
   return kUsage;
+}
+
+void add_json_flag(CLI::App& command, bool& json) {
+  command.add_flag_callback(
+      "--json", [&json] { json = errors_as_json = true; }, "Print one JSON object per line");
 }
 
 int run_program(int argc, const char* const* argv) {
@@ -82,6 +116,11 @@ int run_program(int argc, const char* const* argv) {
     app.set_version_flag("--version", std::string("stator ") + STATOR_VERSION);
     Invocation invocation;
     add_commands(app, invocation);
+    if (argc > 1 && std::string_view(argv[1]) == kCompleteCommand) {
+      const std::vector<std::string> words(argv + 2, argv + argc);
+      for (const std::string& word : complete(app, words)) std::puts(word.c_str());
+      return kSuccess;
+    }
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -94,13 +133,11 @@ int run_program(int argc, const char* const* argv) {
     }
     const int status = invocation.run();
     if (std::fflush(stdout) != 0 && status == kSuccess) {
-      complain("standard output could not be written; is the disk full or the reader gone?");
-      return kFailure;
+      return report({.code = Code::kIo, .message = "could not write to standard output"});
     }
     return status;
   } catch (const std::exception& error) {
-    complain(error.what());
-    return kFailure;
+    return report({.code = Code::kInternalServerError, .message = error.what()});
   }
 }
 

@@ -15,7 +15,6 @@
 // require_subcommand(1) and leaves the callbacks to these.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -42,9 +41,6 @@ struct Invocation {
 // Every subcommand, in the order in which help lists them.
 void add_commands(CLI::App& app, Invocation& invocation);
 
-// Of a flag in seconds.
-std::chrono::milliseconds milliseconds_of(double seconds);
-
 // The text as one line, whatever a library, a file's name or a stranger's post has put into it:
 // control characters, tabs excepted, become spaces.
 std::string one_line(std::string_view text);
@@ -52,6 +48,11 @@ std::string one_line(std::string_view text);
 // One line on standard error that says what and how to mend it; answers the exit status.
 int report(const Error& error);                // kUsage for kInvalidArgument, otherwise kFailure
 int report_usage(std::string_view complaint);  // kUsage
+
+// --json: results on standard output and errors on standard error as JSON objects, one per line. An
+// error has `error` (the code's name, as DynamoDB or stator/result.h spells it), `message` and
+// `retryable`.
+void add_json_flag(CLI::App& command, bool& json);
 
 // The whole program but for `main`.
 int run_program(int argc, const char* const* argv);

@@ -5,6 +5,14 @@ namespace stator::cli {
 
 void add_commands(CLI::App& app, Invocation& invocation) {
   add_serve(app, invocation);
+  add_tables(app, invocation);
+  add_describe(app, invocation);
+  add_get(app, invocation);
+  add_put(app, invocation);
+  add_delete(app, invocation);
+  add_query(app, invocation);
+  add_scan(app, invocation);
+  add_sql(app, invocation);
   add_apply(app, invocation);
   add_toggle(app, invocation);
   add_lock(app, invocation);
@@ -16,6 +24,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_restore(app, invocation);
   add_verify(app, invocation);
   add_recover(app, invocation);
+  add_completion(app, invocation);
 }
 
 }  // namespace stator::cli

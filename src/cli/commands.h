@@ -7,6 +7,14 @@
 namespace stator::cli {
 
 void add_serve(CLI::App& app, Invocation& invocation);
+void add_tables(CLI::App& app, Invocation& invocation);
+void add_describe(CLI::App& app, Invocation& invocation);
+void add_get(CLI::App& app, Invocation& invocation);
+void add_put(CLI::App& app, Invocation& invocation);
+void add_delete(CLI::App& app, Invocation& invocation);
+void add_query(CLI::App& app, Invocation& invocation);
+void add_scan(CLI::App& app, Invocation& invocation);
+void add_sql(CLI::App& app, Invocation& invocation);
 void add_apply(CLI::App& app, Invocation& invocation);
 void add_toggle(CLI::App& app, Invocation& invocation);
 void add_lock(CLI::App& app, Invocation& invocation);
@@ -18,5 +26,6 @@ void add_backup(CLI::App& app, Invocation& invocation);
 void add_restore(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);
 void add_recover(CLI::App& app, Invocation& invocation);
+void add_completion(CLI::App& app, Invocation& invocation);
 
 }  // namespace stator::cli

@@ -2,20 +2,21 @@
 #include "cli/endpoint.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
+#include <utility>
 
+#include "cli/aws_settings.h"
 #include "stator/database.h"
 #include "stator/http_client.h"
 
 namespace stator::cli {
 namespace {
 
-// Less than a second of pauses in all: whoever waits at a shell had better be told.
+// Pauses of less than a second in total: a person waits for the error.
 constexpr int kAttempts = 6;
 
-std::string from_environment(const char* name, const char* otherwise) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? otherwise : value;
+std::string first_of(const std::string& a, const std::string& b, const char* otherwise) {
+  if (!a.empty()) return a;
+  return b.empty() ? otherwise : b;
 }
 
 }  // namespace
@@ -26,28 +27,38 @@ void add_endpoint_flags(CLI::App& command, EndpointFlags& flags) {
       ->type_name("DIR")
       ->check(CLI::Validator(
           [](const std::string& path) { return path.empty() ? "the name is empty" : ""; }, ""));
-  where->add_option("--endpoint", flags.endpoint, "A server: stator serve, Amazon DynamoDB, …")
+  where
+      ->add_option(
+          "--endpoint", flags.endpoint,
+          "A server: stator serve, Amazon DynamoDB, … Default: $AWS_ENDPOINT_URL_DYNAMODB, "
+          "$AWS_ENDPOINT_URL, the AWS profile's, or " +
+              std::string(kLocalEndpoint))
       ->type_name("URL");
-  where->require_option(1);
-  command.add_option("--region", flags.region, "Of the endpoint, for the signature")
-      ->type_name("REGION")
-      ->capture_default_str();
+  where->require_option(0, 1);
+  command
+      .add_option("--region", flags.region,
+                  "Region of the signature. Default: $AWS_REGION, the AWS profile's, or us-east-1")
+      ->type_name("REGION");
 }
 
-Result<std::unique_ptr<Client>> open_client(const EndpointFlags& flags) {
+Result<std::unique_ptr<Client>> open_client(const EndpointFlags& flags, Missing directory) {
   if (!flags.data.empty()) {
-    STATOR_TRY(Database database, Database::open({.path = flags.data}));
+    STATOR_TRY(
+        Database database,
+        Database::open({.path = flags.data, .create_if_missing = directory == Missing::kCreate}));
     return std::make_unique<Database>(std::move(database));
   }
-  STATOR_TRY(
-      HttpClient client,
-      HttpClient::open(
-          {.endpoint = flags.endpoint,
-           .region = flags.region,
-           .credentials = {.access_key_id = from_environment("AWS_ACCESS_KEY_ID", "stator"),
-                           .secret_access_key = from_environment("AWS_SECRET_ACCESS_KEY", "stator"),
-                           .session_token = from_environment("AWS_SESSION_TOKEN", "")},
-           .max_attempts = kAttempts}));
+  STATOR_TRY(AwsSettings aws, read_aws_settings(environment_variable));
+  const std::string endpoint = first_of(flags.endpoint, aws.endpoint, kLocalEndpoint);
+  if (!aws.credentials_problem.empty() && endpoint.starts_with("https:")) {
+    return fail(Code::kInvalidArgument, aws.credentials_problem);
+  }
+  if (aws.credentials.access_key_id.empty()) aws.credentials = {"stator", "stator"};
+  STATOR_TRY(HttpClient client,
+             HttpClient::open({.endpoint = endpoint,
+                               .region = first_of(flags.region, aws.region, "us-east-1"),
+                               .credentials = std::move(aws.credentials),
+                               .max_attempts = kAttempts}));
   return std::make_unique<HttpClient>(std::move(client));
 }
 

@@ -45,7 +45,7 @@ class Export {
   Result<void> run(const std::stop_token& stop) {
     STATOR_TRY(const bool goes_on, resume());
     if (!goes_on) STATOR_CHECK_OK(begin());
-    Progress progress("export", table_.item_count);
+    Progress progress("export", ProgressUnit::kItems, table_.item_count);
     while (!scanned_) {
       STATOR_CHECK_OK(write_file(progress, stop));
       STATOR_CHECK_OK(save());
@@ -205,7 +205,7 @@ void add_export(CLI::App& app, Invocation& invocation) {
       ->type_name("json|ion")
       ->check(CLI::IsMember({"json", "ion"}).description(""))
       ->capture_default_str();
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback([&invocation, flags] {
     invocation.run = [flags] {
       const StopSignals stop;

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/feed_sources.h"
 #include "cli/recipe_command.h"
 #include "cli/stop_signals.h"
@@ -25,8 +26,8 @@ struct FeedFlags : RecipeFlags {
   int backfill = 0;
   int merge_over = 0;
   bool stream = false;
-  double claim_seconds = 30;
-  double sweep_seconds = 30;
+  std::chrono::milliseconds claim{30'000};
+  std::chrono::milliseconds sweep{30'000};
   FeedSources sources;
 };
 
@@ -38,18 +39,18 @@ void warn_undelivered(const Undelivered& post) {
                one_line(post.error.message).c_str(), static_cast<long long>(pause));
 }
 
-int with_feed(const FeedFlags& flags, const std::function<int(const Feed&)>& action,
+int with_feed(const FeedFlags& flags, Access access, const std::function<int(const Feed&)>& action,
               void (*on_undelivered)(const Undelivered&) = nullptr) {
   FeedOptions options{.table = flags.table,
                       .followers_table = flags.followers_table,
-                      .sweep = milliseconds_of(flags.sweep_seconds),
-                      .claim = milliseconds_of(flags.claim_seconds),
+                      .sweep = flags.sweep,
+                      .claim = flags.claim,
                       .on_undelivered = on_undelivered,
                       .merge_over = flags.merge_over,
                       .outbox = flags.stream ? Outbox::kStream : Outbox::kIndex};
   const auto opened = open_sources(flags.sources, options);
   if (!opened) return report(opened.error());
-  return with_tables(flags, Feed::table_definitions(options),
+  return with_tables(flags, access, Feed::table_definitions(options),
                      [&](Client& client) { return action(Feed(client, options)); });
 }
 
@@ -66,7 +67,7 @@ int post(const FeedFlags& flags) {
     if (!parsed) return report(parsed.error());
     id = *parsed;
   }
-  return with_feed(flags, [&](const Feed& feed) {
+  return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
     const auto published = feed.publish({flags.author}, flags.content, id);
     if (!published) return report(published.error());
     answer(flags, published->id.text(),
@@ -76,11 +77,13 @@ int post(const FeedFlags& flags) {
 }
 
 int read_feed(const FeedFlags& flags) {
-  return with_feed(flags, [&](const Feed& feed) {
+  return with_feed(flags, Access::kRead, [&](const Feed& feed) {
     const auto page = feed.read({flags.user}, flags.limit, flags.cursor);
     if (!page) return report(page.error());
     for (const Post& entry : page->items) {
-      answer(flags, entry.at.text() + "\t" + entry.author.text + "\t" + entry.content,
+      answer(flags,
+             entry.id.text() + "\t" + entry.at.text() + "\t" + entry.author.text + "\t" +
+                 entry.content,
              {{"id", entry.id.text()},
               {"author", entry.author.text},
               {"at", entry.at.text()},
@@ -94,13 +97,13 @@ int read_feed(const FeedFlags& flags) {
 int edit(const FeedFlags& flags) {
   const auto id = PostId::parse(flags.post);
   if (!id) return report(id.error());
-  return with_feed(flags, [&](const Feed& feed) {
+  return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
     return answer_done(flags, feed.edit({flags.author}, *id, flags.content), "edited");
   });
 }
 
 int trim(const FeedFlags& flags) {
-  return with_feed(flags, [&](const Feed& feed) {
+  return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
     const auto trimmed = feed.trim({flags.user}, flags.keep);
     if (!trimmed) return report(trimmed.error());
     answer(flags, std::to_string(*trimmed) + " posts deleted", {{"deleted", *trimmed}});
@@ -111,25 +114,25 @@ int trim(const FeedFlags& flags) {
 int retract(const FeedFlags& flags) {
   const auto id = PostId::parse(flags.post);
   if (!id) return report(id.error());
-  return with_feed(flags, [&](const Feed& feed) {
+  return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
     return answer_done(flags, feed.retract({flags.author}, *id), "retracted");
   });
 }
 
 int follow(const FeedFlags& flags) {
-  return with_feed(flags, [&](const Feed& feed) {
+  return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
     return answer_done(flags, feed.follow({flags.user}, {flags.author}, flags.backfill), "follows");
   });
 }
 
 int unfollow(const FeedFlags& flags) {
-  return with_feed(flags, [&](const Feed& feed) {
+  return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
     return answer_done(flags, feed.unfollow({flags.user}, {flags.author}), "does not follow");
   });
 }
 
 int followers(const FeedFlags& flags) {
-  return with_feed(flags, [&](const Feed& feed) {
+  return with_feed(flags, Access::kRead, [&](const Feed& feed) {
     const auto page =
         feed.followers({flags.author}, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
@@ -150,8 +153,9 @@ int answer_delivered(const FeedFlags& flags, const Result<Delivered>& delivered)
 }
 
 int deliver(const FeedFlags& flags) {
-  return with_feed(
-      flags, [&](const Feed& feed) { return answer_delivered(flags, feed.deliver_pending()); });
+  return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
+    return answer_delivered(flags, feed.deliver_pending());
+  });
 }
 
 int run_worker(const FeedFlags& flags) {
@@ -159,7 +163,7 @@ int run_worker(const FeedFlags& flags) {
   const auto action = [&](const Feed& feed) {
     return answer_delivered(flags, feed.run_worker(signals.token()));
   };
-  return with_feed(flags, action, warn_undelivered);
+  return with_feed(flags, Access::kWrite, action, warn_undelivered);
 }
 
 }  // namespace
@@ -229,14 +233,12 @@ void add_feed(CLI::App& app, Invocation& invocation) {
   leaf = add("worker", "Deliver what comes, until stopped", run_worker);
   add_nats_flags(*leaf, flags->sources, true);
   add_mysql_flags(*leaf, flags->sources);
-  const auto add_seconds = [&](const char* name, double& value, const char* description) {
-    leaf->add_option(name, value, description)
-        ->type_name("SECONDS")
-        ->check(CLI::Range(0.1, 3600.0).description(""))
-        ->capture_default_str();
-  };
-  add_seconds("--claim", flags->claim_seconds, "What a dead worker had begun waits for that long");
-  add_seconds("--sweep", flags->sweep_seconds, "With --nats, look for what was not announced");
+  const std::chrono::milliseconds least(100);
+  add_duration(*leaf, "--claim", flags->claim, "How long a claim on a post lasts", least,
+               std::chrono::hours(1));
+  add_duration(*leaf, "--sweep", flags->sweep,
+               "With --nats, interval between searches for posts that were not announced", least,
+               std::chrono::hours(1));
 }
 
 }  // namespace stator::cli

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "cli/duration.h"
+
 namespace stator::cli {
 namespace {
 
@@ -26,7 +28,8 @@ Result<void> take_address(const std::string& address, mariadb::FollowersOptions&
   const char* const end = address.data() + address.size();
   const auto parsed = std::from_chars(address.data() + colon + 1, end, options.port);
   if (parsed.ec == std::errc() && parsed.ptr == end && options.port != 0) return {};
-  return fail(Code::kInvalidArgument, "--mysql: '" + address + "' has no port that can be");
+  return fail(Code::kInvalidArgument,
+              "--mysql: invalid port in '" + address + "'; expected 1 to 65535");
 }
 
 Result<std::string> read_password(const std::string& path) {
@@ -54,20 +57,18 @@ void add_nats_flags(CLI::App& command, FeedSources& sources, bool worker) {
         ->needs(nats)
         ->capture_default_str();
   };
-  add("--stream", sources.bus.stream, "The stream, made if missing");
-  add("--subject", sources.bus.subject, "The subject of the announcements");
+  add("--nats-stream", sources.bus.stream, "The stream, made if missing");
+  add("--nats-subject", sources.bus.subject, "The subject of the announcements");
   command.add_option("--nats-credentials", sources.bus.credentials_file, "A .creds file")
       ->type_name("FILE")
       ->needs(nats);
   if (!worker) return;
-  add("--durable", sources.bus.durable, "Who shares the announcements");
-  command
-      .add_option("--ack-wait", sources.ack_wait_seconds,
-                  "What a worker takes longer for goes to another; set by the first of them")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 3600.0).description(""))
-      ->needs(nats)
-      ->capture_default_str();
+  add("--nats-durable", sources.bus.durable, "Who shares the announcements");
+  add_duration(
+      command, "--ack-wait", sources.ack_wait,
+      "Redeliver messages that are not acknowledged in this time; set by the first consumer",
+      std::chrono::milliseconds(100), std::chrono::hours(1))
+      ->needs(nats);
 }
 
 void add_mysql_flags(CLI::App& command, FeedSources& sources) {
@@ -93,8 +94,7 @@ void add_mysql_flags(CLI::App& command, FeedSources& sources) {
 Result<void> open_sources(FeedSources sources, FeedOptions& options) {
   if (!sources.nats_url.empty()) {
     sources.bus.url = sources.nats_url;
-    sources.bus.ack_wait =
-        std::chrono::milliseconds(static_cast<int64_t>(sources.ack_wait_seconds * 1000));
+    sources.bus.ack_wait = sources.ack_wait;
     STATOR_TRY(options.bus, nats::open_feed_bus(sources.bus));
   }
   if (!sources.mysql_address.empty()) {

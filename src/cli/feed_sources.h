@@ -2,6 +2,7 @@
 // What a feed's commands take from elsewhere: announcements through NATS, followers from MySQL.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "mariadb/followers.h"
@@ -17,7 +18,7 @@ namespace stator::cli {
 struct FeedSources {
   std::string nats_url;
   nats::FeedBusOptions bus;
-  double ack_wait_seconds = 30;
+  std::chrono::milliseconds ack_wait{30'000};
   std::string mysql_address;
   std::string mysql_password_file;
   mariadb::FollowersOptions mysql;

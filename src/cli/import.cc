@@ -113,7 +113,7 @@ class Import {
   Result<ImportedItems> run(const transfer::Bucket& bucket, const std::vector<std::string>& files,
                             const std::stop_token& stop) {
     STATOR_TRY(reached_, checkpoint_.load());
-    Progress progress("import", 0);
+    Progress progress("import", ProgressUnit::kItems, 0);
     for (const std::string& file : files) {
       if (file < reached_.file) continue;
       if (file != reached_.file) reached_.position = 0;
@@ -351,7 +351,7 @@ void add_import(CLI::App& app, Invocation& invocation) {
       ->add_option("--checkpoint", flags->checkpoint,
                    "Keeps how far it has come: the same command goes on from there")
       ->type_name("FILE");
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_import(*flags); }; });
 }

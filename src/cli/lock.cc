@@ -6,17 +6,27 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 #include <stop_token>
 #include <thread>
 
 #include "cli/child_process.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/recipe_command.h"
 #include "stator/recipes/semaphore.h"
 
 namespace stator::cli {
 namespace {
+
+// Exit statuses of `lock run` other than the command's: those of a shell for a command that cannot
+// be run, those of sysexits.h for the rest.
+constexpr int kUnavailableStatus =
+    69;  // the lock cannot be taken, for a reason other than a holder
+constexpr int kLostStatus = 75;
+constexpr int kNotExecutable = 126;
+constexpr int kCommandNotFound = 127;
 
 struct LockFlags : RecipeFlags {
   std::string name;
@@ -24,18 +34,20 @@ struct LockFlags : RecipeFlags {
   std::string owner;
   std::string cursor;
   std::vector<std::string> command;
-  double lease_seconds = 20;
-  double wait_seconds = -1;
-  double grace_seconds = 5;
+  std::chrono::milliseconds lease{20'000};
+  std::chrono::milliseconds wait{-1};  // negative: without limit
+  std::chrono::milliseconds grace{5'000};
+  int conflict_status = kFailure;
   int permits = 1;
   int limit = 100;
   bool fifo = false;
   bool expired = false;
 };
 
-int with_semaphore(const LockFlags& flags, const std::function<int(Semaphore&)>& action) {
+int with_semaphore(const LockFlags& flags, Access access,
+                   const std::function<int(Semaphore&)>& action) {
   const SemaphoreOptions options{.table = flags.table};
-  return with_tables(flags, {Semaphore::table_definition(options)}, [&](Client& client) {
+  return with_tables(flags, access, {Semaphore::table_definition(options)}, [&](Client& client) {
     Semaphore semaphore(client, options);
     return action(semaphore);
   });
@@ -75,8 +87,7 @@ void end_by(int signal, bool whole_group) {
 // stopped goes on only if the lease has lasted until then.
 int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
           const sigset_t& signals) {
-  const std::chrono::milliseconds look =
-      std::min(std::chrono::milliseconds(200), milliseconds_of(flags.lease_seconds) / 10);
+  const std::chrono::milliseconds look = std::min(std::chrono::milliseconds(200), flags.lease / 10);
   int previous = 0;
   for (;;) {
     const int signal = next_signal(signals, look);
@@ -94,9 +105,10 @@ int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
     if (signal == SIGTSTP || (resumes && previous == SIGTSTP)) child.send(SIGTSTP);
     previous = signal;
   }
-  child.end(milliseconds_of(flags.grace_seconds));
-  return report({.code = Code::kLost,
-                 .message = "the lock '" + flags.name + "' was lost, so the command was ended"});
+  child.end(flags.grace);
+  (void)report({.code = Code::kLost,
+                .message = "the lock '" + flags.name + "' was lost, so the command was ended"});
+  return kLostStatus;
 }
 
 // Whoever still waits for the lock when a signal comes leaves the line and ends by the signal.
@@ -129,17 +141,18 @@ class Interruption {
 
 Result<Lease> acquire(Semaphore& semaphore, const LockFlags& flags, const sigset_t& signals) {
   Interruption interruption(signals);
-  auto lease = semaphore.acquire(
-      flags.name,
-      {.permits = flags.permits,
-       .lease = milliseconds_of(flags.lease_seconds),
-       .wait = flags.wait_seconds < 0
-                   ? kWaitForEver
-                   : std::chrono::nanoseconds(milliseconds_of(flags.wait_seconds)),
-       .user = flags.user,
-       .order = flags.fifo ? Order::kFifo : Order::kAny,
-       .renewal = Renewal::kBackground},
-      interruption.token());
+  AcquireOptions options{.permits = flags.permits,
+                         .lease = flags.lease,
+                         .user = flags.user,
+                         .order = flags.fifo ? Order::kFifo : Order::kAny,
+                         .renewal = Renewal::kBackground};
+  // Without a wait first, to report the holder.
+  auto lease = semaphore.acquire(flags.name, options, interruption.token());
+  if (!lease && lease.error().code == Code::kHeld && flags.wait.count() != 0) {
+    std::fprintf(stderr, "stator: waiting: %s\n", one_line(lease.error().message).c_str());
+    options.wait = flags.wait.count() < 0 ? kWaitForEver : std::chrono::nanoseconds(flags.wait);
+    lease = semaphore.acquire(flags.name, options, interruption.token());
+  }
   if (const int signal = interruption.end(); signal > 0) {
     if (lease) (void)lease->release();
     end_by(signal, false);
@@ -147,18 +160,30 @@ Result<Lease> acquire(Semaphore& semaphore, const LockFlags& flags, const sigset
   return lease;
 }
 
+int report_not_acquired(const Error& error, const LockFlags& flags) {
+  const bool conflict = error.code == Code::kHeld || error.code == Code::kTimeout;
+  const int status = report(error);
+  if (status == kUsage) return kUsage;
+  return conflict ? flags.conflict_status : kUnavailableStatus;
+}
+
 int run_locked(const LockFlags& flags) {
   // Threads that are started from here on must not take what is meant for the command.
   const sigset_t signals = forwarded_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   int interrupt = 0;
-  const int result = with_semaphore(flags, [&](Semaphore& semaphore) {
+  bool opened = false;
+  const int result = with_semaphore(flags, Access::kWrite, [&](Semaphore& semaphore) {
+    opened = true;
     auto lease = acquire(semaphore, flags, signals);
-    if (!lease) return report(lease.error());
+    if (!lease) return report_not_acquired(lease.error(), flags);
     auto child = ChildProcess::start(
         flags.command,
         {"STATOR_LOCK=" + flags.name, "STATOR_FENCE=" + std::to_string(to_int64(lease->fence()))});
-    if (!child) return report(child.error());
+    if (!child) {
+      (void)report(child.error());
+      return child.error().code == Code::kNotFound ? kCommandNotFound : kNotExecutable;
+    }
     const int status = watch(*child, *lease, flags, signals);
     for (const int signal : {SIGINT, SIGQUIT}) {
       if (child->had_terminal() && status == kSignalBase + signal) interrupt = signal;
@@ -170,7 +195,7 @@ int run_locked(const LockFlags& flags) {
   });
   // The terminal told the command alone: a script that runs this one is to end as well.
   if (interrupt > 0) end_by(interrupt, true);
-  return result;
+  return !opened && result == kFailure ? kUnavailableStatus : result;
 }
 
 // One line for each holder, then for each who waits in line.
@@ -198,7 +223,7 @@ void answer_with(const LockFlags& flags, const LockState& state, bool named) {
 }
 
 int show_lock(const LockFlags& flags) {
-  return with_semaphore(flags, [&](Semaphore& semaphore) {
+  return with_semaphore(flags, Access::kRead, [&](Semaphore& semaphore) {
     const auto state = semaphore.state(flags.name);
     if (!state) return report(state.error());
     if (state->holders.empty()) answer(flags, "free", {{"held", false}});
@@ -208,7 +233,7 @@ int show_lock(const LockFlags& flags) {
 }
 
 int list_locks(const LockFlags& flags) {
-  return with_semaphore(flags, [&](Semaphore& semaphore) {
+  return with_semaphore(flags, Access::kRead, [&](Semaphore& semaphore) {
     const auto found =
         semaphore.list({.user = flags.user.empty() ? std::nullopt : std::optional(flags.user),
                         .overdue = flags.expired},
@@ -224,7 +249,7 @@ int list_locks(const LockFlags& flags) {
 }
 
 int break_lock(const LockFlags& flags) {
-  return with_semaphore(flags, [&](Semaphore& semaphore) {
+  return with_semaphore(flags, Access::kWrite, [&](Semaphore& semaphore) {
     const auto fence = semaphore.break_lock(
         flags.name, flags.owner.empty() ? std::nullopt : std::optional(flags.owner));
     if (!fence) return report(fence.error());
@@ -235,7 +260,7 @@ int break_lock(const LockFlags& flags) {
 }
 
 int set_permits(const LockFlags& flags) {
-  return with_semaphore(flags, [&](Semaphore& semaphore) {
+  return with_semaphore(flags, Access::kWrite, [&](Semaphore& semaphore) {
     const auto done = semaphore.set_permits(flags.name, flags.permits);
     if (!done) return report(done.error());
     answer(flags, "permits\t" + std::to_string(flags.permits), {{"permits", flags.permits}});
@@ -273,11 +298,14 @@ void add_lock(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<LockFlags>();
   CLI::App* lock = app.add_subcommand("lock", "Only one at a time, on any number of machines");
   lock->require_subcommand(1);
-  CLI::App* run_command =
-      add_action(*lock, "run",
-                 "Run a command while holding a lock: run NAME -- COMMAND …\n"
-                 "The exit status is the command's, or 128 and the signal that ended it.",
-                 invocation, [flags] { return run_locked(*flags); });
+  CLI::App* run_command = add_action(
+      *lock, "run",
+      "Run a command while holding a lock: run NAME -- COMMAND …\n"
+      "Exit status: the command's, or 128 plus the signal that ended it; 1 (see\n"
+      "--conflict-exit-code) if the lock is still held after --wait, 69 if it cannot be\n"
+      "taken for another reason, 75 if it was lost, 126 if the command cannot be run,\n"
+      "127 if it does not exist.",
+      invocation, [flags] { return run_locked(*flags); });
   add_recipe_flags(*run_command, *flags, "Locks");
   run_command->add_option("name", flags->name, "The lock")->required();
   run_command
@@ -286,21 +314,22 @@ void add_lock(CLI::App& app, Invocation& invocation) {
                    "number that grows with each holder")
       ->type_name("TEXT")
       ->required();
-  run_command->add_option("--user", flags->user, "Who it is, for people");
+  run_command->add_option("--user", flags->user, "Display name of the holder");
+  using std::chrono::milliseconds;
+  add_duration(*run_command, "--lease", flags->lease,
+               "Time without renewal after which others can take the lock", milliseconds(100),
+               kDay);
+  add_duration(*run_command, "--wait", flags->wait, "Longest time to wait for the lock",
+               milliseconds(0), 10'000 * kDay)
+      ->default_str("without limit");
+  add_duration(*run_command, "--grace", flags->grace,
+               "Time between SIGTERM and SIGKILL if the lock is lost", milliseconds(0),
+               std::chrono::hours(1));
   run_command
-      ->add_option("--lease", flags->lease_seconds,
-                   "Seconds without renewal until others may take it")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 86'400.0).description(""))
-      ->capture_default_str();
-  run_command->add_option("--wait", flags->wait_seconds, "Seconds to wait for it (for ever)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 1e9).description(""));
-  run_command
-      ->add_option("--grace", flags->grace_seconds,
-                   "Seconds between SIGTERM and SIGKILL when the lock is lost")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 3'600.0).description(""))
+      ->add_option("-E,--conflict-exit-code", flags->conflict_status,
+                   "Exit status if the lock is still held after --wait")
+      ->type_name("STATUS")
+      ->check(CLI::Range(0, 255).description(""))
       ->capture_default_str();
   run_command->add_option("--permits", flags->permits, "Holders at most, the same for all")
       ->capture_default_str();

@@ -8,10 +8,12 @@
 
 namespace stator::cli {
 
+enum class ProgressUnit { kItems, kBytes };
+
 class Progress {
  public:
-  // `total` in the unit of advance(); 0: not known.
-  Progress(std::string what, int64_t total);
+  // A `total` of 0 is not known.
+  Progress(std::string what, ProgressUnit unit, int64_t total);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();  // clears the line
@@ -20,9 +22,17 @@ class Progress {
 
  private:
   std::string what_;
+  ProgressUnit unit_;
   int64_t total_;
   bool terminal_;
   std::chrono::steady_clock::time_point drawn_ = {};
+  std::chrono::steady_clock::time_point begun_ = {};  // at the first call of advance_to
+  int64_t done_before_ = 0;                           // then
 };
+
+// "export: 45%, 1200 per second, 1m5s left". `in_elapsed` of `done` took `elapsed`; `total` 0: not
+// known.
+std::string progress_text(const std::string& what, ProgressUnit unit, int64_t done, int64_t total,
+                          int64_t in_elapsed, std::chrono::duration<double> elapsed);
 
 }  // namespace stator::cli

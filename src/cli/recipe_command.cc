@@ -19,9 +19,8 @@ Result<TableDescription> find_recipe_table(Client& client, const RecipeTable& wa
   }
   if (found) return std::move(found->table);
   if (found.error().code != Code::kResourceNotFound) return failure_of(std::move(found));
-  return fail(Code::kResourceNotFound, "there is no table '" + table +
-                                           "'; give its name with --table, or leave out "
-                                           "--no-create-table to have it made");
+  return fail(Code::kResourceNotFound,
+              "table '" + table + "' does not exist; commands that write create it");
 }
 
 }  // namespace
@@ -32,18 +31,19 @@ void add_recipe_flags(CLI::App& command, RecipeFlags& flags, const std::string& 
   command.add_option("--table", flags.table, "The table")->type_name("NAME")->capture_default_str();
   command.add_flag_callback(
       "--no-create-table", [&flags] { flags.create_table = false; },
-      "Fail where the table is missing");
-  command.add_flag("--json", flags.json, "One JSON object a line, for scripts");
+      "Fail if the table does not exist");
+  add_json_flag(command, flags.json);
 }
 
-int with_tables(const RecipeFlags& flags, const std::vector<RecipeTable>& tables,
+int with_tables(const RecipeFlags& flags, Access access, const std::vector<RecipeTable>& tables,
                 const std::function<int(Client&)>& action) {
-  auto client = open_client(flags.where);
+  const bool creates = access == Access::kWrite && flags.create_table;
+  auto client = open_client(flags.where, creates ? Missing::kCreate : Missing::kFail);
   if (!client) return report(client.error());
   for (const RecipeTable& table : tables) {
-    const auto there = flags.create_table ? create_table_if_missing(**client, table)
-                                          : find_recipe_table(**client, table);
-    if (!there) return report(there.error());
+    const auto found =
+        creates ? create_table_if_missing(**client, table) : find_recipe_table(**client, table);
+    if (!found) return report(found.error());
   }
   return action(**client);
 }
@@ -55,7 +55,10 @@ void answer(const RecipeFlags& flags, const std::string& text, const Item& item)
 }
 
 void answer_next(const RecipeFlags& flags, const std::string& next) {
-  if (!next.empty()) answer(flags, "next\t" + next, {{"next", next}});
+  if (next.empty()) return;
+  if (flags.json) return answer(flags, "", {{"next", next}});
+  std::fprintf(stderr, "stator: more entries follow; continue with --cursor %s\n",
+               one_line(next).c_str());
 }
 
 CLI::App* add_action(CLI::App& parent, const std::string& name, const std::string& description,

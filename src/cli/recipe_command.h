@@ -23,9 +23,11 @@ struct RecipeFlags {
 // The endpoint's flags, --table, --no-create-table and --json.
 void add_recipe_flags(CLI::App& command, RecipeFlags& flags, const std::string& default_table);
 
-// Opens the client, makes the tables where they are missing and may be, and runs `action`, whose
-// result is the exit status.
-int with_tables(const RecipeFlags& flags, const std::vector<RecipeTable>& tables,
+enum class Access { kRead, kWrite };
+
+// Opens the client, checks the tables, and runs `action`, whose result is the exit status. Only
+// kWrite creates missing tables and directories, unless --no-create-table forbids it.
+int with_tables(const RecipeFlags& flags, Access access, const std::vector<RecipeTable>& tables,
                 const std::function<int(Client&)>& action);
 
 // One line on standard output: `item` as plain JSON with --json, otherwise `text`.

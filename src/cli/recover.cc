@@ -47,7 +47,7 @@ void add_recover(CLI::App& app, Invocation& invocation) {
                    "a directory of its own")
       ->type_name("DIR")
       ->required();
-  command->add_flag("--json", flags->json, "Print one JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->footer(
       "Writes after the damage are lost: prefer a backup if one is recent enough. Run `stator "
       "verify` afterward.");

@@ -44,7 +44,7 @@ class Workshop {
 Result<void> copy_backup(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::optional<Progress> progress;
   return copy_data_directory(from, to, [&](uint64_t done, uint64_t total) {
-    if (!progress) progress.emplace("restore", static_cast<int64_t>(total));
+    if (!progress) progress.emplace("restore", ProgressUnit::kBytes, static_cast<int64_t>(total));
     progress->advance_to(static_cast<int64_t>(done));
   });
 }
@@ -100,7 +100,7 @@ void add_restore(CLI::App& app, Invocation& invocation) {
   command->add_option("directory", flags->directory, "The data directory, which must not exist")
       ->type_name("DIR")
       ->required();
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_restore(*flags); }; });
 }

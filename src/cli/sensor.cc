@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/progress.h"
 #include "cli/recipe_command.h"
 #include "cli/sensor_import.h"
@@ -21,8 +22,8 @@ struct SensorFlags : RecipeFlags {
   std::string location_keys = "composed";
   std::string duplicates = "replace";
   std::map<std::string, int> city_shards;
-  int64_t retention_s = 0;  // 0: none
-  int64_t roll_up_retention_s = 0;
+  std::chrono::milliseconds retention{};  // 0: as stored
+  std::chrono::milliseconds roll_up_retention{};
   std::string id;
   Location place;
   std::string type;
@@ -47,17 +48,20 @@ SensorOptions sensor_options(const SensorFlags& flags) {
   if (flags.duplicates == "keep-first") options.duplicates = Duplicates::kKeepFirst;
   if (flags.duplicates == "refuse") options.duplicates = Duplicates::kRefuse;
   options.city_shards.insert(flags.city_shards.begin(), flags.city_shards.end());
-  if (flags.retention_s != 0) options.retention = std::chrono::seconds(flags.retention_s);
-  if (flags.roll_up_retention_s != 0) {
-    options.roll_up_retention = std::chrono::seconds(flags.roll_up_retention_s);
+  using std::chrono::seconds;
+  if (flags.retention.count() != 0) {
+    options.retention = std::chrono::duration_cast<seconds>(flags.retention);
+  }
+  if (flags.roll_up_retention.count() != 0) {
+    options.roll_up_retention = std::chrono::duration_cast<seconds>(flags.roll_up_retention);
   }
   return options;
 }
 
-int with_sensors(const SensorFlags& flags,
+int with_sensors(const SensorFlags& flags, Access access,
                  const std::function<int(const SensorRegistry&)>& action) {
   const SensorOptions options = sensor_options(flags);
-  return with_tables(flags, {SensorRegistry::table_definition(options)},
+  return with_tables(flags, access, {SensorRegistry::table_definition(options)},
                      [&](Client& client) { return action(SensorRegistry(client, options)); });
 }
 
@@ -100,7 +104,7 @@ void answer_recorded(const SensorFlags& flags, const Recorded& recorded, int64_t
 }
 
 int add(const SensorFlags& flags) {
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kWrite, [&](const SensorRegistry& sensors) {
     const auto added = sensors.add({.id = {flags.id}, .location = flags.place, .type = flags.type});
     if (!added) return report(added.error());
     answer_sensor(flags, *added);
@@ -109,7 +113,7 @@ int add(const SensorFlags& flags) {
 }
 
 int move(const SensorFlags& flags) {
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kWrite, [&](const SensorRegistry& sensors) {
     auto known = sensors.get({flags.id});
     if (!known) return report(known.error());
     if (flags.version != 0) known->version = flags.version;
@@ -121,7 +125,7 @@ int move(const SensorFlags& flags) {
 }
 
 int decommission(const SensorFlags& flags) {
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kWrite, [&](const SensorRegistry& sensors) {
     const auto gone = sensors.decommission({flags.id});
     if (!gone) return report(gone.error());
     const auto sensor = sensors.get({flags.id});
@@ -132,7 +136,7 @@ int decommission(const SensorFlags& flags) {
 }
 
 int get(const SensorFlags& flags) {
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kRead, [&](const SensorRegistry& sensors) {
     const auto sensor = sensors.get({flags.id});
     if (!sensor) return report(sensor.error());
     answer_sensor(flags, *sensor);
@@ -145,7 +149,7 @@ int record(const SensorFlags& flags) {
   if (!value) return report_usage("value: " + value.error().message);
   const auto at = flags.at.empty() ? Result<Time>(Time::now()) : Time::parse(flags.at);
   if (!at) return report(at.error());
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kWrite, [&](const SensorRegistry& sensors) {
     const Reading reading{
         .sensor = {flags.id}, .at = *at, .value = *value, .unit = flags.file.unit};
     const auto recorded = sensors.record(reading, check_of(flags));
@@ -156,7 +160,7 @@ int record(const SensorFlags& flags) {
 }
 
 int latest_readings(const SensorFlags& flags) {
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kRead, [&](const SensorRegistry& sensors) {
     const auto found = sensors.latest({flags.id}, flags.limit);
     if (!found) return report(found.error());
     answer_sensor(flags, found->sensor);
@@ -179,7 +183,7 @@ Result<TimeRange> range_of(const SensorFlags& flags) {
 int readings(const SensorFlags& flags) {
   const auto range = range_of(flags);
   if (!range) return report(range.error());
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kRead, [&](const SensorRegistry& sensors) {
     const auto page =
         sensors.readings({flags.id}, *range, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
@@ -190,7 +194,7 @@ int readings(const SensorFlags& flags) {
 }
 
 int at(const SensorFlags& flags) {
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kRead, [&](const SensorRegistry& sensors) {
     const auto page = sensors.at(flags.place, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
     for (const SensorId& id : page->items) answer(flags, id.text, {{"id", id.text}});
@@ -207,7 +211,7 @@ Period period_of(const SensorFlags& flags) {
 int roll_up(const SensorFlags& flags) {
   const auto range = range_of(flags);
   if (!range) return report(range.error());
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kWrite, [&](const SensorRegistry& sensors) {
     const auto made = sensors.roll_up({flags.id}, period_of(flags), *range);
     if (!made) return report(made.error());
     answer(flags,
@@ -235,7 +239,7 @@ void answer_roll_up(const SensorFlags& flags, const RollUp& roll_up) {
 int roll_ups(const SensorFlags& flags) {
   const auto range = range_of(flags);
   if (!range) return report(range.error());
-  return with_sensors(flags, [&](const SensorRegistry& sensors) {
+  return with_sensors(flags, Access::kRead, [&](const SensorRegistry& sensors) {
     const auto page = sensors.roll_ups({flags.id}, period_of(flags), *range,
                                        {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
@@ -274,16 +278,19 @@ int settings(const SensorFlags& flags) {
   SensorOptions options = wanted;
   options.retention.reset();
   options.roll_up_retention.reset();
-  return with_tables(flags, {SensorRegistry::table_definition(wanted)}, [&](Client& client) {
-    const SensorSettings to{.retention = wanted.retention,
-                            .roll_up_retention = wanted.roll_up_retention,
-                            .city_shards = wanted.city_shards};
-    const SensorRegistry sensors(client, options);
-    const auto stored = to == SensorSettings() ? sensors.settings() : sensors.change_settings(to);
-    if (!stored) return report(stored.error());
-    answer_settings(flags, *stored);
-    return kSuccess;
-  });
+  const SensorSettings to{.retention = wanted.retention,
+                          .roll_up_retention = wanted.roll_up_retention,
+                          .city_shards = wanted.city_shards};
+  const Access access = to == SensorSettings() ? Access::kRead : Access::kWrite;
+  return with_tables(
+      flags, access, {SensorRegistry::table_definition(wanted)}, [&](Client& client) {
+        const SensorRegistry sensors(client, options);
+        const auto stored =
+            access == Access::kRead ? sensors.settings() : sensors.change_settings(to);
+        if (!stored) return report(stored.error());
+        answer_settings(flags, *stored);
+        return kSuccess;
+      });
 }
 
 int import(const SensorFlags& flags) {
@@ -301,18 +308,19 @@ int import(const SensorFlags& flags) {
   std::optional<StopSignals> signals;
   if (options.file.path != "-") signals.emplace();
   const std::stop_token stop = signals ? signals->token() : std::stop_token();
-  return with_tables(
-      flags, {SensorRegistry::table_definition(options.sensors)}, [&](Client& client) {
-        std::error_code unknown;
-        const auto size = std::filesystem::file_size(options.file.path, unknown);
-        Progress progress("importing " + options.file.path,
-                          unknown ? 0 : static_cast<int64_t>(size));
-        const auto imported = import_readings(
-            client, options, [&](int64_t bytes) { progress.advance_to(bytes); }, stop);
-        if (!imported) return report(imported.error());
-        answer_recorded(flags, imported->recorded, imported->resumed_after);
-        return kSuccess;
-      });
+  return with_tables(flags, Access::kWrite, {SensorRegistry::table_definition(options.sensors)},
+                     [&](Client& client) {
+                       std::error_code unknown;
+                       const auto size = std::filesystem::file_size(options.file.path, unknown);
+                       Progress progress("importing " + options.file.path, ProgressUnit::kBytes,
+                                         unknown ? 0 : static_cast<int64_t>(size));
+                       const auto imported = import_readings(
+                           client, options, [&](int64_t bytes) { progress.advance_to(bytes); },
+                           stop);
+                       if (!imported) return report(imported.error());
+                       answer_recorded(flags, imported->recorded, imported->resumed_after);
+                       return kSuccess;
+                     });
 }
 
 // CITY=N, each; the last `=` counts.
@@ -351,12 +359,13 @@ void add_layout(CLI::App& leaf, SensorFlags& flags) {
           [&flags](const std::vector<std::string>& all) { take_shards(all, flags.city_shards); },
           "A city with many sensors and the number of its partitions; default: as stored")
       ->type_name("CITY=N");
-  leaf.add_option("--retention", flags.retention_s,
-                  "Seconds that readings are kept; default: as stored")
-      ->check(CLI::PositiveNumber);
-  leaf.add_option("--roll-up-retention", flags.roll_up_retention_s,
-                  "Seconds that roll-ups are kept; default: as stored")
-      ->check(CLI::PositiveNumber);
+  const auto add_retention = [&](const char* name, std::chrono::milliseconds& value,
+                                 const char* description) {
+    add_duration(leaf, name, value, description, std::chrono::seconds(1), 100'000 * kDay)
+        ->default_str("as stored");
+  };
+  add_retention("--retention", flags.retention, "How long readings are kept");
+  add_retention("--roll-up-retention", flags.roll_up_retention, "How long roll-ups are kept");
 }
 
 void add_file(CLI::App& leaf, SensorFlags& flags) {
@@ -433,7 +442,7 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
   add_id(leaf);
   add_range(leaf);
   add_page(leaf);
-  leaf = add_leaf("rollup", "Make roll-ups anew from the readings; safe to repeat", roll_up);
+  leaf = add_leaf("summarize", "Recompute roll-ups from the readings; safe to repeat", roll_up);
   add_id(leaf);
   add_period(leaf);
   add_range(leaf);

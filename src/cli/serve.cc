@@ -6,12 +6,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
+#include "cli/endpoint.h"
 #include "server/server.h"
 
 namespace stator::cli {
@@ -21,6 +24,7 @@ struct ServeFlags {
   std::string data = "./stator-data";
   bool memory = false;
   std::string listen = "127.0.0.1:8000";
+  int port = -1;  // -1: that of `listen`
   std::string durability = "sync";
   int threads = 0;
   std::size_t memory_mb = 0;
@@ -28,10 +32,10 @@ struct ServeFlags {
   std::string credentials;
   std::vector<std::string> allowed_hosts;
   std::string buckets;
-  double idle_seconds = 120;
-  double request_seconds = 30;
-  double expire_seconds = 1;
-  double drain_seconds = 0;
+  std::chrono::milliseconds idle_timeout{120'000};
+  std::chrono::milliseconds request_timeout{30'000};
+  std::chrono::milliseconds expire_every{1'000};
+  std::chrono::milliseconds drain_time{0};
   std::string metrics;
   std::size_t metrics_tables = 100;
   std::string access_log;
@@ -57,14 +61,40 @@ sigset_t awaited_signals(bool reopens_log) {
   return signals;
 }
 
+// The first line is for scripts, which read the address from it.
+void greet(const ServeFlags& flags, const server::Server& server) {
+  const std::string url = server.url();
+  std::printf("listening on %s\n", url.c_str());
+  if (flags.memory) {
+    std::puts("tables are in memory and end with this process");
+  } else {
+    std::error_code unknown;
+    const std::filesystem::path directory = std::filesystem::absolute(flags.data, unknown);
+    std::printf("tables are in %s; an acknowledged write survives %s\n",
+                one_line(unknown ? flags.data : directory.lexically_normal().string()).c_str(),
+                flags.durability == "sync" ? "loss of power" : "the end of this process only");
+  }
+  if (flags.credentials.empty()) {
+    std::puts("any access key and region are accepted, from this machine only");
+  } else {
+    std::printf("requests are signed with a key of %s\n", one_line(flags.credentials).c_str());
+  }
+  if (!flags.metrics.empty()) std::printf("metrics are on %s\n", server.metrics_url().c_str());
+  std::printf("try: %sstator tables%s\n",
+              flags.credentials.empty() ? "" : "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… ",
+              url == kLocalEndpoint ? "" : (" --endpoint " + url).c_str());
+  std::fflush(stdout);
+}
+
 int serve(const ServeFlags& flags) {
   auto listen = server::parse_listen_address(flags.listen);
   if (!listen) return report(listen.error());
+  if (flags.port >= 0) listen->port = static_cast<uint16_t>(flags.port);
   server::ServerOptions options{.listen = std::move(*listen),
                                 .threads = flags.threads,
-                                .idle_timeout = milliseconds_of(flags.idle_seconds),
-                                .request_timeout = milliseconds_of(flags.request_seconds),
-                                .sweep_interval = milliseconds_of(flags.expire_seconds)};
+                                .idle_timeout = flags.idle_timeout,
+                                .request_timeout = flags.request_timeout,
+                                .sweep_interval = flags.expire_every};
   if (!flags.metrics.empty()) {
     auto metrics = server::parse_listen_address(flags.metrics);
     if (!metrics) return report(metrics.error());
@@ -96,9 +126,7 @@ int serve(const ServeFlags& flags) {
   raise_descriptor_limit();
   const auto server = server::Server::start(options);
   if (!server) return report(server.error());
-  std::printf("listening on %s\n", (*server)->url().c_str());
-  if (options.metrics) std::printf("metrics on %s\n", (*server)->metrics_url().c_str());
-  std::fflush(stdout);
+  greet(flags, **server);
 
   int received = 0;
   while (sigwait(&signals, &received) == 0 && received == SIGHUP) {
@@ -109,9 +137,40 @@ int serve(const ServeFlags& flags) {
   // Whoever cannot wait for the requests under way may ask again.
   const sigset_t stop_signals = awaited_signals(false);
   pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
-  (*server)->drain(milliseconds_of(flags.drain_seconds));
+  (*server)->drain(flags.drain_time);
   (*server)->stop();
   return kSuccess;
+}
+
+void add_monitoring_options(CLI::App& command, ServeFlags& flags) {
+  command
+      .add_option("--metrics", flags.metrics,
+                  "Serve /metrics and the health checks here too, without a signature; with "
+                  "--credentials, /metrics is served here only")
+      ->type_name("HOST:PORT");
+  command
+      .add_option("--metrics-tables", flags.metrics_tables,
+                  "Tables that have metrics of their own; the rest are counted together")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000).description(""))
+      ->capture_default_str();
+  command
+      .add_option("--access-log", flags.access_log,
+                  "Append a line for each request to this file, opened again on SIGHUP; - is "
+                  "standard output")
+      ->type_name("FILE");
+  command
+      .add_option("--slow-ms", flags.slow_ms,
+                  "Log requests that take this long or longer on standard error; 0 is none")
+      ->type_name("N")
+      ->check(CLI::Range(0, 86'400'000).description(""))
+      ->capture_default_str();
+  command
+      .add_option("--log-format", flags.log_format,
+                  "Of the access log and of the lines on standard error")
+      ->type_name("text|json")
+      ->check(CLI::IsMember({"text", "json"}).description(""))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -126,9 +185,13 @@ void add_serve(CLI::App& app, Invocation& invocation) {
           ->capture_default_str();
   command->add_flag("--memory", flags->memory, "Keep the tables in memory, gone with the server")
       ->excludes(data);
-  command->add_option("--listen", flags->listen, "Address and port; port 0 is a free one")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
+  auto* listen =
+      command->add_option("--listen", flags->listen, "Address and port; port 0 is a free one");
+  listen->type_name("HOST:PORT")->capture_default_str();
+  command->add_option("--port", flags->port, "Port on 127.0.0.1; 0 is a free one")
+      ->type_name("PORT")
+      ->check(CLI::Range(0, 65'535).description(""))
+      ->excludes(listen);
   command
       ->add_option(
           "--durability", flags->durability,
@@ -153,52 +216,19 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("MB")
       ->check(CLI::Range(0, 1'048'576).description(""))
       ->capture_default_str();
-  const auto add_seconds = [&](const char* name, double& value, const char* description) {
-    command->add_option(name, value, description)
-        ->type_name("SECONDS")
-        ->check(CLI::Range(0.1, 86'400.0).description(""))
-        ->capture_default_str();
+  using std::chrono::milliseconds;
+  const auto add_timeout = [&](const char* name, milliseconds& value, const char* description) {
+    add_duration(*command, name, value, description, milliseconds(100), kDay);
   };
-  add_seconds("--idle-timeout", flags->idle_seconds,
-              "Connections without a request are closed after this");
-  add_seconds("--request-timeout", flags->request_seconds,
-              "For a request to arrive whole, and for an answer to be taken further");
-  add_seconds("--expire-every", flags->expire_seconds, "How often expired items are deleted");
-  command
-      ->add_option("--drain-time", flags->drain_seconds,
-                   "On SIGTERM, refuse requests and report \"not ready\" for at least this long "
-                   "before the server stops listening")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 3'600.0).description(""))
-      ->capture_default_str();
-  command
-      ->add_option("--metrics", flags->metrics,
-                   "Serve /metrics and the health checks here too, without a signature; with "
-                   "--credentials, /metrics is served here only")
-      ->type_name("HOST:PORT");
-  command
-      ->add_option("--metrics-tables", flags->metrics_tables,
-                   "Tables that have metrics of their own; the rest are counted together")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1'000).description(""))
-      ->capture_default_str();
-  command
-      ->add_option("--access-log", flags->access_log,
-                   "Append a line for each request to this file, opened again on SIGHUP; - is "
-                   "standard output")
-      ->type_name("FILE");
-  command
-      ->add_option("--slow-ms", flags->slow_ms,
-                   "Log requests that take this long or longer on standard error; 0 is none")
-      ->type_name("N")
-      ->check(CLI::Range(0, 86'400'000).description(""))
-      ->capture_default_str();
-  command
-      ->add_option("--log-format", flags->log_format,
-                   "Of the access log and of the lines on standard error")
-      ->type_name("text|json")
-      ->check(CLI::IsMember({"text", "json"}).description(""))
-      ->capture_default_str();
+  add_timeout("--idle-timeout", flags->idle_timeout, "Close connections idle for this long");
+  add_timeout("--request-timeout", flags->request_timeout,
+              "Time for a request to arrive, and for a client to read more of a response");
+  add_timeout("--expire-every", flags->expire_every, "Interval between deletions of expired items");
+  add_duration(*command, "--drain-time", flags->drain_time,
+               "On SIGTERM, refuse requests and report \"not ready\" for at least this long before "
+               "the server stops listening",
+               milliseconds(0), std::chrono::hours(1));
+  add_monitoring_options(*command, *flags);
   command
       ->add_option("--credentials", flags->credentials,
                    "Accept the signatures of this file's access keys alone (AWS's credentials file "

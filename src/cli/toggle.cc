@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/recipe_command.h"
 #include "cli/stop_signals.h"
 #include "cli/toggle_consume.h"
@@ -29,7 +30,7 @@ struct ToggleFlags : RecipeFlags {
   std::string file = "-";
   std::string checkpoint;
   NatsSource nats;
-  double ack_wait_seconds = 30;
+  std::chrono::milliseconds ack_wait{30'000};
   ConsumeOptions consume;
 };
 
@@ -37,9 +38,10 @@ ToggleOptions toggle_options(const ToggleFlags& flags) {
   return {.table = flags.table, .mode = flags.gated ? ToggleMode::kGated : ToggleMode::kOrderedLog};
 }
 
-int with_toggle(const ToggleFlags& flags, const std::function<int(const AnyToggle&)>& action) {
+int with_toggle(const ToggleFlags& flags, Access access,
+                const std::function<int(const AnyToggle&)>& action) {
   const ToggleOptions options = toggle_options(flags);
-  return with_tables(flags, {AnyToggle::table_definition(options)},
+  return with_tables(flags, access, {AnyToggle::table_definition(options)},
                      [&](Client& client) { return action(AnyToggle(client, options)); });
 }
 
@@ -78,7 +80,7 @@ int answer_found(const ToggleFlags& flags, const Result<Switch<AttributeValue>>&
 int save(const ToggleFlags& flags) {
   const auto given = optional_time(flags.at);
   if (!given) return report(given.error());
-  return with_toggle(flags, [&](const AnyToggle& toggle) {
+  return with_toggle(flags, Access::kWrite, [&](const AnyToggle& toggle) {
     const auto saved =
         toggle.save({flags.id}, state_of(flags.state), given->value_or(Time::now()), {flags.event});
     if (!saved) return report(saved.error());
@@ -88,7 +90,7 @@ int save(const ToggleFlags& flags) {
 }
 
 int latest_switch(const ToggleFlags& flags) {
-  return with_toggle(flags, [&](const AnyToggle& toggle) {
+  return with_toggle(flags, Access::kRead, [&](const AnyToggle& toggle) {
     return answer_found(flags, toggle.latest({flags.id}));
   });
 }
@@ -96,7 +98,7 @@ int latest_switch(const ToggleFlags& flags) {
 int as_of(const ToggleFlags& flags) {
   const auto at = Time::parse(flags.at);
   if (!at) return report(at.error());
-  return with_toggle(flags, [&](const AnyToggle& toggle) {
+  return with_toggle(flags, Access::kRead, [&](const AnyToggle& toggle) {
     return answer_found(flags, toggle.as_of({flags.id}, *at));
   });
 }
@@ -106,7 +108,7 @@ int history(const ToggleFlags& flags) {
   if (!from) return report(from.error());
   const auto to = optional_time(flags.to);
   if (!to) return report(to.error());
-  return with_toggle(flags, [&](const AnyToggle& toggle) {
+  return with_toggle(flags, Access::kRead, [&](const AnyToggle& toggle) {
     const auto page = toggle.history({flags.id}, {.from = *from, .to = *to},
                                      {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
@@ -119,7 +121,7 @@ int history(const ToggleFlags& flags) {
 Result<std::unique_ptr<EventSource>> open_source(const ToggleFlags& flags) {
   if (!flags.nats.server.url.empty()) {
     NatsSource nats = flags.nats;
-    nats.ack_wait = milliseconds_of(flags.ack_wait_seconds);
+    nats.ack_wait = flags.ack_wait;
     return open_nats(nats);
   }
   if (flags.file == "-") return open_lines(STDIN_FILENO, flags.checkpoint);
@@ -149,17 +151,18 @@ int consume_events(const ToggleFlags& flags) {
   const StopSignals signals;
   ToggleOptions options = toggle_options(flags);
   if (!flags.exact && !flags.gated) options.answer = Answer::kStored;
-  return with_tables(flags, {AnyToggle::table_definition(options)}, [&](Client& client) {
-    const auto source = open_source(flags);
-    if (!source) return report(source.error());
-    const auto consumed =
-        consume(**source, AnyToggle(client, options), flags.consume, signals.token());
-    if (!consumed) return report(consumed.error());
-    answer_consumed(flags, *consumed);
-    // A stream delivers them again by itself; lines come again only in another run.
-    const bool all_settled = consumed->left == 0 || !flags.nats.server.url.empty();
-    return all_settled ? kSuccess : kFailure;
-  });
+  return with_tables(
+      flags, Access::kWrite, {AnyToggle::table_definition(options)}, [&](Client& client) {
+        const auto source = open_source(flags);
+        if (!source) return report(source.error());
+        const auto consumed =
+            consume(**source, AnyToggle(client, options), flags.consume, signals.token());
+        if (!consumed) return report(consumed.error());
+        answer_consumed(flags, *consumed);
+        // A stream delivers them again by itself; lines come again only in another run.
+        const bool all_settled = consumed->left == 0 || !flags.nats.server.url.empty();
+        return all_settled ? kSuccess : kFailure;
+      });
 }
 
 void add_consume(CLI::App& command, ToggleFlags& flags) {
@@ -190,16 +193,14 @@ void add_consume(CLI::App& command, ToggleFlags& flags) {
                 .stream = "TOGGLES",
                 .subject = "toggles.>",
                 .durable = "stator"};
-  add("--stream", flags.nats.stream, "The stream, made if missing");
-  add("--subject", flags.nats.subject, "The subject of the events");
-  add("--durable", flags.nats.durable, "Who shares the stream's events");
-  command
-      .add_option("--ack-wait", flags.ack_wait_seconds,
-                  "What a member takes longer for goes to another; set by the first of them")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 3600.0).description(""))
-      ->needs(nats)
-      ->capture_default_str();
+  add("--nats-stream", flags.nats.stream, "The stream, made if missing");
+  add("--nats-subject", flags.nats.subject, "The subject of the events");
+  add("--nats-durable", flags.nats.durable, "Who shares the stream's events");
+  add_duration(
+      command, "--ack-wait", flags.ack_wait,
+      "Redeliver messages that are not acknowledged in this time; set by the first consumer",
+      std::chrono::milliseconds(100), std::chrono::hours(1))
+      ->needs(nats);
   add("--nats-credentials", flags.nats.server.credentials_file, "A .creds file");
 }
 

@@ -79,7 +79,8 @@ Result<VerifyReport> verify_directory(const std::filesystem::path& directory) {
   std::optional<Progress> progress;
   std::string_view last;
   return verify(*store, [&](std::string_view doing, uint64_t done, uint64_t total) {
-    if (doing != last) progress.emplace(std::string(doing), static_cast<int64_t>(total));
+    if (doing != last)
+      progress.emplace(std::string(doing), ProgressUnit::kBytes, static_cast<int64_t>(total));
     last = doing;
     progress->advance_to(static_cast<int64_t>(done));
   });
@@ -107,7 +108,7 @@ void add_verify(CLI::App& app, Invocation& invocation) {
                    "rows")
       ->type_name("DIR")
       ->required();
-  command->add_flag("--json", flags->json, "One JSON object, for scripts");
+  add_json_flag(*command, flags->json);
   command->footer("Exit status: 0 nothing is wrong, 1 something is, or it cannot be read.");
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_verify(*flags); }; });

@@ -303,6 +303,11 @@ TEST(HttpServer, RefusesResponsesThatItCannotHold) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(unread.emplace_back(server->port()).send(post("large")));
   }
+  // Each response has begun before the first one is read, which would make room.
+  for (const RawConnection& connection : unread) {
+    pollfd readable{connection.descriptor(), POLLIN, 0};
+    ASSERT_EQ(poll(&readable, 1, 60'000), 1);
+  }
   std::size_t whole = 0;
   std::size_t refused = 0;
   for (RawConnection& connection : unread) {

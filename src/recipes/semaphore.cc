@@ -81,7 +81,7 @@ Failure refusal(const Acquisition& acquisition, const LockName& name, LockAnswer
     return waited ? acquisition.held(Code::kTimeout, "is still held")
                   : acquisition.held(Code::kHeld, "is held");
   }
-  if (waited) return fail(Code::kTimeout, name.text + " was not to be had in time");
+  if (waited) return fail(Code::kTimeout, "timed out waiting for lock '" + name.text + "'");
   if (answer == LockAnswer::kChanged)
     return fail(Code::kHeld, name.text + " changes hands too fast");
   return Failure(final_error(acquisition.error()));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describe-then-create would race with other processes: create, and take "in use" for an answer.
+// An existing table is only described, because its users need not be allowed to create it. Others
+// can create it at the same time: "in use" is then success.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -59,6 +60,16 @@ Result<void> expire_by(Client& client, const std::string& table, const std::stri
 
 Result<TableDescription> make_active(Client& client, const CreateTableRequest& table) {
   const RetryPolicy policy;
+  const auto describe = [&] {
+    return recipes::with_retries(policy, system_time(),
+                                 [&] { return client.describe_table({.table = table.table}); });
+  };
+  auto known = describe();
+  if (known && recipes::is_active(known->table)) {
+    STATOR_CHECK_OK(check_same(known->table, table));
+    return std::move(known->table);
+  }
+  if (!known && known.error().code != Code::kResourceNotFound) return failure_of(std::move(known));
   auto created =
       recipes::with_retries(policy, system_time(), [&] { return client.create_table(table); });
   if (created && recipes::is_active(created->table)) return std::move(created->table);
@@ -67,8 +78,7 @@ Result<TableDescription> make_active(Client& client, const CreateTableRequest& t
     return failure_of(std::move(created));
   }
   for (int polls = 0;; ++polls) {
-    auto found = recipes::with_retries(
-        policy, system_time(), [&] { return client.describe_table({.table = table.table}); });
+    auto found = describe();
     if (found) {
       STATOR_CHECK_OK(check_same(found->table, table));
       if (recipes::is_active(found->table)) return std::move(found->table);

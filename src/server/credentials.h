@@ -17,11 +17,10 @@ namespace stator::server {
 // Secrets by access key id.
 using Credentials = std::map<std::string, std::string, std::less<>>;
 
-inline constexpr std::size_t kCredentialsFileBytesMax = 1UL << 20;
-
-// kInvalidArgument with the line for text of another form, without a key, or with one key twice.
+// Errors: kInvalidArgument with the line for text of another form, without a key, or with a
+// repeated key.
 Result<Credentials> parse_credentials(std::string_view text);
-// Also kIo where the file cannot be read. Messages name the file.
+// Errors: also kIo. Messages name the file, which has at most kProfileFileBytesMax bytes.
 Result<Credentials> read_credentials(const std::filesystem::path& file);
 
 }  // namespace stator::server

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "base/profile_file.h"
 #include "support/matchers.h"
 #include "support/temp_dir.h"
 
@@ -28,12 +29,12 @@ TEST(Credentials, SayWhichLineIsWrong) {
     EXPECT_THAT(parse_credentials(text), FailsWith(Code::kInvalidArgument, why)) << text;
   };
   bad("", "no profile");
-  bad("aws_access_key_id = a", "line 1: a setting before the first [profile]");
-  bad("[a]\nnonsense", "line 2: neither");
+  bad("aws_access_key_id = a", "line 1: expected [profile] before");
+  bad("[a]\nnonsense", "line 2: expected [profile] or name");
   bad("[a]\naws_access_key_id = a\n[b]\n", "line 1: a profile needs");
   bad("[a]\naws_access_key_id=a\naws_secret_access_key=b\n[b]\naws_access_key_id=a\n"
       "aws_secret_access_key=c\n",
-      "line 4: its access key is given twice");
+      "line 4: its access key is repeated");
   bad("[a]\naws_access_key_id=a\naws_session_token=t\naws_secret_access_key=b\n",
       "line 3: 'aws_session_token' is not supported");
 }
@@ -45,7 +46,7 @@ TEST(Credentials, NameTheFileThatCannotBeUsed) {
   EXPECT_THAT(read_credentials(directory.path()), FailsWith(Code::kIo, "directory"));
   std::ofstream(file) << "[a]\n";
   EXPECT_THAT(read_credentials(file), FailsWith(Code::kInvalidArgument, file.string()));
-  std::ofstream(file) << std::string(kCredentialsFileBytesMax + 1, '\n');
+  std::ofstream(file) << std::string(kProfileFileBytesMax + 1, '\n');
   EXPECT_THAT(read_credentials(file), FailsWith(Code::kInvalidArgument, "larger than"));
 }
 

@@ -257,7 +257,8 @@ TEST_P(ApplyCommand, TheRecipesTemplatesMakeTheTablesThatTheyNeed) {
 
 TEST(ApplyCommandAlone, NeedsATemplateAndAPlace) {
   expect_refusal({"apply", "--data", "d"}, 2, "template is required (see stator apply --help)");
-  expect_refusal({"apply", "template.yml"}, 2, "--data,--endpoint");
+  expect_refusal({"apply", "template.yml", "--data", "d", "--endpoint", "http://x"}, 2,
+                 "--data,--endpoint");
 }
 
 TEST(ApplyCommandAlone, MakesNoDirectoryForATemplateThatItRefuses) {

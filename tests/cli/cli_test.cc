@@ -48,7 +48,10 @@ TEST(Cli, WithoutACommandShowsItsHelpAsAnError) {
 TEST(Cli, RefusesFlagsThatItDoesNotKnow) {
   expect_refusal({"--frobnicate"}, 2, "--frobnicate");
   expect_refusal({"frobnicate"}, 2, "frobnicate");
-  expect_refusal({"serve", "--frobnicate"}, 2, "--frobnicate (see stator serve --help)");
+  expect_refusal({"qurey", "Orders"}, 2, "'qurey'; did you mean 'query'? (see stator --help)");
+  expect_refusal({"scan", "Orders", "--cuont"}, 2, "did you mean '--count'?");
+  expect_refusal({"serve", "--frobnicate"}, 2,
+                 "unexpected argument '--frobnicate' (see stator serve --help)");
   expect_refusal({"serve", "stray"}, 2, "stray");
   expect_refusal({"serve", "--listen"}, 2, "--listen");
   expect_refusal({"serve", "--durability", "maybe"}, 2, "maybe");
@@ -70,13 +73,15 @@ TEST(Serve, AnswersUntilItIsToldToStop) {
     EXPECT_THAT(connection.read_answer().body, StartsWith("healthy"));
     server.process().send_signal(signal);
     EXPECT_EQ(server.process().wait(), 0);
-    EXPECT_THAT(server.process().out(), IsEmpty());
+    EXPECT_THAT(server.process().out(),
+                AllOf(StartsWith("tables are in memory"), HasSubstr("\nany access key"),
+                      HasSubstr("\ntry: stator tables --endpoint http://127.0.0.1:")));
     EXPECT_THAT(server.process().err(), IsEmpty());
   }
 }
 
 TEST(Serve, ReportsThatItIsNotReadyAfterASignalToStop) {
-  Serving server({"--memory", "--drain-time", "600"});
+  Serving server({"--memory", "--drain-time", "10m"});
   const auto ask = [&](const std::string& path) {
     RawConnection connection(server.port());
     EXPECT_TRUE(connection.send("GET " + path + " HTTP/1.1\r\n\r\n"));
@@ -152,6 +157,40 @@ TEST(Serve, LogsSlowRequestsOnStandardError) {
 TEST(Serve, RefusesAnAccessLogThatItCannotOpen) {
   expect_refusal({"serve", "--memory", "--listen", "127.0.0.1:0", "--access-log", "/nowhere/log"},
                  1, "could not open the log '/nowhere/log'");
+}
+
+TEST(Cli, CompletesCommandLines) {
+  const auto complete = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "__complete");
+    const Ran ran = run_stator(std::move(words));
+    EXPECT_EQ(ran.status, 0);
+    return ran.out;
+  };
+  EXPECT_EQ(complete({"qu"}), "query\n");
+  EXPECT_THAT(complete({""}), AllOf(HasSubstr("serve\n"), HasSubstr("lock\n")));
+  EXPECT_EQ(complete({"lock", "r"}), "run\n");
+  EXPECT_EQ(complete({"scan", "Orders", "--end"}), "--endpoint\n");
+  EXPECT_EQ(complete({"scan", "Orders", "--output", "d"}), "dynamodb\n");
+  EXPECT_EQ(complete({"serve", "--data", ""}), "");  // a file
+  EXPECT_EQ(complete({"lock", "run", "n", "--", ""}), "");
+  EXPECT_EQ(complete({"no", "such"}), "");
+}
+
+TEST(Cli, CompletesInBash) {
+  Process process({"bash", "-c",
+                   "PATH=\"$(dirname \"$0\"):$PATH\"; source <(stator completion bash); "
+                   "COMP_WORDS=(stator sensor roll); COMP_CWORD=2; _stator; echo \"$COMPREPLY\"",
+                   STATOR_BINARY});
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_EQ(process.out(), "rollups\n");
+}
+
+TEST(Serve, ListensOnAPort) {
+  const Serving server({"--memory"});
+  expect_refusal({"serve", "--memory", "--port", std::to_string(server.port())}, 1,
+                 "127.0.0.1:" + std::to_string(server.port()));
+  expect_refusal({"serve", "--memory", "--port", "65536"}, 2, "--port");
+  expect_refusal({"serve", "--memory", "--port", "1", "--listen", "127.0.0.1:1"}, 2, "--listen");
 }
 
 TEST(Serve, NamesABusyPort) {

@@ -240,9 +240,10 @@ TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
   // The events that a table has once `last` is among them.
   const auto consumed = [&](const std::string& durable, const std::string& table,
                             const std::string& last) {
-    Process consumer(stator_command({"toggle", "consume", "--endpoint", server.url(), "--nats",
-                                     nats.url(), "--stream", "SWITCHES", "--subject",
-                                     "switches.kitchen", "--durable", durable, "--table", table}));
+    Process consumer(
+        stator_command({"toggle", "consume", "--endpoint", server.url(), "--nats", nats.url(),
+                        "--nats-stream", "SWITCHES", "--nats-subject", "switches.kitchen",
+                        "--nats-durable", durable, "--table", table}));
     const AnyToggle toggle(*client, {.table = table});
     std::set<std::string> events;
     const auto read = [&] {

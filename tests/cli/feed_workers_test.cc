@@ -232,7 +232,7 @@ TEST_F(FeedWorkers, TellWhatTheyCannotReachInOneLine) {
   expect_refusal({"feed", "worker", "--endpoint", server_.url(), "--mysql", "127.0.0.1:1"}, 1,
                  "the followers' database: ");
   expect_refusal({"feed", "worker", "--endpoint", server_.url(), "--mysql", "127.0.0.1:x"}, 2,
-                 "--mysql: '127.0.0.1:x' has no port that can be");
+                 "--mysql: invalid port in '127.0.0.1:x'");
   expect_refusal({"feed", "worker", "--endpoint", server_.url(), "--mysql", "127.0.0.1",
                   "--mysql-table", "a`b"},
                  2, "table: must be");

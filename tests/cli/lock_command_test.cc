@@ -46,11 +46,16 @@ TEST_P(LockCommand, SaysWhatIsWrong) {
     EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
   };
   expect_failure({"lock", "run", "n"}, 2, "command is required (see stator lock run --help)");
-  expect_failure({"lock", "run", "n", "--lease", "0", "--", "true"}, 2, "--lease: Value 0");
-  expect_failure({"lock", "run", "n", "--wait", "-1", "--", "true"}, 2, "--wait: Value -1");
+  expect_failure({"lock", "run", "n", "--lease", "0", "--", "true"}, 2,
+                 "--lease: '0' is not between 100ms");
+  expect_failure({"lock", "run", "n", "--wait", "-1", "--", "true"}, 2,
+                 "--wait: invalid duration '-1'");
   expect_failure({"lock", "run", "", "--", "true"}, 2, "name: must not be empty");
-  expect_failure({"lock", "run", "n", "--", "/no/such/program"}, 1,
-                 "cannot run '/no/such/program': No such file or directory");
+  expect_failure({"lock", "run", "n", "-E", "256", "--", "true"}, 2, "--conflict-exit-code: Value");
+  expect_failure({"lock", "run", "n", "--", "/no/such/program"}, 127,
+                 "could not run '/no/such/program': No such file or directory");
+  expect_failure({"lock", "run", "n", "--", "/etc/passwd"}, 126,
+                 "could not run '/etc/passwd': Permission denied");
   // What could not run has not kept the lock.
   EXPECT_THAT(stator({"lock", "show", "n"}), Prints("free\n"));
 }
@@ -86,9 +91,19 @@ TEST(LockCommandOfAServer, RefusesASecondHolderThatDoesNotWait) {
   const std::vector<std::string> flags = where.flags();
   expect_refusal({"lock", "run", "nightly", flags[0], flags[1], "--wait", "0", "--", "echo", "no"},
                  1, "nightly is held by ann (fence 1");
+  const Ran waited = run_stator(
+      {"lock", "run", "nightly", flags[0], flags[1], "--wait", "100ms", "--", "echo", "no"});
+  EXPECT_EQ(waited.status, 1);
+  EXPECT_THAT(waited.err, MatchesRegex("stator: waiting: nightly is held by ann[^\n]*\n"
+                                       "stator: nightly is still held by ann[^\n]*\n"));
   expect_refusal(
-      {"lock", "run", "nightly", flags[0], flags[1], "--wait", "0.1", "--", "echo", "no"}, 1,
-      "nightly is still held by ann");
+      {"lock", "run", "nightly", flags[0], flags[1], "--wait", "0", "-E", "9", "--", "echo", "no"},
+      9, "nightly is held by ann");
+  const Ran refused = run_stator(
+      {"lock", "run", "nightly", flags[0], flags[1], "--wait", "0", "--json", "--", "echo", "no"});
+  EXPECT_THAT(refused.err,
+              MatchesRegex("\\{\"error\":\"Held\",\"message\":\"nightly is held by ann[^\n]*\","
+                           "\"retryable\":false\\}\n"));
   EXPECT_THAT(run_stator({"lock", "show", "nightly", flags[0], flags[1]}).out,
               MatchesRegex("held\tby ann\tsince [^\t]+\tfence 1\n"));
   EXPECT_THAT(run_stator({"lock", "show", "nightly", flags[0], flags[1], "--json"}).out,
@@ -113,7 +128,7 @@ TEST(LockCommandOfAServer, WaitsForTheLockUnlessToldHowLong) {
 TEST(LockCommandOfADirectory, RefusesASecondHolderAtOnce) {
   Where where(false);
   Holder holder(where, {});
-  expect_refusal({"lock", "run", "nightly", "--data", where.path("data"), "--", "echo", "no"}, 1,
+  expect_refusal({"lock", "run", "nightly", "--data", where.path("data"), "--", "echo", "no"}, 69,
                  "is in use by another process");
   EXPECT_EQ(holder.release(), 5);
 }
@@ -146,7 +161,7 @@ TEST(LockCommandOfAServer, EndsItsCommandWhereTheLockIsLost) {
        "trap 'kill $!; echo ended; exit 0' TERM; sleep 60 & echo ready; wait"}));
   EXPECT_EQ(process.read_line(), "ready");
   server.reset();  // no renewal gets through any more
-  EXPECT_EQ(process.wait(), 1);
+  EXPECT_EQ(process.wait(), 75);
   EXPECT_EQ(process.out(), "ended\n");
   EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost, so the command was ended"));
 }
@@ -201,7 +216,7 @@ TEST(LockCommandOfAServer, ListsAndBreaksLocks) {
   EXPECT_EQ(waiter.wait(), 0);
   EXPECT_EQ(waiter.out(), "next\n");
   holder.process().send_signal(SIGCONT);
-  EXPECT_EQ(holder.process().wait(), 1);
+  EXPECT_EQ(holder.process().wait(), 75);
   EXPECT_THAT(holder.process().err(), HasSubstr("was lost, so the command was ended"));
 }
 

@@ -107,7 +107,7 @@ TEST_F(LockProcesses, AllEndWhenTheLockIsLost) {
     for (std::string& pid : pids) pid = process.read_line();
     for (const std::string& pid : pids) EXPECT_TRUE(runs(pid)) << pid;
     server_.reset();  // no renewal gets through any more
-    EXPECT_EQ(process.wait(), 1);
+    EXPECT_EQ(process.wait(), 75);
     EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost, so the command was ended"));
     for (const std::string& pid : pids) {
       EXPECT_FALSE(runs(pid)) << mind << pid;

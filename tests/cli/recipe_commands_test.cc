@@ -71,6 +71,7 @@ TEST_P(RecipeCommands, ToggleKeepsNothingOfALateEventWhereItIsGated) {
 }
 
 TEST_P(RecipeCommands, ToggleSaysWhatIsWrong) {
+  stator({"toggle", "save", "window", "on"});
   expect_failure({"toggle", "latest", "door"}, 1, "the toggle has no event");
   expect_failure({"toggle", "save", "door"}, 2, "state is required (see stator toggle save --help");
   expect_failure({"toggle", "save", "", "on"}, 2, "id: must not be empty");
@@ -78,8 +79,28 @@ TEST_P(RecipeCommands, ToggleSaysWhatIsWrong) {
   expect_failure({"toggle", "history", "door", "--limit", "0"}, 2, "limit: is 0");
   expect_failure({"toggle", "history", "door", "--limit", "x"}, 2, "--limit = x");
   expect_failure({"toggle", "latest", "door", "--table", "bad name"}, 1, "'bad name'");
-  expect_failure({"toggle", "latest", "door", "--table", "Other", "--no-create-table"}, 1,
-                 "there is no table 'Other'; give its name with --table");
+  expect_failure({"toggle", "save", "door", "on", "--table", "Other", "--no-create-table"}, 1,
+                 "table 'Other' does not exist");
+}
+
+TEST_P(RecipeCommands, CreateTablesOnlyToWrite) {
+  const std::string missing = GetParam() ? "' does not exist" : "there is no data directory";
+  for (const std::vector<std::string>& reads : {std::vector<std::string>{"toggle", "latest", "t"},
+                                                {"toggle", "as-of", "t", "2024-01-01T00:00:00Z"},
+                                                {"toggle", "history", "t"},
+                                                {"lock", "show", "l"},
+                                                {"lock", "ls"},
+                                                {"feed", "read", "u"},
+                                                {"feed", "followers", "u"},
+                                                {"sensor", "get", "s"},
+                                                {"sensor", "latest", "s"},
+                                                {"sensor", "readings", "s"},
+                                                {"sensor", "at", "--city", "c"},
+                                                {"sensor", "rollups", "s"},
+                                                {"sensor", "settings"}}) {
+    expect_failure(reads, 1, missing);
+  }
+  EXPECT_FALSE(std::filesystem::exists(where_.path("data")));
 }
 
 TEST_P(RecipeCommands, FeedDeliversPostsToFollowers) {
@@ -98,7 +119,7 @@ TEST_P(RecipeCommands, FeedDeliversPostsToFollowers) {
                     HasSubstr("\"id\":\"" + std::string(kId) + "\""), MatchesRegex("[^\n]+\n")));
   // For people a post is one line, and does not colour their terminal.
   EXPECT_THAT(stator({"feed", "read", "bob"}).out,
-              MatchesRegex("2024-[^\t]+\tann\ttwo lines \" \\[31m\"\n"));
+              MatchesRegex(std::string(kId) + "\t2024-[^\t]+\tann\ttwo lines \" \\[31m\"\n"));
   EXPECT_THAT(stator({"feed", "retract", "ann", kId, "--json"}),
               Prints("{\"done\":\"retracted\"}\n"));
   EXPECT_EQ(stator({"feed", "deliver"}).status, 0);
@@ -129,10 +150,14 @@ TEST_P(RecipeCommands, SensorsAreRegisteredAndFoundByPlace) {
   const std::string sensor =
       "{\"building\":\"B\",\"city\":\"Berlin\",\"floor\":\"1\",\"id\":\"s1\",\"room\":\"2\","
       "\"type\":\"rain\",\"version\":1}\n";
-  const std::vector<std::string> add = {"sensor",     "add",    "s1",      "--city", "Berlin",
-                                        "--building", "B",      "--floor", "1",      "--room",
-                                        "2",          "--type", "rain",    "--json"};
+  std::vector<std::string> add = {"sensor",     "add",    "s1",      "--city", "Berlin",
+                                  "--building", "B",      "--floor", "1",      "--room",
+                                  "2",          "--type", "rain",    "--json"};
   EXPECT_THAT(stator(add), Prints(sensor));
+  EXPECT_EQ(stator(add).err,
+            "{\"error\":\"AlreadyExists\",\"message\":\"sensor s1 is already registered\","
+            "\"retryable\":false}\n");
+  add.pop_back();
   expect_failure(add, 1, "sensor s1 is already registered");
   EXPECT_THAT(stator({"sensor", "get", "s1"}), Prints("s1\tBerlin\tB\t1\t2\train\n"));
   EXPECT_THAT(stator({"sensor", "at", "--city", "Berlin", "--building", "B", "--json"}),
@@ -167,8 +192,28 @@ TEST_P(RecipeCommands, SensorsImportFilesAgainAndAgain) {
   expect_failure({"sensor", "import", "s1", where_.path(""), "--value", "v"}, 1, "Is a directory");
 }
 
+TEST(RecipeCommand, FindsTheServerInTheEnvironment) {
+  const Serving server({"--memory"});
+  const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+  const TempDir temporary;
+  const std::string config = (temporary.path() / "config").string();
+  std::ofstream(config) << "[profile lab]\nendpoint_url = " << url << '\n';
+  int day = 1;
+  for (const std::vector<std::string>& settings :
+       {std::vector<std::string>{"AWS_ENDPOINT_URL_DYNAMODB=" + url, "AWS_ENDPOINT_URL=http://x"},
+        {"AWS_ENDPOINT_URL=" + url},
+        {"AWS_CONFIG_FILE=" + config, "AWS_PROFILE=lab"}}) {
+    std::vector<std::string> command = {"env"};
+    command.insert(command.end(), settings.begin(), settings.end());
+    command.insert(command.end(), {STATOR_BINARY, "toggle", "save", "door", "on", "--at",
+                                   "2024-01-0" + std::to_string(day++) + "T00:00:00Z"});
+    Process process(command);
+    EXPECT_EQ(process.wait(), 0) << process.err();
+    EXPECT_EQ(process.out(), "newest\n");
+  }
+}
+
 TEST(RecipeCommand, SaysWhereTheTablesMustBe) {
-  expect_refusal({"toggle", "latest", "door"}, 2, "--data,--endpoint");
   expect_refusal({"toggle", "latest", "door", "--data", "d", "--endpoint", "http://x"}, 2,
                  "--data,--endpoint");
   expect_refusal({"toggle", "latest", "door", "--data", ""}, 2, "--data: the name is empty");
@@ -177,7 +222,7 @@ TEST(RecipeCommand, SaysWhereTheTablesMustBe) {
   for (const char* command : {"toggle", "lock", "feed", "sensor"}) {
     expect_refusal({command}, 2, "A subcommand is required (see stator " + std::string(command));
     expect_refusal({command, "frobnicate"}, 2,
-                   "stator " + std::string(command) + " has no subcommand 'frobnicate' (see");
+                   "unknown command 'stator " + std::string(command) + " frobnicate' (see");
   }
 }
 
@@ -232,9 +277,9 @@ TEST(RecipeCommand, FailsWhereItsAnswerCannotBeWritten) {
   const TempDir temporary;
   const std::string data = (temporary.path() / "data").string();
   Process process(
-      {"sh", "-c", "exec \"$0\" lock show n --data \"$1\" > /dev/full", STATOR_BINARY, data});
+      {"sh", "-c", "exec \"$0\" toggle save n on --data \"$1\" > /dev/full", STATOR_BINARY, data});
   EXPECT_EQ(process.wait(), 1);
-  EXPECT_THAT(process.err(), HasSubstr("standard output could not be written"));
+  EXPECT_THAT(process.err(), HasSubstr("could not write to standard output"));
 }
 
 }  // namespace

@@ -66,10 +66,12 @@ TEST_P(SensorCommand, RollsUpAndSpreadsCities) {
                   .status,
               0);
   }
-  EXPECT_THAT(with({"sensor", "rollup", "s1"}), Prints("1 made, 1 changed\n"));
-  EXPECT_THAT(with({"sensor", "rollup", "s1", "--json"}), Prints("{\"changed\":0,\"made\":1}\n"));
-  EXPECT_THAT(with({"sensor", "rollup", "s1", "--by", "minute", "--from", "2024-01-01T10:20:30Z"}),
-              Prints("2 made, 2 changed\n"));
+  EXPECT_THAT(with({"sensor", "summarize", "s1"}), Prints("1 made, 1 changed\n"));
+  EXPECT_THAT(with({"sensor", "summarize", "s1", "--json"}),
+              Prints("{\"changed\":0,\"made\":1}\n"));
+  EXPECT_THAT(
+      with({"sensor", "summarize", "s1", "--by", "minute", "--from", "2024-01-01T10:20:30Z"}),
+      Prints("2 made, 2 changed\n"));
   EXPECT_THAT(with({"sensor", "rollups", "s1"}),
               Prints("2024-01-01T10:00:00Z\t3\t26.333333333333332\t0\t59\tmm\n"));
   EXPECT_THAT(with({"sensor", "rollups", "s1", "--json"}),
@@ -81,9 +83,9 @@ TEST_P(SensorCommand, RollsUpAndSpreadsCities) {
     expect_failure({"sensor", "at", "--city", "Berlin", "--city-shards", wrong}, 2,
                    "is no CITY=NUMBER");
   }
-  expect_failure({"sensor", "at", "--city", "B", "--city-shards", "B=0", "--table", "Other"}, 2,
+  expect_failure({"sensor", "at", "--city", "B", "--city-shards", "B=0"}, 2,
                  "city_shards: must be");
-  expect_failure({"sensor", "rollup", "s1", "--by", "week"}, 2, "--by: week");
+  expect_failure({"sensor", "summarize", "s1", "--by", "week"}, 2, "--by: week");
 }
 
 TEST_P(SensorCommand, StoresSettingsForAllWhoUseTheTable) {

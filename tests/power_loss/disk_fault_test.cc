@@ -64,12 +64,11 @@ TEST_P(DiskFaults, LoseNothingAcknowledgedAndShowNothingHalfDone) {
                            FailsWith(Code::kInternalServerError, kFull)));
   }
   EXPECT_TRUE(machine->files->has_failed());
-  // The device, or a disk that was full before the first write of a log, or just as RocksDB was
-  // about to write a table.
+  // A device error, a disk that was full before the first write of a log, or a flush that RocksDB
+  // forgot because the disk was full when it was scheduled.
   const std::string reason = machine->store->health().reason;
   const bool is_stuck = reason.contains("opened again");
   EXPECT_TRUE(is_stuck || GetParam().full) << reason;
-  EXPECT_FALSE(is_stuck && GetParam().full && std::string(GetParam().part) == ".sst") << reason;
   const char* why = reason.contains(kText) ? kText : kFull;
   if (is_stuck) expect_refusal(*machine, *machine->database, why);
   ledger_.check(*machine->database, Kept::kOnlyAcknowledged);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions on the command line, and the names and values that they refer to:
+//
+//   --filter 'price > :p AND #s = :s' --value ':p=10' --value ':s="open"' --name '#s=status'
+//
+// Lifetime: the flags must outlive the parser.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "stator/requests.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stator::cli {
+
+struct ExpressionFlags {
+  std::string filter;
+  std::string projection;
+  std::map<std::string, std::string, std::less<>> name_texts;
+  std::map<std::string, std::string, std::less<>> value_texts;  // JSON, or text if it is not JSON
+
+  // Absent if there are none, as the API wants it.
+  std::optional<Names> names() const;
+  // Errors: kInvalidArgument for a number that DynamoDB cannot store.
+  Result<std::optional<Values>> values() const;
+};
+
+void add_filter_flag(CLI::App& command, ExpressionFlags& flags);
+void add_projection_flag(CLI::App& command, ExpressionFlags& flags);
+void add_names_flag(CLI::App& command, ExpressionFlags& flags);
+void add_values_flag(CLI::App& command, ExpressionFlags& flags);
+
+}  // namespace stator::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// ItemOutput: how items are printed for people, scripts and spreadsheets.
+//
+//   table     aligned columns, cut to fit; the default on a terminal
+//   lines     one plain JSON object per line; the default otherwise
+//   json      one array of plain JSON objects
+//   dynamodb  one DynamoDB JSON object per line, which keeps sets and binary values apart
+//   csv       RFC 4180, with a header line
+//
+// `table` and `csv` hold all items in memory until the end, because an attribute of the last item
+// is a column of the first.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "stator/client.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stator::cli {
+
+// Adds --output; `format` is empty if it is not given.
+void add_output_flag(CLI::App& command, std::string& format);
+
+class ItemOutput {
+ public:
+  // `first` are the columns that come before the others, such as keys.
+  ItemOutput(std::FILE* file, const std::string& format, std::vector<std::string> first = {});
+  ItemOutput(const ItemOutput&) = delete;
+  ItemOutput& operator=(const ItemOutput&) = delete;
+  ~ItemOutput();  // prints what is left
+
+  void add(Item item);
+
+ private:
+  std::vector<std::string> columns() const;
+  void print_table() const;
+  void print_csv() const;
+
+  std::FILE* file_;
+  std::string format_;
+  std::vector<std::string> first_;
+  std::vector<Item> items_;  // of table and csv
+  int64_t count_ = 0;
+};
+
+// Text as it is, other values as plain JSON.
+std::string value_text(const AttributeValue& value);
+
+// `rows`, the first of which is the header, in aligned columns. A cell wider than `cell_max`
+// characters is cut and ends in "…".
+std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size_t cell_max);
+
+// Characters of UTF-8 text.
+std::size_t width_of(std::string_view text);
+
+}  // namespace stator::cli

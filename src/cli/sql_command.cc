@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator sql: PartiQL statements from the command line or standard input.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include "cli/commands.h"
+#include "cli/endpoint.h"
+#include "cli/item_output.h"
+#include "cli/statements.h"
+
+namespace stator::cli {
+namespace {
+
+struct SqlFlags {
+  EndpointFlags where;
+  std::string statement = "-";
+  std::string output;
+  bool consistent = false;
+  bool json = false;
+};
+
+constexpr std::size_t kInputMax = 16UL << 20;
+
+Result<void> run_statement(Client& client, const SqlFlags& flags, const std::string& statement) {
+  ItemOutput output(stdout, flags.output);
+  ExecuteStatementRequest request{.statement = statement, .consistent_read = flags.consistent};
+  do {
+    STATOR_TRY(ExecuteStatementResult page, client.execute_statement(request));
+    for (Item& item : page.items) output.add(std::move(item));
+    request.next_token = std::move(page.next_token);
+  } while (request.next_token);
+  return {};
+}
+
+int run_sql(const SqlFlags& flags) {
+  std::string text = flags.statement;
+  if (text == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    if (text.size() > kInputMax) return report_usage("standard input is larger than 16 MB");
+  }
+  const std::vector<std::string> statements = split_statements(text);
+  if (statements.empty()) return report_usage("the statement is empty");
+  const auto client = open_client(flags.where, Missing::kFail);
+  if (!client) return report(client.error());
+  for (const std::string& statement : statements) {
+    const auto ran = run_statement(**client, flags, statement);
+    if (!ran) return report(ran.error());
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_sql(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<SqlFlags>();
+  CLI::App* command = app.add_subcommand("sql", "Run PartiQL statements");
+  command
+      ->add_option("statement", flags->statement,
+                   "The statements, with ; between them; - is standard input")
+      ->capture_default_str();
+  add_endpoint_flags(*command, flags->where);
+  command->add_flag("--consistent", flags->consistent, "Read the latest versions");
+  add_output_flag(*command, flags->output);
+  add_json_flag(*command, flags->json);
+  command->footer(
+      R"(Example: stator sql "SELECT * FROM Orders WHERE customer = 'ann' AND price > 10")");
+  command->callback([&invocation, flags] { invocation.run = [flags] { return run_sql(*flags); }; });
+}
+
+}  // namespace stator::cli

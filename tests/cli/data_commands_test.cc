@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator tables, describe, get, put, delete, query, scan and sql.
+#include <fstream>
+
+#include "cli/stator_program.h"
+
+namespace stator::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+class DataCommands : public CommandTest {
+ protected:
+  void SetUp() override {
+    const std::string path = where_.path("template.yml");
+    std::ofstream(path) << R"(Resources:
+  Orders:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: Orders
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions:
+        - {AttributeName: who, AttributeType: S}
+        - {AttributeName: nr, AttributeType: N}
+        - {AttributeName: city, AttributeType: S}
+      KeySchema:
+        - {AttributeName: who, KeyType: HASH}
+        - {AttributeName: nr, KeyType: RANGE}
+      GlobalSecondaryIndexes:
+        - IndexName: by-city
+          KeySchema: [{AttributeName: city, KeyType: HASH}]
+          Projection: {ProjectionType: KEYS_ONLY}
+)";
+    ASSERT_EQ(stator({"apply", path}).status, 0);
+    for (const char* item : {R"({"who":"ann","nr":1,"city":"Bonn","price":12.5})",
+                             R"({"who":"ann","nr":2,"price":3,"tags":["a",{"b":null}]})",
+                             R"({"who":"ann","nr":12345678901234567890123456789012345678})",
+                             R"({"who":"bob","nr":1,"city":"Bonn"})"}) {
+      ASSERT_THAT(stator({"put", "Orders", item}), Prints(""));
+    }
+  }
+  void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
+    const Ran ran = stator(std::move(arguments));
+    EXPECT_EQ(ran.status, status) << reason;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
+  }
+};
+STATOR_ON_DATA_AND_ENDPOINT(DataCommands);
+
+TEST_P(DataCommands, ListAndDescribeTables) {
+  std::vector<std::string> tables = {"tables"};
+  for (const std::string& flag : where_.flags()) tables.push_back(flag);
+  EXPECT_THAT(run_stator(tables), Prints("Orders\n"));
+  tables.emplace_back("--json");
+  EXPECT_THAT(run_stator(tables), Prints("{\"table\":\"Orders\"}\n"));
+  EXPECT_THAT(stator({"describe", "Orders"}).out,
+              MatchesRegex("table +Orders\nstatus +ACTIVE\nkey +who \\(S\\), nr \\(N\\)\nitems .*"
+                           "\nbilling +on demand\nglobal index  by-city: city \\(S\\); keys "
+                           "only;[^\n]*ACTIVE\ncreated +20[^\n]*Z\nARN +arn:aws:[^\n]*\n"));
+  EXPECT_THAT(stator({"describe", "Orders", "--json"}).out,
+              AllOf(HasSubstr("\"TableName\":\"Orders\""), HasSubstr("\"KeySchema\":[")));
+  expect_failure({"describe", "Other"}, 1, "Requested resource not found");
+}
+
+TEST_P(DataCommands, GetAnItem) {
+  EXPECT_THAT(stator({"get", "Orders", "ann", "1"}),
+              Prints("{\"city\":\"Bonn\",\"nr\":1,\"price\":12.5,\"who\":\"ann\"}\n"));
+  EXPECT_THAT(stator({"get", "Orders", "ann", "12345678901234567890123456789012345678", "--project",
+                      "nr", "--consistent"}),
+              Prints("{\"nr\":12345678901234567890123456789012345678}\n"));
+  EXPECT_THAT(
+      stator({"get", "Orders", "ann", "2", "--output", "dynamodb"}),
+      Prints("{\"nr\":{\"N\":\"2\"},\"price\":{\"N\":\"3\"},\"tags\":{\"L\":[{\"S\":\"a\"},{\"M\":"
+             "{\"b\":{\"NULL\":true}}}]},\"who\":{\"S\":\"ann\"}}\n"));
+  expect_failure({"get", "Orders", "ann", "3"}, 1, "the item does not exist");
+  expect_failure({"get", "Orders", "ann"}, 2, "is who (S), nr (N); give 2 values");
+  expect_failure({"get", "Orders", "ann", "x"}, 2, "'x' is not a number");
+  expect_failure({"get", "Nothing", "a"}, 1, "Requested resource not found");
+}
+
+TEST_P(DataCommands, PutAndDeleteUnderConditions) {
+  const std::vector<std::string> once = {
+      "put",    "Orders", R"({"who":"eve","nr":1})", "--if", "attribute_not_exists(#u)",
+      "--name", "#u=who"};
+  EXPECT_THAT(stator(once), Prints(""));
+  expect_failure(once, 1, "The conditional request failed");
+  std::vector<std::string> as_json = once;
+  as_json.emplace_back("--json");
+  EXPECT_EQ(stator(as_json).err,
+            "{\"error\":\"ConditionalCheckFailedException\",\"message\":\"The conditional request "
+            "failed\",\"retryable\":false}\n");
+  EXPECT_THAT(stator({"put", "Orders", R"({"who":{"S":"raw"},"nr":{"N":"1"},"s":{"SS":["x"]}})",
+                      "--dynamodb-json"}),
+              Prints(""));
+  EXPECT_THAT(stator({"get", "Orders", "raw", "1"}),
+              Prints("{\"nr\":1,\"s\":[\"x\"],\"who\":\"raw\"}\n"));
+  expect_failure({"delete", "Orders", "ann", "1", "--if", "price > :t", "--value", ":t=100"}, 1,
+                 "The conditional request failed");
+  EXPECT_THAT(stator({"delete", "Orders", "ann", "1", "--if", "price > :t", "--value", ":t=10"}),
+              Prints(""));
+  EXPECT_EQ(stator({"get", "Orders", "ann", "1"}).status, 1);
+  expect_failure({"put", "Orders", "[1]"}, 2, "not a JSON object");
+  expect_failure({"put", "Orders", R"({"who":"a"})"}, 1, "Missing the key nr");
+  expect_failure({"put", "Orders", "{}", "--value", "t"}, 2, "--value: 't' is not :NAME=JSON");
+}
+
+TEST_P(DataCommands, QueryAPartition) {
+  const auto numbers = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"query", "Orders", "ann"});
+    flags.insert(flags.end(), {"--project", "nr", "--output", "csv"});
+    return stator(flags).out;
+  };
+  const std::string large = "12345678901234567890123456789012345678";
+  EXPECT_EQ(numbers({}), "nr\r\n1\r\n2\r\n" + large + "\r\n");
+  EXPECT_EQ(numbers({"--reverse", "--limit", "2"}), "nr\r\n" + large + "\r\n2\r\n");
+  EXPECT_EQ(numbers({"2"}), "nr\r\n2\r\n");
+  EXPECT_EQ(numbers({"--from", "2"}), "nr\r\n2\r\n" + large + "\r\n");
+  EXPECT_EQ(numbers({"--to", "1"}), "nr\r\n1\r\n");
+  EXPECT_EQ(numbers({"--filter", "price > :t", "--value", ":t=5"}), "nr\r\n1\r\n");
+  const Ran in_city = stator({"query", "Orders", "Bonn", "--index", "by-city", "--output", "csv"});
+  EXPECT_THAT(in_city.out, AllOf(HasSubstr("who,nr,city\r\n"), HasSubstr("bob,1,Bonn\r\n"),
+                                 HasSubstr("ann,1,Bonn\r\n")));
+  EXPECT_THAT(stator({"query", "Orders", "ann", "--count"}),
+              Prints("{\"count\":3,\"scanned_count\":3}\n"));
+  EXPECT_THAT(stator({"query", "Orders", "nobody"}), Prints(""));
+  expect_failure({"query", "Orders", "ann", "1", "2"}, 2, "give 1 to 2 values");
+  expect_failure({"query", "Orders", "ann", "--index", "none"}, 2, "does not have an index 'none'");
+  expect_failure({"query", "Orders", "ann", "1", "--from", "2"}, 2, "no sort key left");
+  expect_failure({"query", "Orders", "ann", "--limit", "0"}, 2, "--limit");
+}
+
+TEST_P(DataCommands, ScanATable) {
+  EXPECT_THAT(stator({"scan", "Orders", "--count"}), Prints("{\"count\":4,\"scanned_count\":4}\n"));
+  EXPECT_THAT(stator({"scan", "Orders", "--filter", "#u = :u", "--name", "#u=who", "--value",
+                      ":u=bob", "--output", "json"}),
+              Prints("[{\"city\":\"Bonn\",\"nr\":1,\"who\":\"bob\"}]\n"));
+  EXPECT_THAT(stator({"scan", "Orders", "--output", "table"}).out,
+              AllOf(HasSubstr("who  nr "), HasSubstr("bob  1 "), Not(HasSubstr("{\"who"))));
+}
+
+TEST_P(DataCommands, RunStatements) {
+  EXPECT_THAT(stator({"sql", "SELECT nr FROM Orders WHERE who = 'ann' AND nr < 3"}),
+              Prints("{\"nr\":1}\n{\"nr\":2}\n"));
+  EXPECT_THAT(stator({"sql",
+                      "INSERT INTO Orders VALUE {'who': 'new', 'nr': 1}; UPDATE Orders SET city = "
+                      "'Ulm; B' WHERE who = 'new' AND nr = 1; SELECT city FROM Orders WHERE who "
+                      "= 'new'"}),
+              Prints("{\"city\":\"Ulm; B\"}\n"));
+  expect_failure({"sql", "SELECT FROM"}, 1, "Statement wasn't well formed");
+  expect_failure({"sql", ";"}, 2, "the statement is empty");
+}
+
+TEST(DataCommandsAlone, ReadAnItemAndStatementsFromStandardInput) {
+  const Where where(true);
+  const std::vector<std::string> at = where.flags();
+  const std::string script =
+      "\"$0\" import Things \"$1\" --key id:S " + at[0] + " " + at[1] +
+      " && echo '{\"id\":\"b\"}' | \"$0\" put Things - " + at[0] + " " + at[1] +
+      " && echo \"SELECT * FROM Things WHERE id = 'b'\" | \"$0\" sql " + at[0] + " " + at[1];
+  const std::string csv = where.path("t.csv");
+  std::ofstream(csv) << "id\na\n";
+  Process process({"sh", "-c", script, STATOR_BINARY, csv});
+  const int status = process.wait();
+  EXPECT_EQ(status, 0) << process.err();
+  EXPECT_EQ(process.out(), "imported 1 items, 0 errors\n{\"id\":\"b\"}\n");
+}
+
+}  // namespace
+}  // namespace stator::test
