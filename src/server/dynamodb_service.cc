@@ -108,15 +108,15 @@ http::Response preflight(const http::Request& request, std::string_view allowed,
 // Adds to the headers of a response.
 template <class Add>
 http::Respond with_headers(Add add, http::Respond respond) {
-  return [add, inner = std::move(respond)](http::Response response) mutable {
+  return [kept = std::move(add), inner = std::move(respond)](http::Response response) mutable {
     if (response.make) {
-      response.make = [add, make = std::move(response.make)]() mutable {
+      response.make = [kept = std::move(kept), make = std::move(response.make)]() mutable {
         http::Response made = make();
-        add(made.headers);
+        kept(made.headers);
         return made;
       };
     } else {
-      add(response.headers);
+      kept(response.headers);
     }
     inner(std::move(response));
   };
