@@ -15,34 +15,6 @@ constexpr std::string_view kCoralService = "com.amazon.coral.service#";
 constexpr std::string_view kCoralValidate = "com.amazon.coral.validate#";
 constexpr std::string_view kCoralAvailability = "com.amazon.coral.availability#";
 
-// Codes that arise beside the API reach a remote caller as one of its own.
-Code public_code(Code code) {
-  switch (code) {
-    case Code::kTimeout:
-    case Code::kUnavailable:
-      return Code::kServiceUnavailable;
-    case Code::kInvalidArgument:
-      return Code::kValidation;
-    case Code::kOutcomeUnknown:
-    case Code::kIo:
-    case Code::kCorruption:
-    case Code::kLocked:
-    case Code::kNotFound:
-    case Code::kAlreadyExists:
-    case Code::kConflict:
-    case Code::kHeld:
-    case Code::kLost:
-    case Code::kInFuture:
-    case Code::kLimitsDisagree:
-    case Code::kBadCursor:
-    case Code::kCancelled:
-    case Code::kExpired:
-      return Code::kInternalServerError;
-    default:
-      return code;
-  }
-}
-
 std::string_view type_prefix(Code code) {
   switch (code) {
     case Code::kValidation:
@@ -108,6 +80,34 @@ void write_reasons(JsonWriter& json, const std::vector<CancellationReason>& reas
 }
 
 }  // namespace
+
+// Codes that arise beside the API reach a remote caller as one of its own.
+Code public_code(Code code) {
+  switch (code) {
+    case Code::kTimeout:
+    case Code::kUnavailable:
+      return Code::kServiceUnavailable;
+    case Code::kInvalidArgument:
+      return Code::kValidation;
+    case Code::kOutcomeUnknown:
+    case Code::kIo:
+    case Code::kCorruption:
+    case Code::kLocked:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
+    case Code::kConflict:
+    case Code::kHeld:
+    case Code::kLost:
+    case Code::kInFuture:
+    case Code::kLimitsDisagree:
+    case Code::kBadCursor:
+    case Code::kCancelled:
+    case Code::kExpired:
+      return Code::kInternalServerError;
+    default:
+      return code;
+  }
+}
 
 std::string error_to_json(const Error& error) {
   const Code code = public_code(error.code);

@@ -45,6 +45,7 @@ std::string to_json(const GetRecordsResponse& response);
 
 std::string error_to_json(const Error& error);  // {"__type": …, "message": …} and detail
 int http_status(Code code);
+Code public_code(Code code);  // by which a remote caller knows the code
 
 // ---- A client's side: requests out, answers in. T is a result of stator/client.h.
 std::string to_json(const CreateTableRequest& request);

@@ -36,6 +36,12 @@ struct ServeFlags {
   std::chrono::milliseconds idle_timeout{120'000};
   std::chrono::milliseconds request_timeout{30'000};
   std::chrono::milliseconds expire_every{1'000};
+  std::chrono::milliseconds drain_time{0};
+  std::string metrics;
+  std::size_t metrics_tables = 100;
+  std::string access_log;
+  std::string log_format = "text";
+  int64_t slow_ms = 0;
 };
 
 // A connection is a file descriptor, and the usual limit is there for programs that use select().
@@ -46,16 +52,19 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 
-sigset_t stop_signals() {
+// SIGHUP opens an access log again. Without one it ends the process, as when a terminal closes.
+sigset_t awaited_signals(bool reopens_log) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  if (reopens_log) sigaddset(&signals, SIGHUP);
   return signals;
 }
 
 // The first line is for scripts, which read the address from it.
-void greet(const ServeFlags& flags, const std::string& url) {
+void greet(const ServeFlags& flags, const server::Server& server) {
+  const std::string url = server.url();
   std::printf("listening on %s\n", url.c_str());
   if (flags.memory) {
     std::puts("tables are in memory and end with this process");
@@ -72,6 +81,7 @@ void greet(const ServeFlags& flags, const std::string& url) {
     std::printf("requests are signed with a key of %s\n", one_line(flags.credentials).c_str());
   }
   std::printf("console: %s/console/\n", url.c_str());
+  if (!flags.metrics.empty()) std::printf("metrics are on %s\n", server.metrics_url().c_str());
   std::printf("try: %sstator tables%s\n",
               flags.credentials.empty() ? "" : "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… ",
               url == kLocalEndpoint ? "" : (" --endpoint " + url).c_str());
@@ -87,6 +97,17 @@ int serve(const ServeFlags& flags) {
                                 .idle_timeout = flags.idle_timeout,
                                 .request_timeout = flags.request_timeout,
                                 .sweep_interval = flags.expire_every};
+  if (!flags.metrics.empty()) {
+    auto metrics = server::parse_listen_address(flags.metrics);
+    if (!metrics) return report(metrics.error());
+    options.metrics = std::move(*metrics);
+  }
+  options.metrics_tables = flags.metrics_tables;
+  options.version = STATOR_VERSION;
+  options.access_log = flags.access_log;
+  options.slow_request = std::chrono::milliseconds(flags.slow_ms);
+  options.log_format =
+      flags.log_format == "json" ? server::LogFormat::kJson : server::LogFormat::kText;
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   options.memory_bytes = flags.memory_mb != 0 ? flags.memory_mb << 20 : usable_memory_bytes();
   options.cache_bytes = flags.cache_mb << 20;
@@ -102,20 +123,57 @@ int serve(const ServeFlags& flags) {
 
   tune_allocator(options.memory_bytes);
   // Every thread started from here on leaves these signals to the sigwait below.
-  const sigset_t signals = stop_signals();
+  const sigset_t signals = awaited_signals(!flags.access_log.empty() && flags.access_log != "-");
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   const auto server = server::Server::start(options);
   if (!server) return report(server.error());
-  greet(flags, (*server)->url());
+  greet(flags, **server);
 
   int received = 0;
-  sigwait(&signals, &received);
+  while (sigwait(&signals, &received) == 0 && received == SIGHUP) {
+    if (const auto reopened = (*server)->reopen_access_log(); !reopened) {
+      server::log_error(reopened.error().message);
+    }
+  }
   // Whoever cannot wait for the requests under way may ask again.
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  const sigset_t stop_signals = awaited_signals(false);
+  pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
+  (*server)->drain(flags.drain_time);
   (*server)->stop();
   return kSuccess;
+}
+
+void add_monitoring_options(CLI::App& command, ServeFlags& flags) {
+  command
+      .add_option("--metrics", flags.metrics,
+                  "Serve /metrics and the health checks here too, without a signature; with "
+                  "--credentials, /metrics is served here only")
+      ->type_name("HOST:PORT");
+  command
+      .add_option("--metrics-tables", flags.metrics_tables,
+                  "Tables that have metrics of their own; the rest are counted together")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000).description(""))
+      ->capture_default_str();
+  command
+      .add_option("--access-log", flags.access_log,
+                  "Append a line for each request to this file, opened again on SIGHUP; - is "
+                  "standard output")
+      ->type_name("FILE");
+  command
+      .add_option("--slow-ms", flags.slow_ms,
+                  "Log requests that take this long or longer on standard error; 0 is none")
+      ->type_name("N")
+      ->check(CLI::Range(0, 86'400'000).description(""))
+      ->capture_default_str();
+  command
+      .add_option("--log-format", flags.log_format,
+                  "Of the access log and of the lines on standard error")
+      ->type_name("text|json")
+      ->check(CLI::IsMember({"text", "json"}).description(""))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -166,6 +224,11 @@ void add_serve(CLI::App& app, Invocation& invocation) {
   add_timeout("--request-timeout", flags->request_timeout,
               "Time for a request to arrive, and for a client to read more of a response");
   add_timeout("--expire-every", flags->expire_every, "Interval between deletions of expired items");
+  add_duration(*command, "--drain-time", flags->drain_time,
+               "On SIGTERM, refuse requests and report \"not ready\" for at least this long before "
+               "the server stops listening",
+               milliseconds(0), std::chrono::hours(1));
+  add_monitoring_options(*command, *flags);
   command
       ->add_option("--credentials", flags->credentials,
                    "Only accept signatures of this file's access keys (in the form of AWS's "

@@ -67,6 +67,14 @@ Result<Item> Engine::administer(const admin::Operation& operation, const Item& r
   return answer;
 }
 
+EngineStats Engine::stats() const {
+  const Jobs::Stats jobs = impl_->jobs.stats();
+  return {.tables = impl_->catalogue->snapshot()->tables.size(),
+          .jobs = jobs.jobs,
+          .failing_jobs = jobs.failing,
+          .oldest_job = jobs.oldest};
+}
+
 Store& Engine::store() {
   return *impl_->store;
 }

@@ -49,6 +49,13 @@ struct EngineOptions {
   std::chrono::milliseconds tend_interval{60'000};
 };
 
+struct EngineStats {
+  std::size_t tables = 0;
+  std::size_t jobs = 0;          // running, waiting or pausing
+  std::size_t failing_jobs = 0;  // whose last step failed
+  std::chrono::milliseconds oldest_job{0};
+};
+
 class Engine {
  public:
   // kCorruption where the store holds no Stator catalogue that this version can read.
@@ -99,6 +106,7 @@ class Engine {
   void tend();
 
   Store& store();
+  EngineStats stats() const;
 
   struct Impl;  // engine_impl.h, for this folder
   Impl& impl() { return *impl_; }

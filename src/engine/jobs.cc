@@ -80,6 +80,18 @@ std::optional<Error> Jobs::failure(std::string_view name) const {
   return found == entries_.end() ? std::nullopt : found->failure;
 }
 
+Jobs::Stats Jobs::stats() const {
+  const Time now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  Stats stats{.jobs = entries_.size()};
+  for (const Entry& entry : entries_) {
+    if (entry.failure) ++stats.failing;
+    stats.oldest = std::max(
+        stats.oldest, std::chrono::duration_cast<std::chrono::milliseconds>(now - entry.added));
+  }
+  return stats;
+}
+
 void Jobs::stop() {
   std::vector<std::thread> threads;
   {

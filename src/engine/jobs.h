@@ -69,6 +69,12 @@ class Jobs {
   void retry_now();
   // Why the last step of the job failed; absent if it did not, or if there is no such job.
   std::optional<Error> failure(std::string_view name) const;
+  struct Stats {
+    std::size_t jobs = 0;
+    std::size_t failing = 0;  // whose last step failed
+    std::chrono::milliseconds oldest{0};
+  };
+  Stats stats() const;
   // Waits for the steps under way and drops every job. Not from a step.
   void stop();
 
@@ -77,6 +83,7 @@ class Jobs {
   struct Entry {
     std::string name;
     std::unique_ptr<Job> job;
+    Time added = std::chrono::steady_clock::now();
     Time due = {};
     int failures = 0;                     // in a row
     std::chrono::milliseconds paused{0};  // since the last success

@@ -162,6 +162,27 @@ TEST_F(JobsTest, AbandonAJobThatMadeNoProgressForADay) {
   EXPECT_EQ(ends.steps, 3);
 }
 
+TEST_F(JobsTest, AreCounted) {
+  EXPECT_EQ(jobs_.stats().jobs, 0U);
+  Scripted::Ends ends;
+  std::atomic<bool> fails = true;
+  add(
+      "flaky",
+      [&](int) -> Result<JobState> {
+        if (fails) return throttled();
+        return JobState::kDone;
+      },
+      ends);
+  wait_until([&] { return jobs_.stats().failing == 1; });
+  EXPECT_EQ(jobs_.stats().jobs, 1U);
+  fails = false;
+  jobs_.retry_now();
+  ends.ended.acquire();
+  wait_until([&] { return jobs_.stats().jobs == 0; });
+  EXPECT_EQ(jobs_.stats().failing, 0U);
+  EXPECT_EQ(jobs_.stats().oldest.count(), 0);
+}
+
 TEST_F(JobsTest, DropWhatIsLeftWhenStopped) {
   Scripted::Ends ends;
   add("endless", [](int) { return JobState::kMore; }, ends);

@@ -66,16 +66,29 @@ Connection::~Connection() = default;
 void Connection::start() {
   ErrorCode error;
   if (socket_.non_blocking(true, error)) return close();
+  const auto peer = socket_.remote_endpoint(error);
+  if (!error) {
+    const std::string address = peer.address().to_string();
+    peer_ = (peer.address().is_v6() ? "[" + address + "]" : address) + ":" +
+            std::to_string(peer.port());
+  }
   serve();
 }
 
 void Connection::close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
+  set_in_progress(false);
   hold(0, 0);
   ErrorCode ignored;
   std::ignore = socket_.close(ignored);
   loop_->forget(*this);
+}
+
+void Connection::set_in_progress(bool in_progress) {
+  if (in_progress == in_progress_) return;
+  in_progress_ = in_progress;
+  loop_->count_request(in_progress ? 1 : -1);
 }
 
 void Connection::stop_if_idle() {
@@ -155,6 +168,7 @@ void Connection::receive() {
 
 // Of a request whose body is large and not yet there.
 std::optional<Response> Connection::refusal_of_head() {
+  reader_.note(peer_, std::chrono::steady_clock::now());
   const Request* head = reader_.take_unfinished_head();
   if (head == nullptr) return std::nullopt;
   const Shared& shared = loop_->shared();
@@ -224,7 +238,9 @@ void Connection::refuse(const std::function<Response()>& answer, int status) {
 // True where serve() may go on with the next request.
 bool Connection::handle() {
   Shared& shared = loop_->shared();
+  reader_.note(peer_, std::chrono::steady_clock::now());
   state_ = State::kHandling;
+  set_in_progress(true);
   deadline_ = SteadyTime::max();
   awaiting_ = Awaiting::kNothing;
   if (shared.options.aside && shared.options.aside(reader_.request())) {
@@ -322,6 +338,7 @@ bool Connection::continue_sending() {
 }
 
 void Connection::finish_answer() {
+  set_in_progress(false);
   std::string().swap(body_);  // an assignment would keep its memory
   if (!refused_) reader_.next();
   hold(reader_.held_bytes(), 0);

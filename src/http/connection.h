@@ -67,6 +67,13 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void shut();
 
   bool stopping() const { return shared_->stopping.load(std::memory_order_relaxed); }
+  // Requests of this loop's connections, from whole to answered. The loop's thread writes it.
+  std::size_t requests_in_progress() const { return in_progress_.load(std::memory_order_relaxed); }
+  void count_request(int change) {
+    in_progress_.store(
+        in_progress_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
+        std::memory_order_relaxed);
+  }
   SteadyTime now() const { return now_; }  // as of the last tick: good enough for timeouts
   void post_answer(std::shared_ptr<Connection> connection, Response response);
   void forget(const Connection& connection);
@@ -89,6 +96,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::chrono::milliseconds tick_interval_;
   SteadyTime now_;
   bool ticking_ = false;
+  std::atomic<std::size_t> in_progress_ = 0;
   bool stopping_ = false;
   SteadyTime stop_deadline_;
   std::vector<std::shared_ptr<Connection>> connections_;
@@ -126,6 +134,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class Awaiting { kNothing, kRequest, kRest };
 
   void serve();
+  void set_in_progress(bool in_progress);
   bool hold(std::size_t bytes, std::size_t limit);
   void receive();
   std::optional<Response> refusal_of_head();
@@ -144,9 +153,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<Loop> loop_;  // first, so that it goes last
   Socket socket_;
   RequestReader reader_;
+  std::string peer_;
   State state_ = State::kReceiving;
   SteadyTime deadline_ = SteadyTime::max();
   Awaiting awaiting_ = Awaiting::kNothing;
+  bool in_progress_ = false;    // a request, from whole to answered
   bool reading_ = false;        // a receive is under way
   bool peer_ended_ = false;     // nothing more will be received
   bool refused_ = false;        // what the peer still sends is not read as requests

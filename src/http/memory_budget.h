@@ -18,6 +18,7 @@ class MemoryBudget {
   explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
 
   std::size_t limit() const { return limit_; }
+  std::size_t held() const { return held_.load(std::memory_order_relaxed); }
   // For a request or response of so many bytes. Large requests that are not yet whole leave half to
   // others, and small ones of either kind still have an eighth when the rest is taken.
   std::size_t receive_limit(std::size_t bytes) const {

@@ -329,6 +329,11 @@ const Request& RequestReader::request() const {
   return impl_->request;
 }
 
+void RequestReader::note(std::string_view peer, std::chrono::steady_clock::time_point arrival) {
+  impl_->request.peer = peer;
+  impl_->request.arrival = arrival;
+}
+
 bool RequestReader::keep_alive() const {
   return impl_->parser && impl_->parser->keep_alive();
 }

@@ -7,9 +7,11 @@
 // Thread safety: none.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "http/server.h"
 
@@ -36,6 +38,8 @@ class RequestReader {
 
   // After kRequest, until next(). `body` and the headers are views into the reader.
   const Request& request() const;
+  // Who sends the requests of this reader, valid as long as it, and when this one arrived.
+  void note(std::string_view peer, std::chrono::steady_clock::time_point arrival);
   bool keep_alive() const;
   bool is_http_1_0() const;
 

@@ -139,6 +139,17 @@ uint16_t Server::port() const {
   return impl_->port;
 }
 
+ServerStats Server::stats() const {
+  const Shared& shared = *impl_->shared;
+  ServerStats stats{.connections = shared.connections.load(std::memory_order_relaxed),
+                    .connections_max = shared.options.connections_max,
+                    .held_bytes = shared.memory.held(),
+                    .held_bytes_max = shared.memory.limit(),
+                    .side_queue_length = shared.side.queue_length()};
+  for (const auto& loop : impl_->loops) stats.requests_in_progress += loop->requests_in_progress();
+  return stats;
+}
+
 void Server::stop() {
   impl_->stop();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTP/1.1 server: connections, limits, keep-alive. Knows no database.
 //
-// Thread safety: start, stop and port from one thread; the handler runs on the server's threads,
-// several requests at once, and must not block.
-// Order: a connection's requests are answered in the order of their arrival, one at a time.
-// Errors: kIo with one line that says what and how to mend it (address in use, no permission).
+// Thread safety: start, stop and port from one thread, stats from any; the handler runs on the
+// server's threads, several requests at once, and must not block. Order: a connection's requests
+// are answered in the order of their arrival, one at a time. Errors: kIo with one line that says
+// what and how to mend it (address in use, no permission).
 #pragma once
 
 #include <chrono>
@@ -26,12 +26,14 @@ namespace stator::http {
 using Header = std::pair<std::string_view, std::string_view>;
 
 struct Request {
-  std::string_view method;
-  std::string_view target;
-  std::string_view body;
+  std::string_view method = {};
+  std::string_view target = {};
+  std::string_view body = {};
   // The value of a header by its lower-case name, empty where absent.
   std::string_view header(std::string_view lower_name) const;
-  std::vector<Header> headers;
+  std::vector<Header> headers = {};
+  std::string_view peer = {};                          // "127.0.0.1:49152", "[::1]:49152"
+  std::chrono::steady_clock::time_point arrival = {};  // when it was whole
 };
 
 // Header lines in wire form. Names and values are the program's own: they hold no line ends.
@@ -95,12 +97,23 @@ struct ServerOptions {
   std::function<std::size_t(const Request&)> demand = {};
 };
 
+// What a server is doing at the moment. The counts are exact for the thread that changes them last.
+struct ServerStats {
+  std::size_t connections = 0;
+  std::size_t connections_max = 0;
+  std::size_t requests_in_progress = 0;  // from a whole request to the last byte of its response
+  std::size_t held_bytes = 0;            // by requests, responses, and handlers on side threads
+  std::size_t held_bytes_max = 0;
+  std::size_t side_queue_length = 0;  // requests that wait for a side thread
+};
+
 class Server {
  public:
   static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
   ~Server();  // as stop()
 
   uint16_t port() const;
+  ServerStats stats() const;  // any thread
   // Stops accepting, closes idle connections, lets requests under way finish within stop_timeout,
   // closes the rest. Answers that come later are dropped. Not from the server's own threads.
   void stop();

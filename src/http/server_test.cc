@@ -506,6 +506,33 @@ TEST(HttpServer, MakesResponsesOnTheLoop) {
   EXPECT_TRUE(elsewhere);
 }
 
+TEST(HttpServer, CountsConnectionsAndRequestsInProgress) {
+  Held held;
+  const auto server = start(held.handler(), {.connections_max = 100, .held_bytes_max = 1 << 20});
+  EXPECT_EQ(server->stats().connections, 0U);
+  EXPECT_EQ(server->stats().connections_max, 100U);
+  RawConnection first(server->port());
+  RawConnection second(server->port());
+  for (RawConnection* connection : {&first, &second}) {
+    ASSERT_TRUE(connection->send(post(std::string(100'000, 'b'))));
+  }
+  auto [one, respond_one] = held.take();
+  auto [two, respond_two] = held.take();
+  const ServerStats busy = server->stats();
+  EXPECT_EQ(busy.connections, 2U);
+  EXPECT_EQ(busy.requests_in_progress, 2U);
+  EXPECT_GE(busy.held_bytes, 200'000U);
+  EXPECT_EQ(busy.held_bytes_max, 1U << 20);
+  respond_one({.body = "done"});
+  respond_two({.body = "done"});
+  EXPECT_EQ(first.read_answer().body, "done");
+  EXPECT_EQ(second.read_answer().body, "done");
+  server->stop();
+  EXPECT_EQ(server->stats().requests_in_progress, 0U);
+  EXPECT_EQ(server->stats().connections, 0U);
+  EXPECT_EQ(server->stats().held_bytes, 0U);
+}
+
 TEST(HttpServer, StopLetsRequestsUnderWayFinish) {
   Held held;
   const auto server = start(held.handler());

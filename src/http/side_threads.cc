@@ -31,6 +31,11 @@ bool SideThreads::post(Measure measure, Run run) {
   return true;
 }
 
+std::size_t SideThreads::queue_length() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.size();
+}
+
 void SideThreads::stop() {
   std::deque<Job> dropped;  // destroyed outside the lock
   {

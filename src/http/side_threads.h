@@ -33,6 +33,7 @@ class SideThreads {
 
   // Jobs run in order. False if too many wait, and after stop().
   bool post(Measure measure, Run run);
+  std::size_t queue_length() const;
   // Waits for the jobs under way and drops the rest.
   void stop();
 
@@ -48,7 +49,7 @@ class SideThreads {
 
   const int count_;
   MemoryBudget& budget_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Job> jobs_;
   std::vector<std::thread> threads_;

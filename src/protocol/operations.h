@@ -24,6 +24,7 @@
 #include "engine/administration.h"
 #include "engine/engine.h"
 #include "engine/worker.h"
+#include "protocol/facts.h"
 
 namespace stator::protocol {
 
@@ -41,15 +42,21 @@ struct Context {
 // Operations that answer by calling a `Respond` with a Result<std::string>, once, from any thread.
 // One that is destroyed uncalled stands for an answer that there was no memory for. If it has a
 // member `later`, a write calls that instead, with a function that makes the Result: the store's
-// threads do not write JSON then. A template, so that no answer of the hot path is wrapped into a
-// second function object.
+// threads do not write JSON then. If it has the members `note_table` and `note_items`, they are
+// called before the response with what facts.h says of the request and of the result. A template,
+// so that no answer of the hot path is wrapped into a second function object.
 template <class Respond>
 class Operations {
  public:
   using Run = void (*)(const Context& context, std::string_view body, Respond respond);
 
+  struct Operation {
+    std::string_view name;
+    Run run;
+  };
+
   // Null where there is no such operation. The target is the value of X-Amz-Target.
-  static Run find_target(std::string_view target) {
+  static const Operation* find_target(std::string_view target) {
     if (target.starts_with(kDynamoDbPrefix)) {
       return find(kDynamoDb, target.substr(kDynamoDbPrefix.size()));
     }
@@ -59,11 +66,34 @@ class Operations {
     return nullptr;
   }
   static Run find(std::string_view name) {
-    const Run run = find(kDynamoDb, name);
-    return run != nullptr ? run : find(kStreams, name);
+    const Operation* found = find(kDynamoDb, name);
+    if (found == nullptr) found = find(kStreams, name);
+    return found == nullptr ? nullptr : found->run;
   }
 
+  // Operations by number: below names().size(), the same in every process of this version.
+  static std::size_t index_of(const Operation& operation) {
+    const bool of_streams =
+        std::ranges::any_of(kStreams, [&](const Operation& other) { return &other == &operation; });
+    return of_streams ? kDynamoDb.size() + static_cast<std::size_t>(&operation - kStreams.data())
+                      : static_cast<std::size_t>(&operation - kDynamoDb.data());
+  }
+  static std::span<const std::string_view> names() { return kNames; }
+
  private:
+  template <class Request>
+  static void note_request(Respond& respond, const Request& request) {
+    if constexpr (requires { respond.note_table(table_in(request)); }) {
+      respond.note_table(table_in(request));
+    }
+  }
+  template <class Answer>
+  static void note_result(Respond& respond, const Result<Answer>& result) {
+    if constexpr (requires { respond.note_items(std::size_t{}); }) {
+      if (result) respond.note_items(items_in(*result));
+    }
+  }
+
   template <class Answer>
   static Result<std::string> written(const Result<Answer>& result) {
     if (!result) return Failure(result.error());
@@ -74,6 +104,7 @@ class Operations {
   template <class Answer>
   // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from if it is written later
   static void answer(Respond& respond, Result<Answer> result) {
+    note_result(respond, result);
     if constexpr (requires { respond.later([] { return Result<std::string>(); }); }) {
       respond.later([kept = std::move(result)] { return written(kept); });
     } else {
@@ -100,12 +131,16 @@ class Operations {
     static void now(const Context& context, std::string_view body, Respond respond) {
       const auto request = wire::read_request<Request>(body);
       if (!request) return respond(Failure(request.error()));
-      respond(written((context.engine.*method)(*request)));
+      note_request(respond, *request);
+      const auto result = (context.engine.*method)(*request);
+      note_result(respond, result);
+      respond(written(result));
     }
 
     static void apart(const Context& context, std::string_view body, Respond respond) {
       auto request = wire::read_request<Request>(body);
       if (!request) return respond(Failure(request.error()));
+      note_request(respond, *request);
       run_apart(context, std::move(respond),
                 [&engine = context.engine, kept = std::move(*request)] {
                   return written((engine.*method)(kept));
@@ -117,6 +152,7 @@ class Operations {
     static void later(const Context& context, std::string_view body, Respond respond) {
       const auto request = wire::read_request<Request>(body);
       if (!request) return respond(Failure(request.error()));
+      note_request(respond, *request);
       (context.engine.*method)(*request,
                                [kept = std::move(respond)](Result<Answer> result) mutable {
                                  try {
@@ -133,6 +169,7 @@ class Operations {
   static void document(const Context& context, std::string_view body, Respond respond) {
     auto request = wire::read_document(body, operation.request);
     if (!request) return respond(Failure(request.error()));
+    note_request(respond, *request);
     run_apart(context, std::move(respond), [&engine = context.engine, kept = std::move(*request)] {
       const auto answer = engine.administer(operation, kept);
       if (!answer) return Result<std::string>(Failure(answer.error()));
@@ -147,11 +184,6 @@ class Operations {
   static constexpr Run kApart = Method<method>::apart;
   template <auto method>
   static constexpr Run kLater = Method<method>::later;
-
-  struct Operation {
-    std::string_view name;
-    Run run;
-  };
 
   // In the order of their names.
   static constexpr auto kDynamoDb = std::to_array<Operation>({
@@ -225,9 +257,17 @@ class Operations {
   });
   static_assert(std::ranges::is_sorted(kStreams, {}, &Operation::name));
 
-  static Run find(std::span<const Operation> operations, std::string_view name) {
+  static constexpr auto kNames = [] {
+    std::array<std::string_view, kDynamoDb.size() + kStreams.size()> names;
+    std::size_t count = 0;
+    for (const Operation& operation : kDynamoDb) names[count++] = operation.name;
+    for (const Operation& operation : kStreams) names[count++] = operation.name;
+    return names;
+  }();
+
+  static const Operation* find(std::span<const Operation> operations, std::string_view name) {
     const auto found = std::ranges::lower_bound(operations, name, {}, &Operation::name);
-    return found != operations.end() && found->name == name ? found->run : nullptr;
+    return found != operations.end() && found->name == name ? &*found : nullptr;
   }
 };
 

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "storage/stores.h"
 #include "support/matchers.h"
@@ -23,6 +25,18 @@ struct Kept {
 };
 using Known = Operations<Kept>;
 
+// Keeps what it learns of requests and results.
+struct Noting {
+  struct Notes {
+    std::string table;
+    std::size_t items = 0;
+  };
+  Notes* notes;
+  void operator()(const Result<std::string>&) {}
+  void note_table(std::string_view table) { notes->table = table; }
+  void note_items(std::size_t items) { notes->items = items; }
+};
+
 class OperationsTest : public ::testing::Test {
  protected:
   Result<std::string> ask(std::string_view name, std::string_view json) {
@@ -35,6 +49,55 @@ class OperationsTest : public ::testing::Test {
 
   std::unique_ptr<Engine> engine_ = must(Engine::open(make_memory_store()));
 };
+
+TEST_F(OperationsTest, ReportTheTableOfARequestAndTheNumberOfItems) {
+  const auto notes_of = [&](std::string_view name, const std::string& json) {
+    Noting::Notes notes;
+    Operations<Noting>::find(name)({.engine = *engine_, .waiting = nullptr}, json, {&notes});
+    return notes;
+  };
+  for (const std::string name : {"One", "Two"}) {
+    EXPECT_EQ(notes_of("CreateTable",
+                       R"({"TableName": ")" + name + R"(", "BillingMode": "PAY_PER_REQUEST",
+                           "AttributeDefinitions": [{"AttributeName": "p", "AttributeType": "S"}],
+                           "KeySchema": [{"AttributeName": "p", "KeyType": "HASH"}]})")
+                  .table,
+              name);
+  }
+  const std::string key = R"({"p": {"S": "a"}})";
+  EXPECT_EQ(notes_of("PutItem", R"({"TableName": "One", "Item": )" + key + "}").table, "One");
+  EXPECT_EQ(notes_of("PutItem", R"({"TableName": "Two", "Item": )" + key + "}").items, 0U);
+  const auto got = notes_of("GetItem", R"({"TableName": "One", "Key": )" + key + "}");
+  EXPECT_EQ(got.table, "One");
+  EXPECT_EQ(got.items, 1U);
+  EXPECT_EQ(notes_of("Scan", R"({"TableName": "One"})").items, 1U);
+  const std::string keys = R"({"Keys": [)" + key + "]}";
+  const auto both = notes_of("BatchGetItem",
+                             R"({"RequestItems": {"One": )" + keys + R"(, "Two": )" + keys + "}}");
+  EXPECT_EQ(both.table, kSeveralTables);
+  EXPECT_EQ(both.items, 2U);
+  EXPECT_EQ(notes_of("BatchGetItem", R"({"RequestItems": {"Two": )" + keys + "}}").table, "Two");
+  const std::string action = R"({"Get": {"TableName": "One", "Key": )" + key + "}}";
+  const auto transaction = notes_of("TransactGetItems", R"({"TransactItems": [)" + action + "]}");
+  EXPECT_EQ(transaction.table, "One");
+  EXPECT_EQ(transaction.items, 1U);
+  const auto statement = notes_of("ExecuteStatement", R"({"Statement": "SELECT * FROM One"})");
+  EXPECT_EQ(statement.table, "");
+  EXPECT_EQ(statement.items, 1U);
+  EXPECT_EQ(notes_of("DescribeContinuousBackups", R"({"TableName": "Two"})").table, "Two");
+  EXPECT_EQ(notes_of("ListTables", "{}").table, "");
+}
+
+TEST_F(OperationsTest, HaveNumbers) {
+  std::set<std::size_t> numbers;
+  for (const std::string_view name : Known::names()) {
+    const auto* found = Known::find_target(target_of(name));
+    ASSERT_NE(found, nullptr) << name;
+    EXPECT_EQ(Known::names()[Known::index_of(*found)], name);
+    numbers.insert(Known::index_of(*found));
+  }
+  EXPECT_EQ(numbers.size(), Known::names().size());
+}
 
 TEST_F(OperationsTest, RunByNameFromJsonToJson) {
   ASSERT_TRUE(ask("CreateTable",

@@ -13,6 +13,7 @@
 
 #include "api/wire.h"
 #include "base/clock.h"
+#include "metrics/text.h"
 #include "protocol/operations.h"
 #include "server/authorization.h"
 #include "server/gzip.h"
@@ -22,21 +23,28 @@
 namespace stator::server {
 namespace {
 
+constexpr int kMetricsWaitingMax = 8;
 constexpr std::string_view kJsonType = "application/x-amz-json-1.0";
 constexpr std::string_view kPlainJsonType = "application/json";
 constexpr std::size_t kLargePageBytes = 128UL << 10;
 constexpr std::size_t kCompressedBytesMin = 1024;  // less is not worth it
 constexpr std::string_view kHealth = "healthy: dynamodb.us-east-1.amazonaws.com ";
+constexpr std::string_view kReady = "ready\n";
 constexpr std::string_view kNoOperation = "<UnknownOperationException/>\n";
 
-// How a client wants its answers.
-struct Wishes {
+}  // namespace
+
+// The form of a response: what the client asked for, and its id.
+struct ResponseForm {
   std::string_view content_type = kJsonType;  // a constant
   bool gzip = false;
+  RequestId id = {};
 };
 
+namespace {
+
 http::Response make_response(int status, std::string_view content_type, std::string body,
-                             bool compress = false) {
+                             const RequestId& id = {}, bool compress = false) {
   std::optional<std::string> compressed;
   if (compress && body.size() >= kCompressedBytesMin) compressed = gzip(body);
   if (compressed) body = std::move(*compressed);
@@ -44,7 +52,6 @@ http::Response make_response(int status, std::string_view content_type, std::str
   // Of what is sent: SDKs check it before they unfold the body.
   const uint32_t checksum = libdeflate_crc32(0, body.data(), body.size());
   const auto digits_end = std::to_chars(digits, digits + sizeof digits, checksum).ptr;
-  const RequestId id;
   http::Response response{
       .status = status,
       .headers = {{"Server", "Server"},
@@ -64,10 +71,11 @@ void log_failure(const Error& error) {
   log_error(std::string(code_name(error.code)) + ": " + error.message);
 }
 
-http::Response error_response(const Error& error, const Wishes& wishes = {}) {
+http::Response error_response(const Error& error, const ResponseForm& form = {}) {
   const int status = wire::http_status(error.code);
-  if (status >= 500) log_failure(error);
-  return make_response(status, wishes.content_type, wire::error_to_json(error), wishes.gzip);
+  // ServiceUnavailable is the server's own decision.
+  if (status >= 500 && error.code != Code::kServiceUnavailable) log_failure(error);
+  return make_response(status, form.content_type, wire::error_to_json(error), form.id, form.gzip);
 }
 
 // ---- Browsers
@@ -83,8 +91,9 @@ void allow_origin(http::HeaderLines& headers, std::string_view origin) {
 }
 
 // `allowed` is the origin that may ask.
-http::Response preflight(const http::Request& request, std::string_view allowed) {
-  http::Response response = make_response(200, "text/plain", "");
+http::Response preflight(const http::Request& request, std::string_view allowed,
+                         const RequestId& id) {
+  http::Response response = make_response(200, "text/plain", "", id);
   allow_origin(response.headers, allowed);
   const auto echo = [&](std::string_view wish, std::string_view answer) {
     const std::string_view value = request.header(wish);
@@ -96,45 +105,82 @@ http::Response preflight(const http::Request& request, std::string_view allowed)
   return response;
 }
 
-http::Respond with_origin(std::string_view origin, http::Respond respond) {
-  return [kept = std::string(origin), inner = std::move(respond)](http::Response response) mutable {
+// Adds to the headers of a response.
+template <class Add>
+http::Respond with_headers(Add add, http::Respond respond) {
+  return [kept = std::move(add), inner = std::move(respond)](http::Response response) mutable {
     if (response.make) {
-      response.make = [kept, make = std::move(response.make)]() mutable {
+      response.make = [kept = std::move(kept), make = std::move(response.make)]() mutable {
         http::Response made = make();
-        allow_origin(made.headers, kept);
+        kept(made.headers);
         return made;
       };
     } else {
-      allow_origin(response.headers, kept);
+      kept(response.headers);
     }
     inner(std::move(response));
   };
 }
 
+http::Respond with_origin(std::string_view origin, http::Respond respond) {
+  return with_headers(
+      [kept = std::string(origin)](http::HeaderLines& headers) { allow_origin(headers, kept); },
+      std::move(respond));
+}
+
+http::Respond with_traceparent(std::string_view traceparent, http::Respond respond) {
+  return with_headers([kept = std::string(traceparent)](
+                          http::HeaderLines& headers) { headers.add("traceparent", kept); },
+                      std::move(respond));
+}
+
 // ---- Operations
 
-http::Response response_to(Result<std::string> answer, const Wishes& wishes) {
-  return answer ? make_response(200, wishes.content_type, std::move(*answer), wishes.gzip)
-                : error_response(answer.error(), wishes);
-}
+}  // namespace
+
+// A request, and where its response goes.
+struct Exchange {
+  http::Respond respond;
+  RequestScope scope;
+  ResponseForm form = {};
+
+  // `error` is what the response says, if that is an error of the API.
+  void send(http::Response response, const Error* error = nullptr) {
+    scope.finish(response, error, form.id.text());
+    respond(std::move(response));
+  }
+  void refuse(const Error& error) { send(error_response(error, form), &error); }
+};
+
+namespace {
 
 // Answers an operation over HTTP.
 struct Respond {
-  http::Respond respond;
-  Wishes wishes;
+  Exchange exchange;
   std::atomic<int64_t>& last_large_page_ms;
 
+  void note_table(std::string_view table) { exchange.scope.note_table(table); }
+  void note_items(std::size_t items) { exchange.scope.note_items(items); }
   void operator()(Result<std::string> answer) {
     if (answer && answer->size() > kLargePageBytes) last_large_page_ms = system_clock().unix_ms();
-    respond(response_to(std::move(answer), wishes));
+    exchange.respond(response_to(std::move(answer), exchange.scope, exchange.form));
   }
   template <class Make>
   void later(Make make) {
     http::Response response;
-    response.make = [wishes = wishes, kept = std::move(make)] {
-      return response_to(kept(), wishes);
-    };
-    respond(std::move(response));
+    response.make = [scope = std::move(exchange.scope), form = exchange.form,
+                     kept = std::move(make)]() mutable { return response_to(kept(), scope, form); };
+    exchange.respond(std::move(response));
+  }
+
+ private:
+  static http::Response response_to(Result<std::string> answer, RequestScope& scope,
+                                    const ResponseForm& form) {
+    http::Response response =
+        answer ? make_response(200, form.content_type, std::move(*answer), form.id, form.gzip)
+               : error_response(answer.error(), form);
+    scope.finish(response, answer ? nullptr : &answer.error(), form.id.text());
+    return response;
   }
 };
 
@@ -148,29 +194,40 @@ std::string_view json_type(std::string_view content_type) {
   return content_type == kPlainJsonType ? kPlainJsonType : std::string_view();
 }
 
-Wishes wishes_of(const http::Request& request) {
+ResponseForm form_of(const http::Request& request) {
   return {.content_type = json_type(request.header("content-type")),
           .gzip = accepts_gzip(request.header("accept-encoding"))};
 }
 
-// The refusal of an operation that needs no more than its headers; else sets `run`.
-std::optional<http::Response> refusal_of(const http::Request& request, const Wishes& wishes,
-                                         Operations::Run& run) {
-  if (wishes.content_type.empty()) {
-    return make_response(404, "text/plain", std::string(kNoOperation));
-  }
-  run = Operations::find_target(request.header("x-amz-target"));
-  if (run == nullptr) {
-    return error_response({.code = Code::kUnknownOperation, .message = ""}, wishes);
-  }
-  if (const auto checked = check_authorization(request); !checked) {
-    return error_response(checked.error(), wishes);
-  }
+// Why an operation is refused by no more than its headers: an error of the API, or 404.
+struct Refusal {
+  std::optional<Error> error = {};
+};
+
+http::Response response_to(const Refusal& refusal, const ResponseForm& form) {
+  return refusal.error ? error_response(*refusal.error, form)
+                       : make_response(404, "text/plain", std::string(kNoOperation), form.id);
+}
+
+// If there is none, sets `operation`.
+std::optional<Refusal> refusal_of(const http::Request& request, const ResponseForm& form,
+                                  RequestScope& scope, const Operations::Operation*& operation) {
+  scope.set_unknown_operation();
+  if (form.content_type.empty()) return Refusal{};
+  operation = Operations::find_target(request.header("x-amz-target"));
+  if (operation == nullptr) return Refusal{Error{.code = Code::kUnknownOperation, .message = ""}};
+  scope.set_operation(Operations::index_of(*operation));
+  if (auto checked = check_authorization(request); !checked) return Refusal{checked.error()};
   return std::nullopt;
 }
 
-http::Response foreign_response(const Error& error) {
-  return make_response(403, kJsonType, wire::error_to_json(error));
+// SDKs send the request again after a pause.
+Error stopping_error() {
+  return {.code = Code::kServiceUnavailable, .message = "The server is stopping. Try again."};
+}
+
+http::Response foreign_response(const Error& error, const RequestId& id = {}) {
+  return make_response(403, kJsonType, wire::error_to_json(error), id);
 }
 
 // What reading a body takes: copies of its texts, and for each of its elements what a JSON parser
@@ -216,18 +273,37 @@ std::size_t response_bytes(std::string_view target) {
 
 }  // namespace
 
+std::span<const std::string_view> DynamoDbService::operation_names() {
+  return Operations::names();
+}
+
 std::optional<http::Response> DynamoDbService::screen(const http::Request& head) const {
+  RequestScope scope(observer_, head);
+  const ResponseForm form = form_of(head);
+  const auto refuse = [&](http::Response response, const Error* error) {
+    scope.finish(response, error, form.id.text());
+    return response;
+  };
   if (verifier_ == nullptr) {
-    if (const auto local = hosts_.check(head); !local) return foreign_response(local.error());
+    if (const auto local = hosts_.check(head); !local) {
+      return refuse(foreign_response(local.error(), form.id), &local.error());
+    }
   }
-  if (head.method != "POST") return make_response(404, "text/plain", std::string(kNoOperation));
-  const Wishes wishes = wishes_of(head);
-  Operations::Run run = nullptr;
-  if (auto refusal = refusal_of(head, wishes, run)) return refusal;
-  if (verifier_ == nullptr) return std::nullopt;
-  const auto checked = verifier_->check_claims(head, system_clock().unix_ms());
-  if (!checked) return error_response(checked.error(), wishes);
-  return std::nullopt;
+  if (head.method != "POST") {
+    return refuse(make_response(404, "text/plain", std::string(kNoOperation), form.id), nullptr);
+  }
+  const Operations::Operation* operation = nullptr;
+  auto refusal = refusal_of(head, form, scope, operation);
+  if (!refusal && is_stopping()) refusal = Refusal{stopping_error()};
+  if (!refusal && verifier_ != nullptr) {
+    auto checked = verifier_->check_claims(head, system_clock().unix_ms());
+    if (!checked) refusal = Refusal{checked.error()};
+  }
+  if (!refusal) {
+    scope.dismiss();
+    return std::nullopt;
+  }
+  return refuse(response_to(*refusal, form), refusal->error ? &*refusal->error : nullptr);
 }
 
 bool DynamoDbService::aside(const http::Request& request) const {
@@ -250,48 +326,105 @@ std::size_t DynamoDbService::demand(const http::Request& request) {
 }
 
 void DynamoDbService::handle(const http::Request& request, http::Respond respond) {
+  Exchange exchange{.respond = std::move(respond), .scope = RequestScope(observer_, request)};
   if (verifier_ == nullptr) {
     if (const auto local = hosts_.check(request); !local) {
-      return respond(foreign_response(local.error()));
+      return exchange.send(foreign_response(local.error(), exchange.form.id), &local.error());
     }
   }
-  if (console::Console::serves(request.target)) return respond(console_.respond(request));
+  if (console::Console::serves(request.target)) return exchange.send(console_.respond(request));
+  const auto traceparent = valid_traceparent(request.header("traceparent"));
+  if (!traceparent.empty()) {
+    exchange.respond = with_traceparent(traceparent, std::move(exchange.respond));
+  }
   const auto origin = request.header("origin");
   const std::string_view allowed = origin.empty() || verifier_ == nullptr ? origin : kAnyOrigin;
-  if (request.method == "OPTIONS" && !origin.empty()) return respond(preflight(request, allowed));
-  if (!allowed.empty()) respond = with_origin(allowed, std::move(respond));
-  if (request.method == "POST") return handle_operation(request, std::move(respond));
-  const auto path = request.target.substr(0, request.target.find('?'));
-  if ((request.method == "GET" || request.method == "HEAD") && path == "/") {
-    const StoreHealth health = engine_.store().health();
-    if (health.writable) return respond(make_response(200, "text/plain", std::string(kHealth)));
-    return respond(make_response(503, "text/plain", "unhealthy: " + health.reason + "\n"));
+  if (request.method == "OPTIONS" && !origin.empty()) {
+    return exchange.send(preflight(request, allowed, exchange.form.id));
   }
-  respond(make_response(404, "text/plain", std::string(kNoOperation)));
+  if (!allowed.empty()) exchange.respond = with_origin(allowed, std::move(exchange.respond));
+  if (request.method == "POST") return handle_operation(request, std::move(exchange));
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const auto path = request.target.substr(0, request.target.find('?'));
+  if (reads && path == "/metrics" && verifier_ == nullptr && metrics_page_) {
+    return send_metrics(std::move(exchange));
+  }
+  exchange.send(
+      reads ? page(path, exchange.form.id)
+            : make_response(404, "text/plain", std::string(kNoOperation), exchange.form.id));
 }
 
-void DynamoDbService::handle_operation(const http::Request& request, http::Respond respond) {
-  const Wishes wishes = wishes_of(request);
-  Operations::Run run = nullptr;
-  if (auto refusal = refusal_of(request, wishes, run)) return respond(std::move(*refusal));
-  const auto refuse = [&](const Error& error) { respond(error_response(error, wishes)); };
+void DynamoDbService::handle_monitoring(const http::Request& request, bool checks_host,
+                                        http::Respond respond) {
+  Exchange exchange{.respond = std::move(respond), .scope = RequestScope(observer_, request)};
+  if (checks_host) {
+    if (const auto local = hosts_.check(request); !local) {
+      return exchange.send(foreign_response(local.error(), exchange.form.id), &local.error());
+    }
+  }
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const auto path = request.target.substr(0, request.target.find('?'));
+  if (reads && path == "/metrics" && metrics_page_) return send_metrics(std::move(exchange));
+  exchange.send(reads && path.starts_with("/health/")
+                    ? page(path, exchange.form.id)
+                    : make_response(404, "text/plain", "not found\n", exchange.form.id));
+}
+
+void DynamoDbService::send_metrics(Exchange exchange) {
+  if (metrics_waiting_.fetch_add(1) >= kMetricsWaitingMax) {
+    --metrics_waiting_;
+    return exchange.send(overloaded());
+  }
+  metrics_worker_.post([this, kept = std::move(exchange)]() mutable {
+    try {
+      kept.send(make_response(200, metrics::kContentType, metrics_page_(), kept.form.id));
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+      // Out of memory: `kept` is dropped.
+    }
+    --metrics_waiting_;
+  });
+}
+
+http::Response DynamoDbService::page(std::string_view path, const RequestId& id) const {
+  const auto text = [&](int status, std::string body) {
+    return make_response(status, "text/plain", std::move(body), id);
+  };
+  if (path == "/health/live") return text(200, "live\n");
+  const bool asks_readiness = path == "/health/ready";
+  if (path != "/" && !asks_readiness) return text(404, std::string(kNoOperation));
+  if (asks_readiness && is_stopping()) return text(503, "not ready: the server is stopping\n");
+  const StoreHealth health = engine_.store().health();
+  if (health.writable) return text(200, std::string(asks_readiness ? kReady : kHealth));
+  return text(503, (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n");
+}
+
+void DynamoDbService::handle_operation(const http::Request& request, Exchange exchange) {
+  exchange.form = form_of(request);
+  const Operations::Operation* operation = nullptr;
+  auto refusal = refusal_of(request, exchange.form, exchange.scope, operation);
+  if (refusal) {
+    return exchange.send(response_to(*refusal, exchange.form),
+                         refusal->error ? &*refusal->error : nullptr);
+  }
+  if (is_stopping()) return exchange.refuse(stopping_error());
   if (verifier_ != nullptr) {
     const auto verified = verifier_->verify(request, system_clock().unix_ms());
-    if (!verified) return refuse(verified.error());
+    if (!verified) return exchange.refuse(verified.error());
   }
   const protocol::Context context{.engine = engine_, .waiting = &waiting_};
+  const auto run = [&](std::string_view body) {
+    operation->run(context, body, Respond{std::move(exchange), last_large_page_ms_});
+  };
   const std::string_view encoding = request.header("content-encoding");
-  if (encoding.empty() || encoding == "identity") {
-    return run(context, request.body, Respond{std::move(respond), wishes, last_large_page_ms_});
-  }
+  if (encoding.empty() || encoding == "identity") return run(request.body);
   std::string body;
   const GunzipOutcome outcome =
       encoding == "gzip" ? gunzip(request.body, kBodyBytesMax, body) : GunzipOutcome::kInvalid;
-  if (outcome == GunzipOutcome::kTooLarge) return respond(too_large());
+  if (outcome == GunzipOutcome::kTooLarge) return exchange.send(too_large());
   if (outcome == GunzipOutcome::kInvalid) {
-    return refuse({.code = Code::kSerialization, .message = ""});
+    return exchange.refuse({.code = Code::kSerialization, .message = ""});
   }
-  run(context, body, Respond{std::move(respond), wishes, last_large_page_ms_});
+  run(body);
 }
 
 http::Response DynamoDbService::malformed() {

@@ -11,8 +11,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,9 +24,13 @@
 #include "engine/worker.h"
 #include "http/server.h"
 #include "server/host_filter.h"
+#include "server/request_id.h"
+#include "server/request_scope.h"
 #include "server/signature.h"
 
 namespace stator::server {
+
+struct Exchange;
 
 inline constexpr std::size_t kBodyBytesMax = 16UL << 20;
 
@@ -33,13 +40,29 @@ class DynamoDbService {
   // `allowed_hosts` only. The verifier must outlive the service.
   explicit DynamoDbService(Engine& engine, const SignatureVerifier* verifier = nullptr,
                            std::vector<std::string> allowed_hosts = {},
+                           const RequestObserver& observer = {},
                            console::Console console = console::Console())
       : engine_(engine),
         verifier_(verifier),
         hosts_(std::move(allowed_hosts)),
-        console_(std::move(console)) {}
+        console_(std::move(console)),
+        observer_(observer) {}
+
+  // By which requests are counted; they live as long as the process.
+  static std::span<const std::string_view> operation_names();
+  // Makes the text of GET /metrics, on a thread of its own. Before the first request; without it
+  // there is no such page.
+  void serve_metrics(std::function<std::string()> page) { metrics_page_ = std::move(page); }
 
   void handle(const http::Request& request, http::Respond respond);
+  // Serves the metrics and the health checks alone. With `checks_host`, for local or allowed hosts.
+  void handle_monitoring(const http::Request& request, bool checks_host, http::Respond respond);
+
+  // From now on new operations get ServiceUnavailable, and GET /health/ready answers 503. Any
+  // thread. Operations in progress are not affected.
+  void refuse_operations() { stopping_.store(true, std::memory_order_relaxed); }
+
+  bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
   // For http::ServerOptions: the refusal of a request whose headers are enough for one, whether one
   // is handled beside the event loops, and the memory that this takes.
@@ -54,14 +77,21 @@ class DynamoDbService {
   static http::Response too_large();
 
  private:
-  void handle_operation(const http::Request& request, http::Respond respond);
+  http::Response page(std::string_view path, const RequestId& id) const;
+  void handle_operation(const http::Request& request, Exchange exchange);
+  void send_metrics(Exchange exchange);
 
   Engine& engine_;
   const SignatureVerifier* verifier_;
   HostFilter hosts_;
   console::Console console_;
   std::atomic<int64_t> last_large_page_ms_ = 0;  // of Query, Scan and their like
+  std::atomic<bool> stopping_ = false;
+  RequestObserver observer_;
+  std::function<std::string()> metrics_page_ = {};
+  std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
+  Worker metrics_worker_;
 };
 
 }  // namespace stator::server

@@ -1,19 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/log.h"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <atomic>
+#include <ctime>
+
+#include "base/clock.h"
 
 namespace stator::server {
+namespace {
 
-void log_error(std::string text) {
+std::atomic<LogFormat> log_format = LogFormat::kText;
+
+void clean_line(std::string& text) {
   constexpr std::size_t kBytesMax = 2000;
-  static const auto logger = spdlog::stderr_logger_mt("stator");
   text.resize(std::min(text.size(), kBytesMax));
   std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+}
+
+}  // namespace
+
+void set_log_format(LogFormat format) {
+  log_format = format;
+}
+
+std::string timestamp(int64_t unix_ms) {
+  const auto seconds = static_cast<std::time_t>(unix_ms / 1000);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
+                     utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+                     unix_ms % 1000);
+}
+
+std::string error_to_json_line(int64_t unix_ms, std::string text) {
+  clean_line(text);
+  std::string line = R"({"time":")" + timestamp(unix_ms) + R"(","level":"error","message":")";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') line.push_back('\\');
+    // A text that was cut within a character would not be UTF-8.
+    line.push_back(c < 0 ? '?' : c);
+  }
+  return line + "\"}";
+}
+
+void log_error(std::string text) {
+  static const auto logger = spdlog::stderr_logger_mt("stator");
+  static const auto plain = [] {
+    auto made = spdlog::stderr_logger_mt("stator-json");
+    made->set_pattern("%v");
+    return made;
+  }();
+  if (log_format == LogFormat::kJson) {
+    plain->error("{}", error_to_json_line(system_clock().unix_ms(), std::move(text)));
+    return;
+  }
+  clean_line(text);
   logger->error("{}", text);
 }
 

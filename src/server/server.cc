@@ -4,6 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "base/memory.h"
@@ -11,8 +15,12 @@
 #include "http/server.h"
 #include "server/control_socket.h"
 #include "server/dynamodb_service.h"
+#include "server/line_writer.h"
 #include "server/log.h"
 #include "server/memory_plan.h"
+#include "server/metrics_page.h"
+#include "server/request_log.h"
+#include "server/request_metrics.h"
 #include "storage/stores.h"
 
 namespace stator::server {
@@ -20,11 +28,34 @@ namespace stator::server {
 // In the order of construction: what comes first is used by what follows.
 struct Server::Impl {
   ListenAddress address;
+  ListenAddress metrics_address = {};
+  std::string version = {};
+  std::chrono::system_clock::time_point start = std::chrono::system_clock::now();
+  std::unique_ptr<RequestMetrics> metrics = {};
+  std::unique_ptr<LineWriter> access_log = {};
+  std::unique_ptr<LineWriter> slow_log = {};
+  std::unique_ptr<RequestLog> request_log = {};
   std::unique_ptr<Engine> engine = {};
   std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
   std::unique_ptr<http::Server> http = {};
+  std::atomic<const http::Server*> http_for_metrics = nullptr;  // once it has started
+  std::unique_ptr<http::Server> monitoring = {};
   std::unique_ptr<ControlSocket> control = {};
+
+  std::string metrics_text() const {
+    const http::Server* running = http_for_metrics;
+    return metrics_page({.requests = *metrics,
+                         .engine = *engine,
+                         .http = running == nullptr ? http::ServerStats{} : running->stats(),
+                         .version = version,
+                         .start = start,
+                         .stopping = service->is_stopping(),
+                         .dropped_log_lines = (access_log ? access_log->dropped() : 0) +
+                                              (slow_log ? slow_log->dropped() : 0)});
+  }
+  Result<void> open_logs(const ServerOptions& options);
+  Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
 };
 
 namespace {
@@ -51,6 +82,36 @@ std::size_t connections_max(std::size_t wanted) {
 
 }  // namespace
 
+Result<void> Server::Impl::open_logs(const ServerOptions& options) {
+  set_log_format(options.log_format);
+  if (!options.access_log.empty()) {
+    STATOR_TRY(access_log, LineWriter::open(options.access_log));
+  }
+  if (options.slow_request.count() > 0) slow_log = LineWriter::to_standard_error();
+  if (!access_log && !slow_log) return {};
+  request_log = std::make_unique<RequestLog>(options.log_format, access_log.get(), slow_log.get(),
+                                             options.slow_request);
+  return {};
+}
+
+// A listener of its own, with bounds of its own: it answers when the other one is overloaded.
+Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifies_signatures) {
+  http::ServerOptions options{.address = at.host, .port = at.port, .threads = 1};
+  options.body_bytes_max = 0;
+  options.header_bytes_max = 16UL << 10;
+  options.connections_max = 64;
+  options.held_bytes_max = 16UL << 20;
+  const bool checks_host = !verifies_signatures || at.is_loopback();
+  STATOR_TRY(monitoring,
+             http::Server::start(
+                 std::move(options), [kept = service.get(), checks_host](
+                                         const http::Request& request, http::Respond respond) {
+                   kept->handle_monitoring(request, checks_host, std::move(respond));
+                 }));
+  metrics_address = {.host = at.host, .port = monitoring->port()};
+  return {};
+}
+
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   if (!options.listen.is_loopback() && !options.credentials) {
     return fail(
@@ -62,7 +123,12 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   const MemoryPlan memory =
       plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes());
   STATOR_TRY(auto store, open_store(options, memory));
-  auto impl = std::make_unique<Impl>(Impl{.address = options.listen});
+  auto impl = std::make_unique<Impl>();
+  impl->address = options.listen;
+  impl->version = options.version;
+  impl->metrics =
+      std::make_unique<RequestMetrics>(DynamoDbService::operation_names(), options.metrics_tables);
+  STATOR_CHECK_OK(impl->open_logs(options));
   STATOR_TRY(impl->engine,
              Engine::open(std::move(store), {.buckets = options.buckets,
                                              .report = log_error,
@@ -70,9 +136,15 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   if (options.credentials) {
     impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
   }
-  impl->service =
-      std::make_unique<DynamoDbService>(*impl->engine, impl->verifier.get(), options.allowed_hosts,
-                                        console::Console(options.console_directory));
+  impl->service = std::make_unique<DynamoDbService>(
+      *impl->engine, impl->verifier.get(), options.allowed_hosts,
+      RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()},
+      console::Console(options.console_directory));
+  impl->service->serve_metrics([state = impl.get()] { return state->metrics_text(); });
+  // First, so that nothing can fail once http_for_metrics is set.
+  if (options.metrics) {
+    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, options.credentials.has_value()));
+  }
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
                                    .threads = options.threads,
@@ -88,9 +160,15 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
     return service->aside(request);
   };
   http_options.demand = DynamoDbService::demand;
-  http_options.overloaded = DynamoDbService::overloaded;
-  http_options.too_large = DynamoDbService::too_large;
-  http_options.malformed = DynamoDbService::malformed;
+  const auto counted = [metrics = impl->metrics.get()](Rejection rejection, auto response) {
+    return [metrics, rejection, response] {
+      metrics->count(rejection);
+      return response();
+    };
+  };
+  http_options.overloaded = counted(Rejection::kOverloaded, DynamoDbService::overloaded);
+  http_options.too_large = counted(Rejection::kTooLarge, DynamoDbService::too_large);
+  http_options.malformed = counted(Rejection::kMalformed, DynamoDbService::malformed);
   STATOR_TRY(impl->http,
              http::Server::start(std::move(http_options),
                                  [service = impl->service.get()](const http::Request& request,
@@ -98,6 +176,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
                                    service->handle(request, std::move(respond));
                                  }));
   impl->address.port = impl->http->port();
+  impl->http_for_metrics = impl->http.get();
   if (options.data) {
     // A file system without sockets costs backups while the server runs, nothing else.
     auto control = ControlSocket::open(
@@ -119,12 +198,33 @@ std::string Server::url() const {
   return "http://" + impl_->address.to_string();
 }
 
+Result<void> Server::reopen_access_log() {
+  return impl_->access_log ? impl_->access_log->reopen() : Result<void>();
+}
+
+std::string Server::metrics_url() const {
+  return impl_->monitoring ? "http://" + impl_->metrics_address.to_string() + "/metrics" : "";
+}
+
 uint16_t Server::port() const {
   return impl_->address.port;
 }
 
+void Server::drain(std::chrono::milliseconds at_least) {
+  constexpr std::chrono::seconds kRequestsMax{5};
+  constexpr std::chrono::milliseconds kPause{10};
+  impl_->service->refuse_operations();
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::steady_clock::now() - start; };
+  while (elapsed() < at_least ||
+         (impl_->http->stats().requests_in_progress > 0 && elapsed() < at_least + kRequestsMax)) {
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
 void Server::stop() {
   if (impl_->http) impl_->http->stop();
+  if (impl_->monitoring) impl_->monitoring->stop();
   impl_->control.reset();
   impl_->service.reset();
   impl_->engine.reset();  // waits for writes under way, whose late answers nobody hears

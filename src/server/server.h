@@ -16,6 +16,7 @@
 
 #include "server/credentials.h"
 #include "server/listen_address.h"
+#include "server/log.h"
 #include "stator/database.h"
 #include "stator/result.h"
 
@@ -34,6 +35,15 @@ struct ServerOptions {
   std::chrono::milliseconds sweep_interval{1000};     // see EngineOptions
   // Whose signatures are accepted. Absent: anybody's, on loopback only.
   std::optional<Credentials> credentials = {};
+  // Where the metrics and the health checks are served too. Absent: not there.
+  std::optional<ListenAddress> metrics = {};
+  std::size_t metrics_tables = 100;  // that have metrics of their own
+  std::string version = {};          // for the metrics
+  // A line for each request: a file, "-" for standard output, empty for none. And for those on
+  // standard error that take this long; zero for none.
+  std::string access_log = {};
+  std::chrono::milliseconds slow_request{0};
+  LogFormat log_format = LogFormat::kText;
   // Names by which pages and clients may address a server without credentials, see HostFilter.
   std::vector<std::string> allowed_hosts = {};
   // Where the console's files are read instead of the binary, see console::Console.
@@ -46,8 +56,15 @@ class Server {
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
   ~Server();  // as stop()
 
-  std::string url() const;  // "http://127.0.0.1:8000"
+  std::string metrics_url() const;  // empty without ServerOptions::metrics
+  std::string url() const;          // "http://127.0.0.1:8000"
   uint16_t port() const;
+  // Opens the access log again by its name. kIo if it cannot be opened: the old one is kept.
+  Result<void> reopen_access_log();
+  // From now on reports that it is not ready, and refuses new operations with ServiceUnavailable.
+  // Returns after `at_least`, when no request is in progress or 5 seconds later. New connections
+  // are still accepted, for health checks.
+  void drain(std::chrono::milliseconds at_least);
   // Lets requests under way finish (a few seconds at most), then closes the database.
   void stop();
 

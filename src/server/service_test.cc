@@ -13,6 +13,7 @@
 #include "server/dynamodb_service.h"
 #include "server/gzip.h"
 #include "server/server.h"
+#include "server/service_harness.h"
 #include "stator/http_client.h"
 #include "support/raw_connection.h"
 #include "support/temp_dir.h"
@@ -25,26 +26,6 @@ using test::RawConnection;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
-
-constexpr std::string_view kSignature =
-    "Authorization: AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, "
-    "SignedHeaders=aws-sdk-invocation-id;host;x-amz-date;x-amz-target, "
-    "Signature=0123456789abcdef\r\n"
-    "X-Amz-Date: 20260101T000000Z\r\n";
-constexpr std::string_view kJson = "Content-Type: application/x-amz-json-1.0\r\n";
-
-std::string target(std::string_view operation) {
-  return "X-Amz-Target: DynamoDB_20120810." + std::string(operation) + "\r\n";
-}
-
-std::string post(std::string_view headers, std::string_view body, std::string_view path = "/") {
-  return "POST " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(headers) +
-         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
-}
-
-std::string operation(std::string_view name, std::string_view body) {
-  return post(std::string(kJson) + std::string(kSignature) + target(name), body);
-}
 
 class Service : public ::testing::Test {
  protected:
@@ -227,8 +208,9 @@ TEST_F(Service, TakesCompressedRequestsButNoBombs) {
   const std::string bomb = "{" + std::string(kBodyBytesMax, ' ') + "}";
   EXPECT_EQ(ask(post(headers + "Content-Encoding: gzip\r\n", *gzip(bomb))).status, 413);
   for (const std::string encoding : {"gzip", "br"}) {
-    const RawAnswer refused =
-        ask(post(headers + "Content-Encoding: " + encoding + "\r\n", "{}{}{}{}{}"));
+    std::string encoded = headers;
+    encoded.append("Content-Encoding: ").append(encoding).append("\r\n");
+    const RawAnswer refused = ask(post(encoded, "{}{}{}{}{}"));
     EXPECT_EQ(refused.body, R"({"__type":"com.amazon.coral.service#SerializationException"})");
   }
 }

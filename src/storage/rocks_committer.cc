@@ -72,6 +72,16 @@ StoreHealth RocksCommitter::health() const {
   return {};
 }
 
+StoreStats RocksCommitter::stats() const {
+  const std::lock_guard lock(mutex_);
+  return {.commits = commits_,
+          .commit_groups = groups_,
+          .syncs = syncs_,
+          .queued_commits = queue_.size(),
+          .queued_bytes = queued_bytes_,
+          .queued_bytes_max = queue_bytes_max_};
+}
+
 void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
                             FunctionRef<void()> queued) {
   auto waiting = std::make_unique<Waiting>(
@@ -137,6 +147,10 @@ void RocksCommitter::run() {
     const CommitResult result = write_durably(group);
     lock.lock();
     writing_ = false;
+    commits_ += group.size();
+    ++groups_;
+    const auto writes = [](const auto& waiting) { return !waiting->batch.empty(); };
+    if (sync_ && std::ranges::any_of(group, writes)) ++syncs_;
     progress_synced_ = !sync_;
     if (looking_ > 0) idle_.notify_all();
     Group behind;

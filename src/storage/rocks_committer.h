@@ -67,6 +67,8 @@ class RocksCommitter {
   void between_writes(FunctionRef<void(uint64_t sequence)> look);
 
   StoreHealth health() const;
+  // The members that concern commits.
+  StoreStats stats() const;
 
  private:
   struct Waiting {
@@ -110,7 +112,10 @@ class RocksCommitter {
   // By keys of the batches that wait.
   std::unordered_map<std::string_view, Newest> newest_;
   std::optional<Error> failure_;  // set once: no further writes
-  bool full_ = false;             // for puts, when last looked
+  uint64_t commits_ = 0;          // written, or refused by the disk
+  uint64_t groups_ = 0;
+  uint64_t syncs_ = 0;
+  bool full_ = false;  // for puts, when last looked
   bool progress_synced_ = true;
   bool writing_ = false;  // one of the threads is
   int looking_ = 0;       // between_writes() that wait for the write under way

@@ -168,6 +168,17 @@ class RocksStore final : public Store {
             .snapshot_spans_partitions = true};
   }
   StoreHealth health() const override { return committer_->health(); }
+  StoreStats stats() const override {
+    StoreStats stats = committer_->stats();
+    using Properties = rocksdb::DB::Properties;
+    db_->GetIntProperty(Properties::kBlockCacheUsage, &stats.cache_bytes);
+    db_->GetIntProperty(Properties::kBlockCacheCapacity, &stats.cache_bytes_max);
+    db_->GetIntProperty(Properties::kCurSizeAllMemTables, &stats.write_buffer_bytes);
+    db_->GetIntProperty(Properties::kLiveSstFilesSize, &stats.file_bytes);
+    db_->GetIntProperty(Properties::kEstimatePendingCompactionBytes,
+                        &stats.pending_compaction_bytes);
+    return stats;
+  }
   // See RocksCommitter: a stamp is never ahead of the sequence number of the write that holds it.
   uint64_t last_stamp() const override { return db_->GetLatestSequenceNumber(); }
 

@@ -129,12 +129,28 @@ struct StoreHealth {
   std::string reason;  // why not, one line; empty when writable
 };
 
+// What a store has done since it was opened, and what it holds. Zero for what it does not have.
+struct StoreStats {
+  uint64_t commits = 0;        // that wrote something or waited for writes
+  uint64_t commit_groups = 0;  // written together
+  uint64_t syncs = 0;
+  uint64_t queued_commits = 0;
+  uint64_t queued_bytes = 0;
+  uint64_t queued_bytes_max = 0;
+  uint64_t cache_bytes = 0;
+  uint64_t cache_bytes_max = 0;
+  uint64_t write_buffer_bytes = 0;
+  uint64_t file_bytes = 0;                // of table files
+  uint64_t pending_compaction_bytes = 0;  // estimated
+};
+
 class Store {
  public:
   virtual ~Store() = default;
 
   virtual StoreCapabilities capabilities() const = 0;
   virtual StoreHealth health() const = 0;
+  virtual StoreStats stats() const { return {}; }
   // No row that can be read has a later stamp.
   virtual uint64_t last_stamp() const = 0;
 

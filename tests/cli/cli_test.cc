@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/stator_program.h"
@@ -77,6 +78,85 @@ TEST(Serve, AnswersUntilItIsToldToStop) {
                       HasSubstr("\ntry: stator tables --endpoint http://127.0.0.1:")));
     EXPECT_THAT(server.process().err(), IsEmpty());
   }
+}
+
+TEST(Serve, ReportsThatItIsNotReadyAfterASignalToStop) {
+  Serving server({"--memory", "--drain-time", "10m"});
+  const auto ask = [&](const std::string& path) {
+    RawConnection connection(server.port());
+    EXPECT_TRUE(connection.send("GET " + path + " HTTP/1.1\r\n\r\n"));
+    return connection.read_answer();
+  };
+  EXPECT_EQ(ask("/health/ready").status, 200);
+  server.process().send_signal(SIGTERM);
+  while (ask("/health/ready").status == 200) std::this_thread::yield();
+  EXPECT_EQ(ask("/health/ready").body, "not ready: the server is stopping\n");
+  EXPECT_EQ(ask("/health/live").status, 200);
+  server.process().send_signal(SIGTERM);
+  EXPECT_EQ(server.process().wait(), -1) << "the second signal ends it at once";
+}
+
+TEST(Serve, OpensItsAccessLogAgainOnSighup) {
+  const TempDir temporary;
+  const auto log = temporary.path() / "access.log";
+  Serving server(
+      {"--memory", "--access-log", log.string(), "--log-format", "json", "--slow-ms", "86400000"});
+  const auto lines = [&] {
+    std::ifstream file(log);
+    std::vector<std::string> found;
+    for (std::string line; std::getline(file, line);) found.push_back(line);
+    return found;
+  };
+  const auto ask = [&] {
+    RawConnection connection(server.port());
+    EXPECT_TRUE(connection.send("GET /health/live HTTP/1.1\r\n\r\n"));
+    EXPECT_EQ(connection.read_answer().status, 200);
+  };
+  ask();
+  while (lines().empty()) std::this_thread::yield();
+  EXPECT_THAT(lines()[0],
+              AllOf(StartsWith("{\"time\":\""), HasSubstr(R"("path":"/health/live"})")));
+  std::filesystem::rename(log, temporary.path() / "access.log.1");
+  server.process().send_signal(SIGHUP);
+  while (!std::filesystem::exists(log)) std::this_thread::yield();
+  ask();
+  while (lines().empty()) std::this_thread::yield();
+  server.process().send_signal(SIGTERM);
+  EXPECT_EQ(server.process().wait(), 0);
+  EXPECT_THAT(server.process().err(), IsEmpty());
+  EXPECT_EQ(lines().size(), 1U);
+}
+
+TEST(Serve, LogsSlowRequestsOnStandardError) {
+  Serving server({"--memory", "--slow-ms", "1"});
+  const std::string table =
+      R"({"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":)"
+      R"([{"AttributeName":"p","AttributeType":"S"}],)"
+      R"("KeySchema":[{"AttributeName":"p","KeyType":"HASH"}]})";
+  RawConnection connection(server.port());
+  // An item that takes more than a millisecond on any machine.
+  std::string item = R"({"p":{"S":"a"},"v":{"L":[)";
+  for (int i = 0; i < 60'000; ++i) item += R"({"N":"1"},)";
+  item += R"({"N":"1"}]}})";
+  const auto post = [&](const std::string& name, const std::string& body) {
+    EXPECT_TRUE(connection.send(
+        "POST / HTTP/1.1\r\nContent-Type: application/x-amz-json-1.0\r\n"
+        "Authorization: AWS4-HMAC-SHA256 Credential=a, SignedHeaders=b, Signature=c\r\n"
+        "X-Amz-Date: 20260101T000000Z\r\nX-Amz-Target: DynamoDB_20120810." +
+        name + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
+    EXPECT_EQ(connection.read_answer().status, 200);
+  };
+  post("CreateTable", table);
+  post("PutItem", R"({"TableName":"Tab","Item":)" + item + "}");
+  server.process().send_signal(SIGTERM);
+  EXPECT_EQ(server.process().wait(), 0);
+  EXPECT_THAT(server.process().err(),
+              AllOf(HasSubstr("slow request: time="), HasSubstr("operation=PutItem table=Tab")));
+}
+
+TEST(Serve, RefusesAnAccessLogThatItCannotOpen) {
+  expect_refusal({"serve", "--memory", "--listen", "127.0.0.1:0", "--access-log", "/nowhere/log"},
+                 1, "could not open the log '/nowhere/log'");
 }
 
 TEST(Cli, CompletesCommandLines) {

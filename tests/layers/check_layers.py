@@ -10,6 +10,7 @@ import sys
 ALLOWED = {
     "base": set(),
     "http": {"base"},
+    "metrics": {"base"},
     "value": {"base"},
     "storage": {"base"},
     "expression": {"value", "base"},
@@ -23,8 +24,8 @@ ALLOWED = {
     "nats": {"base"},
     "mariadb": {"base"},
     "console": {"http", "base"},
-    "server": {"console", "protocol", "engine", "api", "storage", "value", "http", "base"},
-    "cli": {"partiql", "expression", "server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "http", "base"},
+    "server": {"console", "protocol", "engine", "api", "storage", "value", "metrics", "http", "base"},
+    "cli": {"partiql", "expression", "server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "metrics", "http", "base"},
 }
 # A library's headers, and where they may be included.
 LIBRARIES = {

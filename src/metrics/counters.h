@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters: a fixed array of counters that many threads increase at once.
+//
+// Each counter has a cell per shard, and each thread uses one shard, so that threads rarely share a
+// cache line. A total is the sum of the cells.
+// Thread safety: any thread; nothing waits.
+// Visibility: a total includes every increase that happened before the call, and may include later
+// ones.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace stator::metrics {
+
+class Counters {
+ public:
+  explicit Counters(std::size_t count);
+
+  void add(std::size_t counter, uint64_t amount = 1) {
+    cells_[this_shard() * stride_ + counter].fetch_add(amount, std::memory_order_relaxed);
+  }
+  uint64_t total(std::size_t counter) const;
+
+ private:
+  static constexpr std::size_t kShards = 16;
+  static std::size_t this_shard();
+
+  const std::size_t stride_;  // whole cache lines
+  const std::unique_ptr<std::atomic<uint64_t>[]> cells_;
+};
+
+// A histogram takes one counter per bucket, one for values above the last bound, and the sum.
+template <std::size_t kBounds>
+class Buckets {
+ public:
+  static constexpr std::size_t kCounters = kBounds + 2;
+
+  // `bounds` ascend; a value that equals a bound is in its bucket.
+  explicit constexpr Buckets(const std::array<uint64_t, kBounds>& bounds) : bounds_(bounds) {}
+
+  std::span<const uint64_t> bounds() const { return bounds_; }
+  // `first` is the histogram's first counter.
+  void observe(Counters& counters, std::size_t first, uint64_t value) const {
+    std::size_t bucket = 0;
+    while (bucket < kBounds && value > bounds_[bucket]) ++bucket;
+    counters.add(first + bucket);
+    counters.add(first + kBounds + 1, value);
+  }
+
+ private:
+  std::array<uint64_t, kBounds> bounds_;
+};
+
+}  // namespace stator::metrics

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What requests and responses have in common for those who count them: the table of a request, and
+// the items in a response.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include "api/responses.h"
+
+namespace stator::protocol {
+
+inline constexpr std::string_view kSeveralTables = "*";
+
+// The table that a request names, as the client wrote it (any text, or an ARN); kSeveralTables if
+// there are several; empty if there is none, or if only a statement names it. It is valid as long
+// as the request.
+template <class Request>
+std::string_view table_in(const Request& request) {
+  if constexpr (requires { std::string_view(request.table); }) {
+    return request.table;
+  } else if constexpr (requires { std::string_view(request.items.begin()->first); }) {
+    if (request.items.empty()) return {};
+    return request.items.size() == 1 ? std::string_view(request.items.begin()->first)
+                                     : kSeveralTables;
+  } else if constexpr (requires { std::string_view(request.items.front().table); }) {
+    if (request.items.empty()) return {};
+    const std::string_view first = request.items.front().table;
+    const bool same =
+        std::ranges::all_of(request.items, [&](const auto& item) { return item.table == first; });
+    return same ? first : kSeveralTables;
+  } else {
+    return {};
+  }
+}
+// Of an administrative operation.
+inline std::string_view table_in(const Item& request) {
+  const auto found = request.find("TableName");
+  const auto* name = found == request.end() ? nullptr : found->second.get_if<std::string>();
+  return name == nullptr ? std::string_view() : std::string_view(*name);
+}
+
+// How many items, or records of a stream, a response contains.
+template <class Response>
+std::size_t items_in(const Response& response) {
+  if constexpr (requires { response.records.size(); }) {
+    return response.records.size();
+  } else if constexpr (requires { response.item.has_value(); }) {
+    return response.item.has_value() ? 1 : 0;
+  } else if constexpr (requires { response.items.begin()->second.size(); }) {
+    std::size_t count = 0;
+    for (const auto& [table, items] : response.items) count += items.size();
+    return count;
+  } else if constexpr (requires { response.items.begin()->has_value(); }) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(response.items, [](const auto& item) { return item.has_value(); }));
+  } else if constexpr (requires { response.responses.begin()->item.has_value(); }) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        response.responses, [](const auto& one) { return one.item.has_value(); }));
+  } else if constexpr (requires { response.items.size(); }) {
+    return response.items.size();
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace stator::protocol

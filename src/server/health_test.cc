@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// GET /health/live and /health/ready, and how a server that stops treats requests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/dynamodb_service.h"
+#include "server/server.h"
+#include "server/service_harness.h"
+#include "storage/stores.h"
+#include "support/must.h"
+#include "support/raw_connection.h"
+
+namespace stator::server {
+namespace {
+
+using test::must;
+using test::RawAnswer;
+using test::RawConnection;
+using ::testing::HasSubstr;
+
+RawAnswer ask_once(const Server& server, const std::string& request) {
+  RawConnection connection(server.port());
+  EXPECT_TRUE(connection.send(request));
+  return connection.read_answer();
+}
+
+// A store in memory that keeps the acknowledgements of commits, and reports the health it is told.
+class HealthStore final : public Store {
+ public:
+  bool keeps = false;
+  StoreHealth reported = {};
+  std::vector<std::move_only_function<void()>> kept = {};
+
+  StoreCapabilities capabilities() const override { return inner_->capabilities(); }
+  StoreHealth health() const override { return reported; }
+  uint64_t last_stamp() const override { return inner_->last_stamp(); }
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    return inner_->get(key, visit);
+  }
+  Result<std::unique_ptr<ReadView>> read_view() override { return inner_->read_view(); }
+  Result<NumberedView> numbered_view() override { return inner_->numbered_view(); }
+  Result<std::unique_ptr<Transaction>> begin() override {
+    STATOR_TRY(auto transaction, inner_->begin());
+    return std::make_unique<KeepingTransaction>(*this, std::move(transaction));
+  }
+  Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
+    return inner_->split_ranges(range, parts);
+  }
+  Result<void> drop_range(const KeyRange& range) override { return inner_->drop_range(range); }
+  Result<void> checkpoint(const std::filesystem::path& directory) override {
+    return inner_->checkpoint(directory);
+  }
+  void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
+    inner_->verify_files(damaged, progress);
+  }
+
+ private:
+  class KeepingTransaction final : public Transaction {
+   public:
+    KeepingTransaction(HealthStore& store, std::unique_ptr<Transaction> inner)
+        : store_(store), inner_(std::move(inner)) {}
+    Result<std::vector<std::optional<std::string>>> get_for_update(
+        std::span<const std::string> keys) override {
+      return inner_->get_for_update(keys);
+    }
+    Result<bool> get(std::string_view key, ValueVisitor visit) override {
+      return inner_->get(key, visit);
+    }
+    void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
+    void erase(std::string_view key) override { inner_->erase(key); }
+    void put_stamped(std::string_view prefix, std::string_view suffix,
+                     std::string_view value) override {
+      inner_->put_stamped(prefix, suffix, value);
+    }
+    void commit(CommitDone done) override {
+      if (!store_.keeps) return inner_->commit(std::move(done));
+      const CommitResult result = commit_and_wait(*inner_);
+      store_.kept.push_back([kept_done = std::move(done), result]() mutable { kept_done(result); });
+    }
+
+   private:
+    HealthStore& store_;
+    std::unique_ptr<Transaction> inner_;
+  };
+
+  std::unique_ptr<Store> inner_ = make_memory_store();
+};
+
+http::Request parsed(std::string_view method, std::string_view path, std::string_view name = "",
+                     std::string_view body = "") {
+  http::Request request{.method = method, .target = path, .body = body, .headers = {}};
+  request.headers = {
+      {"Host", "localhost"},
+      {"Content-Type", "application/x-amz-json-1.0"},
+      {"X-Amz-Target", name},
+      {"Authorization", "AWS4-HMAC-SHA256 Credential=a, SignedHeaders=b, Signature=c"},
+      {"X-Amz-Date", "20260101T000000Z"}};
+  return request;
+}
+
+// The service without sockets.
+class Health : public ::testing::Test {
+ protected:
+  // The response, absent until it is given.
+  std::shared_ptr<std::optional<http::Response>> start(const http::Request& request) {
+    auto answer = std::make_shared<std::optional<http::Response>>();
+    service_->handle(request, [answer](http::Response response) {
+      *answer = response.make ? response.make() : std::move(response);
+    });
+    return answer;
+  }
+  http::Response ask(const http::Request& request) { return std::move(start(request)->value()); }
+  http::Response page(std::string_view path) { return ask(parsed("GET", path)); }
+
+  HealthStore* store_ = new HealthStore;  // the engine's
+  std::unique_ptr<Engine> engine_ = must(
+      Engine::open(std::unique_ptr<Store>(store_), {.sweep_interval = {}, .tend_interval = {}}));
+  std::optional<DynamoDbService> service_{std::in_place, *engine_};
+};
+
+TEST_F(Health, IsReadyWhileTheStoreTakesWrites) {
+  EXPECT_EQ(page("/health/live").status, 200);
+  EXPECT_EQ(page("/health/ready").status, 200);
+  EXPECT_EQ(ask(parsed("HEAD", "/health/ready")).status, 200);
+  store_->reported = {.writable = false, .reason = "the disk is full"};
+  EXPECT_EQ(page("/health/live").status, 200) << "a restart would not help";
+  const http::Response refused = page("/health/ready");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.body, "not ready: the disk is full\n");
+  store_->reported = {};
+  EXPECT_EQ(page("/health/ready").body, "ready\n");
+}
+
+TEST_F(Health, OperationsInProgressFinishAfterNewOnesAreRefused) {
+  ASSERT_TRUE(engine_->create_table({.table = "Tab",
+                                     .attributes = {{.name = "p"}},
+                                     .key_schema = {{.name = "p"}},
+                                     .billing_mode = BillingMode::kPayPerRequest}));
+  store_->keeps = true;
+  const std::string_view put = R"({"TableName":"Tab","Item":{"p":{"S":"a"}}})";
+  const auto in_progress = start(parsed("POST", "/", "DynamoDB_20120810.PutItem", put));
+  store_->keeps = false;  // for what the engine writes as it ends
+  ASSERT_FALSE(*in_progress);
+  service_->refuse_operations();
+  EXPECT_EQ(page("/health/live").status, 200);
+  const http::Response ready = page("/health/ready");
+  EXPECT_EQ(ready.status, 503);
+  EXPECT_EQ(ready.body, "not ready: the server is stopping\n");
+  const http::Response refused = ask(parsed("POST", "/", "DynamoDB_20120810.PutItem", put));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.body, R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable",)"
+                          R"("message":"The server is stopping. Try again."})");
+  for (auto& acknowledge : std::exchange(store_->kept, {})) acknowledge();
+  ASSERT_TRUE(*in_progress);
+  EXPECT_EQ((*in_progress)->status, 200);
+}
+
+TEST(HealthServer, KeepsAnsweringHealthChecksWhileItStops) {
+  const auto server = must(Server::start({.listen = {.host = "127.0.0.1", .port = 0}}));
+  RawConnection connection(server->port());
+  ASSERT_TRUE(connection.send(operation("ListTables", "{}")));
+  EXPECT_EQ(connection.read_answer().status, 200);
+  server->drain(std::chrono::milliseconds(0));
+  EXPECT_EQ(ask_once(*server, get("/health/live")).status, 200);
+  EXPECT_EQ(ask_once(*server, get("/health/ready")).status, 503);
+  ASSERT_TRUE(connection.send(operation("ListTables", "{}")));
+  const RawAnswer refused = connection.read_answer();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("ServiceUnavailable"));
+  server->stop();
+  EXPECT_FALSE(RawConnection(server->port()).connected());
+}
+
+TEST(HealthServer, AnswersNoHealthChecksOfOtherHosts) {
+  const auto server = must(Server::start({.listen = {.host = "127.0.0.1", .port = 0}}));
+  for (const std::string path : {"/health/live", "/health/ready"}) {
+    EXPECT_EQ(ask_once(*server, get(path)).status, 200);
+    EXPECT_EQ(ask_once(*server, "GET " + path + " HTTP/1.1\r\nHost: example.com\r\n\r\n").status,
+              403);
+    RawConnection connection(server->port());
+    ASSERT_TRUE(connection.send("HEAD " + path + "?x=1 HTTP/1.1\r\n\r\n"));
+    EXPECT_EQ(connection.read_answer(true).status, 200);
+  }
+}
+
+}  // namespace
+}  // namespace stator::server

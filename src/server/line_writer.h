@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// LineWriter: writes lines to a file on a thread of its own, so that a slow or full disk delays no
+// request.
+//
+// Thread safety: any thread. write() never waits for the file: lines that find too many others
+// waiting are dropped and counted, as are those that the file does not take. Lifetime: destruction
+// writes what waits.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "stator/result.h"
+
+namespace stator::server {
+
+class LineWriter {
+ public:
+  // Appends to the file; "-" is standard output. kIo if it cannot be opened.
+  static Result<std::unique_ptr<LineWriter>> open(const std::string& path);
+  static std::unique_ptr<LineWriter> to_standard_error();
+  LineWriter(const LineWriter&) = delete;
+  LineWriter& operator=(const LineWriter&) = delete;
+  ~LineWriter();
+
+  // `line` without its end.
+  void write(std::string_view line);
+  // Opens the file again by its name, for those who have renamed it. On kIo the old one is kept.
+  Result<void> reopen();
+  uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+
+ private:
+  LineWriter(int descriptor, std::string path);
+  void run();
+  void write_out(std::string_view lines);
+
+  const std::string path_;  // empty: the descriptor is not its own
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::string waiting_;
+  bool stopping_ = false;
+  std::mutex descriptor_mutex_;  // held while lines are written
+  int descriptor_;
+  std::atomic<uint64_t> dropped_ = 0;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace stator::server

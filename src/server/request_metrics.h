@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// RequestMetrics: counts what requests came to, by operation and by table.
+//
+// Thread safety: any thread; nothing waits. A table's first request takes a lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "metrics/counters.h"
+#include "metrics/text.h"
+#include "server/table_labels.h"
+#include "stator/result.h"
+
+namespace stator::server {
+
+// Requests that reach no operation, by the reason.
+enum class Rejection { kOverloaded, kTooLarge, kMalformed };
+
+// What one request came to.
+struct RequestOutcome {
+  std::size_t operation = 0;  // names().size(): none that is known
+  int status = 200;
+  const Error* error = nullptr;  // null if there is none, or none of the API's
+  std::chrono::nanoseconds duration{0};
+  std::size_t request_bytes = 0;   // of the body
+  std::size_t response_bytes = 0;  // the same
+  std::size_t items = 0;           // in the response
+  std::string_view table = {};     // see protocol::table_in
+};
+
+class RequestMetrics {
+ public:
+  // `operations` must outlive it. Requests of more than `tables_max` tables are counted together.
+  RequestMetrics(std::span<const std::string_view> operations, std::size_t tables_max);
+
+  std::size_t unknown_operation() const { return operations_.size(); }
+  void count(const RequestOutcome& outcome);
+  void count(Rejection rejection) { rejections_[static_cast<std::size_t>(rejection)]++; }
+  // A request whose response could not be given: its client had gone, or memory was out.
+  void count_abandoned() { abandoned_++; }
+  void write(metrics::Text& text) const;
+
+ private:
+  enum class Access { kNone, kRead, kWrite };  // of items in tables that the request names
+  static constexpr std::size_t kCodes = static_cast<std::size_t>(Code::kExpired) + 1;
+  static constexpr std::size_t kErrors = kCodes + 1;  // one for errors without a code
+
+  static Access access_of(std::string_view operation);
+  void count_error(const RequestOutcome& outcome);
+  void count_table(const RequestOutcome& outcome, Access access);
+  void write_errors(metrics::Text& text) const;
+  void write_tables(metrics::Text& text) const;
+  std::string_view name_of(std::size_t operation) const;
+
+  const std::span<const std::string_view> operations_;
+  std::vector<Access> accesses_;  // by operation
+  metrics::Counters by_operation_;
+  std::unique_ptr<std::atomic<uint64_t>[]> errors_;  // by operation and code
+  TableLabels tables_;
+  metrics::Counters by_table_;
+  std::array<std::atomic<uint64_t>, 3> rejections_ = {};
+  std::atomic<uint64_t> abandoned_ = 0;
+};
+
+}  // namespace stator::server

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// RequestScope: follows one request from its arrival to its response, for those who note requests.
+//
+// Thread safety: one thread at a time; a scope moves between threads with its request.
+// Lifetime: what the observer points to must outlive every scope.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "http/server.h"
+#include "server/request_log.h"
+#include "server/request_metrics.h"
+#include "stator/result.h"
+
+namespace stator::server {
+
+// Who notes requests. Null: nobody.
+struct RequestObserver {
+  RequestMetrics* metrics = nullptr;
+  RequestLog* log = nullptr;
+};
+
+class RequestScope {
+ public:
+  RequestScope(const RequestObserver& observer, const http::Request& request);
+  RequestScope(RequestScope&& other) noexcept
+      : observer_(std::exchange(other.observer_, {})),
+        operation_(other.operation_),
+        start_(other.start_),
+        request_bytes_(other.request_bytes_),
+        items_(other.items_),
+        table_(std::move(other.table_)),
+        details_(std::move(other.details_)) {}
+  RequestScope& operator=(RequestScope&&) = delete;
+  // Without finish(): the response could not be given.
+  ~RequestScope();
+
+  // The request is for an operation: its number, or unknown_operation(). Others are not counted.
+  void set_operation(std::size_t operation) { operation_ = operation; }
+  void set_unknown_operation();
+  void note_table(std::string_view table);  // see protocol::table_in
+  void note_items(std::size_t items) { items_ = items; }
+
+  // The request goes on to another scope.
+  void dismiss() { observer_ = {}; }
+  // Once. `error` is null if there is none.
+  void finish(const http::Response& response, const Error* error, std::string_view request_id);
+
+ private:
+  static constexpr std::size_t kNoOperation = SIZE_MAX;
+  struct Details {  // for the log
+    std::string client;
+    std::string method;
+    std::string path;
+    std::string traceparent;
+  };
+
+  void write_line(RequestLog& log, const http::Response& response, const Error* error,
+                  std::chrono::nanoseconds duration, std::string_view request_id) const;
+
+  RequestObserver observer_;
+  std::size_t operation_ = kNoOperation;
+  std::chrono::steady_clock::time_point start_;
+  std::size_t request_bytes_;
+  std::size_t items_ = 0;
+  std::string table_;
+  std::unique_ptr<const Details> details_;  // if there is a log
+};
+
+}  // namespace stator::server

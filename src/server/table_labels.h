@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// TableLabels: numbers for the names of tables, given to the first N names only.
+//
+// Thread safety: any thread; find() never waits.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stator::server {
+
+class TableLabels {
+ public:
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  explicit TableLabels(std::size_t max);
+
+  // The name's number, below size(); kNone if it has none. An ARN is known by the name in it.
+  std::size_t find(std::string_view table) const;
+  // Gives the name a number first if any are left. The caller knows that the table exists: names
+  // that clients make up must not use up the numbers.
+  std::size_t find_or_add(std::string_view table);
+
+  std::size_t max() const { return names_.size(); }
+  std::size_t size() const { return size_.load(std::memory_order_acquire); }
+  const std::string& name(std::size_t number) const { return names_[number]; }
+
+ private:
+  // Where the name is, or where it belongs.
+  std::size_t place_of(std::string_view name) const;
+
+  // Open addressing, at most half full: a number plus one, 0 where there is none. A name is written
+  // before its number is.
+  std::vector<std::atomic<uint32_t>> places_;
+  std::vector<std::string> names_;
+  std::atomic<std::size_t> size_ = 0;
+  std::mutex adding_;
+};
+
+}  // namespace stator::server
