@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/examples.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
@@ -81,8 +83,8 @@ void add_examples_below(CLI::App& command, const std::string& path) {
   for (const Example& example : kExamples) {
     if (example.command != path) continue;
     const std::string footer = command.get_footer();
-    command.footer((footer.empty() ? "" : footer + "\n") + "Example: stator " + path + " " +
-                   std::string(example.arguments));
+    command.footer(fmt::format("{}{}Example: stator {} {}", footer, footer.empty() ? "" : "\n",
+                               path, example.arguments));
     return;
   }
   STATOR_CHECK(false && "a command without an example");
