@@ -303,14 +303,17 @@ void Racer::call(Operation operation, Group& group) {
   const auto error = send(*life.client, operation);
   operation.returned_ns = monotonic_ns();
   if (error) {
-    const bool broken = error->code == Code::kOutcomeUnknown || error->code == Code::kTimeout ||
-                        error->code == Code::kUnavailable;
+    // A server that does not answer, or that is stopping.
+    const bool unavailable =
+        error->code == Code::kUnavailable || error->code == Code::kServiceUnavailable;
+    const bool broken =
+        unavailable || error->code == Code::kOutcomeUnknown || error->code == Code::kTimeout;
     if (broken) operation.returned_ns = lives_.ended_ns(life);
     if (!broken || operation.returned_ns == kNever) {
       complaints_ += std::string(code_name(error->code)) + " " + error->message + ": " +
                      to_string(operation) + "\n";
     }
-    if (error->code == Code::kUnavailable) return;  // it never left, or only asked
+    if (unavailable) return;  // the request was not sent, was refused, or only read
     operation.outcome = Outcome::kUnknown;
   }
   remember(operation, group);
