@@ -238,7 +238,11 @@ void RocksCommitter::retire(const Group& group) {
 
 // What is queued behind a group may have been built on it, and was not written at all.
 RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
-  if (space_.is_stuck() || (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
+  const bool is_stuck = space_.is_stuck();
+  if (is_stuck && space_.ran_out()) {
+    // The write's own error can say that the store resumes: a flush may be forgotten after it.
+    failure_ = {.code = Code::kIo, .message = kStuck};
+  } else if (is_stuck || (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
     failure_ = result.error;
   } else {
     full_ = true;
