@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/stores.h"
+#include "support/forwarding_store.h"
 
 namespace stator::test {
 
@@ -106,23 +107,10 @@ class FaultyView final : public ReadView {
   Faults& faults_;
 };
 
-class FaultyTransaction final : public Transaction {
+class FaultyTransaction final : public ForwardingTransaction {
  public:
   FaultyTransaction(std::unique_ptr<Transaction> inner, Faults& faults)
-      : inner_(std::move(inner)), faults_(faults) {}
-  Result<std::vector<std::optional<std::string>>> get_for_update(
-      std::span<const std::string> keys) override {
-    return inner_->get_for_update(keys);
-  }
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return inner_->get(key, visit);
-  }
-  void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
-  void erase(std::string_view key) override { inner_->erase(key); }
-  void put_stamped(std::string_view prefix, std::string_view suffix,
-                   std::string_view value) override {
-    inner_->put_stamped(prefix, suffix, value);
-  }
+      : ForwardingTransaction(std::move(inner)), faults_(faults) {}
   void commit(CommitDone done) override {
     const auto failed = faults_.next();
     if (failed) return inner_->commit(std::move(done));
@@ -131,18 +119,14 @@ class FaultyTransaction final : public Transaction {
   }
 
  private:
-  std::unique_ptr<Transaction> inner_;
   Faults& faults_;
 };
 
-class FaultyStore final : public Store {
+class FaultyStore final : public ForwardingStore {
  public:
   // `faults` must outlive it.
   explicit FaultyStore(Faults& faults, std::shared_ptr<Store> inner = make_memory_store())
-      : inner_(std::move(inner)), faults_(faults) {}
-  StoreCapabilities capabilities() const override { return inner_->capabilities(); }
-  StoreHealth health() const override { return inner_->health(); }
-  uint64_t last_stamp() const override { return inner_->last_stamp(); }
+      : ForwardingStore(std::move(inner)), faults_(faults) {}
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     STATOR_CHECK_OK(faults_.next());
     return inner_->get(key, visit);
@@ -163,22 +147,12 @@ class FaultyStore final : public Store {
     STATOR_TRY(auto transaction, inner_->begin());
     return std::make_unique<FaultyTransaction>(std::move(transaction), faults_);
   }
-  Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
-    return inner_->split_ranges(range, parts);
-  }
   Result<void> drop_range(const KeyRange& range) override {
     STATOR_CHECK_OK(faults_.next());
     return inner_->drop_range(range);
   }
-  Result<void> checkpoint(const std::filesystem::path& directory) override {
-    return inner_->checkpoint(directory);
-  }
-  void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
-    inner_->verify_files(damaged, progress);
-  }
 
  private:
-  std::shared_ptr<Store> inner_;
   Faults& faults_;
 };
 

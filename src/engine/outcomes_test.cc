@@ -7,6 +7,7 @@
 
 #include "engine/catalogue_rows.h"
 #include "engine/engine_harness.h"
+#include "support/forwarding_store.h"
 
 namespace stator {
 namespace {
@@ -26,24 +27,11 @@ struct Script {
   Code code = Code::kUnavailable;
 };
 
-class ScriptedTransaction : public Transaction {
+class ScriptedTransaction : public test::ForwardingTransaction {
  public:
   ScriptedTransaction(std::unique_ptr<Transaction> inner, Script& script)
-      : inner_(std::move(inner)), script_(script) {}
+      : ForwardingTransaction(std::move(inner)), script_(script) {}
 
-  Result<std::vector<std::optional<std::string>>> get_for_update(
-      std::span<const std::string> keys) override {
-    return inner_->get_for_update(keys);
-  }
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return inner_->get(key, visit);
-  }
-  void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
-  void erase(std::string_view key) override { inner_->erase(key); }
-  void put_stamped(std::string_view prefix, std::string_view suffix,
-                   std::string_view value) override {
-    inner_->put_stamped(prefix, suffix, value);
-  }
   void commit(CommitDone done) override {
     if (script_.remaining > 0) {
       --script_.remaining;
@@ -59,41 +47,21 @@ class ScriptedTransaction : public Transaction {
   }
 
  private:
-  std::unique_ptr<Transaction> inner_;
   Script& script_;
 };
 
-class ScriptedStore : public Store {
+class ScriptedStore : public test::ForwardingStore {
  public:
   ScriptedStore(Script& script, std::shared_ptr<Store> inner)
-      : script_(script), inner_(std::move(inner)) {}
+      : ForwardingStore(std::move(inner)), script_(script) {}
 
-  StoreCapabilities capabilities() const override { return inner_->capabilities(); }
-  StoreHealth health() const override { return inner_->health(); }
-  uint64_t last_stamp() const override { return inner_->last_stamp(); }
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return inner_->get(key, visit);
-  }
-  Result<std::unique_ptr<ReadView>> read_view() override { return inner_->read_view(); }
-  Result<NumberedView> numbered_view() override { return inner_->numbered_view(); }
   Result<std::unique_ptr<Transaction>> begin() override {
     STATOR_TRY(auto transaction, inner_->begin());
     return std::make_unique<ScriptedTransaction>(std::move(transaction), script_);
   }
-  Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
-    return inner_->split_ranges(range, parts);
-  }
-  Result<void> drop_range(const KeyRange& range) override { return inner_->drop_range(range); }
-  Result<void> checkpoint(const std::filesystem::path& directory) override {
-    return inner_->checkpoint(directory);
-  }
-  void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
-    inner_->verify_files(damaged, progress);
-  }
 
  private:
   Script& script_;
-  std::shared_ptr<Store> inner_;
 };
 
 class Outcomes : public test::EngineTest {

@@ -14,6 +14,7 @@
 #include "server/server.h"
 #include "server/service_harness.h"
 #include "storage/stores.h"
+#include "support/forwarding_store.h"
 #include "support/must.h"
 #include "support/raw_connection.h"
 
@@ -32,53 +33,25 @@ RawAnswer ask_once(const Server& server, const std::string& request) {
 }
 
 // A store in memory that keeps the acknowledgements of commits, and reports the health it is told.
-class HealthStore final : public Store {
+class HealthStore final : public test::ForwardingStore {
  public:
+  HealthStore() : ForwardingStore(make_memory_store()) {}
+
   bool keeps = false;
   StoreHealth reported = {};
   std::vector<std::move_only_function<void()>> kept = {};
 
-  StoreCapabilities capabilities() const override { return inner_->capabilities(); }
   StoreHealth health() const override { return reported; }
-  uint64_t last_stamp() const override { return inner_->last_stamp(); }
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return inner_->get(key, visit);
-  }
-  Result<std::unique_ptr<ReadView>> read_view() override { return inner_->read_view(); }
-  Result<NumberedView> numbered_view() override { return inner_->numbered_view(); }
   Result<std::unique_ptr<Transaction>> begin() override {
     STATOR_TRY(auto transaction, inner_->begin());
     return std::make_unique<KeepingTransaction>(*this, std::move(transaction));
   }
-  Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
-    return inner_->split_ranges(range, parts);
-  }
-  Result<void> drop_range(const KeyRange& range) override { return inner_->drop_range(range); }
-  Result<void> checkpoint(const std::filesystem::path& directory) override {
-    return inner_->checkpoint(directory);
-  }
-  void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
-    inner_->verify_files(damaged, progress);
-  }
 
  private:
-  class KeepingTransaction final : public Transaction {
+  class KeepingTransaction final : public test::ForwardingTransaction {
    public:
     KeepingTransaction(HealthStore& store, std::unique_ptr<Transaction> inner)
-        : store_(store), inner_(std::move(inner)) {}
-    Result<std::vector<std::optional<std::string>>> get_for_update(
-        std::span<const std::string> keys) override {
-      return inner_->get_for_update(keys);
-    }
-    Result<bool> get(std::string_view key, ValueVisitor visit) override {
-      return inner_->get(key, visit);
-    }
-    void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
-    void erase(std::string_view key) override { inner_->erase(key); }
-    void put_stamped(std::string_view prefix, std::string_view suffix,
-                     std::string_view value) override {
-      inner_->put_stamped(prefix, suffix, value);
-    }
+        : ForwardingTransaction(std::move(inner)), store_(store) {}
     void commit(CommitDone done) override {
       if (!store_.keeps) return inner_->commit(std::move(done));
       const CommitResult result = commit_and_wait(*inner_);
@@ -87,10 +60,7 @@ class HealthStore final : public Store {
 
    private:
     HealthStore& store_;
-    std::unique_ptr<Transaction> inner_;
   };
-
-  std::unique_ptr<Store> inner_ = make_memory_store();
 };
 
 http::Request parsed(std::string_view method, std::string_view path, std::string_view name = "",
