@@ -23,7 +23,7 @@ inline constexpr int kSignalBase = 128;
 class ChildProcess {
  public:
   // Starts `command` (found in PATH). `variables` ("NAME=value") replace inherited ones.
-  // Errors: kNotFound if there is no such program; kIo if it cannot be started.
+  // Errors: kNotFound if the program does not exist; kIo if it cannot be started.
   static Result<ChildProcess> start(const std::vector<std::string>& command,
                                     const std::vector<std::string>& variables);
   ChildProcess(ChildProcess&& other) noexcept;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <iterator>
@@ -107,6 +108,16 @@ int report_usage(std::string_view complaint) {
 void add_json_flag(CLI::App& command, bool& json) {
   command.add_flag_callback(
       "--json", [&json] { json = errors_as_json = true; }, "Print one JSON object per line");
+}
+
+std::optional<std::string> read_standard_input(std::size_t bytes_max) {
+  std::string text;
+  std::array<char, 1 << 16> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
+    if (text.size() + count > bytes_max) return std::nullopt;
+    text.append(buffer.data(), count);
+  }
+  return text;
 }
 
 int run_program(int argc, const char* const* argv) {

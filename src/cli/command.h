@@ -15,7 +15,9 @@
 // require_subcommand(1) and leaves the callbacks to these.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,6 +55,9 @@ int report_usage(std::string_view complaint);  // kUsage
 // error has `error` (the code's name, as DynamoDB or stator/result.h spells it), `message` and
 // `retryable`.
 void add_json_flag(CLI::App& command, bool& json);
+
+// All of standard input; absent if it is larger than `bytes_max`.
+std::optional<std::string> read_standard_input(std::size_t bytes_max);
 
 // The whole program but for `main`.
 int run_program(int argc, const char* const* argv);

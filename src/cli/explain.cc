@@ -7,6 +7,8 @@
 #include <chrono>
 
 #include "cli/key_arguments.h"
+#include "cli/statements.h"
+#include "cli/table_access.h"
 #include "expression/paths.h"
 #include "partiql/planner.h"
 
@@ -50,17 +52,6 @@ bool lists_values(const ConditionNode& node, std::string_view attribute) {
   }
 }
 
-Result<KeySchema> schema_of(const TableDescription& table, const partiql::Plan& plan) {
-  if (!plan.index) return table.key_schema;
-  for (const auto* indexes : {&table.global_indexes, &table.local_indexes}) {
-    for (const IndexDescription& index : *indexes) {
-      if (index.definition.name == *plan.index) return index.definition.key_schema;
-    }
-  }
-  return fail(Code::kNotFound,
-              fmt::format("table '{}' does not have an index '{}'", table.table, *plan.index));
-}
-
 std::string access_text(const partiql::Plan& plan, const TableDescription& table,
                         const KeySchema& schema) {
   const std::string source = plan.index
@@ -84,7 +75,7 @@ Result<std::vector<std::pair<std::string, std::string>>> explain(Client& client,
                                                                  std::string_view statement) {
   STATOR_TRY(const partiql::Plan plan, partiql::plan(statement, {}));
   STATOR_TRY(const DescribeTableResult described, client.describe_table({.table = plan.table}));
-  STATOR_TRY(const KeySchema schema, schema_of(described.table, plan));
+  STATOR_TRY(const KeySchema schema, key_schema_of(described.table, plan.index.value_or("")));
   std::vector<std::pair<std::string, std::string>> lines = {
       {"plan", access_text(plan, described.table, schema)}};
   if (!plan.reads()) return lines;
@@ -94,13 +85,11 @@ Result<std::vector<std::pair<std::string, std::string>>> explain(Client& client,
   std::size_t items = 0;
   double units = 0;
   int pages = 0;
-  do {
-    STATOR_TRY(ExecuteStatementResult page, client.execute_statement(request));
+  STATOR_CHECK_OK(run_statement(client, std::move(request), [&](ExecuteStatementResult& page) {
     items += page.items.size();
     if (page.capacity) units += page.capacity->total.units;
     ++pages;
-    request.next_token = std::move(page.next_token);
-  } while (request.next_token);
+  }));
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - start);
   lines.emplace_back("items",

@@ -50,6 +50,10 @@ Result<AttributeValue> value_of(const std::string& text) {
 
 }  // namespace
 
+std::optional<std::string> optional_text(const std::string& flag) {
+  return flag.empty() ? std::nullopt : std::optional(flag);
+}
+
 std::optional<Names> ExpressionFlags::names() const {
   if (name_texts.empty()) return std::nullopt;
   return name_texts;

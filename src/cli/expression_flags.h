@@ -18,13 +18,16 @@ class App;
 
 namespace stator::cli {
 
+// Absent if the flag was not given.
+std::optional<std::string> optional_text(const std::string& flag);
+
 struct ExpressionFlags {
   std::string filter;
   std::string projection;
   std::map<std::string, std::string, std::less<>> name_texts;
   std::map<std::string, std::string, std::less<>> value_texts;  // JSON, or text if it is not JSON
 
-  // Absent if there are none, as the API wants it.
+  // Absent if no name was given: the API rejects an empty map.
   std::optional<Names> names() const;
   // Errors: kInvalidArgument for a number that DynamoDB cannot store.
   Result<std::optional<Values>> values() const;

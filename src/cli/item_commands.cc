@@ -2,15 +2,13 @@
 // stator get, put, delete: one item.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 
 #include "api/wire.h"
 #include "cli/commands.h"
-#include "cli/endpoint.h"
 #include "cli/expression_flags.h"
 #include "cli/item_output.h"
 #include "cli/key_arguments.h"
+#include "cli/table_access.h"
 
 namespace stator::cli {
 namespace {
@@ -30,23 +28,9 @@ struct ItemFlags {
 
 constexpr std::size_t kItemTextMax = 16UL << 20;
 
-// Runs `action` with the description of the table.
-int with_table(const ItemFlags& flags,
-               const std::function<int(Client&, const TableDescription&)>& action) {
-  const auto client = open_client(flags.where, Missing::kFail);
-  if (!client) return report(client.error());
-  const auto described = (*client)->describe_table({.table = flags.table});
-  if (!described) return report(described.error());
-  return action(**client, described->table);
-}
-
-std::optional<std::string> optional_text(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 // 1 if there is no such item, as grep.
 int get(const ItemFlags& flags) {
-  return with_table(flags, [&](Client& client, const TableDescription& table) {
+  return with_table(flags.where, flags.table, [&](Client& client, const TableDescription& table) {
     auto key = primary_key(table, flags.key);
     if (!key) return report(key.error());
     auto got = client.get_item({.table = flags.table,
@@ -66,10 +50,9 @@ int get(const ItemFlags& flags) {
 Result<Item> item_of(const ItemFlags& flags) {
   std::string text = flags.item;
   if (text == "-") {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    if (text.size() > kItemTextMax) {
-      return fail(Code::kInvalidArgument, "the item is larger than 16 MB of JSON");
-    }
+    auto input = read_standard_input(kItemTextMax);
+    if (!input) return fail(Code::kInvalidArgument, "the item is larger than 16 MB of JSON");
+    text = std::move(*input);
   }
   return flags.dynamodb_json ? wire::item_from_json(text) : wire::item_from_plain_json(text);
 }
@@ -92,7 +75,7 @@ int put(const ItemFlags& flags) {
 int remove(const ItemFlags& flags) {
   const auto values = flags.expressions.values();
   if (!values) return report(values.error());
-  return with_table(flags, [&](Client& client, const TableDescription& table) {
+  return with_table(flags.where, flags.table, [&](Client& client, const TableDescription& table) {
     auto key = primary_key(table, flags.key);
     if (!key) return report(key.error());
     const auto deleted = client.delete_item({.table = flags.table,

@@ -17,9 +17,6 @@ Result<AttributeValue> key_value(const TableDescription& table, const std::strin
 // The primary key. Errors: also kInvalidArgument for the wrong number of values.
 Result<Item> primary_key(const TableDescription& table, const std::vector<std::string>& values);
 
-// Lines about its keys, size, indexes and settings, for people.
-std::string table_text(const TableDescription& table);
-
 // "id (S), at (N)".
 std::string key_text(const TableDescription& table, const KeySchema& schema);
 

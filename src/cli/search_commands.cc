@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "cli/endpoint.h"
 #include "cli/expression_flags.h"
 #include "cli/item_output.h"
 #include "cli/key_arguments.h"
+#include "cli/table_access.h"
 
 namespace stator::cli {
 namespace {
@@ -81,17 +81,6 @@ int print_pages(const SearchFlags& flags, const std::vector<std::string>& first,
   return kSuccess;
 }
 
-Result<KeySchema> schema_of(const TableDescription& table, const std::string& index) {
-  if (index.empty()) return table.key_schema;
-  for (const auto* indexes : {&table.global_indexes, &table.local_indexes}) {
-    for (const IndexDescription& one : *indexes) {
-      if (one.definition.name == index) return one.definition.key_schema;
-    }
-  }
-  return fail(Code::kInvalidArgument,
-              "table '" + table.table + "' does not have an index '" + index + "'");
-}
-
 // Names and values of the condition, which start with "#stator" so that the user's are free.
 class KeyCondition {
  public:
@@ -114,7 +103,6 @@ class KeyCondition {
     request.names->merge(names_);
     request.values->merge(values_);
   }
-  const std::string& text() const { return text_; }
 
  private:
   const TableDescription& table_;
@@ -134,7 +122,7 @@ Result<void> add_sort_conditions(const SearchFlags& flags, const std::string& at
 }
 
 Result<QueryRequest> query_request(const SearchFlags& flags, const TableDescription& table) {
-  STATOR_TRY(const KeySchema schema, schema_of(table, flags.index));
+  STATOR_TRY(const KeySchema schema, key_schema_of(table, flags.index));
   const auto partition_attributes =
       static_cast<std::size_t>(std::ranges::count(schema, KeyType::kHash, &KeySchemaElement::type));
   if (flags.key.size() < partition_attributes || flags.key.size() > schema.size()) {
@@ -165,9 +153,6 @@ Result<QueryRequest> query_request(const SearchFlags& flags, const TableDescript
 // What both requests have.
 template <class Request>
 void set_common(const SearchFlags& flags, Request& request) {
-  const auto optional_text = [](const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional(text);
-  };
   request.index = optional_text(flags.index);
   request.filter = optional_text(flags.expressions.filter);
   request.projection = optional_text(flags.expressions.projection);
@@ -183,29 +168,25 @@ std::vector<std::string> key_names(const TableDescription& table) {
 }
 
 int query(const SearchFlags& flags) {
-  const auto client = open_client(flags.where, Missing::kFail);
-  if (!client) return report(client.error());
-  const auto described = (*client)->describe_table({.table = flags.table});
-  if (!described) return report(described.error());
-  auto request = query_request(flags, described->table);
-  if (!request) return report(request.error());
-  set_common(flags, *request);
-  return print_pages<QueryRequest>(
-      flags, key_names(described->table), std::move(*request),
-      [&](const QueryRequest& page) { return (*client)->query(page); });
+  return with_table(flags.where, flags.table, [&](Client& client, const TableDescription& table) {
+    auto request = query_request(flags, table);
+    if (!request) return report(request.error());
+    set_common(flags, *request);
+    return print_pages<QueryRequest>(flags, key_names(table), std::move(*request),
+                                     [&](const QueryRequest& page) { return client.query(page); });
+  });
 }
 
 int scan(const SearchFlags& flags) {
   const auto values = flags.expressions.values();
   if (!values) return report(values.error());
-  const auto client = open_client(flags.where, Missing::kFail);
-  if (!client) return report(client.error());
-  const auto described = (*client)->describe_table({.table = flags.table});
-  if (!described) return report(described.error());
-  ScanRequest request{.table = flags.table, .names = flags.expressions.names(), .values = *values};
-  set_common(flags, request);
-  return print_pages<ScanRequest>(flags, key_names(described->table), std::move(request),
-                                  [&](const ScanRequest& page) { return (*client)->scan(page); });
+  return with_table(flags.where, flags.table, [&](Client& client, const TableDescription& table) {
+    ScanRequest request{
+        .table = flags.table, .names = flags.expressions.names(), .values = *values};
+    set_common(flags, request);
+    return print_pages<ScanRequest>(flags, key_names(table), std::move(request),
+                                    [&](const ScanRequest& page) { return client.scan(page); });
+  });
 }
 
 CLI::App* add_search(CLI::App& app, Invocation& invocation, const char* name,

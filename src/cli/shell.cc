@@ -15,9 +15,9 @@
 #include "cli/endpoint.h"
 #include "cli/explain.h"
 #include "cli/item_output.h"
-#include "cli/key_arguments.h"
 #include "cli/line_editor.h"
 #include "cli/statements.h"
+#include "cli/table_access.h"
 
 namespace stator::cli {
 namespace {
@@ -64,9 +64,9 @@ class Shell {
 
   // False if a statement or a command failed.
   bool run() {
-    (void)load_names();
+    if (is_terminal_ && load_tables()) load_names();
     LineEditor editor([this](std::string_view word) { return complete(word); }, history_file());
-    if (isatty(STDIN_FILENO) == 1) std::puts("Type .help for help.");
+    if (is_terminal_) std::puts("Type .help for help.");
     std::string text;
     while (!ended_) {
       const auto line = editor.read(text.empty() ? "stator> " : "   ...> ");
@@ -112,16 +112,12 @@ class Shell {
       return print_explanation(statement.substr(kExplain.size()));
     }
     ItemOutput output(stdout, output_);
-    ExecuteStatementRequest request{.statement = statement};
-    do {
-      STATOR_TRY(ExecuteStatementResult page, client_.execute_statement(request));
+    return run_statement(client_, {.statement = statement}, [&](ExecuteStatementResult& page) {
       for (Item& item : page.items) {
         for (const auto& [name, value] : item) names_.insert(name);
         output.add(std::move(item));
       }
-      request.next_token = std::move(page.next_token);
-    } while (request.next_token);
-    return {};
+    });
   }
 
   Result<void> print_explanation(const std::string& statement) {
@@ -139,7 +135,8 @@ class Shell {
     std::string argument = begin == line.npos ? "" : line.substr(begin);
     argument.erase(argument.find_last_not_of(' ') + 1);
     if (name == ".tables") {
-      STATOR_CHECK_OK(load_names());
+      STATOR_CHECK_OK(load_tables());
+      if (is_terminal_) load_names();
       for (const std::string& table : tables_) std::puts(one_line(table).c_str());
     } else if (name == ".describe") {
       STATOR_TRY(const DescribeTableResult found, client_.describe_table({.table = argument}));
@@ -160,15 +157,13 @@ class Shell {
     return {};
   }
 
-  // Tables, indexes and key attributes, for completion.
-  Result<void> load_names() {
+  Result<void> load_tables() {
     tables_.clear();
-    ListTablesRequest request;
-    do {
-      STATOR_TRY(const ListTablesResult page, client_.list_tables(request));
-      tables_.insert(tables_.end(), page.tables.begin(), page.tables.end());
-      request.exclusive_start_table = page.last_evaluated_table;
-    } while (request.exclusive_start_table);
+    return for_each_table(client_, [&](const std::string& table) { tables_.push_back(table); });
+  }
+
+  // Indexes and key attributes, for completion: a table that cannot be described has none.
+  void load_names() {
     constexpr std::size_t kDescribedMax = 50;
     for (const std::string& table : tables_) {
       if (&table - tables_.data() >= static_cast<std::ptrdiff_t>(kDescribedMax)) break;
@@ -181,7 +176,6 @@ class Shell {
         for (const IndexDescription& index : *indexes) names_.insert(index.definition.name);
       }
     }
-    return {};
   }
 
   std::vector<std::string> complete(std::string_view word) const {
@@ -199,6 +193,7 @@ class Shell {
     return words;
   }
 
+  const bool is_terminal_ = isatty(STDIN_FILENO) == 1;
   Client& client_;
   std::string output_;
   std::vector<std::string> tables_;

@@ -2,8 +2,6 @@
 // stator sql: PartiQL statements from the command line or standard input.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <utility>
 
 #include "cli/commands.h"
@@ -24,29 +22,24 @@ struct SqlFlags {
 
 constexpr std::size_t kInputMax = 16UL << 20;
 
-Result<void> run_statement(Client& client, const SqlFlags& flags, const std::string& statement) {
-  ItemOutput output(stdout, flags.json && flags.output.empty() ? "lines" : flags.output);
-  ExecuteStatementRequest request{.statement = statement, .consistent_read = flags.consistent};
-  do {
-    STATOR_TRY(ExecuteStatementResult page, client.execute_statement(request));
-    for (Item& item : page.items) output.add(std::move(item));
-    request.next_token = std::move(page.next_token);
-  } while (request.next_token);
-  return {};
-}
-
 int run_sql(const SqlFlags& flags) {
   std::string text = flags.statement;
   if (text == "-") {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    if (text.size() > kInputMax) return report_usage("standard input is larger than 16 MB");
+    auto input = read_standard_input(kInputMax);
+    if (!input) return report_usage("standard input is larger than 16 MB");
+    text = std::move(*input);
   }
   const std::vector<std::string> statements = split_statements(text);
   if (statements.empty()) return report_usage("the statement is empty");
   const auto client = open_client(flags.where, Missing::kFail);
   if (!client) return report(client.error());
   for (const std::string& statement : statements) {
-    const auto ran = run_statement(**client, flags, statement);
+    ItemOutput output(stdout, flags.json && flags.output.empty() ? "lines" : flags.output);
+    const auto ran =
+        run_statement(**client, {.statement = statement, .consistent_read = flags.consistent},
+                      [&](ExecuteStatementResult& page) {
+                        for (Item& item : page.items) output.add(std::move(item));
+                      });
     if (!ran) return report(ran.error());
   }
   return kSuccess;

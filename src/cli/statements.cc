@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/statements.h"
 
+#include <utility>
+
 namespace stator::cli {
 namespace {
 
@@ -34,6 +36,16 @@ std::vector<std::string> split_statements(std::string_view text) {
   }
   add_trimmed(text.substr(begin), statements);
   return statements;
+}
+
+Result<void> run_statement(Client& client, ExecuteStatementRequest request,
+                           const std::function<void(ExecuteStatementResult&)>& take) {
+  do {
+    STATOR_TRY(ExecuteStatementResult page, client.execute_statement(request));
+    take(page);
+    request.next_token = std::move(page.next_token);
+  } while (request.next_token);
+  return {};
 }
 
 }  // namespace stator::cli

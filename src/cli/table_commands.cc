@@ -6,7 +6,7 @@
 #include "api/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
-#include "cli/key_arguments.h"
+#include "cli/table_access.h"
 
 namespace stator::cli {
 namespace {
@@ -20,17 +20,12 @@ struct TableFlags {
 int list_tables(const TableFlags& flags) {
   const auto client = open_client(flags.where, Missing::kFail);
   if (!client) return report(client.error());
-  ListTablesRequest request;
-  do {
-    const auto page = (*client)->list_tables(request);
-    if (!page) return report(page.error());
-    for (const std::string& table : page->tables) {
-      const std::string line =
-          flags.json ? wire::item_to_plain_json({{"table", table}}) : one_line(table);
-      std::printf("%s\n", line.c_str());
-    }
-    request.exclusive_start_table = page->last_evaluated_table;
-  } while (request.exclusive_start_table);
+  const auto listed = for_each_table(**client, [&](const std::string& table) {
+    const std::string line =
+        flags.json ? wire::item_to_plain_json({{"table", table}}) : one_line(table);
+    std::printf("%s\n", line.c_str());
+  });
+  if (!listed) return report(listed.error());
   return kSuccess;
 }
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands on any table share: finding tables, their keys and indexes, and describing
+// them.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/endpoint.h"
+#include "stator/client.h"
+
+namespace stator::cli {
+
+// Runs `action` with the description of an existing table; its result is the exit status.
+int with_table(const EndpointFlags& where, const std::string& table,
+               const std::function<int(Client&, const TableDescription&)>& action);
+
+// Calls `visit` with the name of each table.
+Result<void> for_each_table(Client& client, const std::function<void(const std::string&)>& visit);
+
+// The key of an index, or of the table if `index` is empty.
+// Errors: kInvalidArgument if there is no such index.
+Result<KeySchema> key_schema_of(const TableDescription& table, const std::string& index);
+
+// Lines about a table's keys, size, indexes and settings, for people.
+std::string table_text(const TableDescription& table);
+
+}  // namespace stator::cli
