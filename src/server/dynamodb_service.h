@@ -53,6 +53,11 @@ class DynamoDbService {
   // Makes the text of GET /metrics, on a thread of its own. Before the first request; without it
   // there is no such page.
   void serve_metrics(std::function<std::string()> page) { metrics_page_ = std::move(page); }
+  // Makes the JSON of GET /metrics/history?after=NUMBER, in the same way. Where signatures are
+  // verified, this request needs one too.
+  void serve_history(std::function<std::string(uint64_t after)> page) {
+    history_page_ = std::move(page);
+  }
 
   void handle(const http::Request& request, http::Respond respond);
   // Serves the metrics and the health checks alone. With `checks_host`, for local or allowed hosts.
@@ -80,6 +85,10 @@ class DynamoDbService {
   http::Response page(std::string_view path, const RequestId& id) const;
   void handle_operation(const http::Request& request, Exchange exchange);
   void send_metrics(Exchange exchange);
+  void send_history(const http::Request& request, Exchange exchange);
+  // On a thread that may wait for locks and files.
+  void send_made(Exchange exchange, std::string_view content_type,
+                 std::function<std::string()> make);
 
   Engine& engine_;
   const SignatureVerifier* verifier_;
@@ -89,6 +98,7 @@ class DynamoDbService {
   std::atomic<bool> stopping_ = false;
   RequestObserver observer_;
   std::function<std::string()> metrics_page_ = {};
+  std::function<std::string(uint64_t after)> history_page_ = {};
   std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
   Worker metrics_worker_;
