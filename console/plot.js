@@ -251,11 +251,9 @@ export function plot({label, format = String, levels, zero = false, log = false,
     if (!values.open) return;
     const times = [...new Set(data.series.flatMap(({points}) => points.map((p) => p[0])))].sort((a, b) => b - a);
     const maps = data.series.map(({points}) => new Map(points.map((p) => [p[0], p])));
-    const bands = data.series.some(({band}) => band);
     const rows = times.slice(0, ROWS_MAX).map((t) => [timeText(t, utc), ...data.series.map((series, i) => {
       const point = maps[i].get(t);
-      const range = bands && series.band?.find((b) => b[0] === t);
-      return point && point[1] !== null ? (series.text ? series.text(point) : textOf(point[1])) + (range ? ` (${format(range[1])} to ${format(range[2])})` : '') : '–';
+      return point && point[1] !== null ? (series.text ? series.text(point) : textOf(point[1])) : '–';
     })]);
     values.replaceChildren(values.firstChild, times.length > ROWS_MAX && h('p', {class: 'quiet'}, `The newest ${ROWS_MAX} of ${count(times.length)} rows.`) || '',
       dataTable(`Values of ${label}`, ['Time', ...data.series.map(({name}) => name)], rows));

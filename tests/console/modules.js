@@ -2,6 +2,10 @@
 // Tests of the modules that need no page. Run in a browser by modules_test.py.
 import * as code from '/console/code.js';
 import * as expressions from '/console/expressions.js';
+import * as plots from '/console/plot.js';
+import * as items from '/console/recipe_items.js';
+import * as sensors from '/console/recipe_sensors.js';
+import * as server from '/console/server.js';
 import * as sigv4 from '/console/sigv4.js';
 import * as values from '/console/values.js';
 
@@ -170,6 +174,62 @@ tests['code quotes what its language requires'] = () => {
   equal(shown('go').includes('aws.Int32(5)'), true);
   equal(shown('cpp').includes('client->call("Query", R"json({'), true);
   for (const [language] of code.LANGUAGES) equal(shown(language).includes('ReturnConsumedCapacity'), false);
+};
+
+// ---- Plots, the server and the recipes
+
+tests['quantiles are interpolated in their bucket'] = () => {
+  const bounds = [1, 2, 4];
+  equal(server.quantile([], bounds, 0.5), null);
+  equal(server.quantile([4], bounds, 0.5), 0.5);
+  equal(server.quantile([0, 10], bounds, 0.99), 1.99);
+  equal(server.quantile([98, 1, 1], bounds, 0.99), 2);
+  equal(server.quantile([1, 0, 0, 99], bounds, 0.5), 4);  // the last bucket has no upper bound
+};
+tests['samples are merged by their numbers'] = () => {
+  const sample = (number, n) => ({number, end_ms: number * 5, length_ms: 5, operations: {A: [0, n]}, errors: {E: 1}, throttles: 1, counters: [2], gauges: [number]});
+  const bins = server.merged([sample(3, 1), sample(4, 2), sample(5, 4), sample(6, 8)], 2);
+  equal(bins.map((b) => [b.end_ms, b.length_ms, b.operations.A, b.errors.E, b.counters, b.gauges]),
+    [[15, 5, [0, 1], 1, [2], [3]], [25, 10, [0, 6], 2, [4], [5]], [30, 5, [0, 8], 1, [2], [6]]]);
+};
+tests['numbers of the server are short'] = () => {
+  equal([0, 0.1234, 2.5, 1234.5].map(server.rate), ['0/s', '0.12/s', '2.5/s', '1,235/s']);
+  equal([null, 0.05, 1.2345, 2500].map(server.milliseconds), ['–', '50 µs', '1.23 ms', '2.5 s']);
+  equal([0, 59, 61, 7200, 90000].map(server.duration), ['0 s', '59 s', '1 min 1 s', '2 h', '1 d 1 h']);
+};
+tests['ticks are round and cover the range'] = () => {
+  equal(plots.niceTicks(0, 37, 4), [0, 10, 20, 30, 40]);
+  equal(plots.niceTicks(3.6, 6.3, 4), [3, 4, 5, 6, 7]);
+  equal(plots.niceTicks(-5, 5, 4), [-5, -2.5, 0, 2.5, 5]);
+  equal(plots.niceTicks(7, 7, 4).length > 1, true);
+  equal(plots.niceTicks(0, 5 * 1024 * 1024, 5, 1024), [0, 1, 2, 3, 4, 5].map((n) => n * 1024 * 1024));
+  const {ticks, step} = plots.timeTicks(Date.UTC(2024, 0, 1, 0, 10), Date.UTC(2024, 0, 1, 4), 5, true);
+  equal(ticks.map((t) => plots.tickText(t, step, true)), ['01:00', '02:00', '03:00', '04:00']);
+  equal(plots.timeText(Date.UTC(2024, 0, 2, 3, 4, 5, 670), true), '2024-01-02 03:04:05.67 UTC');
+  equal(plots.timeText(Date.UTC(2024, 0, 2, 3, 4, 50), true), '2024-01-02 03:04:50 UTC');
+};
+tests['what holds at a time is the last point up to it'] = () => {
+  const points = [[1], [3], [3], [7]];
+  equal([0, 1, 2, 3, 6, 7, 9].map((t) => plots.lastUpTo(points, t)), [-1, 0, 0, 2, 2, 3, 3]);
+};
+tests['times of keys go both ways'] = () => {
+  for (const [ms, key, text] of [[0, '062135596800000000000', '1970-01-01T00:00:00Z'], [-62135596800000, '0'.repeat(21), '0001-01-01T00:00:00Z'],
+    [1714564800123, '063850161600123000000', '2024-05-01T12:00:00.123Z'], [-1, '062135596799999000000', '1969-12-31T23:59:59.999Z']]) {
+    equal(items.timeKey(ms), key);
+    equal(items.timeOfKey(key), {ms, text});
+  }
+  equal(items.timeKey(0, -1n), '062135596799999999999');
+  equal(items.timeOfKey('062135596800000000001').text, '1970-01-01T00:00:00.000000001Z');
+  for (const bad of ['', '06213559680000000000', '06213559680000000000x', '-62135596800000000000']) equal(items.timeOfKey(bad), null);
+};
+tests['parts of keys are escaped'] = () => {
+  for (const text of ['', 'a', '#', '%', '%23', '%25#', 'é#%%']) equal(items.unescapePart(items.escapePart(text)), text);
+  for (const bad of ['#', '%', '%2', '%24', 'a%23%']) equal(items.unescapePart(bad), null);
+};
+tests['places are read from their keys'] = () => {
+  equal(sensors.placeOf('CITY#A%232', 'LOCATION#b#1#r#id%25#'), {city: 'A#2', building: 'b', floor: '1', room: 'r', id: 'id%'});
+  equal(sensors.placeOf('CITY#A#7', 'LOCATION#b#1#r#i#').city, 'A');
+  for (const [city, path] of [['A', 'LOCATION#b#1#r#i#'], ['CITY#A', 'LOCATION#b#1'], ['CITY#%', 'LOCATION#b#1#r#i#'], [undefined, undefined]]) equal(sensors.placeOf(city, path), null);
 };
 
 export async function runAll() {
