@@ -13,6 +13,7 @@ const WHAT = {
 };
 const VIEWS = {
   sensors: async () => (await import('./recipe_sensors.js')).showSensors,
+  toggles: async () => (await import('./recipe_toggles.js')).showToggles,
 };
 
 export async function showRecipes(root) {

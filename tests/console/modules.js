@@ -6,6 +6,7 @@ import * as plots from '/console/plot.js';
 import * as items from '/console/recipe_items.js';
 import * as sensors from '/console/recipe_sensors.js';
 import * as server from '/console/server.js';
+import * as toggles from '/console/recipe_toggles.js';
 import * as sigv4 from '/console/sigv4.js';
 import * as values from '/console/values.js';
 
@@ -230,6 +231,23 @@ tests['places are read from their keys'] = () => {
   equal(sensors.placeOf('CITY#A%232', 'LOCATION#b#1#r#id%25#'), {city: 'A#2', building: 'b', floor: '1', room: 'r', id: 'id%'});
   equal(sensors.placeOf('CITY#A#7', 'LOCATION#b#1#r#i#').city, 'A');
   for (const [city, path] of [['A', 'LOCATION#b#1#r#i#'], ['CITY#A', 'LOCATION#b#1'], ['CITY#%', 'LOCATION#b#1#r#i#'], [undefined, undefined]]) equal(sensors.placeOf(city, path), null);
+};
+
+tests['late events arrived after a later one'] = () => {
+  const events = ['a', 'b', 'c', 'd', 'e'].map((key) => ({key}));
+  equal(toggles.lateOnes(events, null), null);
+  equal([...toggles.lateOnes(events, ['a', 'b', 'c', 'd', 'e'])], []);
+  equal([...toggles.lateOnes(events, ['c', 'a', 'd', 'b', 'e'])], ['a', 'b']);
+  equal([...toggles.lateOnes(events, ['b', 'e'])], ['b']);  // `d` was there before
+};
+tests['states are levels, or numbers'] = () => {
+  const of = (...states) => toggles.scaleOf(states.map((state) => ({state})));
+  equal(of({BOOL: true}).levels, ['off', 'on']);
+  equal([of({N: '1'}).levels, of({N: '2.5'}).value({N: '2.5'})], [null, 2.5].map((v) => v ?? undefined));
+  const mixed = of({S: 'x'}, {N: '1'}, {BOOL: false});
+  equal([mixed.levels, mixed.value({BOOL: false})], [['x', '1', 'off'], 2]);
+  const many = of(...Array.from({length: 50}, (_, i) => ({S: `s${i}`})));
+  equal([many.levels.length, many.levels.at(-1), many.value({S: 's49'})], [20, 'others', 19]);
 };
 
 export async function runAll() {
