@@ -6,6 +6,7 @@ import * as plots from '/console/plot.js';
 import * as items from '/console/recipe_items.js';
 import * as sensors from '/console/recipe_sensors.js';
 import * as server from '/console/server.js';
+import * as locks from '/console/recipe_locks.js';
 import * as toggles from '/console/recipe_toggles.js';
 import * as sigv4 from '/console/sigv4.js';
 import * as values from '/console/values.js';
@@ -248,6 +249,30 @@ tests['states are levels, or numbers'] = () => {
   equal([mixed.levels, mixed.value({BOOL: false})], [['x', '1', 'off'], 2]);
   const many = of(...Array.from({length: 50}, (_, i) => ({S: `s${i}`})));
   equal([many.levels.length, many.levels.at(-1), many.value({S: 's49'})], [20, 'others', 19]);
+};
+
+tests['a lease counts down by the best clock there is'] = () => {
+  const entry = {lease: 20000, renewed: 1000000};
+  equal(locks.leaseState(entry, {at: 0, renewal: false}, 1000, 1005000), {left: 15000, text: '15 s', kind: ''});
+  equal(locks.leaseState(entry, {at: 0, renewal: false}, 1000, 1020001).text, 'overdue');
+  equal(locks.leaseState(entry, {at: 0, renewal: false}, 1000, 900000).left, 20000);  // a clock behind adds nothing
+  equal(locks.leaseState(entry, {at: 0, renewal: true}, 15000, 9999999), {left: 5000, text: '5.0 s', kind: ''});
+  equal(locks.leaseState(entry, {at: 0, renewal: true}, 20049, 0).text, 'overdue');
+  equal(locks.leaseState(entry, {at: 0, renewal: false}, 20050, 1000000).text, 'expired');
+  equal(locks.leaseState({lease: 20000, renewed: NaN}, {at: 0, renewal: false}, 1, 1).text, 'unknown');
+};
+tests['a lock is read from its item, and broken as it was read'] = () => {
+  const item = {pk: {S: 'LOCK#a%23b'}, permits: {N: '2'}, fence: {N: '9007199254740993'}, held: {N: '1'}, waiting: {N: '0'},
+    'holder:x': {M: {beat: {N: '1'}, lease_ms: {N: '20000'}, since: {S: '2024-05-01T12:00:00Z'}}}, 'fence:x': {N: '9007199254740992'}};
+  const lock = locks.lockOf(item, {pk: 'pk'}, 'LOCK#');
+  equal([lock.name, lock.holders[0].id, lock.holders[0].lease, lock.waiters], ['a#b', 'x', 20000, []]);
+  equal(locks.breakRequest('T', {pk: 'pk'}, lock, lock.holders), {
+    TableName: 'T', Key: {pk: {S: 'LOCK#a%23b'}},
+    UpdateExpression: 'SET fence = :next, broken = :next, held = held - :gone REMOVE #f0, #h0', ConditionExpression: 'fence = :seen AND #f0 = :f0',
+    ExpressionAttributeNames: {'#f0': 'fence:x', '#h0': 'holder:x'},
+    ExpressionAttributeValues: {':seen': {N: '9007199254740993'}, ':next': {N: '9007199254740994'}, ':gone': {N: '1'}, ':f0': {N: '9007199254740992'}},
+  });
+  for (const other of [{...item, pk: {S: 'X'}}, {...item, permits: {N: '0'}}, {...item, held: undefined}, {pk: {S: 'LOCK#x'}}]) equal(locks.lockOf(other, {pk: 'pk'}, 'LOCK#'), null);
 };
 
 export async function runAll() {
