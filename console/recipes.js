@@ -13,6 +13,7 @@ const WHAT = {
 };
 const VIEWS = {
   sensors: async () => (await import('./recipe_sensors.js')).showSensors,
+  feeds: async () => (await import('./recipe_feeds.js')).showFeeds,
   locks: async () => (await import('./recipe_locks.js')).showLocks,
   toggles: async () => (await import('./recipe_toggles.js')).showToggles,
 };
