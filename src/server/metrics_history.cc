@@ -96,6 +96,8 @@ void MetricsHistory::add(const MetricsReading& reading) {
       const uint32_t count = difference(reading.requests.errors[i], last_.requests.errors.at(i));
       if (count > 0) sample.errors.push_back({static_cast<uint16_t>(i), count});
     }
+    sample.operations.shrink_to_fit();
+    sample.errors.shrink_to_fit();
     for (std::size_t i = 0; i < kCounters; ++i) {
       sample.counters[i] = kCounterNames[i].of(reading) - kCounterNames[i].of(last_);
     }

@@ -6,6 +6,7 @@ import * as plots from '/console/plot.js';
 import * as items from '/console/recipe_items.js';
 import * as sensors from '/console/recipe_sensors.js';
 import * as server from '/console/server.js';
+import * as feeds from '/console/recipe_feeds.js';
 import * as locks from '/console/recipe_locks.js';
 import * as toggles from '/console/recipe_toggles.js';
 import * as sigv4 from '/console/sigv4.js';
@@ -273,6 +274,31 @@ tests['a lock is read from its item, and broken as it was read'] = () => {
     ExpressionAttributeValues: {':seen': {N: '9007199254740993'}, ':next': {N: '9007199254740994'}, ':gone': {N: '1'}, ':f0': {N: '9007199254740992'}},
   });
   for (const other of [{...item, pk: {S: 'X'}}, {...item, permits: {N: '0'}}, {...item, held: undefined}, {pk: {S: 'LOCK#x'}}]) equal(locks.lockOf(other, {pk: 'pk'}, 'LOCK#'), null);
+};
+
+tests['posts have the order and the times of both layouts'] = () => {
+  equal(feeds.isNewer({S: '000000000000000002#b'}, {S: '000000000000000002#a'}), true);
+  equal(feeds.isNewer({N: '99.5'}, {N: '100'}), true);  // the layout counts down
+  equal(feeds.isNewer({N: '7.05'}, {N: '7.1'}), true);
+  equal(feeds.isNewer({N: '7.10'}, {N: '7.1'}), false);
+  equal(feeds.timeOfPost({S: '001714564800123456#018f'}), '2024-05-01T12:00:00.123456Z');
+  equal(feeds.timeOfPost({N: String(9223372036854775807n - 1714564800123456789n) + '.5'}), '2024-05-01T12:00:00.123456Z');
+  for (const bad of [{S: 'x'}, {N: '-1'}, {N: '1e5'}]) equal(feeds.timeOfPost(bad), '');
+};
+tests['partitions are merged without repetitions'] = () => {
+  const posts = (...keys) => keys.map((key) => ({rk: {S: key}}));
+  const keysOf = ({posts: found, more}) => [found.map((p) => p.rk.S).join(''), more];
+  equal(keysOf(feeds.mergePosts([posts('e', 'c', 'a'), posts('d', 'c', 'b')], 'rk', 5)), ['edcba', false]);
+  equal(keysOf(feeds.mergePosts([posts('e', 'c', 'a'), posts('d', 'c', 'b')], 'rk', 4)), ['edcb', true]);
+  equal(keysOf(feeds.mergePosts([[], []], 'rk', 4)), ['', false]);
+};
+tests['delivery is told by the author\'s item'] = () => {
+  const of = (item) => feeds.deliveryOf(item, 1000)[0];
+  equal(of({}), 'delivered');
+  equal(of({spread: {S: 'merged'}}), 'merged when read');
+  equal(of({outbox: {S: 'PENDING#0'}}), 'waits for a worker');
+  equal(of({outbox: {S: 'PENDING#0'}, claim: {S: 'w'}, claim_until: {N: '1001'}, outbox_cursor: {S: 'bob'}, edits: {N: '1'}}), 'edit in delivery by w, up to bob');
+  equal(of({outbox: {S: 'PENDING#0'}, claim: {S: 'w'}, claim_until: {N: '999'}, retracted: {BOOL: true}}), 'retraction waits for a worker');
 };
 
 export async function runAll() {
