@@ -136,7 +136,7 @@ export async function showLocks(panel, table, {query, prefix, remember}) {
       if (list.children[i] !== card.element) list.insertBefore(card.element, list.children[i] ?? null);
     });
     nothing.hidden = locks.length > 0;
-    nothing.textContent = filter ? `No lock ${filter} was ever held.` : all ? 'No lock was ever held.' : 'No lock is held.';
+    nothing.textContent = filter ? `No lock ${filter} was ever held.` : cut ? 'None yet in what was read.' : all ? 'No lock was ever held.' : 'No lock is held.';
     facts.textContent = `${plural(locks.length, 'lock')}${cut ? ', more may follow' : ''}`;
   }
 

@@ -12,6 +12,8 @@ const PAGE = 500;
 const VALUES_MAX = 5000;
 const HOUR = 3600000;
 const DAY = 24 * HOUR;
+const FIRST_MS = -62135596800000;  // the years 1 to 9999
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 const SPANS = [['hour', 'An hour', HOUR], ['day', 'A day', DAY], ['week', '7 days', 7 * DAY], ['month', '30 days', 30 * DAY], ['year', '365 days', 365 * DAY]];
 const RESOLUTIONS = [['', 'Readings'], ['MINUTE', 'Minutes'], ['HOUR', 'Hours'], ['DAY', 'Days']];
 const lengthOf = (span) => SPANS.find(([name]) => name === span)[2];
@@ -226,13 +228,17 @@ export async function showSensors(panel, table, {query, prefix, linkTo, remember
     const from = h('input', {type: 'datetime-local', step: '1'});
     const result = h('span', {class: 'facts-line', role: 'status'});
     const problem = h('div', {});
-    const startOf = () => (state.from ? Date.parse(`${state.from}Z`) : Math.floor((latestAt?.ms ?? Date.now()) / DAY) * DAY + DAY - Math.max(DAY, lengthOf(state.span)));
-    const written = (ms) => new Date(ms).toISOString().slice(0, 19);
+    // The time that was chosen; otherwise the end of it is that of the latest reading's day, or hour.
+    const startOf = () => {
+      const given = /^\d{4}-\d\d-\d\dT[\d:]{5,8}$/.test(state.from) ? Date.parse(`${state.from}Z`) : NaN;
+      if (Number.isFinite(given)) return given;
+      const unit = Math.min(DAY, lengthOf(state.span));
+      return Math.floor((latestAt?.ms ?? Date.now()) / unit + 1) * unit - lengthOf(state.span);
+    };
+    const written = (ms) => new Date(Math.min(LAST_MS, Math.max(FIRST_MS, ms))).toISOString().slice(0, 19);
 
     async function draw() {
-      let begin = startOf();
-      if (state.span === 'hour' && !state.from) begin = Math.floor((latestAt?.ms ?? Date.now()) / HOUR) * HOUR;
-      if (!Number.isFinite(begin)) return;
+      const begin = Date.parse(`${written(startOf())}Z`);
       const end = begin + lengthOf(state.span);
       from.value = written(begin);
       const readings = !state.by;

@@ -76,6 +76,12 @@ class Sensors(harness.ConsoleTest):
         self.click("Latest")
         self.see("24 readings")
 
+    def test_a_wrong_time_in_the_url_is_ignored(self):
+        for time in ("x", "99999-01-01", "2010-13-01T00:00:00"):
+            self.open(f"#/recipes/sensors/Sensors?sensor=temperature&span=hour&from={time}")
+            self.see("1 reading")
+            self.assertEqual(self.values()[0][0], "2010-12-31 23:00:00 UTC")
+
     def test_roll_ups_have_their_mean_and_their_range(self):
         self.open("#/recipes/sensors/Sensors?sensor=temperature")
         self.choose("Time", "7 days")

@@ -66,7 +66,7 @@ class Toggles(harness.ConsoleTest):
         self.assertIn("on (event a at 2024-05-01T12:00:00Z)", legend)
         # Between two events, under the pointer, the earlier one holds.
         box = self.one(".plotbox")
-        harness.ActionChains(self.browser).move_to_element_with_offset(box, -box.size["width"] // 4, 0).perform()
+        harness.ActionChains(self.browser).move_to_element_with_offset(box, box.size["width"] // 4, 0).perform()
         self.see("As of 2024-05-01 12:", ".when")
         self.assertIn("on (event a", self.one(".legend").text)
         expected = self.server.stator("toggle", "as-of", "lamp", self.one(".when").text[len("As of "):-len(" UTC")].replace(" ", "T") + "Z")
