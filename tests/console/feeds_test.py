@@ -104,6 +104,18 @@ class Feeds(harness.ConsoleTest):
         self.see("waits for a worker", ".post")
         self.see("The table has no index of posts that wait")
 
+    def test_keys_that_count_down_are_read_too(self):
+        self.server.call("CreateTable", TableName="Ticks", BillingMode="PAY_PER_REQUEST",
+                         AttributeDefinitions=[{"AttributeName": "partition_key", "AttributeType": "S"}, {"AttributeName": "range_key", "AttributeType": "N"}],
+                         KeySchema=[{"AttributeName": "partition_key", "KeyType": "HASH"}, {"AttributeName": "range_key", "KeyType": "RANGE"}])
+        noon = 1714564800 * 10**9
+        for seconds, content in ((0, "first"), (1, "second"), (2, "gone"), (3, "third")):
+            self.server.put("Ticks", partition_key={"S": "ann"}, range_key={"N": f"{2**63 - 1 - noon - seconds * 10**9}.5"}, author={"S": "ann"},
+                            **({"retracted": {"BOOL": True}} if content == "gone" else {"content": {"S": content}}))
+        self.open("#/recipes/feeds/Ticks?user=ann")
+        self.see("3 posts")
+        self.assertEqual(self.posts(), [["ann", "2024-05-01T12:00:03Z", "third"], ["ann", "2024-05-01T12:00:01Z", "second"], ["ann", "2024-05-01T12:00:00Z", "first"]])
+
     def test_followers_elsewhere_are_not_shown(self):
         self.feed("post", "lone", "Hello")
         self.open("#/recipes/feeds/Feeds?user=lone&followers=Nowhere")

@@ -122,6 +122,41 @@ class Sensors(harness.ConsoleTest):
             self.see(f"12345678901234567890.123456789 {harness.MARKUP} at 2024-05-01T12:00:00.123456789Z")
             self.assertEqual(self.values()[0][1], f"12345678901234567890.123456789 {harness.MARKUP}")
 
+    def test_shards_of_a_city_are_read_together(self):
+        for i in range(3):
+            self.sensor("add", f"s{i}", "--table", "Sharded", "--city", "A", "--building", "b", "--floor", "f", "--room", "r")
+        self.server.call("UpdateItem", TableName="Sharded", Key={"pk": {"S": "SENSOR##SETTINGS"}, "sk": {"S": "SETTINGS"}},
+                         UpdateExpression="SET stator_settings.city_shards = :s", ExpressionAttributeValues={":s": {"M": {"A": {"M": {"count": {"N": "3"}}}}}})
+        for i, shard in (("s1", "#1"), ("s2", "#2")):
+            self.server.call("UpdateItem", TableName="Sharded", Key={"pk": {"S": f"SENSOR#{i}"}, "sk": {"S": "SENSORINFO"}},
+                             UpdateExpression="SET gsi_pk = :c", ExpressionAttributeValues={":c": {"S": "CITY#A" + shard}})
+        self.open("#/recipes/sensors/Sharded?city=A")
+        self.until(lambda: self.all(".tree") and "A (" in self.one(".tree").text)
+        while "Load more sensors" in [e.text for e in self.all("button")]:
+            self.click("Load more sensors")
+            self.until(lambda: not self.all("button:disabled"))
+        self.see("A (3)", ".tree")
+        self.see("3 sensors")
+
+    def test_keys_of_several_attributes_are_read(self):
+        names = ["city", "building", "floor", "room", "id"]
+        self.server.call("CreateTable", TableName="Several", BillingMode="PAY_PER_REQUEST",
+                         AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ["pk", "sk", *names]],
+                         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+                         GlobalSecondaryIndexes=[{"IndexName": "ByLocation", "Projection": {"ProjectionType": "KEYS_ONLY"},
+                                                  "KeySchema": [{"AttributeName": n, "KeyType": "RANGE" if i else "HASH"} for i, n in enumerate(names)]}])
+        for city in ("A#1", "B"):
+            self.server.put("Several", pk={"S": "SENSOR#in " + city.replace("#", "%23")}, sk={"S": "SENSORINFO"}, city={"S": city}, building={"S": "b"},
+                            floor={"S": "f"}, room={"S": "r"}, id={"S": "in " + city}, version={"N": "1"})
+        self.server.put("Several", pk={"S": "OTHER#x"}, sk={"S": "X"}, city={"S": "B"}, building={"S": "b"}, floor={"S": "f"}, room={"S": "r"}, id={"S": "not ours"})
+        self.open("#/recipes/sensors/Several")
+        self.see("2 sensors")
+        self.see("in A#1", ".tree")
+        self.fill("City", "B")
+        self.keys(Keys.ENTER)
+        self.see("1 sensor")
+        self.see("in B", ".tree")
+
     def test_a_sensor_that_is_gone_keeps_its_readings(self):
         self.sensor("add", "old", "--city", "Seattle", "--building", "Airport", "--floor", "1", "--room", "Cellar")
         self.sensor("record", "old", "1", "--at", "2024-05-01T12:00:00Z")
