@@ -95,6 +95,7 @@ export async function showServer(root, _, query) {
     memory: plot({label: 'Memory and cache', ...bytes}),
     connections: plot({label: 'Connections and queues', format: (n) => count(n), zero: true}),
     disk: plot({label: 'Disk', ...bytes}),
+    free: plot({label: 'Free space on the disk', ...bytes}),
     jobs: plot({label: 'Jobs', format: (n) => count(n), zero: true}),
     cpu: plot({label: 'Processor time', format: (n) => `${Number((100 * n).toPrecision(2))}%`, zero: true}),
   };
@@ -142,7 +143,8 @@ export async function showServer(root, _, query) {
     set('memory', gauges([['Process', 'resident_bytes'], ['Cache', 'cache_bytes'], ['Write buffers', 'write_buffer_bytes'], ['Requests', 'held_bytes']]));
     set('connections', gauges([['Connections', 'connections'], ['Requests in progress', 'requests_in_progress'], ['Commits in the queue', 'commit_queue'],
       ['Large requests in the queue', 'large_request_queue']]));
-    set('disk', gauges([['Table files', 'file_bytes'], ['To be compacted', 'compaction_bytes'], ['Free space', 'disk_free_bytes']]));
+    set('disk', gauges([['Table files', 'file_bytes'], ['To be compacted', 'compaction_bytes']]));
+    set('free', gauges([['Free space', 'disk_free_bytes']]));
     set('jobs', gauges([['In progress', 'jobs'], ['Failing', 'failing_jobs']]));
     set('cpu', rates([['Of one core', (bin) => counter(bin, 'cpu_seconds')]]));
   }
@@ -150,8 +152,8 @@ export async function showServer(root, _, query) {
   function drawTiles(last) {
     if (!last) return tiles.replaceChildren(h('p', {class: 'empty'}, 'The first values appear within five seconds of the start of the server.'));
     const all = bucketsOf(last, ALL);
-    const limit = (text, max) => [text, max > 0 && h('small', {}, ` of ${max}`)];
-    const bytesOf = (name, max) => limit(size(gauge(last, name)), max && gauge(last, max) > 0 && size(gauge(last, max)));
+    const limit = (text, max) => [text, max && h('small', {}, ` of ${max}`)];
+    const bytesOf = (name, max) => limit(size(gauge(last, name)), max && gauge(last, max) > 0 ? size(gauge(last, max)) : '');
     const oldest = gauge(last, 'oldest_job_seconds');
     const onDisk = gauge(last, 'disk_free_bytes') > 0;
     const pairs = [
@@ -159,7 +161,7 @@ export async function showServer(root, _, query) {
       ['Requests', rate(perSecond(last, sum(all)))],
       ['p99', milliseconds(quantile(all, history.bounds_ms, 0.99))],
       ['Errors', rate(perSecond(last, sum(Object.values(last.errors))))],
-      ['Connections', limit(count(gauge(last, 'connections')), gauge(last, 'connections_max') && count(gauge(last, 'connections_max')))],
+      ['Connections', limit(count(gauge(last, 'connections')), count(gauge(last, 'connections_max')))],
       ['Process', bytesOf('resident_bytes')],
       ['Cache', bytesOf('cache_bytes', 'cache_max_bytes')],
       ['Request memory', bytesOf('held_bytes', 'held_max_bytes')],
@@ -217,7 +219,7 @@ export async function showServer(root, _, query) {
       card('Requests', 'requests'),
       card('Latency', 'latency', h('div', {class: 'inline'}, field('Operation', operation))),
       card('Errors', 'errors'), card('Throttles and rejections', 'throttles'), card('Commits', 'commits'), card('Memory and cache', 'memory'),
-      card('Connections', 'connections'), card('Disk', 'disk'), card('Jobs', 'jobs'), card('Processor', 'cpu')),
+      card('Connections', 'connections'), card('Disk', 'disk'), card('Free space', 'free'), card('Jobs', 'jobs'), card('Processor', 'cpu')),
     section('Operations', table));
   const stop = poll(async () => { if (live.input.checked) await load(); }, POLL_MS);
   try { await load(); } catch { /* shown in the page */ }

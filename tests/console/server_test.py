@@ -45,6 +45,8 @@ class ServerPage(harness.ConsoleTest):
         self.until(lambda: any(e.startswith("ResourceNotFoundException") for e in self.legend("Errors per second, by code")), "the errors")
         self.assertIn("ready", self.one(".tiles").text)
         self.assertIn("in memory", self.one(".tiles").text)
+        self.assertRegex(self.one(".tiles").text, r"Connections\n\d+ of [0-9,]+")
+        self.assertRegex(self.one(".tiles").text, r"Request memory\n[0-9.]+ .?B of [0-9.]+ .B")
 
     def test_new_requests_appear_by_themselves(self):
         self.open("#/server")
