@@ -7,6 +7,7 @@ namespace stator::cli {
 
 void add_commands(CLI::App& app, Invocation& invocation) {
   add_serve(app, invocation);
+  add_health(app, invocation);
   add_tables(app, invocation);
   add_describe(app, invocation);
   add_get(app, invocation);

@@ -33,8 +33,9 @@ struct ServerOptions {
   std::chrono::milliseconds idle_timeout{120'000};    // of a connection between requests
   std::chrono::milliseconds request_timeout{30'000};  // see http::ServerOptions
   std::chrono::milliseconds sweep_interval{1000};     // see EngineOptions
-  // Whose signatures are accepted. Absent: anybody's, on loopback only.
+  // Whose signatures are accepted. Absent: anybody's, on loopback only, unless the next is set.
   std::optional<Credentials> credentials = {};
+  bool unsigned_beyond_loopback = false;
   // Where the metrics and the health checks are served too. Absent: not there.
   std::optional<ListenAddress> metrics = {};
   std::size_t metrics_tables = 100;  // that have metrics of their own
@@ -52,13 +53,14 @@ struct ServerOptions {
 
 class Server {
  public:
-  // kInvalidArgument beyond loopback without credentials.
+  // kInvalidArgument beyond loopback without credentials, unless that is allowed.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
   ~Server();  // as stop()
 
   std::string metrics_url() const;  // empty without ServerOptions::metrics
   std::string url() const;          // "http://127.0.0.1:8000"
   uint16_t port() const;
+  bool is_on_loopback() const;
   // Opens the access log again by its name. kIo if it cannot be opened: the old one is kept.
   Result<void> reopen_access_log();
   // From now on reports that it is not ready, and refuses new operations with ServiceUnavailable.
