@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 ARGS ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
 
-.PHONY: help build run test check bare demo bench differential peers soak format lint install clean
+.PHONY: help build run test check bare demo bench differential peers package soak format lint install clean
 
 help:
 	@echo "make run      build, then serve the DynamoDB API on http://127.0.0.1:8000 (ARGS=... for flags)"
@@ -19,7 +19,8 @@ help:
 	@echo "make bare     the README's commands on a Debian that has only git and make (as root)"
 	@echo "make soak     1,000 kill -9 rounds, and all of the README on bare Debian 12 and 13"
 	@echo "make build    leave the release binary at build/stator"
-	@echo "make install  install binary, library and headers (PREFIX=/usr/local)"
+	@echo "make package  a .deb, a tar.gz for any Linux and an OCI image in build/packages"
+	@echo "make install  install binary, manual, completions, library and headers (PREFIX=/usr/local)"
 
 build:
 	@scripts/install-dependencies build
@@ -64,8 +65,16 @@ peers:
 	  toggle_recipe_test semaphore_recipe_test feed_recipe_test sensors_recipe_test
 	tests/recipes/foreign build/dev build/release/peers $(ARGS)
 
-soak:
+package:
+	@scripts/install-dependencies build package
+	cmake --preset package
+	cmake --build --preset package --target stator -j $(JOBS)
+	packaging/build build/package build/packages
+
+soak: package
 	@scripts/install-dependencies build test bare
+	tests/packages/reproducible build/packages
+	tests/packages/run build/packages old
 	cmake --preset soak
 	cmake --build --preset soak --target crash_test damaged_log_test disk_full_test -j $(JOBS)
 	STATOR_DISK_FULL_ROUNDS=$${STATOR_DISK_FULL_ROUNDS:-50} build/soak/tests/power_loss/disk_full_test
