@@ -74,7 +74,7 @@ package:
 soak: package
 	@scripts/install-dependencies build test bare
 	tests/packages/reproducible build/packages
-	tests/packages/run build/packages old
+	tests/packages/run build/packages all
 	cmake --preset soak
 	cmake --build --preset soak --target crash_test damaged_log_test disk_full_test -j $(JOBS)
 	STATOR_DISK_FULL_ROUNDS=$${STATOR_DISK_FULL_ROUNDS:-50} build/soak/tests/power_loss/disk_full_test

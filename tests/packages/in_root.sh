@@ -24,6 +24,10 @@ debian() {
   mount -t proc proc "$root/proc"
 }
 
+in_root() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"
+}
+
 # serve_in_root COMMAND…: waits until the server listens, and sets $port and $server.
 serve_in_root() {
   local line url=
