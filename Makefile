@@ -12,7 +12,7 @@ help:
 	@echo "make run      build, then serve the DynamoDB API on http://127.0.0.1:8000 (ARGS=... for flags)"
 	@echo "make test     build and pass the quick tests"
 	@echo "make check    everything CI runs: test, SDKs, sanitizers, crashes, lint, a bare Debian"
-	@echo "make demo     the four recipes on real data"
+	@echo "make demo     kill -9 while boto3 writes, and the four recipes on real data"
 	@echo "make bench    compare with raw RocksDB and a constant-response HTTP server"
 	@echo "make differential  100,000 random requests to Stator and DynamoDB Local, compared"
 	@echo "make peers    the recipes' suites on DynamoDB Local and dynalite"
@@ -47,7 +47,7 @@ bare:
 	scripts/bare bookworm run
 
 demo: build
-	cmake --build --preset release --target examples -j $(JOBS)
+	@scripts/install-dependencies demo
 	@scripts/demo build/release
 
 bench: build

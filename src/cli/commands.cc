@@ -17,6 +17,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_scan(app, invocation);
   add_sql(app, invocation);
   add_shell(app, invocation);
+  add_bench(app, invocation);
   add_apply(app, invocation);
   add_toggle(app, invocation);
   add_lock(app, invocation);

@@ -31,6 +31,7 @@ constexpr Example kExamples[] = {
     {"scan", "Orders --output csv > orders.csv"},
     {"sql", R"("SELECT * FROM Orders WHERE customer = 'ann' AND price > 10")"},
     {"shell", "--data ./stator-data"},
+    {"bench", "--clients 32 --operations put,get"},
     {"apply", "template.yml --dry-run"},
     {"toggle save", "door on --at 2024-05-01T12:00:00Z --event e1"},
     {"toggle latest", "door"},
