@@ -149,14 +149,14 @@ TEST(Serve, OpensItsAccessLogAgainOnSighup) {
 
 TEST(Health, ReportsWhetherAServerIsReady) {
   Serving server({"--memory", "--drain-time", "10m"});
-  const std::string address = "127.0.0.1:" + std::to_string(server.port());
-  EXPECT_THAT(run_stator({"health", address}), Prints("ready\n"));
+  const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+  EXPECT_THAT(run_stator({"health", url}), Prints("ready\n"));
   server.process().send_signal(SIGTERM);
-  while (run_stator({"health", address}).status == 0) std::this_thread::yield();
-  expect_refusal({"health", address}, 1, "stator: not ready: the server is stopping\n");
+  while (run_stator({"health", url}).status == 0) std::this_thread::yield();
+  expect_refusal({"health", url}, 1, "stator: not ready: the server is stopping\n");
   server.process().send_signal(SIGKILL);
   server.process().wait();
-  expect_refusal({"health", address}, 1, "no answer from " + address + ": Connection refused");
+  expect_refusal({"health", url}, 1, url + ": Couldn't connect to server");
   expect_refusal({"health", "nowhere"}, 2, "'nowhere'");
 }
 
@@ -169,8 +169,8 @@ TEST(Health, DoesNotWaitForAServerThatIsSilent) {
   ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&name), size), 0);
   ASSERT_EQ(::listen(listener, 1), 0);
   ::getsockname(listener, reinterpret_cast<sockaddr*>(&name), &size);
-  const std::string address = "127.0.0.1:" + std::to_string(ntohs(name.sin_port));
-  expect_refusal({"health", address, "--timeout", "10ms"}, 1, address + ": timed out");
+  const std::string url = "http://127.0.0.1:" + std::to_string(ntohs(name.sin_port));
+  expect_refusal({"health", url, "--timeout", "10ms"}, 1, url + ": Timeout");
   ::close(listener);
 }
 
