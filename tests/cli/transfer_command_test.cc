@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cli/stator_program.h"
+#include "cli/terminal.h"
 #include "stator/http_client.h"
 #include "support/must.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
@@ -67,6 +69,31 @@ TEST_P(TransferCommand, WhatTheTableDoesNotTakeIsToldAndTheRestGoesOn) {
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.out, "imported 33 items, 1 errors\n");
   EXPECT_THAT(ran.err, HasSubstr("items.json: "));
+}
+
+TEST_P(TransferCommand, ShowsOnATerminalHowFarImportsAndIndexesAre) {
+  const std::string source = write("items.json", items(20'000, "k"));
+  const std::vector<std::string> where = where_.flags();
+  const auto on_terminal = [&](std::vector<std::string> command) {
+    command.insert(command.end(), where.begin(), where.end());
+    return Terminal(stator_command(command)).rest();
+  };
+  EXPECT_THAT(on_terminal({"import", "Many", source, "--key", "pk:S"}),
+              AllOf(ContainsRegex("import: [0-9]+%"), HasSubstr("imported 20000 items")));
+  const std::string with_index = write("template.yml", R"(Resources:
+  Many:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: Many
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}, {AttributeName: n, AttributeType: N}]
+      KeySchema: [{AttributeName: pk, KeyType: HASH}]
+      GlobalSecondaryIndexes:
+        - IndexName: by-n
+          KeySchema: [{AttributeName: n, KeyType: HASH}]
+          Projection: {ProjectionType: KEYS_ONLY}
+)");
+  EXPECT_THAT(on_terminal({"apply", with_index}), ContainsRegex("index by-n: [0-9]+%"));
 }
 
 TEST_P(TransferCommand, AKilledImportGoesOnFromItsCheckpoint) {
