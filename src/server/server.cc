@@ -16,6 +16,7 @@
 #include "http/server.h"
 #include "server/control_socket.h"
 #include "server/dynamodb_service.h"
+#include "server/file_watch.h"
 #include "server/line_writer.h"
 #include "server/log.h"
 #include "server/memory_plan.h"
@@ -43,12 +44,17 @@ struct Server::Impl {
   std::unique_ptr<Engine> engine = {};
   std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
+  std::shared_ptr<http::Tls> tls = {};
   std::unique_ptr<http::Server> http = {};
   std::atomic<const http::Server*> http_for_metrics = nullptr;  // once it has started
   std::unique_ptr<http::Server> monitoring = {};
   std::unique_ptr<ControlSocket> control = {};
+  FileWatch watch = {};
   std::unique_ptr<Sampler> sampler = {};
 
+  std::string url(const ListenAddress& at) const {
+    return (tls ? "https://" : "http://") + at.to_string();
+  }
   std::string metrics_text() const {
     const http::Server* running = http_for_metrics;
     return metrics_page({.requests = *metrics,
@@ -63,10 +69,13 @@ struct Server::Impl {
   void sample() const;
   void serve_pages() const;
   Result<void> open_logs(const ServerOptions& options);
+  Result<void> load_tls(const http::TlsFiles& files);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
 };
 
 namespace {
+
+constexpr std::chrono::seconds kFileWatchInterval{2};
 
 Result<std::unique_ptr<Store>> open_store(const ServerOptions& options, const MemoryPlan& memory) {
   if (!options.data) return make_memory_store();
@@ -131,9 +140,20 @@ Result<void> Server::Impl::open_logs(const ServerOptions& options) {
   return {};
 }
 
+Result<void> Server::Impl::load_tls(const http::TlsFiles& files) {
+  STATOR_TRY(tls, http::Tls::load(files));
+  watch.add([files] { return std::vector{files.certificate, files.key, files.client_ca}; },
+            [this] {
+              if (const auto reloaded = tls->reload(); !reloaded) {
+                log_error("TLS goes on as before: " + reloaded.error().message);
+              }
+            });
+  return {};
+}
+
 // A listener of its own, with bounds of its own: it answers when the other one is overloaded.
 Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifies_signatures) {
-  http::ServerOptions options{.address = at.host, .port = at.port, .threads = 1};
+  http::ServerOptions options{.address = at.host, .port = at.port, .threads = 1, .tls = tls};
   options.body_bytes_max = 0;
   options.header_bytes_max = 16UL << 10;
   options.connections_max = 64;
@@ -150,15 +170,17 @@ Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifi
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
-  if (!options.listen.is_loopback() && !options.credentials) {
+  if (!options.listen.is_loopback() && !options.credentials && !options.unsigned_beyond_loopback) {
     return fail(
         Code::kInvalidArgument,
         "refusing to listen on " + options.listen.to_string() +
             ": beyond this machine a server needs credentials to check signatures with; give "
-            "--credentials FILE, or listen on 127.0.0.1 or [::1]");
+            "--credentials FILE, listen on 127.0.0.1 or [::1], or see "
+            "--allow-unsigned-beyond-loopback");
   }
   const MemoryPlan memory =
-      plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes());
+      plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes(),
+                  options.tls ? kTlsConnectionBytes : kConnectionBytes);
   STATOR_TRY(auto store, open_store(options, memory));
   auto impl = std::make_unique<Impl>();
   impl->address = options.listen;
@@ -181,6 +203,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
       console::Console(options.console_directory));
   impl->serve_pages();
   impl->sample();  // before any request, so that the next sample has all of them
+  if (options.tls) STATOR_CHECK_OK(impl->load_tls(*options.tls));
   // First, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
     STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, options.credentials.has_value()));
@@ -188,6 +211,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
                                    .threads = options.threads,
+                                   .tls = impl->tls,
                                    .body_bytes_max = kBodyBytesMax,
                                    .held_bytes_max = memory.held_bytes_max,
                                    .idle_timeout = options.idle_timeout,
@@ -227,6 +251,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
         });
     if (control) impl->control = std::move(*control);
   }
+  impl->watch.start(kFileWatchInterval);
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -237,19 +262,28 @@ Server::~Server() {
 }
 
 std::string Server::url() const {
-  return "http://" + impl_->address.to_string();
+  return impl_->url(impl_->address);
 }
 
-Result<void> Server::reopen_access_log() {
-  return impl_->access_log ? impl_->access_log->reopen() : Result<void>();
+void Server::reload() {
+  if (impl_->access_log) {
+    if (const auto reopened = impl_->access_log->reopen(); !reopened) {
+      log_error(reopened.error().message);
+    }
+  }
+  impl_->watch.check();
 }
 
 std::string Server::metrics_url() const {
-  return impl_->monitoring ? "http://" + impl_->metrics_address.to_string() + "/metrics" : "";
+  return impl_->monitoring ? impl_->url(impl_->metrics_address) + "/metrics" : "";
 }
 
 uint16_t Server::port() const {
   return impl_->address.port;
+}
+
+bool Server::is_on_loopback() const {
+  return impl_->address.is_loopback();
 }
 
 void Server::drain(std::chrono::milliseconds at_least) {
