@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks: who holds them, who waits in line, how long each lease lasts, and breaking them.
+// Locks: their holders, the queue, the remaining time of each lease, and breaking them.
 import {call} from './api.js';
 import {escapePart, keysOf, numberIn, textIn, unescapePart} from './recipe_items.js';
 import {badge, button, checkbox, confirmDialog, count, dataTable, errorText, formOf, h, input, plural, poll, run, say, section} from './ui.js';
@@ -61,11 +61,11 @@ export function breakRequest(TableName, {pk, sk}, lock, holders) {
 
 // ---- Leases
 
-// Whoever saw an entry without a sign of life for its lease, and a margin for clocks, may take over.
+// The time without a renewal after which an observer may take over: the lease, and a margin for clocks.
 export const takeoverAfter = (lease) => lease * 1.002 + 10;
 
-// What a person sees of a lease. `seen` is since when this page has seen the entry unchanged, and whether
-// it saw the renewal before that; times in ms. Wall clocks are the holder's and this browser's.
+// The text of a lease. `seen.at` is when this page first saw the entry as it is, `seen.renewal` whether it
+// saw that renewal happen. Times are in ms; `wall` is compared with the holder's wall clock.
 export function leaseState(entry, seen, now, wall) {
   const unchanged = now - seen.at;
   if (unchanged >= takeoverAfter(entry.lease)) return {left: 0, text: 'expired', kind: 'bad'};
@@ -140,7 +140,7 @@ export async function showLocks(panel, table, {query, prefix, remember}) {
     facts.textContent = `${plural(locks.length, 'lock')}${cut ? ', more may follow' : ''}`;
   }
 
-  // The elements of a lock stay while its numbers change, so that the focus does.
+  // The elements of a lock stay while its numbers change. So the focus stays too.
   function cardOf(first) {
     let lock = first;
     let shape = '';
@@ -205,7 +205,7 @@ export async function showLocks(panel, table, {query, prefix, remember}) {
             const one = button('Break', () => take(one, [entry]), {'aria-label': `Break the lease of ${entry.user ?? entry.id}`});
             return [who(entry), String(entry.number), entry.since ?? '–', timed(entry), lock.holders.length > 1 ? one : ''];
           })) : '');
-          waiters.replaceChildren(lock.waiters.length ? dataTable(`Those who wait in line for ${lock.name}`, ['Waits in line', 'Place', 'Since', 'Lease left'],
+          waiters.replaceChildren(lock.waiters.length ? dataTable(`Queue of ${lock.name}`, ['In the queue', 'Position', 'Since', 'Lease left'],
             lock.waiters.map((entry) => [who(entry), String(entry.number), entry.since ?? '–', timed(entry)])) : '');
         } else {
           const current = new Map([...lock.holders, ...lock.waiters].map((e) => [e.id, e]));
@@ -220,8 +220,8 @@ export async function showLocks(panel, table, {query, prefix, remember}) {
   panel.append(
     h('div', {class: 'head'}, formOf(() => { filter = name.value.trim(); keep(); run(null, load); }, h('div', {class: 'actions start'}, name, h('button', {type: 'submit'}, 'Show'))),
       h('div', {class: 'actions'}, live, free)),
-    h('p', {class: 'quiet'}, 'The time left is by the clocks of the holder and of this browser until this page sees a renewal, then by its own. ' +
-      'Expired: seen here without a sign of life for the whole lease, so that another may take over. Only those who wait in line (--fifo) are recorded.'),
+    h('p', {class: 'quiet'}, 'The remaining time depends on the clocks of the holder and the browser until this page sees a renewal; then only on the browser. ' +
+      'Expired: this page saw no renewal for the whole lease, and another process may take over. Only processes that wait in the queue (--fifo) are recorded.'),
     nothing, list, h('div', {class: 'result'}, facts, more));
   await load();
   let failed = false;

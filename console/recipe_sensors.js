@@ -244,7 +244,7 @@ export async function showSensors(panel, table, {query, prefix, linkTo, remember
       const readings = !state.by;
       const head = readings ? READ : `${state.by}#`;
       const oldest = retainedFrom(readings ? settings.retention_s : settings.roll_up_retention_s);
-      // The last key is a nanosecond before the end; a roll-up's key goes on after the time.
+      // The last key is a nanosecond before the end; a roll-up's key continues after the time.
       const request = range(id, head + timeKey(Math.max(begin, oldest)), head + timeKey(end, -1n) + (readings ? '' : '~'));
       try {
         const {items, more: cut} = await queryAll(request, VALUES_MAX);

@@ -15,7 +15,7 @@ const ALL = '';
 // ---- Numbers
 
 // A quantile of a histogram, in the unit of the bounds: interpolated in its bucket. The last bucket
-// has no upper bound, so that its lower bound is returned.
+// has no upper bound; its lower bound is returned.
 export function quantile(buckets, bounds, share) {
   const total = buckets.reduce((a, b) => a + b, 0);
   if (!total) return null;
@@ -38,7 +38,7 @@ function addTo(total, buckets) {
   return total;
 }
 
-// Samples put together, so that there are at most POINTS_MAX: counts are added, gauges are the last.
+// Merges samples into at most about `max`: adds counts, and keeps the last gauges.
 export function merged(samples, max = POINTS_MAX) {
   const width = Math.max(1, Math.ceil(samples.length / max));
   const bins = new Map();

@@ -53,7 +53,7 @@ class DynamoDbService {
   // Makes the text of GET /metrics, on a thread of its own. Before the first request; without it
   // there is no such page.
   void serve_metrics(std::function<std::string()> page) { metrics_page_ = std::move(page); }
-  // Makes the JSON of GET /metrics/history?after=NUMBER, in the same way. Where signatures are
+  // Makes the JSON of GET /metrics/history?after=NUMBER, in the same way. If signatures are
   // verified, this request needs one too.
   void serve_history(std::function<std::string(uint64_t after)> page) {
     history_page_ = std::move(page);

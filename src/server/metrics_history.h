@@ -39,7 +39,7 @@ struct MetricsReading {
   bool ready = true;
 };
 
-// What to_json() says besides the samples.
+// What to_json() returns in addition to the samples.
 struct HistoryHead {
   std::string_view version = {};  // of the program: characters that JSON needs not escape
   int64_t start_ms = 0;           // of the server

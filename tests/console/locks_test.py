@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks: holders of `stator lock run`, those who wait in line, the end of leases, and breaking."""
+"""Locks: holders of `stator lock run`, the queue, the end of leases, and breaking."""
 
 import os
 import signal
@@ -49,8 +49,8 @@ class Locks(harness.ConsoleTest):
         self.assertRegex(since, r"^\d{4}-\d\d-\d\dT")
         self.assertRegex(left, r"^[12]?\d(\.\d)? s$|^30 s$")
         self.run_under("nightly", "ben", "--fifo", "--lease", "30s")
-        self.until(lambda: len(self.rows("Those who wait in line for nightly")) == 1, "the one who waits in line")
-        self.assertTrue(self.rows("Those who wait in line for nightly")[0][0].startswith("ben"))
+        self.until(lambda: len(self.rows("Queue of nightly")) == 1, "the queue")
+        self.assertTrue(self.rows("Queue of nightly")[0][0].startswith("ben"))
         self.check_accessibility("locks")
         self.check_tab_order(8)
 
