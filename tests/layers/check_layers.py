@@ -15,6 +15,7 @@ ALLOWED = {
     "storage": {"base"},
     "expression": {"value", "base"},
     "api": {"expression", "value", "base"},
+    "policy": {"api", "value", "base"},
     "transfer": {"api", "value", "base"},
     "partiql": {"api", "expression", "value", "base"},
     "engine": {"partiql", "transfer", "api", "expression", "storage", "value", "base"},
