@@ -18,7 +18,7 @@ ALLOWED = {
     "policy": {"api", "value", "base"},
     "transfer": {"api", "value", "base"},
     "partiql": {"api", "expression", "value", "base"},
-    "engine": {"partiql", "transfer", "api", "expression", "storage", "value", "base"},
+    "engine": {"policy", "partiql", "transfer", "api", "expression", "storage", "value", "base"},
     "protocol": {"engine", "api", "storage", "value", "base"},
     "client": {"protocol", "engine", "api", "storage", "value", "base"},
     "recipes": {"base"},
