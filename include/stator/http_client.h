@@ -31,7 +31,8 @@ struct HttpClientOptions {
   std::string endpoint;  // "http://127.0.0.1:8000", "https://dynamodb.eu-west-1.amazonaws.com"
   std::string region = "us-east-1";  // of the signature
   Credentials credentials = {"stator", "stator"};
-  int max_attempts = 10;  // in all, 1 or more
+  std::string ca_file = {};  // PEM certificates to trust over https; empty: the system's
+  int max_attempts = 10;     // in all, 1 or more
   std::chrono::milliseconds connect_timeout{3'000};
   std::chrono::milliseconds request_timeout{30'000};  // of one attempt
   std::chrono::milliseconds backoff_base{25};

@@ -92,6 +92,11 @@ std::string region_of(const Environment& environment, const Profile& profile) {
   return value_in(profile.config, "region");
 }
 
+std::string ca_bundle_of(const Environment& environment, const Profile& profile) {
+  std::string file = environment("AWS_CA_BUNDLE");
+  return file.empty() ? value_in(profile.config, "ca_bundle") : file;
+}
+
 Credentials keys_in(const Settings& settings) {
   return {.access_key_id = value_in(settings, "aws_access_key_id"),
           .secret_access_key = value_in(settings, "aws_secret_access_key"),
@@ -136,6 +141,7 @@ Result<AwsSettings> read_aws_settings(const Environment& environment) {
   STATOR_TRY(const Profile profile, read_profile(environment));
   AwsSettings settings{.endpoint = endpoint_of(environment, profile),
                        .region = region_of(environment, profile),
+                       .ca_bundle = ca_bundle_of(environment, profile),
                        .credentials = credentials_of(environment, profile)};
   if (!is_whole(settings.credentials)) settings.credentials_problem = problem_of(profile);
   return settings;

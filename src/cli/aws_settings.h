@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The AWS CLI's settings that apply to DynamoDB: endpoint, region and credentials, from the
+// The AWS CLI's settings that apply to DynamoDB: endpoint, region, credentials and certificates of
+// authorities, from the
 // environment and from the shared config and credentials files.
 //
 // Variables come first, then the profile (AWS_PROFILE, "default") in the credentials file, then the
@@ -20,6 +21,7 @@ namespace stator::cli {
 struct AwsSettings {  // empty: not set
   std::string endpoint;
   std::string region;
+  std::string ca_bundle;
   Credentials credentials = {};
   std::string credentials_problem = {};  // why there are none although the profile names a source
 };

@@ -52,7 +52,7 @@ TEST_F(AwsSettingsTest, AreEmptyWithoutVariablesAndFiles) {
 }
 
 TEST_F(AwsSettingsTest, PreferVariablesToFiles) {
-  write("config", "[default]\nregion = file\nendpoint_url = http://file\n");
+  write("config", "[default]\nregion = file\nca_bundle = file.pem\nendpoint_url = http://file\n");
   write("credentials", "[default]\naws_access_key_id = F\naws_secret_access_key = f\n");
   EXPECT_EQ(text(), "http://file file F f ");
   set("AWS_DEFAULT_REGION", "second");
@@ -64,6 +64,9 @@ TEST_F(AwsSettingsTest, PreferVariablesToFiles) {
   set("AWS_SECRET_ACCESS_KEY", "v");
   set("AWS_SESSION_TOKEN", "t");
   EXPECT_EQ(text(), "http://own first V v t");
+  EXPECT_EQ(read()->ca_bundle, "file.pem");
+  set("AWS_CA_BUNDLE", "variable.pem");
+  EXPECT_EQ(read()->ca_bundle, "variable.pem");
   set("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true");
   EXPECT_EQ(text(), " first V v t");
 }

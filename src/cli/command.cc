@@ -94,9 +94,7 @@ std::string one_line(std::string_view text) {
 }
 
 int report(const Error& error) {
-  Error shown = error;
-  if (error.code == Code::kUnavailable) shown.message += "; is the server running?";
-  complain(shown);
+  complain(error);
   return error.code == Code::kInvalidArgument ? kUsage : kFailure;
 }
 

@@ -58,6 +58,7 @@ Result<std::unique_ptr<Client>> open_client(const EndpointFlags& flags, Missing 
              HttpClient::open({.endpoint = endpoint,
                                .region = first_of(flags.region, aws.region, "us-east-1"),
                                .credentials = std::move(aws.credentials),
+                               .ca_file = std::move(aws.ca_bundle),
                                .max_attempts = kAttempts}));
   return std::make_unique<HttpClient>(std::move(client));
 }

@@ -30,6 +30,7 @@ struct ServeFlags {
   std::size_t memory_mb = 0;
   std::size_t cache_mb = 0;
   std::string credentials;
+  http::TlsFiles tls;
   std::vector<std::string> allowed_hosts;
   std::string buckets;
   std::string console_directory;
@@ -52,13 +53,13 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 
-// SIGHUP opens an access log again. Without one it ends the process, as when a terminal closes.
-sigset_t awaited_signals(bool reopens_log) {
+// SIGHUP reloads files. Without any it ends the process, as when a terminal closes.
+sigset_t awaited_signals(bool reloads) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
-  if (reopens_log) sigaddset(&signals, SIGHUP);
+  if (reloads) sigaddset(&signals, SIGHUP);
   return signals;
 }
 
@@ -75,6 +76,10 @@ void greet(const ServeFlags& flags, const server::Server& server) {
                 one_line(unknown ? flags.data : directory.lexically_normal().string()).c_str(),
                 flags.durability == "sync" ? "loss of power" : "the end of this process only");
   }
+  if (!flags.tls.client_ca.empty()) {
+    std::printf("clients need a certificate of %s\n",
+                one_line(flags.tls.client_ca.string()).c_str());
+  }
   if (flags.credentials.empty()) {
     std::puts("any access key and region are accepted, from this machine only");
   } else {
@@ -82,7 +87,7 @@ void greet(const ServeFlags& flags, const server::Server& server) {
   }
   std::printf("console: %s/console/\n", url.c_str());
   if (!flags.metrics.empty()) std::printf("metrics are on %s\n", server.metrics_url().c_str());
-  std::printf("try: %sstator tables%s\n",
+  std::printf("try: %s%sstator tables%s\n", flags.tls.certificate.empty() ? "" : "AWS_CA_BUNDLE=… ",
               flags.credentials.empty() ? "" : "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… ",
               url == kLocalEndpoint ? "" : (" --endpoint " + url).c_str());
   std::fflush(stdout);
@@ -121,9 +126,12 @@ int serve(const ServeFlags& flags) {
     options.credentials = std::move(*credentials);
   }
 
+  if (!flags.tls.certificate.empty()) options.tls = flags.tls;
+
   tune_allocator(options.memory_bytes);
   // Every thread started from here on leaves these signals to the sigwait below.
-  const sigset_t signals = awaited_signals(!flags.access_log.empty() && flags.access_log != "-");
+  const bool has_access_log = !flags.access_log.empty() && flags.access_log != "-";
+  const sigset_t signals = awaited_signals(has_access_log || options.tls);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
@@ -132,11 +140,7 @@ int serve(const ServeFlags& flags) {
   greet(flags, **server);
 
   int received = 0;
-  while (sigwait(&signals, &received) == 0 && received == SIGHUP) {
-    if (const auto reopened = (*server)->reopen_access_log(); !reopened) {
-      server::log_error(reopened.error().message);
-    }
-  }
+  while (sigwait(&signals, &received) == 0 && received == SIGHUP) (*server)->reload();
   // Whoever cannot wait for the requests under way may ask again.
   const sigset_t stop_signals = awaited_signals(false);
   pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
@@ -174,6 +178,25 @@ void add_monitoring_options(CLI::App& command, ServeFlags& flags) {
       ->type_name("text|json")
       ->check(CLI::IsMember({"text", "json"}).description(""))
       ->capture_default_str();
+}
+
+void add_tls_options(CLI::App& command, http::TlsFiles& files) {
+  auto* certificate =
+      command
+          .add_option(
+              "--tls-cert", files.certificate,
+              "Serve HTTPS with this certificate, followed by its chain, in PEM; read again "
+              "when it changes and on SIGHUP")
+          ->type_name("FILE");
+  auto* key = command.add_option("--tls-key", files.key, "The certificate's key, in PEM")
+                  ->type_name("FILE")
+                  ->needs(certificate);
+  certificate->needs(key);
+  command
+      .add_option("--tls-client-ca", files.client_ca,
+                  "Only accept clients with a certificate of these authorities, in PEM")
+      ->type_name("FILE")
+      ->needs(certificate);
 }
 
 }  // namespace
@@ -234,6 +257,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
                    "Only accept signatures of this file's access keys (in the form of AWS's "
                    "credentials file); without it any key is accepted, on loopback only")
       ->type_name("FILE");
+  add_tls_options(*command, flags->tls);
   command
       ->add_option("--allow-host", flags->allowed_hosts,
                    "Without --credentials, also serve requests whose Host or Origin has this name; "

@@ -80,6 +80,7 @@ class CurlTransport::Handle {
     set(CURLOPT_POST, 1L);
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+    if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
     set(CURLOPT_AWS_SIGV4, fmt::format("aws:amz:{}:dynamodb", options.region).c_str());
     set(CURLOPT_USERNAME, options.credentials.access_key_id.c_str());
     set(CURLOPT_PASSWORD, options.credentials.secret_access_key.c_str());
@@ -146,7 +147,8 @@ class CurlTransport::Handle {
     const bool again = begun_ > 1;
     const std::string message =
         fmt::format("no answer from {}: {}", options_.endpoint,
-                    again ? "the connection ended" : curl().easy_strerror(code));
+                    again ? "the connection ended" : curl().easy_strerror(code)) +
+        (code == CURLE_COULDNT_CONNECT ? "; is the server running?" : "");
     long sent_bytes = 0;  // of the last request on the wire; its head goes first
     curl().easy_getinfo(curl_, CURLINFO_REQUEST_SIZE, &sent_bytes);
     const bool sent = sent_bytes > 0 || again;
@@ -156,6 +158,15 @@ class CurlTransport::Handle {
       case CURLE_SSL_CONNECT_ERROR:
         // Where a request had begun, that was on a kept connection that this one was to replace.
         return {begun_ > 0 ? TransportFailure::kBroken : TransportFailure::kNotSent, message};
+      case CURLE_PEER_FAILED_VERIFICATION:
+        return {TransportFailure::kRefused,
+                fmt::format(
+                    "no authority in {} has signed the certificate of {}",
+                    options_.ca_file.empty() ? "this system's files" : "'" + options_.ca_file + "'",
+                    options_.endpoint)};
+      case CURLE_SSL_CACERT_BADFILE:
+        return {TransportFailure::kRefused,
+                fmt::format("cannot read certificates from '{}'", options_.ca_file)};
       case CURLE_OPERATION_TIMEDOUT:
         return {begun_ > 0 ? TransportFailure::kTimedOut : TransportFailure::kNotSent, message};
       case CURLE_WRITE_ERROR:

@@ -24,6 +24,7 @@ constexpr int kRequestsPerTurn = 32;  // of one connection, before others get th
 constexpr std::chrono::milliseconds kLingerMax{2'000};
 constexpr std::size_t kHeldUncounted = 8 << 10;      // bounded by the number of connections
 constexpr std::size_t kReceiveBytesMax = 256 << 10;  // at once, before others get theirs
+constexpr std::size_t kTlsRecordBytes = 16 << 10;
 constexpr std::size_t kBytesPerTimeout = 4UL << 20;  // of a response; slower readers are too slow
 
 // The handler's call that this thread is in. A response given within it need not go through the
@@ -72,11 +73,19 @@ void Connection::start() {
     peer_ = (peer.address().is_v6() ? "[" + address + "]" : address) + ":" +
             std::to_string(peer.port());
   }
+  try {
+    if (const Tls* tls = loop_->shared().options.tls.get()) {
+      tls_ = tls->accept(socket_.native_handle());
+    }
+  } catch (const std::exception&) {
+    return close();
+  }
   serve();
 }
 
 void Connection::close() {
   if (state_ == State::kClosed) return;
+  if (tls_ && state_ == State::kReceiving) tls_->end();
   state_ = State::kClosed;
   set_in_progress(false);
   hold(0, 0);
@@ -154,9 +163,12 @@ void Connection::receive() {
   }
   if (reader_.empty()) {
     if (loop_->stopping()) return close();
-    // Once: empty lines, which are no part of a request, gain no time.
-    if (awaiting_ != Awaiting::kRequest) deadline_ = loop_->now() + options.idle_timeout;
-    awaiting_ = Awaiting::kRequest;
+    if (tls_ && !tls_->is_established()) {
+      deadline_ = loop_->now() + options.request_timeout;
+      awaiting_ = Awaiting::kHandshake;
+    } else {
+      await_request();
+    }
   } else {
     if (awaiting_ != Awaiting::kRest) deadline_ = loop_->now() + options.request_timeout;
     awaiting_ = Awaiting::kRest;
@@ -164,6 +176,13 @@ void Connection::receive() {
     if (reader_.take_continue_wish() && !send_continue()) return close();
   }
   start_read();
+}
+
+// Sets the deadline once: empty lines, which are no part of a request, gain no time.
+void Connection::await_request() {
+  if (awaiting_ == Awaiting::kRequest) return;
+  awaiting_ = Awaiting::kRequest;
+  deadline_ = loop_->now() + loop_->shared().options.idle_timeout;
 }
 
 // Of a request whose body is large and not yet there.
@@ -188,10 +207,56 @@ void Connection::start_read() {
     return refuse(overloaded());
   }
   reading_ = true;
+  if (tls_ && !dropped) return read_tls(space);
   socket_.async_read_some(asio::buffer(space.data(), std::min(space.size(), kReceiveBytesMax)),
                           [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
                             self->on_received(error, count);
                           });
+}
+
+// Ends in on_received() as well, and never within this call.
+void Connection::read_tls(std::span<char> space) {
+  using Outcome = TlsSession::Outcome;
+  const auto step = tls_->read(space.first(std::min(space.size(), kReceiveBytesMax)));
+  if (step.outcome == Outcome::kNotTls) {
+    reading_ = false;
+    tls_.reset();
+    return refuse({.status = 400,
+                   .headers = {{"Content-Type", "text/plain"}},
+                   .body = "This port speaks HTTPS: use an https:// address.\n"});
+  }
+  if (step.outcome == Outcome::kWantRead || step.outcome == Outcome::kWantWrite) {
+    if (awaiting_ == Awaiting::kHandshake && tls_->is_established()) await_request();
+    const bool writes = step.outcome == Outcome::kWantWrite;
+    return socket_.async_wait(writes ? Socket::wait_write : Socket::wait_read,
+                              [self = shared_from_this(), space](const ErrorCode& error) {
+                                const bool reads = !error && self->state_ == State::kReceiving;
+                                reads ? self->read_tls(space) : self->on_received(error, 0);
+                              });
+  }
+  ErrorCode error;
+  if (step.outcome == Outcome::kEnded) error = asio::error::eof;
+  if (step.outcome == Outcome::kFailed) error = asio::error::connection_reset;
+  asio::post(loop_->context(), [self = shared_from_this(), error, bytes = step.bytes] {
+    self->on_received(error, bytes);
+  });
+}
+
+// As Socket::write_some(), of `bytes` and what follows them.
+std::size_t Connection::write_some(std::string_view bytes, std::string_view then,
+                                   ErrorCode& error) {
+  if (!tls_) {
+    return socket_.write_some(std::array{asio::buffer(bytes.data(), bytes.size()),
+                                         asio::buffer(then.data(), then.size())},
+                              error);
+  }
+  using Outcome = TlsSession::Outcome;
+  const auto step = tls_->write(bytes.empty() ? then : bytes);
+  if (step.outcome == Outcome::kDone) return step.bytes;
+  const bool waits = step.outcome == Outcome::kWantRead || step.outcome == Outcome::kWantWrite;
+  error = waits ? asio::error::would_block : asio::error::connection_reset;
+  send_wait_ = step.outcome == Outcome::kWantRead ? Socket::wait_read : Socket::wait_write;
+  return 0;
 }
 
 void Connection::on_received(const ErrorCode& error, std::size_t count) {
@@ -218,7 +283,7 @@ void Connection::on_received(const ErrorCode& error, std::size_t count) {
 bool Connection::send_continue() {
   constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   ErrorCode error;
-  return socket_.write_some(asio::buffer(kContinue), error) == kContinue.size();
+  return write_some(kContinue, {}, error) == kContinue.size();
 }
 
 // Answers what is not read as a request, and closes.
@@ -301,6 +366,10 @@ bool Connection::send(Response response, bool keep) {
     write_head(response, persistence, head_);
     body_ = head_only ? std::string() : std::move(response.body);
     const auto timeouts = static_cast<int64_t>(1 + body_.size() / kBytesPerTimeout);
+    if (tls_ && body_.size() <= kTlsRecordBytes) {  // in one record
+      head_ += body_;
+      body_.clear();
+    }
     deadline_ = loop_->now() + loop_->shared().options.request_timeout * timeouts;
     return continue_sending();
   } catch (const std::exception&) {
@@ -314,18 +383,15 @@ bool Connection::continue_sending() {
   while (sent_ < total) {
     const std::size_t of_head = std::min(sent_, head_.size());
     const std::size_t of_body = sent_ - of_head;
-    const std::array<asio::const_buffer, 2> rest = {
-        asio::buffer(head_.data() + of_head, head_.size() - of_head),
-        asio::buffer(body_.data() + of_body, body_.size() - of_body)};
     ErrorCode error;
-    sent_ += socket_.write_some(rest, error);
+    sent_ += write_some(std::string_view(head_).substr(of_head),
+                        std::string_view(body_).substr(of_body), error);
     if (error == asio::error::would_block) {
-      socket_.async_wait(Socket::wait_write,
-                         [self = shared_from_this()](const ErrorCode& wait_error) {
-                           if (self->state_ != State::kSending) return;
-                           if (wait_error) return self->close();
-                           if (self->continue_sending()) self->serve();
-                         });
+      socket_.async_wait(send_wait_, [self = shared_from_this()](const ErrorCode& wait_error) {
+        if (self->state_ != State::kSending) return;
+        if (wait_error) return self->close();
+        if (self->continue_sending()) self->serve();
+      });
       return false;
     }
     if (error) {
@@ -349,6 +415,7 @@ void Connection::finish_answer() {
   if (peer_ended_ || (!refused_ && reader_.empty())) return close();
   // Closing with bytes unread would reset the connection and could destroy the answer on its way:
   // end our side, and read until the peer has ended its own.
+  if (tls_) tls_->end();
   ErrorCode ignored;
   std::ignore = socket_.shutdown(Socket::shutdown_send, ignored);
   deadline_ = loop_->now() + std::min(kLingerMax, loop_->shared().options.request_timeout);

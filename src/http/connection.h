@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include "http/request_reader.h"
 #include "http/server.h"
 #include "http/side_threads.h"
+#include "http/tls.h"
 
 namespace stator::http {
 
@@ -123,7 +125,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close();
   // No request is under way, nor any byte of one. Of two, the one with the lower deadline has been
   // idle for longer.
-  bool is_idle() const { return state_ == State::kReceiving && awaiting_ == Awaiting::kRequest; }
+  bool is_idle() const {
+    return state_ == State::kReceiving &&
+           (awaiting_ == Awaiting::kRequest || awaiting_ == Awaiting::kHandshake);
+  }
   SteadyTime deadline() const { return deadline_; }
 
   std::size_t slot = 0;  // in the loop's list
@@ -131,14 +136,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   enum class State { kReceiving, kHandling, kSending, kLingering, kClosed };
   // What a connection that receives has been waiting for since its deadline was set.
-  enum class Awaiting { kNothing, kRequest, kRest };
+  enum class Awaiting { kNothing, kHandshake, kRequest, kRest };
 
   void serve();
   void set_in_progress(bool in_progress);
   bool hold(std::size_t bytes, std::size_t limit);
   void receive();
+  void await_request();
   std::optional<Response> refusal_of_head();
   void start_read();
+  void read_tls(std::span<char> space);
+  std::size_t write_some(std::string_view bytes, std::string_view then,
+                         boost::system::error_code& error);
   void on_received(const boost::system::error_code& error, std::size_t count);
   void refuse(Response response);
   void refuse(const std::function<Response()>& answer, int status);
@@ -152,6 +161,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   std::shared_ptr<Loop> loop_;  // first, so that it goes last
   Socket socket_;
+  std::unique_ptr<TlsSession> tls_;                   // null: plain
+  Socket::wait_type send_wait_ = Socket::wait_write;  // what sending waits for
   RequestReader reader_;
   std::string peer_;
   State state_ = State::kReceiving;

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <csignal>
 #include <exception>
 #include <string>
 #include <thread>
@@ -17,6 +18,19 @@
 namespace stator::http {
 namespace asio = boost::asio;
 using asio::ip::tcp;
+
+namespace {
+
+// In this thread: OpenSSL's writes to a socket whose peer is gone fail instead of ending the
+// process.
+void ignore_broken_pipes() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+}  // namespace
 
 struct Server::Impl {
   Impl() = default;
@@ -121,7 +135,10 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     impl->pause.emplace(impl->loops.front()->context());
     impl->accept();
     for (const auto& loop : impl->loops) {
-      impl->threads.emplace_back([loop] { loop->run(); });
+      impl->threads.emplace_back([loop] {
+        ignore_broken_pipes();
+        loop->run();
+      });
     }
     return std::unique_ptr<Server>(new Server(std::move(impl)));
   } catch (const std::exception& error) {

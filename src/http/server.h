@@ -23,6 +23,8 @@
 
 namespace stator::http {
 
+class Tls;
+
 using Header = std::pair<std::string_view, std::string_view>;
 
 struct Request {
@@ -68,6 +70,7 @@ struct ServerOptions {
   std::string address = "127.0.0.1";        // numeric, IPv4 or IPv6
   uint16_t port = 0;                        // 0: a free one
   int threads = 0;                          // event loops; 0: one a core
+  std::shared_ptr<const Tls> tls = {};      // null: plain HTTP
   std::size_t body_bytes_max = 16UL << 20;  // more is answered by `too_large`
   std::size_t header_bytes_max = 64UL << 10;
   // Past it the connections that have been idle longest are closed for new ones. If none is idle,

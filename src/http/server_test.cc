@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -15,14 +16,19 @@
 #include <thread>
 #include <vector>
 
+#include "http/tls.h"
 #include "support/raw_connection.h"
+#include "support/temp_dir.h"
+#include "support/tls_connection.h"
 
 namespace stator::http {
 namespace {
 
 using std::chrono::milliseconds;
+using test::Certificate;
 using test::RawAnswer;
 using test::RawConnection;
+using test::TlsConnection;
 using ::testing::HasSubstr;
 
 // Says back what it was sent: "METHOD TARGET BODY".
@@ -61,7 +67,48 @@ class Held {
   std::deque<std::pair<std::string, Respond>> held_;
 };
 
+// Whether the suite runs over TLS at the moment.
+bool over_tls = false;
+
+// TLS 1.2, in which nothing comes from the server unasked.
+const test::TlsClient kClient{.version_max = TLS1_2_VERSION};
+
+class Peer {
+ public:
+  explicit Peer(uint16_t port)
+      : connection_(over_tls ? std::make_unique<TlsConnection>(port, kClient)
+                             : std::make_unique<RawConnection>(port)) {}
+  bool connected() const { return connection_->connected(); }
+  int descriptor() const { return connection_->descriptor(); }
+  bool send(std::string_view bytes) { return connection_->send(bytes); }
+  void end_sending() { connection_->end_sending(); }
+  RawAnswer read_answer(bool head_only = false) { return connection_->read_answer(head_only); }
+  bool ended_by_peer() { return connection_->ended_by_peer(); }
+
+ private:
+  std::unique_ptr<RawConnection> connection_;
+};
+
+std::shared_ptr<Tls> make_tls() {
+  const test::TempDir directory;
+  const TlsFiles files{.certificate = directory.path() / "cert.pem",
+                       .key = directory.path() / "key.pem"};
+  Certificate("server").write(files.certificate, files.key);
+  auto tls = Tls::load(files);
+  EXPECT_TRUE(tls) << (tls ? "" : tls.error().message);
+  return tls ? std::move(*tls) : nullptr;
+}
+
+class HttpServer : public ::testing::TestWithParam<const char*> {
+ protected:
+  HttpServer() { over_tls = GetParam() == std::string_view("Tls"); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, HttpServer, ::testing::Values("Plain", "Tls"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
 std::unique_ptr<Server> start(Handler handler, ServerOptions options = {}) {
+  if (over_tls) options.tls = make_tls();
   auto server = Server::start(std::move(options), std::move(handler));
   EXPECT_TRUE(server) << (server ? "" : server.error().message);
   return server ? std::move(*server) : nullptr;
@@ -72,9 +119,9 @@ std::string post(std::string_view body, std::string_view more_headers = "") {
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
 }
 
-TEST(HttpServer, AnswersRequestAfterRequestOnOneConnection) {
+TEST_P(HttpServer, AnswersRequestAfterRequestOnOneConnection) {
   const auto server = start(echo);
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   for (const std::string body : {"one", "", "three"}) {
     ASSERT_TRUE(connection.send(post(body)));
     const RawAnswer answer = connection.read_answer();
@@ -85,9 +132,9 @@ TEST(HttpServer, AnswersRequestAfterRequestOnOneConnection) {
   }
 }
 
-TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
+TEST_P(HttpServer, AnswersPipelinedRequestsInOrder) {
   const auto server = start(echo);
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   std::string text;
   for (int i = 0; i < 200; ++i) text += post(std::to_string(i));
   std::thread sender([&] { EXPECT_TRUE(connection.send(text)); });
@@ -97,10 +144,10 @@ TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
   sender.join();
 }
 
-TEST(HttpServer, AnswersPipelinedRequestsInOrderFromAnotherThread) {
+TEST_P(HttpServer, AnswersPipelinedRequestsInOrderFromAnotherThread) {
   Held held;
   const auto server = start(held.handler());
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send(post("a") + post("b")));
   auto [first, respond_first] = held.take();
   EXPECT_EQ(first, "a");
@@ -113,18 +160,18 @@ TEST(HttpServer, AnswersPipelinedRequestsInOrderFromAnotherThread) {
   EXPECT_EQ(connection.read_answer().body, "B");
 }
 
-TEST(HttpServer, ReadsChunkedBodies) {
+TEST_P(HttpServer, ReadsChunkedBodies) {
   const auto server = start(echo);
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwi"));
   ASSERT_TRUE(connection.send("ki\r\n5\r\npedia\r\n0\r\n\r\n" + post("next")));
   EXPECT_EQ(connection.read_answer().body, "POST /c wikipedia");
   EXPECT_EQ(connection.read_answer().body, "POST /p next");
 }
 
-TEST(HttpServer, CarriesLargeBodiesBothWays) {
+TEST_P(HttpServer, CarriesLargeBodiesBothWays) {
   const auto server = start(echo);
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   const std::string body(9 << 20, 'x');
   std::thread sender([&] { EXPECT_TRUE(connection.send(post(body) + post("small"))); });
   EXPECT_EQ(connection.read_answer().body, "POST /p " + body);
@@ -132,37 +179,37 @@ TEST(HttpServer, CarriesLargeBodiesBothWays) {
   sender.join();
 }
 
-TEST(HttpServer, AnswersHeadWithoutABody) {
+TEST_P(HttpServer, AnswersHeadWithoutABody) {
   const auto server = start(echo);
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send("HEAD /h HTTP/1.1\r\n\r\n"));
   EXPECT_EQ(connection.read_answer(true).headers.at("content-length"), "8");
   ASSERT_TRUE(connection.send("GET /g HTTP/1.1\r\n\r\n"));
   EXPECT_EQ(connection.read_answer().body, "GET /g ");
 }
 
-TEST(HttpServer, ClosesWhereTheClientAsksForIt) {
+TEST_P(HttpServer, ClosesWhereTheClientAsksForIt) {
   const auto server = start(echo);
-  RawConnection closing(server->port());
+  Peer closing(server->port());
   ASSERT_TRUE(closing.send(post("x", "Connection: close\r\n")));
   EXPECT_EQ(closing.read_answer().headers.at("connection"), "close");
   EXPECT_TRUE(closing.ended_by_peer());
 
-  RawConnection old(server->port());
+  Peer old(server->port());
   ASSERT_TRUE(old.send("GET / HTTP/1.0\r\n\r\n"));
   EXPECT_EQ(old.read_answer().status, 200);
   EXPECT_TRUE(old.ended_by_peer());
 
-  RawConnection old_keeping(server->port());
+  Peer old_keeping(server->port());
   ASSERT_TRUE(old_keeping.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
   EXPECT_EQ(old_keeping.read_answer().headers.at("connection"), "keep-alive");
   ASSERT_TRUE(old_keeping.send("GET /2 HTTP/1.0\r\n\r\n"));
   EXPECT_EQ(old_keeping.read_answer().body, "GET /2 ");
 }
 
-TEST(HttpServer, AsksForABodyThatTheClientHoldsBack) {
+TEST_P(HttpServer, AsksForABodyThatTheClientHoldsBack) {
   const auto server = start(echo);
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(
       connection.send("POST /e HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"));
   EXPECT_EQ(connection.read_answer().status, 100);
@@ -170,11 +217,11 @@ TEST(HttpServer, AsksForABodyThatTheClientHoldsBack) {
   EXPECT_EQ(connection.read_answer().body, "POST /e body");
 }
 
-TEST(HttpServer, RefusesABodyOverTheLimitAndLetsTheAnswerArrive) {
+TEST_P(HttpServer, RefusesABodyOverTheLimitAndLetsTheAnswerArrive) {
   const auto server = start(echo, {.body_bytes_max = 1000, .too_large = [] {
                                      return Response{.status = 413, .body = "too large"};
                                    }});
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   // Much more than the sockets' buffers hold: the server must read on for the answer to survive.
   std::thread sender([&] { connection.send(post(std::string(20 << 20, 'x'))); });
   const RawAnswer answer = connection.read_answer();
@@ -182,15 +229,15 @@ TEST(HttpServer, RefusesABodyOverTheLimitAndLetsTheAnswerArrive) {
   EXPECT_EQ(answer.body, "too large");
   EXPECT_EQ(answer.headers.at("connection"), "close");
   sender.join();
-  RawConnection another(server->port());
+  Peer another(server->port());
   ASSERT_TRUE(another.send(post(std::string(1000, 'x'))));
   EXPECT_EQ(another.read_answer().status, 200);
 }
 
-TEST(HttpServer, RefusesWhatIsNoHttpAfterAnsweringWhatCameBefore) {
+TEST_P(HttpServer, RefusesWhatIsNoHttpAfterAnsweringWhatCameBefore) {
   const auto server =
       start(echo, {.malformed = [] { return Response{.status = 400, .body = "no HTTP"}; }});
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send(post("good") + "nonsense\r\n\r\n"));
   EXPECT_EQ(connection.read_answer().body, "POST /p good");
   const RawAnswer answer = connection.read_answer();
@@ -199,10 +246,10 @@ TEST(HttpServer, RefusesWhatIsNoHttpAfterAnsweringWhatCameBefore) {
   EXPECT_TRUE(connection.ended_by_peer());
 }
 
-TEST(HttpServer, AnswersAClientThatHasStoppedSending) {
+TEST_P(HttpServer, AnswersAClientThatHasStoppedSending) {
   Held held;
   const auto server = start(held.handler());
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send(post("last")));
   connection.end_sending();
   held.take().second({.body = "answer"});
@@ -210,73 +257,73 @@ TEST(HttpServer, AnswersAClientThatHasStoppedSending) {
   EXPECT_TRUE(connection.ended_by_peer());
 }
 
-TEST(HttpServer, TellsAClientThatBrokeOffInTheMiddleOfARequest) {
+TEST_P(HttpServer, TellsAClientThatBrokeOffInTheMiddleOfARequest) {
   const auto server = start(echo);
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf"));
   connection.end_sending();
   EXPECT_EQ(connection.read_answer().status, 400);
   EXPECT_TRUE(connection.ended_by_peer());
 }
 
-TEST(HttpServer, GivesUpOnARequestThatTakesTooLong) {
+TEST_P(HttpServer, GivesUpOnARequestThatTakesTooLong) {
   const auto server = start(echo, {.request_timeout = milliseconds(100)});
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nsl"));
   EXPECT_EQ(connection.read_answer().status, 408);
   EXPECT_TRUE(connection.ended_by_peer());
 }
 
-TEST(HttpServer, ClosesIdleConnectionsButNotThoseThatWaitForAnAnswer) {
+TEST_P(HttpServer, ClosesIdleConnectionsButNotThoseThatWaitForAnAnswer) {
   Held held;
   const auto server = start(held.handler(), {.idle_timeout = milliseconds(100)});
-  RawConnection waiting(server->port());
+  Peer waiting(server->port());
   ASSERT_TRUE(waiting.send(post("slow")));
   auto [body, respond] = held.take();
-  RawConnection idle(server->port());
+  Peer idle(server->port());
   EXPECT_TRUE(idle.ended_by_peer());
   respond({.body = "late"});
   EXPECT_EQ(waiting.read_answer().body, "late");
   EXPECT_TRUE(waiting.ended_by_peer());
 }
 
-TEST(HttpServer, GivesUpOnAClientThatDoesNotReadItsAnswer) {
+TEST_P(HttpServer, GivesUpOnAClientThatDoesNotReadItsAnswer) {
   const auto server = start(
       [](const Request& request, Respond respond) {
         respond({.body = std::string(request.body == "large" ? 64 << 20 : 1, 'x')});
       },
       {.connections_max = 1, .request_timeout = milliseconds(200)});
-  RawConnection unread(server->port());
+  Peer unread(server->port());
   ASSERT_TRUE(unread.send(post("large")));
   int status = 0;  // the only place is taken until the server gives up
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (status != 200 && std::chrono::steady_clock::now() < limit) {
-    RawConnection other(server->port());
+    Peer other(server->port());
     other.send(post("small"));
     status = other.read_answer().status;
   }
   EXPECT_EQ(status, 200);
 }
 
-TEST(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
+TEST_P(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
   constexpr std::size_t kHalf = 300 << 10;  // of a request, received
   const auto server = start(echo, {.held_bytes_max = 4 << 20, .overloaded = [] {
                                      return Response{.status = 503, .body = "later"};
                                    }});
   const std::string request = post(std::string(2 * kHalf, 'x'));
-  std::vector<RawConnection> senders;
+  std::deque<Peer> senders;
   std::size_t refused = 0;
   for (int i = 0; i < 8; ++i) {
-    RawConnection& sender = senders.emplace_back(server->port());
+    Peer& sender = senders.emplace_back(server->port());
     ASSERT_TRUE(sender.send(std::string_view(request).substr(0, kHalf)));
   }
   // Eight halves are more than may be held: one is refused before the others go on.
   std::vector<pollfd> polled;
-  for (const RawConnection& sender : senders) polled.push_back({sender.descriptor(), POLLIN, 0});
+  for (const Peer& sender : senders) polled.push_back({sender.descriptor(), POLLIN, 0});
   ASSERT_GT(poll(polled.data(), polled.size(), 30'000), 0);
-  for (RawConnection& sender : senders) sender.send(std::string_view(request).substr(kHalf));
+  for (Peer& sender : senders) sender.send(std::string_view(request).substr(kHalf));
   std::size_t answered = 0;
-  for (RawConnection& sender : senders) {
+  for (Peer& sender : senders) {
     const RawAnswer answer = sender.read_answer();
     refused += answer.status == 503 && answer.body == "later" ? 1 : 0;
     answered += answer.status == 200 ? 1 : 0;
@@ -286,56 +333,56 @@ TEST(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
   EXPECT_GT(answered, 0U);
   // What was held is free again.
   for (int i = 0; i < 4; ++i) {
-    RawConnection another(server->port());
+    Peer another(server->port());
     ASSERT_TRUE(another.send(request));
     EXPECT_EQ(another.read_answer().status, 200);
   }
 }
 
-TEST(HttpServer, RefusesResponsesThatItCannotHold) {
+TEST_P(HttpServer, RefusesResponsesThatItCannotHold) {
   constexpr std::size_t kAnswer = 32 << 20;  // more than the sockets' buffers take
   const auto server = start(
       [](const Request& request, Respond respond) {
         respond({.body = std::string(request.body == "large" ? kAnswer : 1, 'x')});
       },
       {.held_bytes_max = 2 * kAnswer + (1 << 20)});
-  std::vector<RawConnection> unread;
+  std::deque<Peer> unread;
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(unread.emplace_back(server->port()).send(post("large")));
   }
   // Each response has begun before the first one is read, which would make room.
-  for (const RawConnection& connection : unread) {
+  for (const Peer& connection : unread) {
     pollfd readable{connection.descriptor(), POLLIN, 0};
     ASSERT_EQ(poll(&readable, 1, 60'000), 1);
   }
   std::size_t whole = 0;
   std::size_t refused = 0;
-  for (RawConnection& connection : unread) {
+  for (Peer& connection : unread) {
     const RawAnswer answer = connection.read_answer();
     whole += answer.body.size() == kAnswer ? 1 : 0;
     refused += answer.status == 503 ? 1 : 0;
   }
   EXPECT_EQ(whole, 2U);
   EXPECT_EQ(refused, 1U);
-  RawConnection another(server->port());
+  Peer another(server->port());
   ASSERT_TRUE(another.send(post("large")));
   EXPECT_EQ(another.read_answer().body.size(), kAnswer);
 }
 
-TEST(HttpServer, AnswersServerErrorWhereAnAnswerIsDropped) {
+TEST_P(HttpServer, AnswersServerErrorWhereAnAnswerIsDropped) {
   const auto server = start([](const Request& request, Respond respond) {
     if (request.target == "/elsewhere") std::thread([dropped = std::move(respond)] {}).join();
   });
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send("GET /here HTTP/1.1\r\n\r\nGET /elsewhere HTTP/1.1\r\n\r\n"));
   EXPECT_EQ(connection.read_answer().status, 500);
   EXPECT_EQ(connection.read_answer().status, 500);
 }
 
-TEST(HttpServer, AnswersManyConnectionsAtOnce) {
+TEST_P(HttpServer, AnswersManyConnectionsAtOnce) {
   Held held;
   const auto server = start(held.handler());
-  std::vector<RawConnection> connections;
+  std::deque<Peer> connections;
   for (int i = 0; i < 300; ++i) {
     connections.emplace_back(server->port());
     ASSERT_TRUE(connections.back().send(post(std::to_string(i))));
@@ -349,7 +396,7 @@ TEST(HttpServer, AnswersManyConnectionsAtOnce) {
   }
 }
 
-TEST(HttpServer, AnswersConcurrentLoadFromOtherThreadsAndItsOwn) {
+TEST_P(HttpServer, AnswersConcurrentLoadFromOtherThreadsAndItsOwn) {
   Held held;
   std::atomic<bool> done = false;
   const Handler later = held.handler();
@@ -370,7 +417,7 @@ TEST(HttpServer, AnswersConcurrentLoadFromOtherThreadsAndItsOwn) {
   clients.reserve(8);
   for (int c = 0; c < 8; ++c) {
     clients.emplace_back([&, c] {
-      RawConnection connection(server->port());
+      Peer connection(server->port());
       for (int i = 0; i < 300; ++i) {
         const std::string body = std::to_string(c) + "-" + std::to_string(i);
         if (!connection.send(post(body))) return;
@@ -380,33 +427,33 @@ TEST(HttpServer, AnswersConcurrentLoadFromOtherThreadsAndItsOwn) {
   }
   for (std::thread& client : clients) client.join();
   done = true;
-  RawConnection last(server->port());
+  Peer last(server->port());
   ASSERT_TRUE(last.send(post("0")));
   EXPECT_EQ(last.read_answer().status, 200);
   answerer.join();
   EXPECT_EQ(good, 8 * 300);
 }
 
-TEST(HttpServer, ClosesNewConnectionsBeyondTheLimitIfAllAreBusy) {
+TEST_P(HttpServer, ClosesNewConnectionsBeyondTheLimitIfAllAreBusy) {
   Held held;
   const auto server = start(held.handler(), {.connections_max = 1});
-  RawConnection first(server->port());
+  Peer first(server->port());
   ASSERT_TRUE(first.send(post("in")));
   auto [body, respond] = held.take();
-  RawConnection second(server->port());
+  Peer second(server->port());
   EXPECT_TRUE(second.ended_by_peer());
   respond({.body = "out"});
   EXPECT_EQ(first.read_answer().body, "out");
 }
 
-TEST(HttpServer, ClosesTheLongestIdleConnectionForANewOne) {
+TEST_P(HttpServer, ClosesTheLongestIdleConnectionForANewOne) {
   const auto server = start(echo, {.threads = 1, .connections_max = 2});
-  RawConnection idle(server->port());
+  Peer idle(server->port());
   ASSERT_TRUE(idle.send(post("first")));
   EXPECT_EQ(idle.read_answer().status, 200);
-  RawConnection busy(server->port());
+  Peer busy(server->port());
   ASSERT_TRUE(busy.send("POST /p HTTP/1.1\r\nContent-Length: 5\r\n\r\nha"));
-  RawConnection another(server->port());
+  Peer another(server->port());
   ASSERT_TRUE(another.send(post("new")));
   EXPECT_EQ(another.read_answer().body, "POST /p new");
   EXPECT_TRUE(idle.ended_by_peer());
@@ -414,9 +461,9 @@ TEST(HttpServer, ClosesTheLongestIdleConnectionForANewOne) {
   EXPECT_EQ(busy.read_answer().body, "POST /p halve");
 }
 
-TEST(HttpServer, EndsConnectionsThatSendEmptyLinesOnly) {
+TEST_P(HttpServer, EndsConnectionsThatSendEmptyLinesOnly) {
   const auto server = start(echo, {.idle_timeout = milliseconds(200)});
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   pollfd ended{.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
   int rounds = 0;
   while (poll(&ended, 1, 20) == 0 && connection.send("\n") && ++rounds < 1'500) {
@@ -424,7 +471,7 @@ TEST(HttpServer, EndsConnectionsThatSendEmptyLinesOnly) {
   EXPECT_LT(rounds, 1'500) << "half a minute";
 }
 
-TEST(HttpServer, RefusesALargeBodyByItsHeaders) {
+TEST_P(HttpServer, RefusesALargeBodyByItsHeaders) {
   std::atomic<int> handled = 0;
   const auto server = start(
       [&](const Request& request, Respond respond) {
@@ -435,31 +482,31 @@ TEST(HttpServer, RefusesALargeBodyByItsHeaders) {
         if (head.target == "/p") return Response{.status = 403, .body = "not you"};
         return std::nullopt;
       }});
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST /p HTTP/1.1\r\nContent-Length: 1000000\r\n\r\nx"));
   const RawAnswer answer = connection.read_answer();
   EXPECT_EQ(answer.status, 403);
   EXPECT_EQ(answer.body, "not you");
   EXPECT_EQ(answer.headers.at("connection"), "close");
-  RawConnection waits(server->port());
+  Peer waits(server->port());
   ASSERT_TRUE(
       waits.send("POST /p HTTP/1.1\r\nExpect: 100-continue\r\n"
                  "Content-Length: 1000000\r\n\r\n"));
   EXPECT_EQ(waits.read_answer().status, 403) << "not asked for the body first";
   EXPECT_EQ(handled, 0);
-  RawConnection small(server->port());
+  Peer small(server->port());
   ASSERT_TRUE(small.send(post("small")));
   EXPECT_EQ(small.read_answer().status, 200) << "left to the handler";
 }
 
-TEST(HttpServer, RefusesABodyThatThereIsNoRoomForByItsHeaders) {
+TEST_P(HttpServer, RefusesABodyThatThereIsNoRoomForByItsHeaders) {
   const auto server = start(echo, {.held_bytes_max = 1 << 20});
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST /p HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"));
   EXPECT_EQ(connection.read_answer().status, 503);
 }
 
-TEST(HttpServer, HandlesRequestsThatNeedMemoryBesideTheLoops) {
+TEST_P(HttpServer, HandlesRequestsThatNeedMemoryBesideTheLoops) {
   std::mutex mutex;
   std::set<std::thread::id> loops;
   std::set<std::thread::id> sides;
@@ -475,7 +522,7 @@ TEST(HttpServer, HandlesRequestsThatNeedMemoryBesideTheLoops) {
        .held_bytes_max = 1000,
        .aside = [](const Request& request) { return request.body.ends_with("large"); },
        .demand = [](const Request& request) { return request.body == "large" ? 600UL : 1001UL; }});
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(connection.send(post("large") + post("too large") + post("small")));
     EXPECT_EQ(connection.read_answer().body, "POST /p large");
@@ -487,10 +534,10 @@ TEST(HttpServer, HandlesRequestsThatNeedMemoryBesideTheLoops) {
   EXPECT_FALSE(sides.contains(*loops.begin()));
 }
 
-TEST(HttpServer, MakesResponsesOnTheLoop) {
+TEST_P(HttpServer, MakesResponsesOnTheLoop) {
   Held held;
   const auto server = start(held.handler());
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send(post("later")));
   const auto here = std::this_thread::get_id();
   std::atomic<bool> elsewhere = false;
@@ -506,14 +553,14 @@ TEST(HttpServer, MakesResponsesOnTheLoop) {
   EXPECT_TRUE(elsewhere);
 }
 
-TEST(HttpServer, CountsConnectionsAndRequestsInProgress) {
+TEST_P(HttpServer, CountsConnectionsAndRequestsInProgress) {
   Held held;
   const auto server = start(held.handler(), {.connections_max = 100, .held_bytes_max = 1 << 20});
   EXPECT_EQ(server->stats().connections, 0U);
   EXPECT_EQ(server->stats().connections_max, 100U);
-  RawConnection first(server->port());
-  RawConnection second(server->port());
-  for (RawConnection* connection : {&first, &second}) {
+  Peer first(server->port());
+  Peer second(server->port());
+  for (Peer* connection : {&first, &second}) {
     ASSERT_TRUE(connection->send(post(std::string(100'000, 'b'))));
   }
   auto [one, respond_one] = held.take();
@@ -533,11 +580,11 @@ TEST(HttpServer, CountsConnectionsAndRequestsInProgress) {
   EXPECT_EQ(server->stats().held_bytes, 0U);
 }
 
-TEST(HttpServer, StopLetsRequestsUnderWayFinish) {
+TEST_P(HttpServer, StopLetsRequestsUnderWayFinish) {
   Held held;
   const auto server = start(held.handler());
-  RawConnection idle(server->port());
-  RawConnection busy(server->port());
+  Peer idle(server->port());
+  Peer busy(server->port());
   ASSERT_TRUE(busy.send(post("under way")));
   auto [body, respond] = held.take();
   std::thread stopper([&] { server->stop(); });
@@ -548,27 +595,27 @@ TEST(HttpServer, StopLetsRequestsUnderWayFinish) {
   EXPECT_EQ(answer.headers.at("connection"), "close");
   EXPECT_TRUE(busy.ended_by_peer());
   stopper.join();
-  EXPECT_FALSE(RawConnection(server->port()).connected());
+  EXPECT_FALSE(Peer(server->port()).connected());
 }
 
-TEST(HttpServer, StopClosesWhatDoesNotFinishAndDropsLateAnswers) {
+TEST_P(HttpServer, StopClosesWhatDoesNotFinishAndDropsLateAnswers) {
   Held held;
   auto server = start(held.handler(), {.stop_timeout = milliseconds(50)});
-  RawConnection connection(server->port());
+  Peer connection(server->port());
   ASSERT_TRUE(connection.send(post("stuck")));
   auto [body, respond] = held.take();
   server->stop();
   EXPECT_TRUE(connection.ended_by_peer());
   respond({.body = "too late"});
   auto second = start(held.handler(), {.stop_timeout = milliseconds(50)});
-  RawConnection other(second->port());
+  Peer other(second->port());
   ASSERT_TRUE(other.send(post("stuck too")));
   auto [other_body, other_respond] = held.take();
   second.reset();
   other_respond({.body = "after the server is gone"});
 }
 
-TEST(HttpServer, SaysWhatIsWrongWithItsAddress) {
+TEST_P(HttpServer, SaysWhatIsWrongWithItsAddress) {
   const auto server = start(echo);
   const auto busy = Server::start({.port = server->port()}, echo);
   ASSERT_FALSE(busy);

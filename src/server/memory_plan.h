@@ -16,16 +16,20 @@ struct MemoryPlan {
   std::size_t connections_max = 0;
 };
 
-constexpr MemoryPlan plan_memory(uint64_t memory_bytes) {
+// Of a connection with its buffer, before large requests.
+constexpr uint64_t kConnectionBytes = 8UL << 10;
+constexpr uint64_t kTlsConnectionBytes = 48UL << 10;
+
+constexpr MemoryPlan plan_memory(uint64_t memory_bytes,
+                                 uint64_t connection_bytes = kConnectionBytes) {
   constexpr uint64_t kMegabyte = 1UL << 20;
-  constexpr uint64_t kConnectionBytes = 8UL << 10;  // with its buffer, before large requests
   const uint64_t sixteenth = std::clamp(memory_bytes / 16, 4 * kMegabyte, 64 * kMegabyte);
   return {
       .cache_bytes = std::clamp(memory_bytes / 8, 8 * kMegabyte, 8192 * kMegabyte),
       .write_buffer_bytes = sixteenth,
       .queue_bytes_max = sixteenth,
       .held_bytes_max = std::clamp(memory_bytes / 8 * 3, 16 * kMegabyte, 1024 * kMegabyte),
-      .connections_max = std::clamp<uint64_t>(memory_bytes / 16 / kConnectionBytes, 64, 20'000)};
+      .connections_max = std::clamp<uint64_t>(memory_bytes / 16 / connection_bytes, 64, 20'000)};
 }
 
 }  // namespace stator::server

@@ -15,6 +15,7 @@
 #include "http/server.h"
 #include "server/control_socket.h"
 #include "server/dynamodb_service.h"
+#include "server/file_watch.h"
 #include "server/line_writer.h"
 #include "server/log.h"
 #include "server/memory_plan.h"
@@ -38,11 +39,16 @@ struct Server::Impl {
   std::unique_ptr<Engine> engine = {};
   std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
+  std::shared_ptr<http::Tls> tls = {};
   std::unique_ptr<http::Server> http = {};
   std::atomic<const http::Server*> http_for_metrics = nullptr;  // once it has started
   std::unique_ptr<http::Server> monitoring = {};
   std::unique_ptr<ControlSocket> control = {};
+  FileWatch watch = {};
 
+  std::string url(const ListenAddress& at) const {
+    return (tls ? "https://" : "http://") + at.to_string();
+  }
   std::string metrics_text() const {
     const http::Server* running = http_for_metrics;
     return metrics_page({.requests = *metrics,
@@ -55,10 +61,13 @@ struct Server::Impl {
                                               (slow_log ? slow_log->dropped() : 0)});
   }
   Result<void> open_logs(const ServerOptions& options);
+  Result<void> load_tls(const http::TlsFiles& files);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
 };
 
 namespace {
+
+constexpr std::chrono::seconds kFileWatchInterval{2};
 
 Result<std::unique_ptr<Store>> open_store(const ServerOptions& options, const MemoryPlan& memory) {
   if (!options.data) return make_memory_store();
@@ -94,9 +103,20 @@ Result<void> Server::Impl::open_logs(const ServerOptions& options) {
   return {};
 }
 
+Result<void> Server::Impl::load_tls(const http::TlsFiles& files) {
+  STATOR_TRY(tls, http::Tls::load(files));
+  watch.add([files] { return std::vector{files.certificate, files.key, files.client_ca}; },
+            [this] {
+              if (const auto reloaded = tls->reload(); !reloaded) {
+                log_error("TLS goes on as before: " + reloaded.error().message);
+              }
+            });
+  return {};
+}
+
 // A listener of its own, with bounds of its own: it answers when the other one is overloaded.
 Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifies_signatures) {
-  http::ServerOptions options{.address = at.host, .port = at.port, .threads = 1};
+  http::ServerOptions options{.address = at.host, .port = at.port, .threads = 1, .tls = tls};
   options.body_bytes_max = 0;
   options.header_bytes_max = 16UL << 10;
   options.connections_max = 64;
@@ -121,7 +141,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
             "--credentials FILE, or listen on 127.0.0.1 or [::1]");
   }
   const MemoryPlan memory =
-      plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes());
+      plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes(),
+                  options.tls ? kTlsConnectionBytes : kConnectionBytes);
   STATOR_TRY(auto store, open_store(options, memory));
   auto impl = std::make_unique<Impl>();
   impl->address = options.listen;
@@ -141,6 +162,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
       RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()},
       console::Console(options.console_directory));
   impl->service->serve_metrics([state = impl.get()] { return state->metrics_text(); });
+  if (options.tls) STATOR_CHECK_OK(impl->load_tls(*options.tls));
   // First, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
     STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, options.credentials.has_value()));
@@ -148,6 +170,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
                                    .threads = options.threads,
+                                   .tls = impl->tls,
                                    .body_bytes_max = kBodyBytesMax,
                                    .held_bytes_max = memory.held_bytes_max,
                                    .idle_timeout = options.idle_timeout,
@@ -185,6 +208,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
         });
     if (control) impl->control = std::move(*control);
   }
+  impl->watch.start(kFileWatchInterval);
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -195,15 +219,20 @@ Server::~Server() {
 }
 
 std::string Server::url() const {
-  return "http://" + impl_->address.to_string();
+  return impl_->url(impl_->address);
 }
 
-Result<void> Server::reopen_access_log() {
-  return impl_->access_log ? impl_->access_log->reopen() : Result<void>();
+void Server::reload() {
+  if (impl_->access_log) {
+    if (const auto reopened = impl_->access_log->reopen(); !reopened) {
+      log_error(reopened.error().message);
+    }
+  }
+  impl_->watch.check();
 }
 
 std::string Server::metrics_url() const {
-  return impl_->monitoring ? "http://" + impl_->metrics_address.to_string() + "/metrics" : "";
+  return impl_->monitoring ? impl_->url(impl_->metrics_address) + "/metrics" : "";
 }
 
 uint16_t Server::port() const {

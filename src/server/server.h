@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "http/tls.h"
 #include "server/credentials.h"
 #include "server/listen_address.h"
 #include "server/log.h"
@@ -35,6 +36,8 @@ struct ServerOptions {
   std::chrono::milliseconds sweep_interval{1000};     // see EngineOptions
   // Whose signatures are accepted. Absent: anybody's, on loopback only.
   std::optional<Credentials> credentials = {};
+  // HTTPS instead of HTTP, on both addresses. The files are read again when they change.
+  std::optional<http::TlsFiles> tls = {};
   // Where the metrics and the health checks are served too. Absent: not there.
   std::optional<ListenAddress> metrics = {};
   std::size_t metrics_tables = 100;  // that have metrics of their own
@@ -59,8 +62,9 @@ class Server {
   std::string metrics_url() const;  // empty without ServerOptions::metrics
   std::string url() const;          // "http://127.0.0.1:8000"
   uint16_t port() const;
-  // Opens the access log again by its name. kIo if it cannot be opened: the old one is kept.
-  Result<void> reopen_access_log();
+  // Opens the access log again by its name, and looks at once whether other files have changed.
+  // What cannot be used is logged, and the old one is kept.
+  void reload();
   // From now on reports that it is not ready, and refuses new operations with ServiceUnavailable.
   // Returns after `at_least`, when no request is in progress or 5 seconds later. New connections
   // are still accepted, for health checks.

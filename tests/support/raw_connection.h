@@ -45,7 +45,7 @@ class RawConnection {
         connected_(other.connected_),
         received_(std::move(other.received_)) {}
   RawConnection& operator=(RawConnection&&) = delete;
-  ~RawConnection() {
+  virtual ~RawConnection() {
     if (socket_ >= 0) ::close(socket_);
   }
 
@@ -55,13 +55,13 @@ class RawConnection {
   // False where the other side has gone.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t count = send_some(bytes);
       if (count <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
     return true;
   }
-  void end_sending() { ::shutdown(socket_, SHUT_WR); }
+  virtual void end_sending() { ::shutdown(socket_, SHUT_WR); }
 
   // The next answer; `head_only` for answers to HEAD.
   RawAnswer read_answer(bool head_only = false) {
@@ -99,14 +99,23 @@ class RawConnection {
   bool ended_by_peer() {
     if (!received_.empty()) return false;
     char byte = 0;
-    const ssize_t count = ::recvfrom(socket_, &byte, 1, 0, nullptr, nullptr);
+    const ssize_t count = receive_some(&byte, 1);
     return count == 0 || (count < 0 && errno == ECONNRESET);
+  }
+
+ protected:
+  // As send() and recv().
+  virtual ssize_t send_some(std::string_view bytes) {
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  virtual ssize_t receive_some(char* buffer, std::size_t size) {
+    return ::recvfrom(socket_, buffer, size, 0, nullptr, nullptr);
   }
 
  private:
   bool receive() {
     char buffer[16384];
-    const ssize_t count = ::recvfrom(socket_, buffer, sizeof buffer, 0, nullptr, nullptr);
+    const ssize_t count = receive_some(buffer, sizeof buffer);
     if (count <= 0) return false;
     received_.append(buffer, static_cast<std::size_t>(count));
     return true;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator serve over HTTPS, as the program's own commands and operators meet it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/stator_program.h"
+#include "support/temp_dir.h"
+#include "support/tls_connection.h"
+
+namespace stator::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ServeTls : public ::testing::Test {
+ protected:
+  ServeTls() { Certificate("first").write(certificate_, key_); }
+
+  std::vector<std::string> flags() const {
+    return {"serve",       "--memory",   "--listen",   "127.0.0.1:0", "--metrics",
+            "127.0.0.1:0", "--tls-cert", certificate_, "--tls-key",   key_};
+  }
+  static std::string name_at(uint16_t port) { return TlsConnection(port, {}).peer_name(); }
+  static bool becomes(uint16_t port, const std::string& name) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (name_at(port) != name && std::chrono::steady_clock::now() < limit) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return name_at(port) == name;
+  }
+
+  TempDir directory_;
+  std::string certificate_ = directory_.path() / "cert.pem";
+  std::string key_ = directory_.path() / "key.pem";
+};
+
+TEST_F(ServeTls, ServesCommandsThatTrustItsCertificate) {
+  Process server(stator_command(flags()));
+  const std::string line = server.read_line();
+  ASSERT_THAT(line, StartsWith("listening on https://127.0.0.1:"));
+  const std::string url = line.substr(line.find("https"));
+  unsetenv("AWS_CA_BUNDLE");
+  const Ran refused = run_stator({"tables", "--endpoint", url});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("no authority in this system's files has signed the "));
+  setenv("AWS_CA_BUNDLE", certificate_.c_str(), 1);
+  EXPECT_EQ(run_stator({"toggle", "save", "--endpoint", url, "lamp", "on"}).err, "");
+  const Ran tables = run_stator({"tables", "--endpoint", url});
+  unsetenv("AWS_CA_BUNDLE");
+  EXPECT_THAT(tables.out, HasSubstr("Toggles"));
+}
+
+TEST_F(ServeTls, TakesANewPairAtASignalAndWithoutOneAndKeepsTheOldUntilItIsWhole) {
+  Process server(stator_command(flags()));
+  const uint16_t port = port_in(server.read_line());
+  std::string metrics;
+  while (!metrics.starts_with("metrics are on ")) metrics = server.read_line();
+  const uint16_t metrics_port = port_in(metrics.substr(0, metrics.rfind('/')));
+  const std::string new_key = directory_.path() / "new.pem";
+  Certificate("second").write(certificate_, new_key);
+  server.send_signal(SIGHUP);
+  EXPECT_EQ(name_at(port), "first");
+  std::filesystem::rename(new_key, key_);
+  server.send_signal(SIGHUP);
+  EXPECT_TRUE(becomes(port, "second"));
+  EXPECT_TRUE(becomes(metrics_port, "second"));
+  Certificate("third").write(certificate_, key_);
+  EXPECT_TRUE(becomes(port, "third"));
+  server.send_signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0);
+  EXPECT_THAT(server.err(), HasSubstr("TLS goes on as before: key '" + key_ +
+                                      "' is not that of certificate '" + certificate_ + "'"));
+}
+
+TEST_F(ServeTls, RefusesHalfOfAPairAndFilesThatItCannotUse) {
+  expect_refusal({"serve", "--memory", "--tls-cert", certificate_}, 2, "--tls-key");
+  expect_refusal({"serve", "--memory", "--tls-key", key_}, 2, "--tls-cert");
+  expect_refusal({"serve", "--memory", "--tls-client-ca", certificate_}, 2, "--tls-cert");
+  expect_refusal({"serve", "--memory", "--tls-cert", "/nowhere", "--tls-key", key_}, 1,
+                 "certificate '/nowhere'");
+}
+
+}  // namespace
+}  // namespace stator::test
