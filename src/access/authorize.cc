@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "api/document.h"
 #include "base/check.h"
 #include "engine/engine_impl.h"
 
@@ -25,14 +26,40 @@ const policy::Policy& identity_policy(const Access& access) {
   return access.policy ? *access.policy : all_rights();
 }
 
+// A document that cannot be read is the engine's to refuse.
+Result<void> check_keeps_access(const Access& access, const policy::Context& context,
+                                const std::string& document) {
+  const auto changed = policy::Policy::parse(document, policy::PolicyKind::kResource);
+  if (!changed) return {};
+  const std::array<const policy::Policy*, 2> policies = {&identity_policy(access), &*changed};
+  if (policy::evaluate(policies, context).decision != policy::Decision::kDenied) return {};
+  return fail(Code::kValidation,
+              "The policy denies you to change it later; to confirm, set "
+              "ConfirmRemoveSelfResourceAccess to true");
+}
+
 }  // namespace
 
 bool has_resource_policies(Engine& engine) {
   return engine.impl().resource_policies.any();
 }
 
-std::string user_arn(std::string_view account, std::string_view username) {
-  return std::string("arn:aws:iam::").append(account).append(":user/").append(username);
+policy::Caller caller_of(Engine& engine, std::string_view username) {
+  const EngineOptions& options = engine.impl().options;
+  policy::Caller caller{.account = options.account, .username = std::string(username)};
+  caller.arn.append("arn:aws:iam::").append(options.account).append(":user/").append(username);
+  caller.region = options.region;
+  return caller;
+}
+
+Result<void> authorize(const Access& access, Engine& engine, std::string_view operation,
+                       const Item& request) {
+  return authorize_with(access, engine, [&](Needs& needs) -> Result<void> {
+    STATOR_CHECK_OK(gather(needs, operation, request));
+    if (operation != "PutResourcePolicy") return {};
+    if (boolean_of(request, "ConfirmRemoveSelfResourceAccess")) return {};
+    return check_keeps_access(access, needs.all().front().context, text_of(request, "Policy"));
+  });
 }
 
 policy::KeySet wanted_keys(const Access& access, const AccessView& view) {

@@ -27,8 +27,8 @@ struct Access {
 // Whether resource policies can matter to a caller with all rights.
 bool has_resource_policies(Engine& engine);
 
-// The ARN of a user.
-std::string user_arn(std::string_view account, std::string_view username);
+// A user of the engine's account. The rest is for who knows the request.
+policy::Caller caller_of(Engine& engine, std::string_view username);
 
 // The first need that is denied fails with kAccessDenied.
 Result<void> decide(const Access& access, const Needs& needs);
@@ -52,11 +52,9 @@ template <class Request>
 Result<void> authorize(const Access& access, Engine& engine, const Request& request) {
   return authorize_with(access, engine, [&](Needs& needs) { return gather(needs, request); });
 }
-// Of an administrative operation.
-inline Result<void> authorize(const Access& access, Engine& engine, std::string_view operation,
-                              const Item& request) {
-  return authorize_with(access, engine,
-                        [&](Needs& needs) { return gather(needs, operation, request); });
-}
+// Of an administrative operation. kValidation also for a resource policy that would keep the caller
+// from changing it, unless the request confirms that.
+Result<void> authorize(const Access& access, Engine& engine, std::string_view operation,
+                       const Item& request);
 
 }  // namespace stator::access
