@@ -175,7 +175,25 @@ TEST_F(ServerAccess, RequestsOverALimitAreThrottledAndCounted) {
       static_cast<uint16_t>(std::stoi(url.substr(colon + 1, url.find('/', colon) - colon - 1))));
   connection.send(get("/metrics"));
   EXPECT_THAT(connection.read_answer().body,
-              HasSubstr(R"(stator_throttled_requests_total{operation="ListTables"} 1)"));
+              HasSubstr(R"(stator_errors_total{operation="ListTables",kind="throttle",)"
+                        R"(error="ThrottlingException"} 1)"));
+}
+
+TEST_F(ServerAccess, RequestsInTurnAreNotConcurrent) {
+  write("keys", profile("ann", "concurrent_requests = 1"));
+  start();
+  HttpClient ann = client("ann");
+  EXPECT_THAT(ann.call("CreateTable", R"({"TableName": "Things", "BillingMode": "PAY_PER_REQUEST",
+                  "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+                  "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}]})"),
+              IsOk());
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(ann.call("PutItem", R"({"TableName": "Things", "Item": {"pk": {"S": "a"}}})"),
+                IsOk());
+    EXPECT_THAT(ann.call("Scan", R"({"TableName": "Things"})"), IsOk());
+    EXPECT_THAT(ann.call("ListBackups", "{}"), IsOk());
+    EXPECT_THAT(ann.call("Scan", "{"), FailsWith(Code::kSerialization, ""));
+  }
 }
 
 TEST_F(ServerAccess, DecisionsAreLogged) {

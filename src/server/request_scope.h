@@ -48,7 +48,7 @@ class RequestScope {
   void note_table(std::string_view table);  // see protocol::table_in
   void note_items(std::size_t items) { items_ = items; }
 
-  // The request is in progress for its key as long as the scope.
+  // The request is in progress for its key until finish().
   void keep(KeyLimiter::Permit permit) { permit_ = std::move(permit); }
 
   // The request goes on to another scope.
