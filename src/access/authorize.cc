@@ -68,10 +68,8 @@ policy::KeySet wanted_keys(const Access& access, const AccessView& view) {
 
 Result<void> decide(const Access& access, const Needs& needs) {
   for (const Need& need : needs.all()) {
-    const PolicyPtr of_resource =
-        need.table.empty() ? nullptr : needs.view().resource_policy(need.table, need.rest);
     const std::array<const policy::Policy*, 2> policies = {&identity_policy(access),
-                                                           of_resource.get()};
+                                                           need.policy.get()};
     const policy::Verdict verdict = policy::evaluate(policies, need.context);
     if (access.decided) access.decided(need.context, verdict);
     if (!verdict.allowed()) {

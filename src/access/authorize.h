@@ -30,7 +30,7 @@ bool has_resource_policies(Engine& engine);
 // A user of the engine's account. The rest is for who knows the request.
 policy::Caller caller_of(Engine& engine, std::string_view username);
 
-// The first need that is denied fails with kAccessDenied.
+// The first need that is denied fails with kAccessDenied. The needs are complete.
 Result<void> decide(const Access& access, const Needs& needs);
 
 // The keys of conditions that can decide about the caller's requests.
@@ -41,11 +41,18 @@ policy::KeySet wanted_keys(const Access& access, const AccessView& view);
 template <class Gather>
 Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers) {
   const AccessView view(engine);
-  Needs needs(view, access.caller, wanted_keys(access, view));
-  const Result<void> gathered = gathers(needs);
-  // A denial comes first: it tells less.
-  STATOR_CHECK_OK(decide(access, needs));
-  return gathered;
+  policy::KeySet wanted = wanted_keys(access, view);
+  for (;;) {
+    Needs needs(view, access.caller, wanted);
+    Result<void> gathered = gathers(needs);
+    if (!needs.complete()) {
+      wanted.set();
+      continue;
+    }
+    // A denial comes first: it tells less.
+    STATOR_CHECK_OK(decide(access, needs));
+    return gathered;
+  }
 }
 
 template <class Request>

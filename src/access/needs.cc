@@ -76,6 +76,20 @@ bool gather_values(const ConditionNode& node, std::string_view attribute,
 
 }  // namespace
 
+bool Needs::complete() {
+  bool known = true;
+  for (Need& need : all_) {
+    std::vector<std::string>& attributes = need.context.attributes;
+    std::ranges::sort(attributes);
+    const auto repeated = std::ranges::unique(attributes);
+    attributes.erase(repeated.begin(), repeated.end());
+    if (need.table.empty()) continue;
+    need.policy = view_.resource_policy(need.table, need.rest);
+    known = known && (!need.policy || (need.policy->keys() & ~wanted_).none());
+  }
+  return known;
+}
+
 Need& Needs::on_resource(std::string_view action, std::string arn) {
   return all_.emplace_back(Need{.context = {.caller = caller_,
                                             .action = std::string("dynamodb:").append(action),
@@ -95,7 +109,8 @@ std::string Needs::arn(std::string_view resource) const {
       .append(resource);
 }
 
-Need& Needs::on_table(std::string_view action, std::string_view table, std::string_view rest) {
+Need& Needs::on_table(std::string_view action, std::string_view name, std::string_view rest) {
+  const std::string_view table = table_name_in(name);
   Need& need = on_resource(action, arn(std::string(kTable).append(table).append(rest)));
   need.table = table;
   if (rest.starts_with("/stream/")) need.rest = rest;
@@ -123,6 +138,14 @@ Need& Needs::on_table_arn(std::string_view action, std::string_view text) {
   return on_table(action, resource.substr(0, slash), resource.substr(slash));
 }
 
+// As CatalogueSnapshot::find has it.
+std::string_view table_name_in(std::string_view name_or_arn) {
+  constexpr std::string_view kBeforeName = ":table/";
+  const std::size_t at =
+      name_or_arn.starts_with("arn:") ? name_or_arn.find(kBeforeName) : name_or_arn.npos;
+  return at == name_or_arn.npos ? name_or_arn : name_or_arn.substr(at + kBeforeName.size());
+}
+
 void add_leading_key(Need& need, const AttributeValue& value) {
   if (const auto* text = value.get_if<std::string>()) {
     need.context.leading_keys.push_back(*text);
@@ -148,9 +171,7 @@ bool add_leading_keys(Need& need, std::string_view partition_key, const Conditio
 }
 
 void add_attribute(Need& need, std::string_view name) {
-  std::vector<std::string>& all = need.context.attributes;
-  const auto at = std::ranges::lower_bound(all, name);
-  if (at == all.end() || *at != name) all.emplace(at, name);
+  need.context.attributes.emplace_back(name);
 }
 
 void add_attributes(Need& need, const Item& item) {

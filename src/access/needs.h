@@ -27,6 +27,7 @@ struct Need {
   // Whose resource policy applies: see ResourcePolicies::find. No table: none does.
   std::string table = {};
   std::string rest = {};
+  PolicyPtr policy = {};  // of the resource; null: none. Set by Needs::complete().
 };
 
 class Needs {
@@ -39,11 +40,15 @@ class Needs {
   bool wants(policy::Key key) const { return wanted_.test(static_cast<std::size_t>(key)); }
   const AccessView& view() const { return view_; }
 
-  // Each adds a need, which stays where it is.
+  // Once all needs are added: looks up the policies of resources. False if one of them has a
+  // condition on a key that was not wanted, as it may if it is new.
+  bool complete();
+
+  // Each adds a need, which stays where it is. Tables are names or ARNs.
   Need& anywhere(std::string_view action);  // on no resource
   Need& on_resource(std::string_view action, std::string arn);
   // `rest` is what follows the table's name: "/index/ByPlace", "/stream/…".
-  Need& on_table(std::string_view action, std::string_view table, std::string_view rest = {});
+  Need& on_table(std::string_view action, std::string_view name, std::string_view rest = {});
   Need& on_index(std::string_view action, std::string_view table,
                  const std::optional<std::string>& index);
   // On an ARN from a request, of which the engine looks only at what it needs.
@@ -58,6 +63,9 @@ class Needs {
   std::deque<Need> all_;
 };
 
+// The name in a table's ARN, as the engine finds it; any other text is itself.
+std::string_view table_name_in(std::string_view name_or_arn);
+
 // ---- Values of condition keys
 
 // dynamodb:LeadingKeys: the value of a partition key as text.
@@ -68,7 +76,7 @@ void add_leading_key(Need& need, const std::optional<std::string>& partition_key
 bool add_leading_keys(Need& need, std::string_view partition_key,
                       const expression::ConditionNode& condition);
 
-// dynamodb:Attributes, of an item's top level, each once.
+// dynamodb:Attributes, of an item's top level. Needs::complete() leaves each once.
 void add_attribute(Need& need, std::string_view name);
 void add_attributes(Need& need, const Item& item);
 // Those in bound trees.

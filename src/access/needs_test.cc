@@ -8,6 +8,7 @@
 
 #include "access/gather.h"
 #include "api/wire.h"
+#include "engine/administration.h"
 #include "engine/engine_harness.h"
 
 namespace stator::access {
@@ -40,6 +41,7 @@ class NeedsTest : public EngineTest {
     const policy::Caller caller;
     Needs needs(view, caller, wanted);
     gathered_ = gather(needs, *request);
+    EXPECT_TRUE(needs.complete());
     std::vector<std::string> lines;
     for (const Need& need : needs.all()) lines.push_back(line_of(need.context));
     return lines;
@@ -220,6 +222,27 @@ TEST_F(NeedsTest, OfUnreadableExpressionsAreRefusedWhereTheyCount) {
   EXPECT_THAT(gathered_, FailsWith(Code::kValidation, "Invalid ProjectionExpression"));
   EXPECT_THAT(needs_of<GetItemRequest>(kBroken, {}), testing::SizeIs(1));
   EXPECT_THAT(gathered_, IsOk()) << "the engine refuses it";
+}
+
+// A policy that comes while a request is on its way has the values of its keys gathered.
+TEST_F(NeedsTest, AreGatheredAgainForKeysThatAPolicyTurnsOutToHave) {
+  const std::string arn = "arn:aws:dynamodb:us-east-1:000000782867:table/Num";
+  const Item put{{"ResourceArn", arn},
+                 {"Policy", R"({"Statement": {"Effect": "Deny", "Principal": "*", "Action": "*",
+                     "Resource": "*", "Condition": {"ForAnyValue:StringEquals":
+                     {"dynamodb:LeadingKeys": "7"}}}})"}};
+  ASSERT_THAT(engine_->administer(admin::kPutResourcePolicy, put), IsOk());
+  const AccessView view(*engine_);
+  const policy::Caller caller;
+  const GetItemRequest request{.table = "Num", .key = {{"pk", 7}}};
+  Needs ignorant(view, caller, {});
+  EXPECT_THAT(gather(ignorant, request), IsOk());
+  EXPECT_FALSE(ignorant.complete());
+  Needs knowing(view, caller, all_keys());
+  EXPECT_THAT(gather(knowing, request), IsOk());
+  EXPECT_TRUE(knowing.complete());
+  ASSERT_NE(knowing.all().front().policy, nullptr);
+  EXPECT_THAT(knowing.all().front().context.leading_keys, ElementsAre("7"));
 }
 
 TEST_F(NeedsTest, OfNewTablesNameTheirTags) {

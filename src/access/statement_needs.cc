@@ -28,13 +28,6 @@ std::string_view action_of(StatementKind kind) {
   return "";
 }
 
-// A name, or an ARN: of that what CatalogueSnapshot::find looks for.
-std::string_view table_name(std::string_view text) {
-  constexpr std::string_view kBeforeName = ":table/";
-  const std::size_t at = text.starts_with("arn:") ? text.find(kBeforeName) : text.npos;
-  return at == text.npos ? text : text.substr(at + kBeforeName.size());
-}
-
 void add_plan_attributes(Need& need, const partiql::Plan& plan) {
   add_attributes(need, plan.item);
   add_attributes(need, plan.update);
@@ -45,7 +38,7 @@ void add_plan_attributes(Need& need, const partiql::Plan& plan) {
 
 void add_plan(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapacity capacity,
               ReturnValuesOnConditionCheckFailure on_failure, std::string_view enclosing) {
-  const std::string_view table = table_name(plan.table);
+  const std::string_view table = table_name_in(plan.table);
   Need& need = needs.on_index(action_of(plan.kind), table, plan.index);
   policy::Context& context = need.context;
   context.return_consumed_capacity = wire::enum_name(capacity);

@@ -52,7 +52,10 @@ Result<void> gather(Needs& needs, const DescribeTimeToLiveRequest& request) {
 }
 
 Result<void> gather(Needs& needs, const ListStreamsRequest& request) {
-  needs.on_resource("ListStreams", needs.arn("table/" + request.table.value_or("*") + "/stream/*"));
+  const std::string table = request.table.value_or("*");
+  std::string resource = "table/";
+  resource.append(table_name_in(table)).append("/stream/*");
+  needs.on_resource("ListStreams", needs.arn(resource));
   return {};
 }
 

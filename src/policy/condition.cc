@@ -76,42 +76,46 @@ bool AddressRange::contains(const AddressRange& other) const {
   return true;
 }
 
-const Condition::Operator Condition::kOperators[] = {
-    {.name = "StringEquals", .family = Family::kText},
-    {.name = "StringNotEquals", .family = Family::kText, .negated = true},
-    {.name = "StringEqualsIgnoreCase", .family = Family::kText, .letters = LetterCase::kIgnored},
-    {.name = "StringNotEqualsIgnoreCase",
-     .family = Family::kText,
-     .negated = true,
-     .letters = LetterCase::kIgnored},
-    {.name = "StringLike", .family = Family::kText, .wildcards = Wildcards::kMatch},
-    {.name = "StringNotLike",
-     .family = Family::kText,
-     .negated = true,
-     .wildcards = Wildcards::kMatch},
-    {.name = "NumericEquals", .family = Family::kNumber},
-    {.name = "NumericNotEquals", .family = Family::kNumber, .negated = true},
-    {.name = "NumericLessThan", .family = Family::kNumber, .order = Order::kLess},
-    {.name = "NumericLessThanEquals", .family = Family::kNumber, .order = Order::kLessOrEqual},
-    {.name = "NumericGreaterThan", .family = Family::kNumber, .order = Order::kGreater},
-    {.name = "NumericGreaterThanEquals",
-     .family = Family::kNumber,
-     .order = Order::kGreaterOrEqual},
-    {.name = "DateEquals", .family = Family::kTime},
-    {.name = "DateNotEquals", .family = Family::kTime, .negated = true},
-    {.name = "DateLessThan", .family = Family::kTime, .order = Order::kLess},
-    {.name = "DateLessThanEquals", .family = Family::kTime, .order = Order::kLessOrEqual},
-    {.name = "DateGreaterThan", .family = Family::kTime, .order = Order::kGreater},
-    {.name = "DateGreaterThanEquals", .family = Family::kTime, .order = Order::kGreaterOrEqual},
-    {.name = "Bool", .family = Family::kBoolean},
-    {.name = "IpAddress", .family = Family::kAddress},
-    {.name = "NotIpAddress", .family = Family::kAddress, .negated = true},
-    {.name = "ArnEquals", .family = Family::kArn},
-    {.name = "ArnLike", .family = Family::kArn},
-    {.name = "ArnNotEquals", .family = Family::kArn, .negated = true},
-    {.name = "ArnNotLike", .family = Family::kArn, .negated = true},
-    {.name = "Null", .family = Family::kNull},
-};
+const Condition::Operator* Condition::find_operator(std::string_view name) {
+  static constexpr Operator kOperators[] = {
+      {.name = "StringEquals", .family = Family::kText},
+      {.name = "StringNotEquals", .family = Family::kText, .negated = true},
+      {.name = "StringEqualsIgnoreCase", .family = Family::kText, .letters = LetterCase::kIgnored},
+      {.name = "StringNotEqualsIgnoreCase",
+       .family = Family::kText,
+       .negated = true,
+       .letters = LetterCase::kIgnored},
+      {.name = "StringLike", .family = Family::kText, .wildcards = Wildcards::kMatch},
+      {.name = "StringNotLike",
+       .family = Family::kText,
+       .negated = true,
+       .wildcards = Wildcards::kMatch},
+      {.name = "NumericEquals", .family = Family::kNumber},
+      {.name = "NumericNotEquals", .family = Family::kNumber, .negated = true},
+      {.name = "NumericLessThan", .family = Family::kNumber, .order = Order::kLess},
+      {.name = "NumericLessThanEquals", .family = Family::kNumber, .order = Order::kLessOrEqual},
+      {.name = "NumericGreaterThan", .family = Family::kNumber, .order = Order::kGreater},
+      {.name = "NumericGreaterThanEquals",
+       .family = Family::kNumber,
+       .order = Order::kGreaterOrEqual},
+      {.name = "DateEquals", .family = Family::kTime},
+      {.name = "DateNotEquals", .family = Family::kTime, .negated = true},
+      {.name = "DateLessThan", .family = Family::kTime, .order = Order::kLess},
+      {.name = "DateLessThanEquals", .family = Family::kTime, .order = Order::kLessOrEqual},
+      {.name = "DateGreaterThan", .family = Family::kTime, .order = Order::kGreater},
+      {.name = "DateGreaterThanEquals", .family = Family::kTime, .order = Order::kGreaterOrEqual},
+      {.name = "Bool", .family = Family::kBoolean},
+      {.name = "IpAddress", .family = Family::kAddress},
+      {.name = "NotIpAddress", .family = Family::kAddress, .negated = true},
+      {.name = "ArnEquals", .family = Family::kArn},
+      {.name = "ArnLike", .family = Family::kArn},
+      {.name = "ArnNotEquals", .family = Family::kArn, .negated = true},
+      {.name = "ArnNotLike", .family = Family::kArn, .negated = true},
+      {.name = "Null", .family = Family::kNull},
+  };
+  const auto found = std::ranges::find(kOperators, name, &Operator::name);
+  return found == std::end(kOperators) ? nullptr : found;
+}
 
 Result<Condition::Operand> Condition::parse_operand(const Operator& operation,
                                                     std::string_view text, Variables variables) {
@@ -163,9 +167,9 @@ Result<Condition> Condition::parse(std::string_view operation, std::string_view 
     condition.quantifier_ = Quantifier::kAny;
   }
   condition.if_exists_ = take_suffix(name, "IfExists");
-  const auto found = std::ranges::find(kOperators, name, &Operator::name);
-  const bool is_null = found != std::end(kOperators) && found->family == Family::kNull;
-  if (found == std::end(kOperators) ||
+  const Operator* const found = find_operator(name);
+  const bool is_null = found != nullptr && found->family == Family::kNull;
+  if (found == nullptr ||
       (is_null && (condition.if_exists_ || condition.quantifier_ != Quantifier::kOne))) {
     return refused_condition(fmt::format("condition operator '{}' is not supported", operation));
   }

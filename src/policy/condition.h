@@ -52,8 +52,8 @@ class Condition {
     Wildcards wildcards = Wildcards::kNone;
     LetterCase letters = LetterCase::kExact;
   };
-  static const Operator kOperators[];
-
+  // Null for an unknown name.
+  static const Operator* find_operator(std::string_view name);
   static Result<Operand> parse_operand(const Operator& operation, std::string_view text,
                                        Variables variables);
   bool fits(std::string_view value, const Context& context) const;

@@ -24,8 +24,10 @@ class TimeText {
   std::optional<int> digits(std::size_t count, int least, int most) {
     int value = 0;
     if (rest_.size() < count) return std::nullopt;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + count, value);
-    const bool whole = error == std::errc() && end == rest_.data() + count && rest_[0] != '-';
+    const char* const start = rest_.begin();
+    const char* const stop = start + count;
+    const auto [end, error] = std::from_chars(start, stop, value);
+    const bool whole = error == std::errc() && end == stop && rest_[0] != '-';
     if (!whole || value < least || value > most) return std::nullopt;
     rest_.remove_prefix(count);
     return value;

@@ -324,6 +324,10 @@ TEST_F(AccessTest, KnowsATableByEachOfItsNames) {
                 FailsWith(Code::kAccessDenied, "explicit deny"))
         << name;
   }
+  become(std::string(kAll) + R"(, {"Effect": "Deny", "Action": "*",
+      "Resource": "arn:aws:dynamodb:us-east-1:000000782867:table/Things*"})");
+  EXPECT_THAT(ask("ListStreams", R"({"TableName": "arn:x:table/Things"})"),
+              FailsWith(Code::kAccessDenied, "explicit deny"));
   for (const char* arn : {"arn:aws-cn:dynamodb:us-east-1:000000782867:table/Things",
                           "arn:table/X:dynamodb:us-east-1:000000782867:table/Things"}) {
     EXPECT_THAT(ask("ListTagsOfResource", R"({"ResourceArn": ")" + std::string(arn) + "\"}"),
