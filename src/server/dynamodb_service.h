@@ -23,6 +23,7 @@
 #include "engine/engine.h"
 #include "engine/worker.h"
 #include "http/server.h"
+#include "server/decision_log.h"
 #include "server/host_filter.h"
 #include "server/request_id.h"
 #include "server/request_scope.h"
@@ -54,6 +55,12 @@ class DynamoDbService {
   // there is no such page.
   void serve_metrics(std::function<std::string()> page) { metrics_page_ = std::move(page); }
 
+  // Before the first request. `decisions` may be null, and must outlive the service.
+  void set_access(DecisionLog* decisions, bool secure) {
+    decisions_ = decisions;
+    secure_ = secure;
+  }
+
   void handle(const http::Request& request, http::Respond respond);
   // Serves the metrics and the health checks alone. With `checks_host`, for local or allowed hosts.
   void handle_monitoring(const http::Request& request, bool checks_host, http::Respond respond);
@@ -80,6 +87,7 @@ class DynamoDbService {
   http::Response page(std::string_view path, const RequestId& id) const;
   void handle_operation(const http::Request& request, Exchange exchange);
   void send_metrics(Exchange exchange);
+  bool decides_access(const AccessKey& key) const;
 
   Engine& engine_;
   const SignatureVerifier* verifier_;
@@ -88,6 +96,8 @@ class DynamoDbService {
   std::atomic<int64_t> last_large_page_ms_ = 0;  // of Query, Scan and their like
   std::atomic<bool> stopping_ = false;
   RequestObserver observer_;
+  DecisionLog* decisions_ = nullptr;
+  bool secure_ = false;  // requests come over TLS
   std::function<std::string()> metrics_page_ = {};
   std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
