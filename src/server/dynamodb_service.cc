@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "access/authorize.h"
 #include "api/wire.h"
 #include "base/clock.h"
 #include "metrics/text.h"
@@ -223,6 +224,39 @@ std::optional<Refusal> refusal_of(const http::Request& request, const ResponseFo
   return std::nullopt;
 }
 
+// What SDKs send again after longer and longer pauses. ProvisionedThroughputExceededException would
+// blame a table, RequestLimitExceeded the account.
+Error throttling_error() {
+  return {.code = Code::kThrottling,
+          .message = "Rate of requests exceeds the allowed throughput of the access key."};
+}
+
+// "192.0.2.1" of "192.0.2.1:49152", "::1" of "[::1]:49152".
+std::string_view address_of(std::string_view peer) {
+  const std::size_t port = peer.rfind(':');
+  if (port == peer.npos) return {};
+  peer = peer.substr(0, port);
+  return peer.starts_with('[') && peer.ends_with(']') ? peer.substr(1, peer.size() - 2) : peer;
+}
+
+access::Access access_of(const http::Request& request, const SigningKey& signer, bool secure,
+                         DecisionLog* decisions, Engine& engine) {
+  access::Access access{.caller = access::caller_of(engine, signer.key->username),
+                        .policy = signer.key->policy};
+  access.caller.user_id = signer.id;
+  access.caller.source_ip = address_of(request.peer);
+  access.caller.user_agent = request.header("user-agent");
+  access.caller.referer = request.header("referer");
+  access.caller.secure = secure;
+  access.caller.now_ms = system_clock().unix_ms();
+  if (decisions != nullptr) {
+    access.decided = [decisions](const policy::Context& context, const policy::Verdict& verdict) {
+      decisions->write(context, verdict);
+    };
+  }
+  return access;
+}
+
 // SDKs send the request again after a pause.
 Error stopping_error() {
   return {.code = Code::kServiceUnavailable, .message = "The server is stopping. Try again."};
@@ -398,9 +432,9 @@ void DynamoDbService::send_history(const http::Request& request, Exchange exchan
   exchange.form = {.content_type = kPlainJsonType,
                    .gzip = accepts_gzip(request.header("accept-encoding"))};
   if (verifier_ != nullptr) {
-    auto allowed = check_authorization(request);
-    if (allowed) allowed = verifier_->verify(request, system_clock().unix_ms());
-    if (!allowed) return exchange.refuse(allowed.error());
+    if (const auto admitted = admit_to_history(request, exchange.scope); !admitted) {
+      return exchange.refuse(admitted.error());
+    }
   }
   const auto after = number_after(request.target);
   if (!after) {
@@ -408,6 +442,27 @@ void DynamoDbService::send_history(const http::Request& request, Exchange exchan
   }
   send_made(std::move(exchange), kPlainJsonType,
             [this, number = *after] { return history_page_(number); });
+}
+
+// The history shows what CloudWatch would show of the service, so it is CloudWatch's action.
+Result<void> DynamoDbService::admit_to_history(const http::Request& request,
+                                               RequestScope& scope) const {
+  STATOR_CHECK_OK(check_authorization(request));
+  STATOR_TRY(const SigningKey signer, verifier_->verify(request, system_clock().unix_ms()));
+  if (signer.key->limiter) {
+    auto permit = signer.key->limiter->admit(std::chrono::steady_clock::now());
+    if (!permit) return Failure(throttling_error());
+    scope.keep(std::move(*permit));
+  }
+  if (!signer.key->policy) return {};
+  const access::Access access = access_of(request, signer, secure_, decisions_, engine_);
+  const policy::Context context{
+      .caller = access.caller, .action = "cloudwatch:GetMetricData", .resource = "*"};
+  const policy::Policy* const policies[] = {access.policy.get()};
+  const policy::Verdict verdict = policy::evaluate(policies, context);
+  if (access.decided) access.decided(context, verdict);
+  if (verdict.allowed()) return {};
+  return fail(Code::kAccessDenied, policy::denial_text(verdict, context));
 }
 
 void DynamoDbService::send_made(Exchange exchange, std::string_view content_type,
@@ -440,6 +495,12 @@ http::Response DynamoDbService::page(std::string_view path, const RequestId& id)
   return text(503, (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n");
 }
 
+// Whether a request needs more than its signature.
+bool DynamoDbService::decides_access(const AccessKey& key) const {
+  return key.policy || access::has_resource_policies(engine_) ||
+         (decisions_ != nullptr && decisions_->wants_allowed());
+}
+
 void DynamoDbService::handle_operation(const http::Request& request, Exchange exchange) {
   exchange.form = form_of(request);
   const Operations::Operation* operation = nullptr;
@@ -449,11 +510,23 @@ void DynamoDbService::handle_operation(const http::Request& request, Exchange ex
                          refusal->error ? &*refusal->error : nullptr);
   }
   if (is_stopping()) return exchange.refuse(stopping_error());
+  std::optional<access::Access> access;
   if (verifier_ != nullptr) {
-    const auto verified = verifier_->verify(request, system_clock().unix_ms());
-    if (!verified) return exchange.refuse(verified.error());
+    const auto signer = verifier_->verify(request, system_clock().unix_ms());
+    if (!signer) return exchange.refuse(signer.error());
+    if (signer->key->limiter) {
+      auto permit = signer->key->limiter->admit(std::chrono::steady_clock::now());
+      if (!permit) return exchange.refuse(throttling_error());
+      exchange.scope.keep(std::move(*permit));
+    }
+    if (decides_access(*signer->key)) {
+      access = access_of(request, *signer, secure_, decisions_, engine_);
+    }
   }
-  const protocol::Context context{.engine = engine_, .waiting = &waiting_};
+  const protocol::Context context{.engine = engine_,
+                                  .waiting = &waiting_,
+                                  .access = access ? &*access : nullptr,
+                                  .operation = operation->name};
   const auto run = [&](std::string_view body) {
     operation->run(context, body, Respond{std::move(exchange), last_large_page_ms_});
   };

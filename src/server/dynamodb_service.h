@@ -23,6 +23,7 @@
 #include "engine/engine.h"
 #include "engine/worker.h"
 #include "http/server.h"
+#include "server/decision_log.h"
 #include "server/host_filter.h"
 #include "server/request_id.h"
 #include "server/request_scope.h"
@@ -54,9 +55,16 @@ class DynamoDbService {
   // there is no such page.
   void serve_metrics(std::function<std::string()> page) { metrics_page_ = std::move(page); }
   // Makes the JSON of GET /metrics/history?after=NUMBER, in the same way. If signatures are
-  // verified, this request needs one too.
+  // verified, this request needs one too, and a key with a policy the action
+  // cloudwatch:GetMetricData.
   void serve_history(std::function<std::string(uint64_t after)> page) {
     history_page_ = std::move(page);
+  }
+
+  // Before the first request. `decisions` may be null, and must outlive the service.
+  void set_access(DecisionLog* decisions, bool secure) {
+    decisions_ = decisions;
+    secure_ = secure;
   }
 
   void handle(const http::Request& request, http::Respond respond);
@@ -86,9 +94,11 @@ class DynamoDbService {
   void handle_operation(const http::Request& request, Exchange exchange);
   void send_metrics(Exchange exchange);
   void send_history(const http::Request& request, Exchange exchange);
+  Result<void> admit_to_history(const http::Request& request, RequestScope& scope) const;
   // On a thread that may wait for locks and files.
   void send_made(Exchange exchange, std::string_view content_type,
                  std::function<std::string()> make);
+  bool decides_access(const AccessKey& key) const;
 
   Engine& engine_;
   const SignatureVerifier* verifier_;
@@ -97,6 +107,8 @@ class DynamoDbService {
   std::atomic<int64_t> last_large_page_ms_ = 0;  // of Query, Scan and their like
   std::atomic<bool> stopping_ = false;
   RequestObserver observer_;
+  DecisionLog* decisions_ = nullptr;
+  bool secure_ = false;  // requests come over TLS
   std::function<std::string()> metrics_page_ = {};
   std::function<std::string(uint64_t after)> history_page_ = {};
   std::atomic<int> metrics_waiting_ = 0;

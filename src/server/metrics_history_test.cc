@@ -142,7 +142,7 @@ TEST_F(HistoryPage, IsForLocalHosts) {
 }
 
 TEST_F(HistoryPage, WithCredentialsNeedsASignature) {
-  start({.credentials = Credentials{{"AKID", "secret"}}});
+  start({.credentials = Credentials{{"AKID", {.secret = "secret"}}}});
   const RawAnswer bare = ask(get("/metrics/history"));
   EXPECT_EQ(bare.status, 400);
   EXPECT_THAT(bare.body,

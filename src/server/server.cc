@@ -41,6 +41,8 @@ struct Server::Impl {
   std::unique_ptr<LineWriter> access_log = {};
   std::unique_ptr<LineWriter> slow_log = {};
   std::unique_ptr<RequestLog> request_log = {};
+  std::unique_ptr<LineWriter> decision_lines = {};
+  std::unique_ptr<DecisionLog> decision_log = {};
   std::unique_ptr<Engine> engine = {};
   std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
@@ -64,11 +66,13 @@ struct Server::Impl {
                          .start = start,
                          .stopping = service->is_stopping(),
                          .dropped_log_lines = (access_log ? access_log->dropped() : 0) +
-                                              (slow_log ? slow_log->dropped() : 0)});
+                                              (slow_log ? slow_log->dropped() : 0) +
+                                              (decision_lines ? decision_lines->dropped() : 0)});
   }
   void sample() const;
   void serve_pages() const;
   Result<void> open_logs(const ServerOptions& options);
+  Result<void> load_credentials(const std::filesystem::path& file);
   Result<void> load_tls(const http::TlsFiles& files);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
 };
@@ -133,10 +137,31 @@ Result<void> Server::Impl::open_logs(const ServerOptions& options) {
   if (!options.access_log.empty()) {
     STATOR_TRY(access_log, LineWriter::open(options.access_log));
   }
+  if (!options.decision_log.empty()) {
+    STATOR_TRY(decision_lines, LineWriter::open(options.decision_log));
+    decision_log =
+        std::make_unique<DecisionLog>(options.log_format, options.decisions, *decision_lines);
+  }
   if (options.slow_request.count() > 0) slow_log = LineWriter::to_standard_error();
   if (!access_log && !slow_log) return {};
   request_log = std::make_unique<RequestLog>(options.log_format, access_log.get(), slow_log.get(),
                                              options.slow_request);
+  return {};
+}
+
+Result<void> Server::Impl::load_credentials(const std::filesystem::path& file) {
+  // First, so that no change is missed.
+  watch.add([file] { return files_of_credentials(file); },
+            [this, file] {
+              auto changed = read_credentials(file);
+              if (changed) {
+                verifier->replace(std::move(*changed));
+              } else {
+                log_error("access keys and policies stay as they were: " + changed.error().message);
+              }
+            });
+  STATOR_TRY(Credentials credentials, read_credentials(file));
+  verifier = std::make_unique<SignatureVerifier>(std::move(credentials));
   return {};
 }
 
@@ -170,7 +195,8 @@ Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifi
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
-  if (!options.listen.is_loopback() && !options.credentials && !options.unsigned_beyond_loopback) {
+  const bool has_credentials = options.credentials || !options.credentials_file.empty();
+  if (!options.listen.is_loopback() && !has_credentials && !options.unsigned_beyond_loopback) {
     return fail(
         Code::kInvalidArgument,
         "refusing to listen on " + options.listen.to_string() +
@@ -194,19 +220,22 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
              Engine::open(std::move(store), {.buckets = options.buckets,
                                              .report = log_error,
                                              .sweep_interval = options.sweep_interval}));
-  if (options.credentials) {
+  if (!options.credentials_file.empty()) {
+    STATOR_CHECK_OK(impl->load_credentials(options.credentials_file));
+  } else if (options.credentials) {
     impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
   }
   impl->service = std::make_unique<DynamoDbService>(
       *impl->engine, impl->verifier.get(), options.allowed_hosts,
       RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()},
       console::Console(options.console_directory));
+  impl->service->set_access(impl->decision_log.get(), options.tls.has_value());
   impl->serve_pages();
   impl->sample();  // before any request, so that the next sample has all of them
   if (options.tls) STATOR_CHECK_OK(impl->load_tls(*options.tls));
   // First, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
-    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, options.credentials.has_value()));
+    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, has_credentials));
   }
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
@@ -266,10 +295,9 @@ std::string Server::url() const {
 }
 
 void Server::reload() {
-  if (impl_->access_log) {
-    if (const auto reopened = impl_->access_log->reopen(); !reopened) {
-      log_error(reopened.error().message);
-    }
+  for (LineWriter* lines : {impl_->access_log.get(), impl_->decision_lines.get()}) {
+    if (lines == nullptr) continue;
+    if (const auto reopened = lines->reopen(); !reopened) log_error(reopened.error().message);
   }
   impl_->watch.check();
 }

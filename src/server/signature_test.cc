@@ -20,7 +20,9 @@ constexpr const char* kMismatch = "The request signature we calculated does not 
 
 class Signature : public testing::Test {
  protected:
-  Result<void> verify(int64_t now_ms = kSignedMs) { return verifier.verify(request(), now_ms); }
+  Result<SigningKey> verify(int64_t now_ms = kSignedMs) {
+    return verifier.verify(request(), now_ms);
+  }
   Result<void> check_claims() { return verifier.check_claims(request(), kSignedMs); }
   http::Request request() {
     http::Request request;
@@ -37,7 +39,8 @@ class Signature : public testing::Test {
     header.replace(at, from.size(), to);
   }
 
-  SignatureVerifier verifier{{{"AKID", "secret"}, {"OTHER", "word"}}};
+  SignatureVerifier verifier{
+      Credentials{{"AKID", {.secret = "secret"}}, {"OTHER", {.secret = "word"}}}};
   std::string method = "POST";
   std::string target = "/";
   std::string body = R"({"Limit":3})";

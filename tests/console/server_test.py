@@ -91,22 +91,36 @@ class ServerPage(harness.ConsoleTest):
 
 
 class Signed(harness.ConsoleTest):
-    """With credentials the page signs its request for the history."""
+    """With credentials the page signs its request for the history. A key with a policy needs an action."""
 
     @classmethod
     def setUpClass(cls):
-        path = harness.pathlib.Path(harness.tempfile.mkdtemp(), "credentials")
-        cls.addClassCleanup(harness.shutil.rmtree, path.parent)
-        path.write_text("[ann]\naws_access_key_id = AKIDANN\naws_secret_access_key = secret/word+1\n")
+        directory = harness.pathlib.Path(harness.tempfile.mkdtemp())
+        cls.addClassCleanup(harness.shutil.rmtree, directory)
+        for name, actions in (("tables", ["dynamodb:*"]), ("metrics", ["dynamodb:ListTables", "cloudwatch:GetMetricData"])):
+            statement = {"Effect": "Allow", "Action": actions, "Resource": "*"}
+            (directory / f"{name}.json").write_text(harness.json.dumps({"Version": "2012-10-17", "Statement": statement}))
+        path = directory / "credentials"
+        path.write_text("".join(f"[{user}]\naws_access_key_id = AKID{user.upper()}\naws_secret_access_key = secret/word+1\n{more}\n"
+                                for user, more in (("ann", ""), ("bob", "policy = tables.json"), ("cid", "policy = metrics.json"))))
         cls.arguments = ("--credentials", str(path))
         super().setUpClass()
 
-    def test_asks_for_a_key_and_shows_the_server(self):
+    def sign_in(self, key):
         self.open("#/server")
         self.see("This server requires signatures", "dialog")
-        self.fill("Access key ID", "AKIDANN")
+        self.fill("Access key ID", key)
         self.fill("Secret access key", "secret/word+1")
         self.click("Use this key")
+
+    def test_asks_for_a_key_and_shows_the_server(self):
+        self.sign_in("AKIDANN")
+        self.see("ListTables", '[aria-label="Latency by operation"]')
+
+    def test_a_policy_decides_who_sees_the_server(self):
+        self.sign_in("AKIDBOB")
+        self.see("user/bob is not authorized to perform: cloudwatch:GetMetricData")
+        self.sign_in("AKIDCID")
         self.see("ListTables", '[aria-label="Latency by operation"]')
 
 
