@@ -12,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include "access/authorize.h"
 #include "api/wire.h"
 #include "base/clock.h"
 #include "metrics/text.h"
@@ -432,9 +431,15 @@ void DynamoDbService::send_history(const http::Request& request, Exchange exchan
   exchange.form = {.content_type = kPlainJsonType,
                    .gzip = accepts_gzip(request.header("accept-encoding"))};
   if (verifier_ != nullptr) {
-    if (const auto admitted = admit_to_history(request, exchange.scope); !admitted) {
-      return exchange.refuse(admitted.error());
+    if (const auto parts = check_authorization(request); !parts) {
+      return exchange.refuse(parts.error());
     }
+  }
+  const auto access = admit(request, exchange);
+  if (!access) return exchange.refuse(access.error());
+  if (*access) {
+    const auto allowed = access::authorize_action(**access, "cloudwatch:GetMetricData");
+    if (!allowed) return exchange.refuse(allowed.error());
   }
   const auto after = number_after(request.target);
   if (!after) {
@@ -442,27 +447,6 @@ void DynamoDbService::send_history(const http::Request& request, Exchange exchan
   }
   send_made(std::move(exchange), kPlainJsonType,
             [this, number = *after] { return history_page_(number); });
-}
-
-// The history shows what CloudWatch would show of the service, so it is CloudWatch's action.
-Result<void> DynamoDbService::admit_to_history(const http::Request& request,
-                                               RequestScope& scope) const {
-  STATOR_CHECK_OK(check_authorization(request));
-  STATOR_TRY(const SigningKey signer, verifier_->verify(request, system_clock().unix_ms()));
-  if (signer.key->limiter) {
-    auto permit = signer.key->limiter->admit(std::chrono::steady_clock::now());
-    if (!permit) return Failure(throttling_error());
-    scope.keep(std::move(*permit));
-  }
-  if (!signer.key->policy) return {};
-  const access::Access access = access_of(request, signer, secure_, decisions_, engine_);
-  const policy::Context context{
-      .caller = access.caller, .action = "cloudwatch:GetMetricData", .resource = "*"};
-  const policy::Policy* const policies[] = {access.policy.get()};
-  const policy::Verdict verdict = policy::evaluate(policies, context);
-  if (access.decided) access.decided(context, verdict);
-  if (verdict.allowed()) return {};
-  return fail(Code::kAccessDenied, policy::denial_text(verdict, context));
 }
 
 void DynamoDbService::send_made(Exchange exchange, std::string_view content_type,
@@ -501,6 +485,22 @@ bool DynamoDbService::decides_access(const AccessKey& key) const {
          (decisions_ != nullptr && decisions_->wants_allowed());
 }
 
+Result<std::optional<access::Access>> DynamoDbService::admit(const http::Request& request,
+                                                             Exchange& exchange) {
+  std::optional<access::Access> access;
+  if (verifier_ == nullptr) return access;
+  STATOR_TRY(const SigningKey signer, verifier_->verify(request, system_clock().unix_ms()));
+  if (signer.key->limiter) {
+    auto permit = signer.key->limiter->admit(std::chrono::steady_clock::now());
+    if (!permit) return Failure(throttling_error());
+    exchange.scope.keep(std::move(*permit));
+  }
+  if (decides_access(*signer.key)) {
+    access = access_of(request, signer, secure_, decisions_, engine_);
+  }
+  return access;
+}
+
 void DynamoDbService::handle_operation(const http::Request& request, Exchange exchange) {
   exchange.form = form_of(request);
   const Operations::Operation* operation = nullptr;
@@ -510,19 +510,9 @@ void DynamoDbService::handle_operation(const http::Request& request, Exchange ex
                          refusal->error ? &*refusal->error : nullptr);
   }
   if (is_stopping()) return exchange.refuse(stopping_error());
-  std::optional<access::Access> access;
-  if (verifier_ != nullptr) {
-    const auto signer = verifier_->verify(request, system_clock().unix_ms());
-    if (!signer) return exchange.refuse(signer.error());
-    if (signer->key->limiter) {
-      auto permit = signer->key->limiter->admit(std::chrono::steady_clock::now());
-      if (!permit) return exchange.refuse(throttling_error());
-      exchange.scope.keep(std::move(*permit));
-    }
-    if (decides_access(*signer->key)) {
-      access = access_of(request, *signer, secure_, decisions_, engine_);
-    }
-  }
+  const auto admitted = admit(request, exchange);
+  if (!admitted) return exchange.refuse(admitted.error());
+  const std::optional<access::Access>& access = *admitted;
   const protocol::Context context{.engine = engine_,
                                   .waiting = &waiting_,
                                   .access = access ? &*access : nullptr,

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "access/authorize.h"
 #include "console/console.h"
 #include "engine/engine.h"
 #include "engine/worker.h"
@@ -54,9 +55,8 @@ class DynamoDbService {
   // Makes the text of GET /metrics, on a thread of its own. Before the first request; without it
   // there is no such page.
   void serve_metrics(std::function<std::string()> page) { metrics_page_ = std::move(page); }
-  // Makes the JSON of GET /metrics/history?after=NUMBER, in the same way. If signatures are
-  // verified, this request needs one too, and a key with a policy the action
-  // cloudwatch:GetMetricData.
+  // Makes the JSON of GET /metrics/history?after=NUMBER, in the same way. Where signatures are
+  // verified, this request needs one too.
   void serve_history(std::function<std::string(uint64_t after)> page) {
     history_page_ = std::move(page);
   }
@@ -94,11 +94,13 @@ class DynamoDbService {
   void handle_operation(const http::Request& request, Exchange exchange);
   void send_metrics(Exchange exchange);
   void send_history(const http::Request& request, Exchange exchange);
-  Result<void> admit_to_history(const http::Request& request, RequestScope& scope) const;
   // On a thread that may wait for locks and files.
   void send_made(Exchange exchange, std::string_view content_type,
                  std::function<std::string()> make);
   bool decides_access(const AccessKey& key) const;
+  // The rights of the request's signer, nothing if they need no look. Also for errors of the
+  // signature and of the key's limits.
+  Result<std::optional<access::Access>> admit(const http::Request& request, Exchange& exchange);
 
   Engine& engine_;
   const SignatureVerifier* verifier_;

@@ -230,9 +230,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
       RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()},
       console::Console(options.console_directory));
   impl->service->set_access(impl->decision_log.get(), options.tls.has_value());
+  if (options.tls) STATOR_CHECK_OK(impl->load_tls(*options.tls));
   impl->serve_pages();
   impl->sample();  // before any request, so that the next sample has all of them
-  if (options.tls) STATOR_CHECK_OK(impl->load_tls(*options.tls));
   // First, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
     STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, has_credentials));
