@@ -71,6 +71,8 @@ struct Server::Impl {
   }
   void sample() const;
   void serve_pages() const;
+  void open_control();
+  http::ServerOptions http_options(const ServerOptions& options, const MemoryPlan& memory) const;
   Result<void> open_logs(const ServerOptions& options);
   Result<void> load_credentials(const std::filesystem::path& file);
   Result<void> load_tls(const http::TlsFiles& files);
@@ -130,6 +132,14 @@ void Server::Impl::serve_pages() const {
          .start_ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count()},
         after);
   });
+}
+
+// A file system without sockets costs backups while the server runs, nothing else.
+void Server::Impl::open_control() {
+  auto opened = ControlSocket::open(data, [this](const std::filesystem::path& target) {
+    return engine->store().checkpoint(target);
+  });
+  if (opened) control = std::move(*opened);
 }
 
 Result<void> Server::Impl::open_logs(const ServerOptions& options) {
@@ -194,6 +204,36 @@ Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifi
   return {};
 }
 
+http::ServerOptions Server::Impl::http_options(const ServerOptions& options,
+                                               const MemoryPlan& memory) const {
+  http::ServerOptions result{.address = options.listen.host,
+                             .port = options.listen.port,
+                             .threads = options.threads,
+                             .tls = tls,
+                             .body_bytes_max = kBodyBytesMax,
+                             .held_bytes_max = memory.held_bytes_max,
+                             .idle_timeout = options.idle_timeout,
+                             .request_timeout = options.request_timeout};
+  result.connections_max = connections_max(memory.connections_max);
+  result.screen = [service = service.get()](const http::Request& head) {
+    return service->screen(head);
+  };
+  result.aside = [service = service.get()](const http::Request& request) {
+    return service->aside(request);
+  };
+  result.demand = DynamoDbService::demand;
+  const auto counted = [metrics = metrics.get()](Rejection rejection, auto response) {
+    return [metrics, rejection, response] {
+      metrics->count(rejection);
+      return response();
+    };
+  };
+  result.overloaded = counted(Rejection::kOverloaded, DynamoDbService::overloaded);
+  result.too_large = counted(Rejection::kTooLarge, DynamoDbService::too_large);
+  result.malformed = counted(Rejection::kMalformed, DynamoDbService::malformed);
+  return result;
+}
+
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   const bool has_credentials = options.credentials || !options.credentials_file.empty();
   if (!options.listen.is_loopback() && !has_credentials && !options.unsigned_beyond_loopback) {
@@ -237,33 +277,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   if (options.metrics) {
     STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, has_credentials));
   }
-  http::ServerOptions http_options{.address = options.listen.host,
-                                   .port = options.listen.port,
-                                   .threads = options.threads,
-                                   .tls = impl->tls,
-                                   .body_bytes_max = kBodyBytesMax,
-                                   .held_bytes_max = memory.held_bytes_max,
-                                   .idle_timeout = options.idle_timeout,
-                                   .request_timeout = options.request_timeout};
-  http_options.connections_max = connections_max(memory.connections_max);
-  http_options.screen = [service = impl->service.get()](const http::Request& head) {
-    return service->screen(head);
-  };
-  http_options.aside = [service = impl->service.get()](const http::Request& request) {
-    return service->aside(request);
-  };
-  http_options.demand = DynamoDbService::demand;
-  const auto counted = [metrics = impl->metrics.get()](Rejection rejection, auto response) {
-    return [metrics, rejection, response] {
-      metrics->count(rejection);
-      return response();
-    };
-  };
-  http_options.overloaded = counted(Rejection::kOverloaded, DynamoDbService::overloaded);
-  http_options.too_large = counted(Rejection::kTooLarge, DynamoDbService::too_large);
-  http_options.malformed = counted(Rejection::kMalformed, DynamoDbService::malformed);
   STATOR_TRY(impl->http,
-             http::Server::start(std::move(http_options),
+             http::Server::start(impl->http_options(options, memory),
                                  [service = impl->service.get()](const http::Request& request,
                                                                  http::Respond respond) {
                                    service->handle(request, std::move(respond));
@@ -272,14 +287,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->http_for_metrics = impl->http.get();
   impl->sampler =
       std::make_unique<Sampler>(options.sample_interval, [state = impl.get()] { state->sample(); });
-  if (options.data) {
-    // A file system without sockets costs backups while the server runs, nothing else.
-    auto control = ControlSocket::open(
-        *options.data, [engine = impl->engine.get()](const std::filesystem::path& target) {
-          return engine->store().checkpoint(target);
-        });
-    if (control) impl->control = std::move(*control);
-  }
+  if (options.data) impl->open_control();
   impl->watch.start(kFileWatchInterval);
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
