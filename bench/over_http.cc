@@ -30,16 +30,33 @@ bool signed_on_one_loop(const Settings& settings, const test::TempDir& directory
   const auto credentials = directory.path() / "credentials";
   std::ofstream(credentials) << "[bench]\naws_access_key_id = " << kAccessKey
                              << "\naws_secret_access_key = " << kSecretKey << '\n';
+  // The same key with a policy on keys and attributes.
+  const auto limited = directory.path() / "limited";
+  std::ofstream(directory.path() / "policy.json") << R"({"Version": "2012-10-17", "Statement": [
+             {"Effect": "Deny", "Action": "dynamodb:DeleteTable", "Resource": "*"},
+             {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "arn:aws:dynamodb:*:*:table/*",
+              "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": "*",
+                                                        "dynamodb:Attributes": "*"},
+                            "IpAddress": {"aws:SourceIp": "127.0.0.0/8"}}}]})";
+  std::ofstream(limited) << "[bench]\naws_access_key_id = " << kAccessKey
+                         << "\naws_secret_access_key = " << kSecretKey
+                         << "\npolicy = policy.json\nrequests_per_second = 1000000000\n";
   test::ServerProcess constant(settings.self, {"--constant", "--threads", "1"});
   test::ServerProcess disk(settings.stator,
                            {"--data", (directory.path() / "signed").string(), "--threads", "1",
                             "--credentials", credentials.string()});
+  test::ServerProcess with_policy(
+      settings.stator, {"--data", (directory.path() / "policy").string(), "--threads", "1",
+                        "--credentials", limited.string()});
+  auto limited_client =
+      HttpClient::open({.endpoint = with_policy.url(),
+                        .credentials = {std::string(kAccessKey), std::string(kSecretKey)}});
   test::ServerProcess open_to_all(
       settings.stator, {"--data", (directory.path() / "open").string(), "--threads", "1"});
   auto client = HttpClient::open(
       {.endpoint = disk.url(), .credentials = {std::string(kAccessKey), std::string(kSecretKey)}});
-  if (!client || !fill(*client, settings.work) ||
-      !fill_over_http(open_to_all.url(), settings.work)) {
+  if (!client || !limited_client || !fill(*client, settings.work) ||
+      !fill(*limited_client, settings.work) || !fill_over_http(open_to_all.url(), settings.work)) {
     return false;
   }
   return run_contest({.title = "HTTP: GetItem on one event loop",
@@ -49,7 +66,9 @@ bool signed_on_one_loop(const Settings& settings, const test::TempDir& directory
                                      {"stator serve, any signature",
                                       over_http(open_to_all.url(), Kind::kGet, settings.work)},
                                      {"stator serve, signatures checked",
-                                      signed_gets_over_http(disk.url(), settings.work)}}},
+                                      signed_gets_over_http(disk.url(), settings.work)},
+                                     {"stator serve, a policy and a limit checked",
+                                      signed_gets_over_http(with_policy.url(), settings.work)}}},
                      settings.plan, findings.measurements);
 }
 

@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(STATOR_INSTALLED base value storage expression api partiql transfer engine protocol client recipes)
+set(STATOR_INSTALLED base value storage expression api policy partiql transfer engine access protocol client recipes)
 list(TRANSFORM STATOR_INSTALLED PREPEND stator_)
 
 add_library(stator_sdk INTERFACE)

@@ -29,6 +29,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_restore(app, invocation);
   add_verify(app, invocation);
   add_recover(app, invocation);
+  add_policy(app, invocation);
   add_completion(app, invocation);
   add_examples(app);
 }

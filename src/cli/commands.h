@@ -29,6 +29,7 @@ void add_backup(CLI::App& app, Invocation& invocation);
 void add_restore(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);
 void add_recover(CLI::App& app, Invocation& invocation);
+void add_policy(CLI::App& app, Invocation& invocation);
 void add_completion(CLI::App& app, Invocation& invocation);
 
 }  // namespace stator::cli

@@ -71,6 +71,8 @@ constexpr Example kExamples[] = {
     {"restore", "/mnt/monday ./stator-data"},
     {"verify", "./stator-data"},
     {"recover", "./stator-data"},
+    {"policy check",
+     "--policy reader.json --action dynamodb:GetItem --resource Orders --leading-key ann"},
     {"completion", "bash > ~/.local/share/bash-completion/completions/stator"},
 };
 

@@ -43,6 +43,8 @@ struct ServeFlags {
   std::string metrics;
   std::size_t metrics_tables = 100;
   std::string access_log;
+  std::string decision_log;
+  bool log_allowed = false;
   std::string log_format = "text";
   int64_t slow_ms = 0;
 };
@@ -126,6 +128,8 @@ int serve(const ServeFlags& flags) {
   options.metrics_tables = flags.metrics_tables;
   options.version = STATOR_VERSION;
   options.access_log = flags.access_log;
+  options.decision_log = flags.decision_log;
+  options.decisions = flags.log_allowed ? server::Decisions::kAll : server::Decisions::kDenied;
   options.slow_request = std::chrono::milliseconds(flags.slow_ms);
   options.log_format =
       flags.log_format == "json" ? server::LogFormat::kJson : server::LogFormat::kText;
@@ -138,18 +142,17 @@ int serve(const ServeFlags& flags) {
   options.console_directory = flags.console_directory;
   if (!flags.memory) options.data = flags.data;
   if (!flags.credentials.empty()) {
-    auto credentials = server::read_credentials(flags.credentials);
-    if (!credentials) return report(credentials.error());
-    options.credentials = std::move(*credentials);
+    options.credentials_file = flags.credentials;
   }
 
   if (!flags.tls.certificate.empty()) options.tls = flags.tls;
 
   tune_allocator(options.memory_bytes);
   // Every thread started from here on leaves these signals to the sigwait below.
-  const bool has_access_log = !flags.access_log.empty() && flags.access_log != "-";
+  const auto is_file = [](const std::string& log) { return !log.empty() && log != "-"; };
   const sigset_t signals =
-      awaited_signals(has_access_log || options.tls || server::has_service_manager());
+      awaited_signals(is_file(flags.access_log) || is_file(flags.decision_log) || options.tls ||
+                      !flags.credentials.empty() || server::has_service_manager());
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
@@ -202,6 +205,16 @@ void add_monitoring_options(CLI::App& command, ServeFlags& flags) {
       ->type_name("text|json")
       ->check(CLI::IsMember({"text", "json"}).description(""))
       ->capture_default_str();
+}
+
+void add_decision_options(CLI::App& command, ServeFlags& flags) {
+  auto* log =
+      command.add_option("--decision-log", flags.decision_log,
+                         "Append a line for each request that a policy denies to this file, "
+                         "opened again on SIGHUP; - is standard output");
+  log->type_name("FILE");
+  command.add_flag("--log-allowed", flags.log_allowed, "Also for each action that a policy allows")
+      ->needs(log);
 }
 
 void add_tls_options(CLI::App& command, http::TlsFiles& files) {
@@ -278,14 +291,16 @@ void add_serve(CLI::App& app, Invocation& invocation) {
   add_monitoring_options(*command, *flags);
   auto* credentials = command->add_option(
       "--credentials", flags->credentials,
-      "Only accept signatures of this file's access keys (in the form of AWS's credentials file); "
-      "without it any key is accepted, on loopback only");
+      "Only accept signatures of this file's access keys (in the form of AWS's credentials file, "
+      "with policies and limits), read again when it changes and on SIGHUP; without it any key is "
+      "accepted, on loopback only");
   credentials->type_name("FILE");
   command
       ->add_flag("--allow-unsigned-beyond-loopback", flags->unsigned_beyond_loopback,
                  "Listen on any address without --credentials: whoever can connect can read and "
                  "change all tables. For containers whose port is published on loopback only")
       ->excludes(credentials);
+  add_decision_options(*command, *flags);
   add_tls_options(*command, flags->tls);
   command
       ->add_option("--allow-host", flags->allowed_hosts,

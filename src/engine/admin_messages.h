@@ -21,6 +21,10 @@ inline constexpr const char* kPolicyMalformed =
     "One or more parameter values were invalid: Invalid policy document: This policy contains "
     "invalid Json";
 
+inline std::string invalid_policy(std::string_view reason) {
+  return "One or more parameter values were invalid: Invalid policy document: " +
+         std::string(reason);
+}
 inline std::string no_arn(std::string_view arn) {
   return "One or more parameter values were invalid: ARNs must start with 'arn:': " +
          std::string(arn);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// PutResourcePolicy, GetResourcePolicy, DeleteResourcePolicy: policies are kept and answered. Who
-// may do what is decided by the server's credentials alone.
+// PutResourcePolicy, GetResourcePolicy, DeleteResourcePolicy. The layer `access` enforces the
+// policies, for callers whose signatures are verified.
 #include "engine/admin_messages.h"
 #include "engine/admin_support.h"
+#include "policy/policy.h"
 
 namespace stator::admin {
 namespace {
@@ -67,6 +68,7 @@ Result<Item> put_resource_policy(Engine::Impl& engine, const Item& request) {
     return {};
   };
   STATOR_CHECK_OK(change_settings(engine, *resource.table, put));
+  STATOR_CHECK_OK(engine.resource_policies.refresh(*resource.table));
   return Item{{"RevisionId", revision}};
 }
 
@@ -92,16 +94,20 @@ Result<Item> delete_resource_policy(Engine::Impl& engine, const Item& request) {
     return {};
   };
   STATOR_CHECK_OK(change_settings(engine, *resource.table, erase));
+  STATOR_CHECK_OK(engine.resource_policies.refresh(*resource.table));
   return answer;
 }
 
 }  // namespace
 
-Result<void> check_policy(const std::string& policy) {
-  constexpr std::size_t kPolicyBytesMax = 20UL * 1024;
-  if (policy.size() > kPolicyBytesMax) return fail(Code::kValidation, messages::kPolicyTooLarge);
-  if (!wire::is_json(policy)) return fail(Code::kValidation, messages::kPolicyMalformed);
-  return {};
+Result<void> check_policy(const std::string& text) {
+  if (text.size() > policy::kPolicyBytesMax) {
+    return fail(Code::kValidation, messages::kPolicyTooLarge);
+  }
+  if (!wire::is_json(text)) return fail(Code::kValidation, messages::kPolicyMalformed);
+  const auto parsed = policy::Policy::parse(text, policy::PolicyKind::kResource);
+  if (parsed) return {};
+  return fail(Code::kValidation, messages::invalid_policy(parsed.error().message));
 }
 
 const Operation kPutResourcePolicy{shapes::kPutResourcePolicy, put_resource_policy};

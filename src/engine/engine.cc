@@ -38,6 +38,7 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   const auto snapshot = parts.catalogue->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
+    STATOR_CHECK_OK(parts.resource_policies.refresh(*table));
   }
   parts.ticker.start(options.tend_interval,
                      [&parts] { parts.housekeeping.post([&parts] { tend_all(parts); }); });

@@ -11,6 +11,7 @@
 #include "engine/catalogue.h"
 #include "engine/engine.h"
 #include "engine/jobs.h"
+#include "engine/resource_policies.h"
 #include "engine/ticker.h"
 #include "engine/token_sweep.h"
 #include "engine/worker.h"
@@ -21,11 +22,13 @@ struct Engine::Impl {
   Impl(std::unique_ptr<Store> the_store, const EngineOptions& the_options)
       : store(std::move(the_store)),
         options(the_options),
+        resource_policies(*store),
         jobs(options.report, options.retry_delay) {}
 
   // In the order in which they need each other: the store goes last.
   std::unique_ptr<Store> store;
   EngineOptions options;
+  ResourcePolicies resource_policies;
   Worker housekeeping;  // Engine::tend() without being told
   Worker retries;       // writes that met a conflict
   TokenSweepState token_sweep;

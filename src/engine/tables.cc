@@ -19,9 +19,13 @@ constexpr std::size_t kListedTablesMax = 100;
 
 Result<CreateTableResult> Engine::create_table(const CreateTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  if (request.resource_policy) STATOR_CHECK_OK(admin::check_policy(*request.resource_policy));
+  if (request.resource_policy) {
+    STATOR_CHECK_OK(admin::check_policy(*request.resource_policy));
+    impl_->resource_policies.expect_policies();
+  }
   auto table = impl_->catalogue->create(request, impl_->now_ms());
   if (!table) return Failure(service_error(std::move(table).error()));
+  if (request.resource_policy) STATOR_CHECK_OK(impl_->resource_policies.refresh(**table));
   return CreateTableResult{describe(*impl_, **table, TableStatus::kCreating)};
 }
 
@@ -66,6 +70,7 @@ Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request
     return last_backup(*impl_, dropped, now_ms);
   });
   if (!table) return Failure(service_error(std::move(table).error()));
+  impl_->resource_policies.forget(**table);
   DeleteTableResult result{describe(*impl_, **table, TableStatus::kDeleting)};
   result.table.created_ms = 0;
   result.table.attributes.clear();

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <utility>
 
+#include "access/authorize.h"
 #include "api/document.h"
 #include "api/wire.h"
 #include "engine/administration.h"
@@ -37,6 +38,9 @@ std::string target_of(std::string_view operation);
 struct Context {
   Engine& engine;
   Worker* waiting;  // may be null
+  // Who asks. Null: whoever may do everything.
+  const access::Access* access = nullptr;
+  std::string_view operation = {};  // the name; needed with `access` only
 };
 
 // Operations that answer by calling a `Respond` with a Result<std::string>, once, from any thread.
@@ -87,6 +91,16 @@ class Operations {
       respond.note_table(table_in(request));
     }
   }
+  // Before the engine sees the request, so that a denial tells nothing about it.
+  template <class Request>
+  static Result<void> check_access(const Context& context, const Request& request) {
+    if (context.access == nullptr) return {};
+    return access::authorize(*context.access, context.engine, request);
+  }
+  static Result<void> check_access(const Context& context, const Item& request) {
+    if (context.access == nullptr) return {};
+    return access::authorize(*context.access, context.engine, context.operation, request);
+  }
   template <class Answer>
   static void note_result(Respond& respond, const Result<Answer>& result) {
     if constexpr (requires { respond.note_items(std::size_t{}); }) {
@@ -132,6 +146,9 @@ class Operations {
       const auto request = wire::read_request<Request>(body);
       if (!request) return respond(Failure(request.error()));
       note_request(respond, *request);
+      if (auto allowed = check_access(context, *request); !allowed) {
+        return respond(failure_of(std::move(allowed)));
+      }
       const auto result = (context.engine.*method)(*request);
       note_result(respond, result);
       respond(written(result));
@@ -141,6 +158,9 @@ class Operations {
       auto request = wire::read_request<Request>(body);
       if (!request) return respond(Failure(request.error()));
       note_request(respond, *request);
+      if (auto allowed = check_access(context, *request); !allowed) {
+        return respond(failure_of(std::move(allowed)));
+      }
       run_apart(context, std::move(respond),
                 [&engine = context.engine, kept = std::move(*request)] {
                   return written((engine.*method)(kept));
@@ -153,6 +173,9 @@ class Operations {
       const auto request = wire::read_request<Request>(body);
       if (!request) return respond(Failure(request.error()));
       note_request(respond, *request);
+      if (auto allowed = check_access(context, *request); !allowed) {
+        return respond(failure_of(std::move(allowed)));
+      }
       (context.engine.*method)(*request,
                                [kept = std::move(respond)](Result<Answer> result) mutable {
                                  try {
@@ -170,6 +193,9 @@ class Operations {
     auto request = wire::read_document(body, operation.request);
     if (!request) return respond(Failure(request.error()));
     note_request(respond, *request);
+    if (auto allowed = check_access(context, *request); !allowed) {
+      return respond(failure_of(std::move(allowed)));
+    }
     run_apart(context, std::move(respond), [&engine = context.engine, kept = std::move(*request)] {
       const auto answer = engine.administer(operation, kept);
       if (!answer) return Result<std::string>(Failure(answer.error()));

@@ -1,26 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credentials: the access keys that may use a server, from a file in the form of AWS's shared
 // credentials file: profiles with aws_access_key_id and aws_secret_access_key.
+//
+// A profile may also have a `policy`, a file beside that one, and limits: `requests_per_second` and
+// `concurrent_requests`. Its name is the user's.
 // https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "policy/policy.h"
+#include "server/key_limiter.h"
 #include "stator/result.h"
 
 namespace stator::server {
 
-// Secrets by access key id.
-using Credentials = std::map<std::string, std::string, std::less<>>;
+struct AccessKey {
+  std::string secret;
+  std::string username = {};
+  std::string policy_file = {};  // as the profile spells it; empty: all rights
+  KeyLimits limits = {};
+  std::shared_ptr<const policy::Policy> policy = {};  // null: all rights
+  std::shared_ptr<KeyLimiter> limiter = {};           // null: no limits
+};
 
-// Errors: kInvalidArgument with the line for text of another form, without a key, or with a
-// repeated key.
+// By access key ids.
+using Credentials = std::map<std::string, AccessKey, std::less<>>;
+
+// Reads the keys without their policies. Errors: kInvalidArgument with the line for text of another
+// form, without a key, with a repeated key or an unknown setting.
 Result<Credentials> parse_credentials(std::string_view text);
-// Errors: also kIo. Messages name the file, which has at most kProfileFileBytesMax bytes.
+// Errors: also kIo, and kInvalidArgument for policies. Messages name the file, which has at most
+// kProfileFileBytesMax bytes.
 Result<Credentials> read_credentials(const std::filesystem::path& file);
+// The file, and those that it names.
+std::vector<std::filesystem::path> files_of_credentials(const std::filesystem::path& file);
 
 }  // namespace stator::server

@@ -21,7 +21,30 @@ TEST(Credentials, AreTheProfilesOfAFile) {
       "region = eu-west-1\n\n; another\n[ops]\naws_secret_access_key = b\naws_access_key_id = "
       "AKIDB");
   ASSERT_THAT(parsed, IsOk());
-  EXPECT_EQ(*parsed, (Credentials{{"AKIDA", "se=cret/+"}, {"AKIDB", "b"}}));
+  ASSERT_EQ(parsed->size(), 2U);
+  EXPECT_EQ(parsed->at("AKIDA").secret, "se=cret/+");
+  EXPECT_EQ(parsed->at("AKIDA").username, "default");
+  EXPECT_EQ(parsed->at("AKIDA").limiter, nullptr);
+  EXPECT_EQ(parsed->at("AKIDB").secret, "b");
+}
+
+TEST(Credentials, HavePoliciesAndLimits) {
+  const test::TempDir directory;
+  const auto file = directory.path() / "keys";
+  std::ofstream(directory.path() / "reader.json")
+      << R"({"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}})";
+  std::ofstream(file) << "[profile ann]\naws_access_key_id = A\naws_secret_access_key = b\n"
+                         "policy = reader.json\nrequests_per_second = 100\n"
+                         "concurrent_requests = 8\n";
+  const auto read = read_credentials(file);
+  ASSERT_THAT(read, IsOk());
+  const AccessKey& key = read->at("A");
+  EXPECT_EQ(key.username, "ann");
+  ASSERT_NE(key.policy, nullptr);
+  ASSERT_NE(key.limiter, nullptr);
+  EXPECT_EQ(key.limiter->limits(),
+            (KeyLimits{.requests_per_second = 100, .concurrent_requests = 8}));
+  EXPECT_EQ(files_of_credentials(file), (std::vector{file, directory.path() / "reader.json"}));
 }
 
 TEST(Credentials, SayWhichLineIsWrong) {
@@ -37,6 +60,11 @@ TEST(Credentials, SayWhichLineIsWrong) {
       "line 4: its access key is repeated");
   bad("[a]\naws_access_key_id=a\naws_session_token=t\naws_secret_access_key=b\n",
       "line 3: 'aws_session_token' is not supported");
+  const std::string key = "[a]\naws_access_key_id=a\naws_secret_access_key=b\n";
+  bad(key + "polcy = reader.json\n", "line 4: unknown setting 'polcy'");
+  bad(key + "policy =\n", "line 4: 'policy' needs a file");
+  bad(key + "requests_per_second = 0\n", "line 4: invalid requests_per_second '0'");
+  bad(key + "concurrent_requests = 1.5\n", "line 4: invalid concurrent_requests '1.5'");
 }
 
 TEST(Credentials, NameTheFileThatCannotBeUsed) {

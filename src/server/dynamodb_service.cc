@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ constexpr std::string_view kJsonType = "application/x-amz-json-1.0";
 constexpr std::string_view kPlainJsonType = "application/json";
 constexpr std::size_t kLargePageBytes = 128UL << 10;
 constexpr std::size_t kCompressedBytesMin = 1024;  // less is not worth it
+constexpr std::string_view kHistoryPath = "/metrics/history";
 constexpr std::string_view kHealth = "healthy: dynamodb.us-east-1.amazonaws.com ";
 constexpr std::string_view kReady = "ready\n";
 constexpr std::string_view kNoOperation = "<UnknownOperationException/>\n";
@@ -221,6 +223,39 @@ std::optional<Refusal> refusal_of(const http::Request& request, const ResponseFo
   return std::nullopt;
 }
 
+// What SDKs send again after longer and longer pauses. ProvisionedThroughputExceededException would
+// blame a table, RequestLimitExceeded the account.
+Error throttling_error() {
+  return {.code = Code::kThrottling,
+          .message = "Rate of requests exceeds the allowed throughput of the access key."};
+}
+
+// "192.0.2.1" of "192.0.2.1:49152", "::1" of "[::1]:49152".
+std::string_view address_of(std::string_view peer) {
+  const std::size_t port = peer.rfind(':');
+  if (port == peer.npos) return {};
+  peer = peer.substr(0, port);
+  return peer.starts_with('[') && peer.ends_with(']') ? peer.substr(1, peer.size() - 2) : peer;
+}
+
+access::Access access_of(const http::Request& request, const SigningKey& signer, bool secure,
+                         DecisionLog* decisions, Engine& engine) {
+  access::Access access{.caller = access::caller_of(engine, signer.key->username),
+                        .policy = signer.key->policy};
+  access.caller.user_id = signer.id;
+  access.caller.source_ip = address_of(request.peer);
+  access.caller.user_agent = request.header("user-agent");
+  access.caller.referer = request.header("referer");
+  access.caller.secure = secure;
+  access.caller.now_ms = system_clock().unix_ms();
+  if (decisions != nullptr) {
+    access.decided = [decisions](const policy::Context& context, const policy::Verdict& verdict) {
+      decisions->write(context, verdict);
+    };
+  }
+  return access;
+}
+
 // SDKs send the request again after a pause.
 Error stopping_error() {
   return {.code = Code::kServiceUnavailable, .message = "The server is stopping. Try again."};
@@ -269,6 +304,21 @@ std::size_t response_bytes(std::string_view target) {
   if (target.ends_with(".ExecuteTransaction")) return kCopies * kTransactionBytes;
   if (target.ends_with(".BatchExecuteStatement")) return kCopies * kStatementsBytes;
   return reads_pages(target) ? kCopies * kPageBytes : 0;
+}
+
+// The number in "/metrics/history?after=7"; 0 without a query, absent for any other form.
+std::optional<uint64_t> number_after(std::string_view target) {
+  constexpr std::string_view kAfter = "after=";
+  const std::size_t mark = target.find('?');
+  if (mark == target.npos) return 0;
+  const std::string_view query = target.substr(mark + 1);
+  if (!query.starts_with(kAfter)) return std::nullopt;
+  const std::string_view digits = query.substr(kAfter.size());
+  uint64_t number = 0;
+  const auto [last, error] =
+      std::from_chars(std::to_address(digits.begin()), std::to_address(digits.end()), number);
+  if (error != std::errc() || last != std::to_address(digits.end())) return std::nullopt;
+  return number;
 }
 
 }  // namespace
@@ -349,6 +399,9 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
   if (reads && path == "/metrics" && verifier_ == nullptr && metrics_page_) {
     return send_metrics(std::move(exchange));
   }
+  if (request.method == "GET" && path == kHistoryPath && history_page_) {
+    return send_history(request, std::move(exchange));
+  }
   exchange.send(
       reads ? page(path, exchange.form.id)
             : make_response(404, "text/plain", std::string(kNoOperation), exchange.form.id));
@@ -371,18 +424,46 @@ void DynamoDbService::handle_monitoring(const http::Request& request, bool check
 }
 
 void DynamoDbService::send_metrics(Exchange exchange) {
+  send_made(std::move(exchange), metrics::kContentType, metrics_page_);
+}
+
+void DynamoDbService::send_history(const http::Request& request, Exchange exchange) {
+  exchange.form = {.content_type = kPlainJsonType,
+                   .gzip = accepts_gzip(request.header("accept-encoding"))};
+  if (verifier_ != nullptr) {
+    if (const auto parts = check_authorization(request); !parts) {
+      return exchange.refuse(parts.error());
+    }
+  }
+  const auto access = admit(request, exchange);
+  if (!access) return exchange.refuse(access.error());
+  if (*access) {
+    const auto allowed = access::authorize_action(**access, "cloudwatch:GetMetricData");
+    if (!allowed) return exchange.refuse(allowed.error());
+  }
+  const auto after = number_after(request.target);
+  if (!after) {
+    return exchange.refuse({.code = Code::kValidation, .message = "after: expected a number"});
+  }
+  send_made(std::move(exchange), kPlainJsonType,
+            [this, number = *after] { return history_page_(number); });
+}
+
+void DynamoDbService::send_made(Exchange exchange, std::string_view content_type,
+                                std::function<std::string()> make) {
   if (metrics_waiting_.fetch_add(1) >= kMetricsWaitingMax) {
     --metrics_waiting_;
     return exchange.send(overloaded());
   }
-  metrics_worker_.post([this, kept = std::move(exchange)]() mutable {
-    try {
-      kept.send(make_response(200, metrics::kContentType, metrics_page_(), kept.form.id));
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-      // Out of memory: `kept` is dropped.
-    }
-    --metrics_waiting_;
-  });
+  metrics_worker_.post(
+      [this, content_type, kept = std::move(exchange), make = std::move(make)]() mutable {
+        try {
+          kept.send(make_response(200, content_type, make(), kept.form.id, kept.form.gzip));
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+          // Out of memory: `kept` is dropped.
+        }
+        --metrics_waiting_;
+      });
 }
 
 http::Response DynamoDbService::page(std::string_view path, const RequestId& id) const {
@@ -398,6 +479,28 @@ http::Response DynamoDbService::page(std::string_view path, const RequestId& id)
   return text(503, (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n");
 }
 
+// Whether a request needs more than its signature.
+bool DynamoDbService::decides_access(const AccessKey& key) const {
+  return key.policy || access::has_resource_policies(engine_) ||
+         (decisions_ != nullptr && decisions_->wants_allowed());
+}
+
+Result<std::optional<access::Access>> DynamoDbService::admit(const http::Request& request,
+                                                             Exchange& exchange) {
+  std::optional<access::Access> access;
+  if (verifier_ == nullptr) return access;
+  STATOR_TRY(const SigningKey signer, verifier_->verify(request, system_clock().unix_ms()));
+  if (signer.key->limiter) {
+    auto permit = signer.key->limiter->admit(std::chrono::steady_clock::now());
+    if (!permit) return Failure(throttling_error());
+    exchange.scope.keep(std::move(*permit));
+  }
+  if (decides_access(*signer.key)) {
+    access = access_of(request, signer, secure_, decisions_, engine_);
+  }
+  return access;
+}
+
 void DynamoDbService::handle_operation(const http::Request& request, Exchange exchange) {
   exchange.form = form_of(request);
   const Operations::Operation* operation = nullptr;
@@ -407,11 +510,13 @@ void DynamoDbService::handle_operation(const http::Request& request, Exchange ex
                          refusal->error ? &*refusal->error : nullptr);
   }
   if (is_stopping()) return exchange.refuse(stopping_error());
-  if (verifier_ != nullptr) {
-    const auto verified = verifier_->verify(request, system_clock().unix_ms());
-    if (!verified) return exchange.refuse(verified.error());
-  }
-  const protocol::Context context{.engine = engine_, .waiting = &waiting_};
+  const auto admitted = admit(request, exchange);
+  if (!admitted) return exchange.refuse(admitted.error());
+  const std::optional<access::Access>& access = *admitted;
+  const protocol::Context context{.engine = engine_,
+                                  .waiting = &waiting_,
+                                  .access = access ? &*access : nullptr,
+                                  .operation = operation->name};
   const auto run = [&](std::string_view body) {
     operation->run(context, body, Respond{std::move(exchange), last_large_page_ms_});
   };

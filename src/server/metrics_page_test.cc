@@ -158,10 +158,10 @@ TEST_F(MetricsPage, IsForLocalHosts) {
 }
 
 TEST_F(MetricsPage, WithCredentialsHasAnAddressOfItsOwn) {
-  start({.credentials = Credentials{{"AKID", "secret"}}});
+  start({.credentials = Credentials{{"AKID", {.secret = "secret"}}}});
   EXPECT_EQ(ask(get("/metrics")).status, 404);
   EXPECT_EQ(server_->metrics_url(), "");
-  start({.credentials = Credentials{{"AKID", "secret"}},
+  start({.credentials = Credentials{{"AKID", {.secret = "secret"}}},
          .metrics = ListenAddress{.host = "127.0.0.1", .port = 0}});
   EXPECT_EQ(ask(get("/metrics")).status, 404);
   const std::string url = server_->metrics_url();

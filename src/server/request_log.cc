@@ -6,20 +6,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "server/log_field.h"
+
 namespace stator::server {
 namespace {
 
-constexpr std::size_t kFieldBytesMax = 255;
 constexpr std::size_t kTraceparentBytes = 55;
-
-// The same for both formats: no quote, backslash, equals sign, space or control character is left.
-std::string clean(std::string_view field) {
-  std::string text(field.substr(0, kFieldBytesMax));
-  for (char& c : text) {
-    if (c <= ' ' || c > '~' || c == '"' || c == '\\' || c == '=') c = '?';
-  }
-  return text;
-}
 
 double milliseconds_of(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
@@ -39,7 +31,7 @@ bool is_zero(std::string_view text) {
 std::string to_text(const RequestLine& line) {
   std::string text = "time=" + timestamp(line.unix_ms);
   const auto field = [&](std::string_view name, std::string_view value) {
-    text.append(" ").append(name).append("=").append(value.empty() ? "-" : clean(value));
+    text.append(" ").append(name).append("=").append(value.empty() ? "-" : log_field(value));
   };
   field("client", line.client);
   field("operation", line.operation);
@@ -60,7 +52,7 @@ std::string to_json(const RequestLine& line, bool slow) {
   std::string text = R"({"time":")" + timestamp(line.unix_ms) + '"';
   const auto field = [&](std::string_view name, std::string_view value) {
     if (value.empty()) return;
-    text.append(",\"").append(name).append("\":\"").append(clean(value)).append("\"");
+    text.append(",\"").append(name).append("\":\"").append(log_field(value)).append("\"");
   };
   if (slow) text.append(R"(,"level":"warning","message":"slow request")");
   field("client", line.client);
@@ -81,7 +73,7 @@ std::string to_json(const RequestLine& line, bool slow) {
 
 std::string_view valid_traceparent(std::string_view value) {
   // version 2 "-" trace id 32 "-" parent id 16 "-" flags 2; later versions may append "-…".
-  if (value.size() < kTraceparentBytes || value.size() > kFieldBytesMax) return {};
+  if (value.size() < kTraceparentBytes || value.size() > kLogFieldBytesMax) return {};
   const auto version = value.substr(0, 2);
   const auto trace = value.substr(3, 32);
   const auto parent = value.substr(36, 16);

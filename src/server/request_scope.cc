@@ -53,6 +53,7 @@ void RequestScope::note_table(std::string_view table) {
 
 void RequestScope::finish(const http::Response& response, const Error* error,
                           std::string_view request_id) {
+  permit_ = {};  // the client may send its next request as soon as it has the response
   const RequestObserver observer = std::exchange(observer_, {});
   if (observer.metrics == nullptr && observer.log == nullptr) return;
   const auto duration = SteadyClock::now() - start_;

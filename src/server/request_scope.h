@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "http/server.h"
+#include "server/key_limiter.h"
 #include "server/request_log.h"
 #include "server/request_metrics.h"
 #include "stator/result.h"
@@ -35,7 +36,8 @@ class RequestScope {
         request_bytes_(other.request_bytes_),
         items_(other.items_),
         table_(std::move(other.table_)),
-        details_(std::move(other.details_)) {}
+        details_(std::move(other.details_)),
+        permit_(std::move(other.permit_)) {}
   RequestScope& operator=(RequestScope&&) = delete;
   // Without finish(): the response could not be given.
   ~RequestScope();
@@ -45,6 +47,9 @@ class RequestScope {
   void set_unknown_operation();
   void note_table(std::string_view table);  // see protocol::table_in
   void note_items(std::size_t items) { items_ = items; }
+
+  // The request is in progress for its key until finish().
+  void keep(KeyLimiter::Permit permit) { permit_ = std::move(permit); }
 
   // The request goes on to another scope.
   void dismiss() { observer_ = {}; }
@@ -70,6 +75,7 @@ class RequestScope {
   std::size_t items_ = 0;
   std::string table_;
   std::unique_ptr<const Details> details_;  // if there is a log
+  KeyLimiter::Permit permit_;
 };
 
 }  // namespace stator::server

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "http/server.h"
@@ -19,9 +20,11 @@
 #include "server/line_writer.h"
 #include "server/log.h"
 #include "server/memory_plan.h"
+#include "server/metrics_history.h"
 #include "server/metrics_page.h"
 #include "server/request_log.h"
 #include "server/request_metrics.h"
+#include "server/sampler.h"
 #include "storage/stores.h"
 
 namespace stator::server {
@@ -32,10 +35,14 @@ struct Server::Impl {
   ListenAddress metrics_address = {};
   std::string version = {};
   std::chrono::system_clock::time_point start = std::chrono::system_clock::now();
+  std::filesystem::path data = {};  // empty: in memory
   std::unique_ptr<RequestMetrics> metrics = {};
+  std::unique_ptr<MetricsHistory> history = {};
   std::unique_ptr<LineWriter> access_log = {};
   std::unique_ptr<LineWriter> slow_log = {};
   std::unique_ptr<RequestLog> request_log = {};
+  std::unique_ptr<LineWriter> decision_lines = {};
+  std::unique_ptr<DecisionLog> decision_log = {};
   std::unique_ptr<Engine> engine = {};
   std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
@@ -45,6 +52,7 @@ struct Server::Impl {
   std::unique_ptr<http::Server> monitoring = {};
   std::unique_ptr<ControlSocket> control = {};
   FileWatch watch = {};
+  std::unique_ptr<Sampler> sampler = {};
 
   std::string url(const ListenAddress& at) const {
     return (tls ? "https://" : "http://") + at.to_string();
@@ -58,9 +66,13 @@ struct Server::Impl {
                          .start = start,
                          .stopping = service->is_stopping(),
                          .dropped_log_lines = (access_log ? access_log->dropped() : 0) +
-                                              (slow_log ? slow_log->dropped() : 0)});
+                                              (slow_log ? slow_log->dropped() : 0) +
+                                              (decision_lines ? decision_lines->dropped() : 0)});
   }
+  void sample() const;
+  void serve_pages() const;
   Result<void> open_logs(const ServerOptions& options);
+  Result<void> load_credentials(const std::filesystem::path& file);
   Result<void> load_tls(const http::TlsFiles& files);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
 };
@@ -91,15 +103,65 @@ std::size_t connections_max(std::size_t wanted) {
 
 }  // namespace
 
+void Server::Impl::sample() const {
+  const http::Server* running = http_for_metrics;
+  const Store& store = engine->store();
+  std::error_code none;  // then the space is 0
+  const auto space = data.empty()
+                         ? std::filesystem::space_info{.capacity = 0, .free = 0, .available = 0}
+                         : std::filesystem::space(data, none);
+  history->add({.unix_ms = system_clock().unix_ms(),
+                .steady = std::chrono::steady_clock::now().time_since_epoch(),
+                .requests = metrics->totals(),
+                .http = running == nullptr ? http::ServerStats{} : running->stats(),
+                .store = store.stats(),
+                .engine = engine->stats(),
+                .process = process_stats(),
+                .disk_free_bytes = none ? 0 : space.available,
+                .ready = store.health().writable && !service->is_stopping()});
+}
+
+void Server::Impl::serve_pages() const {
+  service->serve_metrics([this] { return metrics_text(); });
+  service->serve_history([this](uint64_t after) {
+    const auto since = start.time_since_epoch();
+    return history->to_json(
+        {.version = version,
+         .start_ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count()},
+        after);
+  });
+}
+
 Result<void> Server::Impl::open_logs(const ServerOptions& options) {
   set_log_format(options.log_format);
   if (!options.access_log.empty()) {
     STATOR_TRY(access_log, LineWriter::open(options.access_log));
   }
+  if (!options.decision_log.empty()) {
+    STATOR_TRY(decision_lines, LineWriter::open(options.decision_log));
+    decision_log =
+        std::make_unique<DecisionLog>(options.log_format, options.decisions, *decision_lines);
+  }
   if (options.slow_request.count() > 0) slow_log = LineWriter::to_standard_error();
   if (!access_log && !slow_log) return {};
   request_log = std::make_unique<RequestLog>(options.log_format, access_log.get(), slow_log.get(),
                                              options.slow_request);
+  return {};
+}
+
+Result<void> Server::Impl::load_credentials(const std::filesystem::path& file) {
+  // First, so that no change is missed.
+  watch.add([file] { return files_of_credentials(file); },
+            [this, file] {
+              auto changed = read_credentials(file);
+              if (changed) {
+                verifier->replace(std::move(*changed));
+              } else {
+                log_error("access keys and policies stay as they were: " + changed.error().message);
+              }
+            });
+  STATOR_TRY(Credentials credentials, read_credentials(file));
+  verifier = std::make_unique<SignatureVerifier>(std::move(credentials));
   return {};
 }
 
@@ -133,7 +195,8 @@ Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifi
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
-  if (!options.listen.is_loopback() && !options.credentials && !options.unsigned_beyond_loopback) {
+  const bool has_credentials = options.credentials || !options.credentials_file.empty();
+  if (!options.listen.is_loopback() && !has_credentials && !options.unsigned_beyond_loopback) {
     return fail(
         Code::kInvalidArgument,
         "refusing to listen on " + options.listen.to_string() +
@@ -150,23 +213,29 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->version = options.version;
   impl->metrics =
       std::make_unique<RequestMetrics>(DynamoDbService::operation_names(), options.metrics_tables);
+  impl->history = std::make_unique<MetricsHistory>(*impl->metrics);
+  impl->data = options.data.value_or(std::filesystem::path());
   STATOR_CHECK_OK(impl->open_logs(options));
   STATOR_TRY(impl->engine,
              Engine::open(std::move(store), {.buckets = options.buckets,
                                              .report = log_error,
                                              .sweep_interval = options.sweep_interval}));
-  if (options.credentials) {
+  if (!options.credentials_file.empty()) {
+    STATOR_CHECK_OK(impl->load_credentials(options.credentials_file));
+  } else if (options.credentials) {
     impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
   }
   impl->service = std::make_unique<DynamoDbService>(
       *impl->engine, impl->verifier.get(), options.allowed_hosts,
       RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()},
       console::Console(options.console_directory));
-  impl->service->serve_metrics([state = impl.get()] { return state->metrics_text(); });
+  impl->service->set_access(impl->decision_log.get(), options.tls.has_value());
   if (options.tls) STATOR_CHECK_OK(impl->load_tls(*options.tls));
+  impl->serve_pages();
+  impl->sample();  // before any request, so that the next sample has all of them
   // First, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
-    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, options.credentials.has_value()));
+    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, has_credentials));
   }
   http::ServerOptions http_options{.address = options.listen.host,
                                    .port = options.listen.port,
@@ -201,6 +270,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
                                  }));
   impl->address.port = impl->http->port();
   impl->http_for_metrics = impl->http.get();
+  impl->sampler =
+      std::make_unique<Sampler>(options.sample_interval, [state = impl.get()] { state->sample(); });
   if (options.data) {
     // A file system without sockets costs backups while the server runs, nothing else.
     auto control = ControlSocket::open(
@@ -224,10 +295,9 @@ std::string Server::url() const {
 }
 
 void Server::reload() {
-  if (impl_->access_log) {
-    if (const auto reopened = impl_->access_log->reopen(); !reopened) {
-      log_error(reopened.error().message);
-    }
+  for (LineWriter* lines : {impl_->access_log.get(), impl_->decision_lines.get()}) {
+    if (lines == nullptr) continue;
+    if (const auto reopened = lines->reopen(); !reopened) log_error(reopened.error().message);
   }
   impl_->watch.check();
 }
@@ -257,6 +327,7 @@ void Server::drain(std::chrono::milliseconds at_least) {
 }
 
 void Server::stop() {
+  impl_->sampler.reset();  // it uses what follows
   if (impl_->http) impl_->http->stop();
   if (impl_->monitoring) impl_->monitoring->stop();
   impl_->control.reset();

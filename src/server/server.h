@@ -16,6 +16,7 @@
 
 #include "http/tls.h"
 #include "server/credentials.h"
+#include "server/decision_log.h"
 #include "server/listen_address.h"
 #include "server/log.h"
 #include "stator/database.h"
@@ -37,17 +38,23 @@ struct ServerOptions {
   // Whose signatures are accepted. Absent: anybody's, on loopback only, unless the next is set.
   std::optional<Credentials> credentials = {};
   bool unsigned_beyond_loopback = false;
+  // Read instead of `credentials`, and again when it or a policy that it names changes. Empty: not.
+  std::filesystem::path credentials_file = {};
   // HTTPS instead of HTTP, on both addresses. The files are read again when they change.
   std::optional<http::TlsFiles> tls = {};
   // Where the metrics and the health checks are served too. Absent: not there.
   std::optional<ListenAddress> metrics = {};
-  std::size_t metrics_tables = 100;  // that have metrics of their own
-  std::string version = {};          // for the metrics
+  std::size_t metrics_tables = 100;                 // that have metrics of their own
+  std::string version = {};                         // for the metrics
+  std::chrono::milliseconds sample_interval{5000};  // of the last hour's metrics
   // A line for each request: a file, "-" for standard output, empty for none. And for those on
   // standard error that take this long; zero for none.
   std::string access_log = {};
   std::chrono::milliseconds slow_request{0};
   LogFormat log_format = LogFormat::kText;
+  // A line for each decision of a policy: a file, "-" for standard output, empty for none.
+  std::string decision_log = {};
+  Decisions decisions = Decisions::kDenied;
   // Names by which pages and clients may address a server without credentials, see HostFilter.
   std::vector<std::string> allowed_hosts = {};
   // Where the console's files are read instead of the binary, see console::Console.
@@ -64,7 +71,7 @@ class Server {
   std::string url() const;          // "http://127.0.0.1:8000"
   uint16_t port() const;
   bool is_on_loopback() const;
-  // Opens the access log again by its name, and looks at once whether other files have changed.
+  // Opens the logs again by their names, and looks at once whether other files have changed.
   // What cannot be used is logged, and the old one is kept.
   void reload();
   // From now on reports that it is not ready, and refuses new operations with ServiceUnavailable.

@@ -313,8 +313,8 @@ TEST_F(Service, ServesTheConsoleToThisMachineOnly) {
 }
 
 TEST(Server, WithCredentialsServesTheConsoleUnsigned) {
-  const auto server = Server::start(
-      {.listen = {.host = "127.0.0.1", .port = 0}, .credentials = Credentials{{"AKID", "secret"}}});
+  const auto server = Server::start({.listen = {.host = "127.0.0.1", .port = 0},
+                                     .credentials = Credentials{{"AKID", {.secret = "secret"}}}});
   ASSERT_TRUE(server);
   RawConnection connection((*server)->port());
   ASSERT_TRUE(connection.send(
@@ -340,8 +340,8 @@ TEST_F(Service, RefusesLargeRequestsByTheirHeaders) {
 }
 
 TEST(Server, WithCredentialsRefusesLargeRequestsOfOthersByTheirHeaders) {
-  const auto server = Server::start(
-      {.listen = {.host = "127.0.0.1", .port = 0}, .credentials = Credentials{{"AKID", "secret"}}});
+  const auto server = Server::start({.listen = {.host = "127.0.0.1", .port = 0},
+                                     .credentials = Credentials{{"AKID", {.secret = "secret"}}}});
   ASSERT_TRUE(server) << server.error().message;
   RawConnection connection((*server)->port());
   ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nHost: example.com\r\n" + std::string(kJson) +
@@ -511,8 +511,8 @@ TEST(Server, RefusesToListenBeyondThisMachine) {
 
 // Whoever can sign a request may do so from any page, as with the service itself.
 TEST(Server, WithCredentialsLetsAnyPageAsk) {
-  const auto server = Server::start(
-      {.listen = {.host = "127.0.0.1", .port = 0}, .credentials = Credentials{{"AKID", "secret"}}});
+  const auto server = Server::start({.listen = {.host = "127.0.0.1", .port = 0},
+                                     .credentials = Credentials{{"AKID", {.secret = "secret"}}}});
   ASSERT_TRUE(server) << server.error().message;
   RawConnection connection((*server)->port());
   connection.send("OPTIONS / HTTP/1.1\r\nOrigin: https://example.com\r\n\r\n");
@@ -524,9 +524,10 @@ TEST(Server, WithCredentialsLetsAnyPageAsk) {
 }
 
 TEST(Server, WithCredentialsServesThemAlone) {
-  const auto server = Server::start(
-      {.listen = {.host = "0.0.0.0", .port = 0},
-       .credentials = Credentials{{"AKID", "secret"}, {"LONG", std::string(100, 's')}}});
+  const auto server =
+      Server::start({.listen = {.host = "0.0.0.0", .port = 0},
+                     .credentials = Credentials{{"AKID", {.secret = "secret"}},
+                                                {"LONG", {.secret = std::string(100, 's')}}}});
   ASSERT_TRUE(server) << server.error().message;
   const std::string endpoint = "http://127.0.0.1:" + std::to_string((*server)->port());
   const auto list = [&](const stator::Credentials& credentials) {

@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // SignatureVerifier: checks the Signature Version 4 in a request's headers, which must cover its
-// host, date and target.
+// host, its date and, if there is one, its target.
 //
-// Thread safety: verify may be called from any threads at once.
+// Thread safety: every method may be called from any threads at once.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <optional>
-#include <shared_mutex>
+#include <memory>
 #include <string>
-#include <unordered_map>
 
+#include "engine/published.h"
 #include "http/server.h"
 #include "server/credentials.h"
 #include "stator/result.h"
 
 namespace stator::server {
 
+struct SigningKey {
+  std::string id;
+  std::shared_ptr<const AccessKey> key;
+};
+
 class SignatureVerifier {
  public:
-  explicit SignatureVerifier(Credentials credentials) : credentials_(std::move(credentials)) {}
+  explicit SignatureVerifier(Credentials credentials) { replace(std::move(credentials)); }
+
+  // From now on others are accepted. A key that stays as it is keeps the counts of its limits.
+  void replace(Credentials credentials);
 
   // kUnrecognizedClient for another access key or a session token, kInvalidSignature for a wrong
   // signature, another service's scope or a time more than 15 minutes off, kIncompleteSignature for
   // a credential or date of another form, with the service's texts. The parts of the header must be
-  // there.
-  Result<void> verify(const http::Request& request, int64_t now_ms) const;
+  // there. Returns the key that signed.
+  Result<SigningKey> verify(const http::Request& request, int64_t now_ms) const;
   // The same as far as it needs no body: the signature itself is not checked.
   Result<void> check_claims(const http::Request& head, int64_t now_ms) const;
 
@@ -39,14 +45,12 @@ class SignatureVerifier {
   using Key = std::array<unsigned char, 32>;
   struct Claims;
 
-  Result<Claims> claims_of(const http::Request& request, int64_t now_ms) const;
-  std::optional<Key> cached_key(const std::string& credential) const;
+  struct KeyRing;
 
-  const Credentials credentials_;
-  // Deriving a key costs four times a signature, and it stays the same for a day. Only keys that
-  // have signed a request are kept.
-  mutable std::shared_mutex mutex_;
-  mutable std::unordered_map<std::string, Key> keys_;  // by the header's whole credential
+  static Result<Claims> claims_of(const KeyRing& ring, const http::Request& request,
+                                  int64_t now_ms);
+
+  Published<KeyRing> ring_;
 };
 
 }  // namespace stator::server

@@ -5,6 +5,11 @@
 namespace stator::test {
 namespace {
 
+// As a member of a request, which escapes them.
+constexpr const char* kPolicy =
+    R"({\"Statement\":{\"Effect\":\"Deny\",\"Principal\":\"*\",\"Action\":\"*\",\"Resource\":\"*\"}})";
+constexpr const char* kOtherPolicy =
+    R"({\"Statement\":{\"Effect\":\"Allow\",\"Principal\":\"*\",\"Action\":\"*\",\"Resource\":\"*\"}})";
 constexpr const char* kArn = "arn:aws:dynamodb:us-east-1:000000782867:table/Tab";
 
 class AdministrationTest : public ClientTest {
@@ -158,6 +163,10 @@ TEST_P(AdministrationTest, TagsAndArnsAreChecked) {
   }
 }
 
+std::string with_policy(std::string_view policy, std::string_view more = "") {
+  return R"(, "Policy":")" + std::string(policy) + "\"" + std::string(more);
+}
+
 TEST_P(AdministrationTest, PoliciesHaveRevisions) {
   const auto policy_of = [&](const char* operation, const std::string& more = "") {
     return client_.call(operation, with_arn(R"({"ResourceArn": "$")" + more + "}"));
@@ -165,20 +174,24 @@ TEST_P(AdministrationTest, PoliciesHaveRevisions) {
   EXPECT_THAT(policy_of("GetResourcePolicy"), FailsWith(Code::kPolicyNotFound, kArn));
   EXPECT_THAT(policy_of("PutResourcePolicy", R"(, "Policy": "nothing")"),
               FailsWith(Code::kValidation, "This policy contains invalid Json"));
-  EXPECT_THAT(policy_of("PutResourcePolicy", R"(, "Policy": "{}", "ExpectedRevisionId": "1")"),
-              FailsWith(Code::kPolicyNotFound, ""));
-  const auto first =
-      policy_of("PutResourcePolicy", R"(, "Policy": "{}", "ExpectedRevisionId": "NO_POLICY")");
+  EXPECT_THAT(
+      policy_of("PutResourcePolicy", R"(, "Policy": "{\"Statement\": []}")"),
+      FailsWith(Code::kValidation, "Invalid policy document: the policy has no statements"));
+  EXPECT_THAT(
+      policy_of("PutResourcePolicy", with_policy(kPolicy, R"(, "ExpectedRevisionId": "1")")),
+      FailsWith(Code::kPolicyNotFound, ""));
+  const auto first = policy_of("PutResourcePolicy",
+                               with_policy(kPolicy, R"(, "ExpectedRevisionId": "NO_POLICY")"));
   ASSERT_THAT(first, IsOk());
-  const auto same = policy_of("PutResourcePolicy", R"(, "Policy": "{}")");
+  const auto same = policy_of("PutResourcePolicy", with_policy(kPolicy));
   ASSERT_THAT(same, IsOk());
   EXPECT_EQ(*same, *first);
-  const auto second = policy_of("PutResourcePolicy", R"(, "Policy": "{\"Id\": 1}")");
+  const auto second = policy_of("PutResourcePolicy", with_policy(kOtherPolicy));
   ASSERT_THAT(second, IsOk());
   EXPECT_NE(*second, *first);
   const std::string revision = second->substr(second->find(':') + 1);
   EXPECT_EQ(policy_of("GetResourcePolicy").value_or(""),
-            R"({"Policy":"{\"Id\": 1}","RevisionId":)" + revision);
+            "{" + with_policy(kOtherPolicy).substr(2) + ",\"RevisionId\":" + revision);
   EXPECT_THAT(policy_of("DeleteResourcePolicy", R"(, "ExpectedRevisionId": "1")"),
               FailsWith(Code::kPolicyNotFound, ""));
   EXPECT_EQ(policy_of("DeleteResourcePolicy").value_or(""), *second);
@@ -193,10 +206,12 @@ TEST_P(AdministrationTest, ATableIsCreatedWithAPolicy) {
   request.resource_policy = "nothing";
   EXPECT_THAT(client_.create_table(request),
               FailsWith(Code::kValidation, "This policy contains invalid Json"));
-  request.resource_policy = R"({"Id": 1})";
+  request.resource_policy =
+      R"({"Statement":{"Effect":"Deny","Principal":"*","Action":"*","Resource":"*"}})";
   create(request);
   const std::string kept = answer("GetResourcePolicy", arn);
-  EXPECT_TRUE(kept.starts_with(R"({"Policy":"{\"Id\": 1}","RevisionId":")")) << kept;
+  EXPECT_TRUE(kept.starts_with("{" + with_policy(kPolicy).substr(2) + R"(,"RevisionId":")"))
+      << kept;
   const std::string revision = answer("DeleteResourcePolicy", arn);
   EXPECT_TRUE(kept.ends_with(revision.substr(1))) << revision;
   EXPECT_THAT(client_.call("GetResourcePolicy", arn), FailsWith(Code::kPolicyNotFound, ""));
@@ -204,7 +219,7 @@ TEST_P(AdministrationTest, ATableIsCreatedWithAPolicy) {
 
 TEST_P(AdministrationTest, ATableOfAnOldNameHasNoOldSettings) {
   answer("TagResource", with_arn(R"({"ResourceArn": "$", "Tags": [{"Key": "a", "Value": "1"}]})"));
-  answer("PutResourcePolicy", with_arn(R"({"ResourceArn": "$", "Policy": "{}"})"));
+  answer("PutResourcePolicy", with_arn(R"({"ResourceArn": "$")" + with_policy(kPolicy) + "}"));
   answer("CreateGlobalTable",
          R"({"GlobalTableName": "Tab", "ReplicationGroup": [{"RegionName": "us-east-1"}]})");
   answer("UpdateContributorInsights",

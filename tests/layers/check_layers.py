@@ -15,17 +15,19 @@ ALLOWED = {
     "storage": {"base"},
     "expression": {"value", "base"},
     "api": {"expression", "value", "base"},
+    "policy": {"api", "value", "base"},
     "transfer": {"api", "value", "base"},
     "partiql": {"api", "expression", "value", "base"},
-    "engine": {"partiql", "transfer", "api", "expression", "storage", "value", "base"},
-    "protocol": {"engine", "api", "storage", "value", "base"},
+    "engine": {"policy", "partiql", "transfer", "api", "expression", "storage", "value", "base"},
+    "access": {"engine", "policy", "partiql", "expression", "api", "storage", "value", "base"},
+    "protocol": {"access", "engine", "api", "storage", "value", "base"},
     "client": {"protocol", "engine", "api", "storage", "value", "base"},
     "recipes": {"base"},
     "nats": {"base"},
     "mariadb": {"base"},
     "console": {"http", "base"},
-    "server": {"console", "protocol", "engine", "api", "storage", "value", "metrics", "http", "base"},
-    "cli": {"partiql", "expression", "server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "metrics", "http", "base"},
+    "server": {"console", "protocol", "access", "policy", "engine", "api", "storage", "value", "metrics", "http", "base"},
+    "cli": {"policy", "partiql", "expression", "server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "metrics", "http", "base"},
 }
 # A library's headers, and where they may be included.
 LIBRARIES = {

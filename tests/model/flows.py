@@ -115,13 +115,16 @@ def streams(walk):
         walk.found.append("GetRecords: the changes of the walk are in no shard")
 
 
+POLICY = json.dumps({"Statement": {"Effect": "Allow", "Principal": "*", "Action": "dynamodb:*", "Resource": "*"}})
+
+
 def settings(walk):
     arn = {"ResourceArn": ACCOUNT + "table/Walked"}
     table = {"TableName": "Walked"}
     walk.call("TagResource", {**arn, "Tags": [{"Key": "c", "Value": "d"}]})
     walk.call("UntagResource", {**arn, "TagKeys": ["a"]})
     walk.call("ListTagsOfResource", arn)
-    walk.call("PutResourcePolicy", {**arn, "Policy": "{}"})
+    walk.call("PutResourcePolicy", {**arn, "Policy": POLICY})
     walk.call("GetResourcePolicy", arn)
     walk.call("DeleteResourcePolicy", arn)
     walk.call("DescribeLimits", {})

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/needs.h"
+
+#include <algorithm>
+
+#include "api/base64.h"
+#include "expression/paths.h"
+
+namespace stator::access {
+namespace {
+
+using expression::Comparator;
+using expression::ConditionKind;
+using expression::ConditionNode;
+using expression::Operand;
+using expression::OperandKind;
+
+constexpr std::string_view kTable = "table/";
+
+bool is_attribute(const Operand& operand, std::string_view name) {
+  return operand.kind == OperandKind::kPath && operand.path.size() == 1 &&
+         expression::top_level_name(operand.path) == name;
+}
+
+void add_operand(Need& need, const Operand& operand) {
+  // That of a REMOVE is empty.
+  if (!operand.path.empty()) add_attributes(need, operand.path);
+  for (const Operand& inner : operand.operands) add_operand(need, inner);
+}
+
+// The value of `attribute` that an equality demands; null: it is none.
+const AttributeValue* demanded(const ConditionNode& node, std::string_view attribute) {
+  if (node.kind != ConditionKind::kCompare || node.comparator != Comparator::kEqual) return nullptr;
+  for (const std::size_t side : {0, 1}) {
+    const Operand& other = node.operands[1 - side];
+    if (is_attribute(node.operands[side], attribute) && other.kind == OperandKind::kValue) {
+      return &other.value;
+    }
+  }
+  return nullptr;
+}
+
+bool gather_values(const ConditionNode& node, std::string_view attribute,
+                   std::vector<const AttributeValue*>& values) {
+  if (const AttributeValue* value = demanded(node, attribute)) {
+    values.push_back(value);
+    return true;
+  }
+  const std::size_t before = values.size();
+  const auto child_lists = [&](const ConditionNode& child) {
+    return gather_values(child, attribute, values);
+  };
+  switch (node.kind) {
+    case ConditionKind::kAnd:
+      // Each part that lists values narrows them: one is enough.
+      return std::ranges::any_of(node.children, child_lists);
+    case ConditionKind::kOr:
+      if (std::ranges::all_of(node.children, child_lists)) return true;
+      break;
+    case ConditionKind::kIn:
+      if (!is_attribute(node.operands[0], attribute)) return false;
+      for (const Operand& operand : std::span(node.operands).subspan(1)) {
+        if (operand.kind != OperandKind::kValue) {
+          values.resize(before);
+          return false;
+        }
+        values.push_back(&operand.value);
+      }
+      return true;
+    default:
+      break;
+  }
+  values.resize(before);
+  return false;
+}
+
+}  // namespace
+
+bool Needs::complete() {
+  bool known = true;
+  for (Need& need : all_) {
+    std::vector<std::string>& attributes = need.context.attributes;
+    std::ranges::sort(attributes);
+    const auto repeated = std::ranges::unique(attributes);
+    attributes.erase(repeated.begin(), repeated.end());
+    if (need.table.empty()) continue;
+    need.policy = view_.resource_policy(need.table, need.rest);
+    known = known && (!need.policy || (need.policy->keys() & ~wanted_).none());
+  }
+  return known;
+}
+
+Need& Needs::on_resource(std::string_view action, std::string arn) {
+  return all_.emplace_back(Need{.context = {.caller = caller_,
+                                            .action = std::string("dynamodb:").append(action),
+                                            .resource = std::move(arn)}});
+}
+
+Need& Needs::anywhere(std::string_view action) {
+  return on_resource(action, "*");
+}
+
+std::string Needs::arn(std::string_view resource) const {
+  std::string text = "arn:aws:dynamodb:";
+  return text.append(view_.region())
+      .append(":")
+      .append(view_.account())
+      .append(":")
+      .append(resource);
+}
+
+Need& Needs::on_table(std::string_view action, std::string_view name, std::string_view rest) {
+  const std::string_view table = table_name_in(name);
+  Need& need = on_resource(action, arn(std::string(kTable).append(table).append(rest)));
+  need.table = table;
+  if (rest.starts_with("/stream/")) need.rest = rest;
+  return need;
+}
+
+Need& Needs::on_index(std::string_view action, std::string_view table,
+                      const std::optional<std::string>& index) {
+  return on_table(action, table, index ? "/index/" + *index : "");
+}
+
+// What follows the fifth colon is the resource, whatever is before it: the engine refuses other
+// accounts and regions, and does not look at the partition.
+Need& Needs::on_table_arn(std::string_view action, std::string_view text) {
+  constexpr int kColons = 5;
+  std::string_view resource = text;
+  for (int i = 0; i < kColons; ++i) {
+    const std::size_t colon = resource.find(':');
+    if (colon == resource.npos) return on_resource(action, std::string(text));
+    resource.remove_prefix(colon + 1);
+  }
+  if (!resource.starts_with(kTable)) return on_resource(action, std::string(text));
+  resource.remove_prefix(kTable.size());
+  const std::size_t slash = std::min(resource.find('/'), resource.size());
+  return on_table(action, resource.substr(0, slash), resource.substr(slash));
+}
+
+// As CatalogueSnapshot::find has it.
+std::string_view table_name_in(std::string_view name_or_arn) {
+  constexpr std::string_view kBeforeName = ":table/";
+  const std::size_t at =
+      name_or_arn.starts_with("arn:") ? name_or_arn.find(kBeforeName) : name_or_arn.npos;
+  return at == name_or_arn.npos ? name_or_arn : name_or_arn.substr(at + kBeforeName.size());
+}
+
+void add_leading_key(Need& need, const AttributeValue& value) {
+  if (const auto* text = value.get_if<std::string>()) {
+    need.context.leading_keys.push_back(*text);
+  } else if (const auto* number = value.get_if<Number>()) {
+    need.context.leading_keys.push_back(number->to_string());
+  } else if (const auto* binary = value.get_if<Binary>()) {
+    need.context.leading_keys.push_back(wire::to_base64(binary->bytes));
+  }
+}
+
+void add_leading_key(Need& need, const std::optional<std::string>& partition_key,
+                     const Item& item) {
+  if (!partition_key) return;
+  const auto found = item.find(*partition_key);
+  if (found != item.end()) add_leading_key(need, found->second);
+}
+
+bool add_leading_keys(Need& need, std::string_view partition_key, const ConditionNode& condition) {
+  std::vector<const AttributeValue*> values;
+  if (!gather_values(condition, partition_key, values)) return false;
+  for (const AttributeValue* value : values) add_leading_key(need, *value);
+  return true;
+}
+
+void add_attribute(Need& need, std::string_view name) {
+  need.context.attributes.emplace_back(name);
+}
+
+void add_attributes(Need& need, const Item& item) {
+  for (const auto& [name, value] : item) add_attribute(need, name);
+}
+
+void add_attributes(Need& need, const expression::Path& path) {
+  add_attribute(need, expression::top_level_name(path));
+}
+
+void add_attributes(Need& need, const ConditionNode& condition) {
+  for (const ConditionNode& child : condition.children) add_attributes(need, child);
+  for (const Operand& operand : condition.operands) add_operand(need, operand);
+}
+
+void add_attributes(Need& need, const expression::UpdateTree& update) {
+  for (const auto* actions : {&update.sets, &update.removes, &update.adds, &update.deletes}) {
+    for (const expression::UpdateAction& action : *actions) {
+      add_attributes(need, action.path);
+      add_operand(need, action.operand);
+    }
+  }
+}
+
+}  // namespace stator::access

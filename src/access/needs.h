@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Needs: the actions on resources that a request consists of, with the values of condition keys.
+//
+// They follow from the request and from the names of partition keys alone, so that a denial does
+// not tell whether a table or an item exists. Names of tables become the ARNs that the engine would
+// give them, whatever the request's spelling.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/access_view.h"
+#include "expression/tree.h"
+#include "policy/context.h"
+#include "stator/requests.h"
+#include "stator/statements.h"
+#include "stator/streams.h"
+
+namespace stator::access {
+
+struct Need {
+  policy::Context context;
+  // Whose resource policy applies: see ResourcePolicies::find. No table: none does.
+  std::string table = {};
+  std::string rest = {};
+  PolicyPtr policy = {};  // of the resource; null: none. Set by Needs::complete().
+};
+
+class Needs {
+ public:
+  // Keys that are not `wanted` may be left without values, where they cost work.
+  Needs(const AccessView& view, const policy::Caller& caller, const policy::KeySet& wanted)
+      : view_(view), caller_(caller), wanted_(wanted) {}
+
+  const std::deque<Need>& all() const { return all_; }
+  bool wants(policy::Key key) const { return wanted_.test(static_cast<std::size_t>(key)); }
+  const AccessView& view() const { return view_; }
+
+  // Once all needs are added: looks up the policies of resources. False if one of them has a
+  // condition on a key that was not wanted, as it may if it is new.
+  bool complete();
+
+  // Each adds a need, which stays where it is. Tables are names or ARNs.
+  Need& anywhere(std::string_view action);  // on no resource
+  Need& on_resource(std::string_view action, std::string arn);
+  // `rest` is what follows the table's name: "/index/ByPlace", "/stream/…".
+  Need& on_table(std::string_view action, std::string_view name, std::string_view rest = {});
+  Need& on_index(std::string_view action, std::string_view table,
+                 const std::optional<std::string>& index);
+  // On an ARN from a request, of which the engine looks only at what it needs.
+  Need& on_table_arn(std::string_view action, std::string_view arn);
+
+  std::string arn(std::string_view resource) const;  // "table/Music"
+
+ private:
+  const AccessView& view_;
+  const policy::Caller& caller_;
+  policy::KeySet wanted_;
+  std::deque<Need> all_;
+};
+
+// The name in a table's ARN, as the engine finds it; any other text is itself.
+std::string_view table_name_in(std::string_view name_or_arn);
+
+// ---- Values of condition keys
+
+// dynamodb:LeadingKeys: the value of a partition key as text.
+void add_leading_key(Need& need, const AttributeValue& value);
+// The key's value in an item or a key; nothing if it lacks it.
+void add_leading_key(Need& need, const std::optional<std::string>& partition_key, const Item& item);
+// Those of which the partition key must be one if a bound condition holds; false: any.
+bool add_leading_keys(Need& need, std::string_view partition_key,
+                      const expression::ConditionNode& condition);
+
+// dynamodb:Attributes, of an item's top level. Needs::complete() leaves each once.
+void add_attribute(Need& need, std::string_view name);
+void add_attributes(Need& need, const Item& item);
+// Those in bound trees.
+void add_attributes(Need& need, const expression::Path& path);
+void add_attributes(Need& need, const expression::ConditionNode& condition);
+void add_attributes(Need& need, const expression::UpdateTree& update);
+
+}  // namespace stator::access

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/access_view.h"
+
+#include "engine/engine_impl.h"
+
+namespace stator {
+
+AccessView::AccessView(Engine& engine)
+    : engine_(engine), snapshot_(engine.impl().catalogue->snapshot()) {}
+
+const std::string& AccessView::account() const {
+  return engine_.impl().options.account;
+}
+
+const std::string& AccessView::region() const {
+  return engine_.impl().options.region;
+}
+
+std::optional<std::string> AccessView::partition_key(
+    std::string_view name, const std::optional<std::string>& index) const {
+  const TablePtr* table = snapshot_->find(name);
+  if (table == nullptr) return std::nullopt;
+  if (!index) return (*table)->key().hash[0].name;
+  const Index* found = (*table)->index(*index);
+  if (found == nullptr) return std::nullopt;
+  return found->key.hash[0].name;
+}
+
+PolicyPtr AccessView::resource_policy(std::string_view name, std::string_view rest) const {
+  const ResourcePolicies& policies = engine_.impl().resource_policies;
+  if (!policies.any()) return nullptr;
+  const TablePtr* table = snapshot_->find(name);
+  return table == nullptr ? nullptr : policies.find(**table, rest);
+}
+
+policy::KeySet AccessView::resource_policy_keys() const {
+  return engine_.impl().resource_policies.keys();
+}
+
+}  // namespace stator

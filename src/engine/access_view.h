@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// AccessView: what access control asks the engine about the resources of one request. It reads one
+// snapshot of the catalog.
+//
+// Lifetime: the engine must outlive it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/resource_policies.h"
+
+namespace stator {
+
+class Engine;
+struct CatalogueSnapshot;
+
+class AccessView {
+ public:
+  explicit AccessView(Engine& engine);
+
+  const std::string& account() const;
+  const std::string& region() const;
+
+  // The name of the first attribute of a partition key; absent if there is no such table or index.
+  std::optional<std::string> partition_key(std::string_view table,
+                                           const std::optional<std::string>& index) const;
+  // See ResourcePolicies::find.
+  PolicyPtr resource_policy(std::string_view table, std::string_view rest) const;
+  policy::KeySet resource_policy_keys() const;
+
+ private:
+  Engine& engine_;
+  std::shared_ptr<const CatalogueSnapshot> snapshot_;
+};
+
+}  // namespace stator

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times in policies: ISO 8601 as W3C profiles it, or seconds since 1970.
+// https://www.w3.org/TR/NOTE-datetime
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace stator::policy {
+
+// Unix milliseconds of "2026", "2026-11", "2026-11-22", "2026-11-22T20:15Z",
+// "2026-11-22T20:15:30.5+01:00" or "1795378530"; absent for any other text.
+std::optional<int64_t> parse_time(std::string_view text);
+// "2026-11-22T20:15:30Z"
+std::string time_text(int64_t unix_ms);
+
+}  // namespace stator::policy
