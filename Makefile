@@ -6,20 +6,21 @@ PREFIX ?= /usr/local
 ARGS ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
 
-.PHONY: help build run test check bare demo bench differential peers soak format lint install clean
+.PHONY: help build run test check bare demo bench differential peers package soak format lint install clean
 
 help:
 	@echo "make run      build, then serve the DynamoDB API on http://127.0.0.1:8000 (ARGS=... for flags)"
 	@echo "make test     build and pass the quick tests"
 	@echo "make check    everything CI runs: test, SDKs, sanitizers, crashes, lint, a bare Debian"
-	@echo "make demo     the four recipes on real data"
+	@echo "make demo     kill -9 while boto3 writes, and the four recipes on real data"
 	@echo "make bench    compare with raw RocksDB and a constant-response HTTP server"
 	@echo "make differential  100,000 random requests to Stator and DynamoDB Local, compared"
 	@echo "make peers    the recipes' suites on DynamoDB Local and dynalite"
 	@echo "make bare     the README's commands on a Debian that has only git and make (as root)"
 	@echo "make soak     1,000 kill -9 rounds, and all of the README on bare Debian 12 and 13"
 	@echo "make build    leave the release binary at build/stator"
-	@echo "make install  install binary, library and headers (PREFIX=/usr/local)"
+	@echo "make package  a .deb, a tar.gz for any Linux and an OCI image in build/packages"
+	@echo "make install  install binary, manual, completions, library and headers (PREFIX=/usr/local)"
 
 build:
 	@scripts/install-dependencies build
@@ -46,7 +47,7 @@ bare:
 	scripts/bare bookworm run
 
 demo: build
-	cmake --build --preset release --target examples -j $(JOBS)
+	@scripts/install-dependencies demo
 	@scripts/demo build/release
 
 bench: build
@@ -64,8 +65,16 @@ peers:
 	  toggle_recipe_test semaphore_recipe_test feed_recipe_test sensors_recipe_test
 	tests/recipes/foreign build/dev build/release/peers $(ARGS)
 
-soak:
+package:
+	@scripts/install-dependencies build package
+	cmake --preset package
+	cmake --build --preset package --target stator -j $(JOBS)
+	packaging/build build/package build/packages
+
+soak: package
 	@scripts/install-dependencies build test bare
+	tests/packages/reproducible build/packages
+	tests/packages/run build/packages all
 	cmake --preset soak
 	cmake --build --preset soak --target crash_test damaged_log_test disk_full_test -j $(JOBS)
 	STATOR_DISK_FULL_ROUNDS=$${STATOR_DISK_FULL_ROUNDS:-50} build/soak/tests/power_loss/disk_full_test

@@ -36,9 +36,10 @@ endfunction()
 # stator_test(NAME SOURCES … DEPS …): one test program, run by ctest as one test named NAME. Its
 # sources are compiled several at a time as well.
 # TIMEOUT is in seconds; LABELS name the suite it belongs to (default: quick). One that is
-# SINGLE_THREADED is left out under TSan, which has nothing to find there.
+# SINGLE_THREADED is left out under TSan, which has nothing to find there. Those of more COST start
+# first, so that a long one does not run alone in the end; it is about its seconds.
 function(stator_test name)
-  cmake_parse_arguments(ARG "SINGLE_THREADED" "TIMEOUT" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "SINGLE_THREADED" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT STATOR_TESTS OR (ARG_SINGLE_THREADED AND STATOR_SANITIZE STREQUAL "thread"))
     return()
   endif()
@@ -59,4 +60,7 @@ function(stator_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  if(ARG_COST)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
+  endif()
 endfunction()

@@ -7,12 +7,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "api/validate.h"
 #include "api/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
+#include "cli/progress.h"
 #include "cli/table_plan.h"
 #include "cli/template.h"
 #include "fmt/format.h"
@@ -68,11 +71,19 @@ Result<TemplateParameters> read_parameters(const ApplyFlags& flags) {
 
 constexpr std::chrono::milliseconds kPoll{100};
 
-// However long it takes: an index is as long in the making as its table is large.
+// However long it takes: an index is as long in the making as its table is large. How far it is
+// follows from the items in both, where the service counts them at once, as this one does.
 Result<void> wait_until_active(Client& client, const std::string& table) {
+  std::map<std::string, Progress> building;
   for (;;) {
     STATOR_TRY(const DescribeTableResult found, client.describe_table({.table = table}));
     if (recipes::is_active(found.table)) return {};
+    for (const IndexDescription& index : found.table.global_indexes) {
+      if (index.status == TableStatus::kActive) continue;
+      const std::string& name = index.definition.name;
+      building.try_emplace(name, "index " + name, ProgressUnit::kItems, found.table.item_count)
+          .first->second.advance_to(index.item_count);
+    }
     std::this_thread::sleep_for(kPoll);
   }
 }

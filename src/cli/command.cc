@@ -12,6 +12,7 @@
 
 #include "api/wire.h"
 #include "cli/completion.h"
+#include "cli/manual.h"
 #include "cli/suggestion.h"
 
 namespace stator::cli {
@@ -129,6 +130,10 @@ int run_program(int argc, const char* const* argv) {
       const std::vector<std::string> words(argv + 2, argv + argc);
       for (const std::string& word : complete(app, words)) std::puts(word.c_str());
       return kSuccess;
+    }
+    if (argc == 3 && std::string_view(argv[1]) == kManualCommand) {
+      const auto written = write_manual(app, STATOR_VERSION, argv[2]);
+      return written ? kSuccess : report(written.error());
     }
     try {
       app.parse(argc, argv);

@@ -7,6 +7,7 @@ namespace stator::cli {
 
 void add_commands(CLI::App& app, Invocation& invocation) {
   add_serve(app, invocation);
+  add_health(app, invocation);
   add_tables(app, invocation);
   add_describe(app, invocation);
   add_get(app, invocation);
@@ -16,6 +17,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_scan(app, invocation);
   add_sql(app, invocation);
   add_shell(app, invocation);
+  add_bench(app, invocation);
   add_apply(app, invocation);
   add_toggle(app, invocation);
   add_lock(app, invocation);

@@ -7,6 +7,7 @@
 namespace stator::cli {
 
 void add_serve(CLI::App& app, Invocation& invocation);
+void add_health(CLI::App& app, Invocation& invocation);
 void add_tables(CLI::App& app, Invocation& invocation);
 void add_describe(CLI::App& app, Invocation& invocation);
 void add_get(CLI::App& app, Invocation& invocation);
@@ -16,6 +17,7 @@ void add_query(CLI::App& app, Invocation& invocation);
 void add_scan(CLI::App& app, Invocation& invocation);
 void add_sql(CLI::App& app, Invocation& invocation);
 void add_shell(CLI::App& app, Invocation& invocation);
+void add_bench(CLI::App& app, Invocation& invocation);
 void add_apply(CLI::App& app, Invocation& invocation);
 void add_toggle(CLI::App& app, Invocation& invocation);
 void add_lock(CLI::App& app, Invocation& invocation);

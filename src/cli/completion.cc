@@ -23,7 +23,7 @@ _stator() {
   candidates=("${(@f)$(stator __complete "${(@)words[2,CURRENT]}")}")
   if [[ -n ${candidates[1]} ]]; then compadd -a candidates; else _files; fi
 }
-compdef _stator stator
+if [[ $funcstack[1] == _stator ]]; then _stator; else compdef _stator stator; fi
 )";
 constexpr const char* kFish = R"(function __stator
   stator __complete (commandline -opc)[2..] (commandline -ct)

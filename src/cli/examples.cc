@@ -19,6 +19,7 @@ struct Example {
 
 constexpr Example kExamples[] = {
     {"serve", "--data /var/lib/stator --port 8000"},
+    {"health", "http://127.0.0.1:8000"},
     {"tables", "--endpoint https://dynamodb.eu-west-1.amazonaws.com"},
     {"describe", "Orders"},
     {"get", "Orders ann 2024-05-01"},
@@ -30,6 +31,7 @@ constexpr Example kExamples[] = {
     {"scan", "Orders --output csv > orders.csv"},
     {"sql", R"("SELECT * FROM Orders WHERE customer = 'ann' AND price > 10")"},
     {"shell", "--data ./stator-data"},
+    {"bench", "--clients 32 --operations put,get"},
     {"apply", "template.yml --dry-run"},
     {"toggle save", "door on --at 2024-05-01T12:00:00Z --event e1"},
     {"toggle latest", "door"},

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <memory>
 #include <ranges>
+#include <span>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -99,6 +100,22 @@ class FileCheckpoint {
   std::string table_;
 };
 
+// Counts what is read of a source.
+class CountedSource final : public transfer::ByteSource {
+ public:
+  CountedSource(std::unique_ptr<ByteSource> source, int64_t& count)
+      : source_(std::move(source)), count_(count) {}
+  Result<std::size_t> read(std::span<char> buffer) override {
+    auto bytes = source_->read(buffer);
+    if (bytes) count_ += static_cast<int64_t>(*bytes);
+    return bytes;
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  int64_t& count_;
+};
+
 class Import {
  public:
   Import(Client& client, const ImportFlags& flags, const TableDescription& table)
@@ -113,14 +130,20 @@ class Import {
   Result<ImportedItems> run(const transfer::Bucket& bucket, const std::vector<std::string>& files,
                             const std::stop_token& stop) {
     STATOR_TRY(reached_, checkpoint_.load());
-    Progress progress("import", ProgressUnit::kItems, 0);
+    int64_t total = 0;
+    for (const std::string& file : files) total += static_cast<int64_t>(bucket.size(file));
+    Progress progress("import", ProgressUnit::kBytes, total);
     for (const std::string& file : files) {
-      if (file < reached_.file) continue;
+      if (file < reached_.file) {
+        bytes_read_ += static_cast<int64_t>(bucket.size(file));
+        continue;
+      }
       if (file != reached_.file) reached_.position = 0;
       reached_.file = file;
       auto source = bucket.read(file);
       if (!source) return failure_of(std::move(source));
-      STATOR_CHECK_OK(import_file(std::move(*source), progress, stop));
+      STATOR_CHECK_OK(import_file(std::make_unique<CountedSource>(std::move(*source), bytes_read_),
+                                  progress, stop));
     }
     return reached_.imported;
   }
@@ -147,7 +170,7 @@ class Import {
       if (batch_.size() < kBatchItems && found != transfer::Found::kEnd) continue;
       STATOR_CHECK_OK(flush());
       reached_.position = reader->position();
-      progress.advance_to(reached_.imported.items);
+      progress.advance_to(bytes_read_);
       const bool stopped = stop.stop_requested();
       if (stopped || found == transfer::Found::kEnd ||
           reached_.imported.items - saved >= kCheckpointItems) {
@@ -239,6 +262,7 @@ class Import {
   const TableDescription& table_;
   transfer::CsvOptions csv_;
   FileCheckpoint checkpoint_;
+  int64_t bytes_read_ = 0;  // of all files, as they are stored
   ItemsReached reached_;
   std::vector<Item> batch_;
   int64_t told_ = 0;

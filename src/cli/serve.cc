@@ -16,6 +16,7 @@
 #include "cli/duration.h"
 #include "cli/endpoint.h"
 #include "server/server.h"
+#include "server/service_manager.h"
 
 namespace stator::cli {
 namespace {
@@ -30,6 +31,7 @@ struct ServeFlags {
   std::size_t memory_mb = 0;
   std::size_t cache_mb = 0;
   std::string credentials;
+  bool unsigned_beyond_loopback = false;
   http::TlsFiles tls;
   std::vector<std::string> allowed_hosts;
   std::string buckets;
@@ -65,6 +67,19 @@ sigset_t awaited_signals(bool reloads) {
   return signals;
 }
 
+// A report that is lost does not stop the server: the service manager decides what follows.
+void tell_service_manager(server::ServiceState state) {
+  if (const auto reported = server::report_state(state); !reported) {
+    server::log_error(reported.error().message);
+  }
+}
+
+void reload(server::Server& server) {
+  tell_service_manager(server::ServiceState::kReloading);
+  server.reload();
+  tell_service_manager(server::ServiceState::kReady);
+}
+
 // The first line is for scripts, which read the address from it.
 void greet(const ServeFlags& flags, const server::Server& server) {
   const std::string url = server.url();
@@ -83,7 +98,8 @@ void greet(const ServeFlags& flags, const server::Server& server) {
                 one_line(flags.tls.client_ca.string()).c_str());
   }
   if (flags.credentials.empty()) {
-    std::puts("any access key and region are accepted, from this machine only");
+    std::printf("any access key and region are accepted%s\n",
+                server.is_on_loopback() ? ", from this machine only" : "");
   } else {
     std::printf("requests are signed with a key of %s\n", one_line(flags.credentials).c_str());
   }
@@ -120,6 +136,7 @@ int serve(const ServeFlags& flags) {
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   options.memory_bytes = flags.memory_mb != 0 ? flags.memory_mb << 20 : usable_memory_bytes();
   options.cache_bytes = flags.cache_mb << 20;
+  options.unsigned_beyond_loopback = flags.unsigned_beyond_loopback;
   options.allowed_hosts = flags.allowed_hosts;
   options.buckets = flags.buckets;
   options.console_directory = flags.console_directory;
@@ -135,16 +152,22 @@ int serve(const ServeFlags& flags) {
   const auto is_file = [](const std::string& log) { return !log.empty() && log != "-"; };
   const sigset_t signals =
       awaited_signals(is_file(flags.access_log) || is_file(flags.decision_log) || options.tls ||
-                      !flags.credentials.empty());
+                      !flags.credentials.empty() || server::has_service_manager());
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   const auto server = server::Server::start(options);
   if (!server) return report(server.error());
   greet(flags, **server);
+  if (!(*server)->is_on_loopback() && flags.credentials.empty()) {
+    server::log_error("warning: signatures are not checked, and whoever can connect to " +
+                      (*server)->url() + " can read and change all tables");
+  }
+  tell_service_manager(server::ServiceState::kReady);
 
   int received = 0;
-  while (sigwait(&signals, &received) == 0 && received == SIGHUP) (*server)->reload();
+  while (sigwait(&signals, &received) == 0 && received == SIGHUP) reload(**server);
+  tell_service_manager(server::ServiceState::kStopping);
   // Whoever cannot wait for the requests under way may ask again.
   const sigset_t stop_signals = awaited_signals(false);
   pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
@@ -266,12 +289,17 @@ void add_serve(CLI::App& app, Invocation& invocation) {
                "the server stops listening",
                milliseconds(0), std::chrono::hours(1));
   add_monitoring_options(*command, *flags);
+  auto* credentials = command->add_option(
+      "--credentials", flags->credentials,
+      "Only accept signatures of this file's access keys (in the form of AWS's credentials file, "
+      "with policies and limits), read again when it changes and on SIGHUP; without it any key is "
+      "accepted, on loopback only");
+  credentials->type_name("FILE");
   command
-      ->add_option("--credentials", flags->credentials,
-                   "Only accept signatures of this file's access keys (in the form of AWS's "
-                   "credentials file, with policies and limits), read again when it changes and on "
-                   "SIGHUP; without it any key is accepted, on loopback only")
-      ->type_name("FILE");
+      ->add_flag("--allow-unsigned-beyond-loopback", flags->unsigned_beyond_loopback,
+                 "Listen on any address without --credentials: whoever can connect can read and "
+                 "change all tables. For containers whose port is published on loopback only")
+      ->excludes(credentials);
   add_decision_options(*command, *flags);
   add_tls_options(*command, flags->tls);
   command

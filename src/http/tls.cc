@@ -46,7 +46,7 @@ int choose_http_1_1(SSL* /*ssl*/, const unsigned char** chosen, unsigned char* c
 
 Result<std::shared_ptr<SSL_CTX>> make_context(const TlsFiles& files) {
   ERR_clear_error();
-  const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (!context) return fail(Code::kIo, "TLS: " + reason());
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_cipher_list(context.get(), "ECDHE+AESGCM:ECDHE+CHACHA20");  // of TLS 1.2
@@ -142,7 +142,7 @@ bool TlsSession::is_established() const {
 }
 
 Result<std::shared_ptr<Tls>> Tls::load(TlsFiles files) {
-  const std::shared_ptr<Tls> tls(new Tls(std::move(files)));
+  std::shared_ptr<Tls> tls(new Tls(std::move(files)));
   STATOR_CHECK_OK(tls->reload());
   return tls;
 }

@@ -159,12 +159,13 @@ Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifi
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   const bool has_credentials = options.credentials || !options.credentials_file.empty();
-  if (!options.listen.is_loopback() && !has_credentials) {
+  if (!options.listen.is_loopback() && !has_credentials && !options.unsigned_beyond_loopback) {
     return fail(
         Code::kInvalidArgument,
         "refusing to listen on " + options.listen.to_string() +
             ": beyond this machine a server needs credentials to check signatures with; give "
-            "--credentials FILE, or listen on 127.0.0.1 or [::1]");
+            "--credentials FILE, listen on 127.0.0.1 or [::1], or see "
+            "--allow-unsigned-beyond-loopback");
   }
   const MemoryPlan memory =
       plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes(),
@@ -265,6 +266,10 @@ std::string Server::metrics_url() const {
 
 uint16_t Server::port() const {
   return impl_->address.port;
+}
+
+bool Server::is_on_loopback() const {
+  return impl_->address.is_loopback();
 }
 
 void Server::drain(std::chrono::milliseconds at_least) {

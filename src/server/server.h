@@ -35,8 +35,9 @@ struct ServerOptions {
   std::chrono::milliseconds idle_timeout{120'000};    // of a connection between requests
   std::chrono::milliseconds request_timeout{30'000};  // see http::ServerOptions
   std::chrono::milliseconds sweep_interval{1000};     // see EngineOptions
-  // Whose signatures are accepted. Absent: anybody's, on loopback only.
+  // Whose signatures are accepted. Absent: anybody's, on loopback only, unless the next is set.
   std::optional<Credentials> credentials = {};
+  bool unsigned_beyond_loopback = false;
   // Read instead of `credentials`, and again when it or a policy that it names changes. Empty: not.
   std::filesystem::path credentials_file = {};
   // HTTPS instead of HTTP, on both addresses. The files are read again when they change.
@@ -61,13 +62,14 @@ struct ServerOptions {
 
 class Server {
  public:
-  // kInvalidArgument beyond loopback without credentials.
+  // kInvalidArgument beyond loopback without credentials, unless that is allowed.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
   ~Server();  // as stop()
 
   std::string metrics_url() const;  // empty without ServerOptions::metrics
   std::string url() const;          // "http://127.0.0.1:8000"
   uint16_t port() const;
+  bool is_on_loopback() const;
   // Opens the logs again by their names, and looks at once whether other files have changed.
   // What cannot be used is logged, and the old one is kept.
   void reload();

@@ -142,6 +142,12 @@ bool Bucket::has(const std::string& key) const {
   return parts_of(key) && read(key).has_value();
 }
 
+uint64_t Bucket::size(const std::string& key) const {
+  std::error_code unknown;
+  const uint64_t bytes = parts_of(key) ? fs::file_size(directory_ / key, unknown) : 0;
+  return unknown ? 0 : bytes;
+}
+
 void Bucket::remove(const std::string& key) const {
   std::error_code ignored;
   if (parts_of(key)) fs::remove(directory_ / key, ignored);

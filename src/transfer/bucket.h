@@ -8,6 +8,7 @@
 // and for files that may not be read or written, kIo.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -34,6 +35,7 @@ class Bucket {
   // All of `bytes`, durably, or nothing.
   Result<void> write(const std::string& key, std::string_view bytes) const;
   bool has(const std::string& key) const;
+  uint64_t size(const std::string& key) const;  // 0 if that is not known
   void remove(const std::string& key) const;
 
  private:

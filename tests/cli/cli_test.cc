@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/stator_program.h"
+#include "support/notify_socket.h"
 #include "support/raw_connection.h"
 #include "support/temp_dir.h"
 
@@ -63,6 +64,25 @@ TEST(Cli, RefusesAddressesThatItCannotListenOn) {
   expect_refusal({"serve", "--memory", "--listen", "nowhere"}, 2, "'nowhere'");
   expect_refusal({"serve", "--memory", "--listen", "0.0.0.0:0"}, 2, "credentials");
   expect_refusal({"serve", "--memory", "--listen", "[::]:0"}, 2, "credentials");
+}
+
+TEST(Serve, ListensBeyondLoopbackWithoutSignaturesOnlyIfTold) {
+  Process server(stator_command(
+      {"serve", "--memory", "--listen", "0.0.0.0:0", "--allow-unsigned-beyond-loopback"}));
+  const uint16_t port = port_in(server.read_line());
+  const auto status_for = [&](const std::string& host) {
+    RawConnection connection(port);
+    EXPECT_TRUE(connection.send("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"));
+    return connection.read_answer().status;
+  };
+  EXPECT_EQ(status_for("localhost"), 200);
+  EXPECT_EQ(status_for("example.com"), 403);
+  server.send_signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0);
+  EXPECT_THAT(server.out(), HasSubstr("\nany access key and region are accepted\n"));
+  EXPECT_THAT(server.err(), MatchesRegex("[^\n]*warning: signatures are not checked[^\n]*\n"));
+  expect_refusal({"serve", "--memory", "--credentials", "x", "--allow-unsigned-beyond-loopback"}, 2,
+                 "--credentials");
 }
 
 TEST(Serve, AnswersUntilItIsToldToStop) {
@@ -125,6 +145,50 @@ TEST(Serve, OpensItsAccessLogAgainOnSighup) {
   EXPECT_EQ(server.process().wait(), 0);
   EXPECT_THAT(server.process().err(), IsEmpty());
   EXPECT_EQ(lines().size(), 1U);
+}
+
+TEST(Health, ReportsWhetherAServerIsReady) {
+  Serving server({"--memory", "--drain-time", "10m"});
+  const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+  EXPECT_THAT(run_stator({"health", url}), Prints("ready\n"));
+  server.process().send_signal(SIGTERM);
+  while (run_stator({"health", url}).status == 0) std::this_thread::yield();
+  expect_refusal({"health", url}, 1, "stator: not ready: the server is stopping\n");
+  server.process().send_signal(SIGKILL);
+  server.process().wait();
+  expect_refusal({"health", url}, 1, url + ": Couldn't connect to server");
+  expect_refusal({"health", "nowhere"}, 2, "'nowhere'");
+}
+
+TEST(Health, DoesNotWaitForAServerThatIsSilent) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof name;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&name), size), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&name), &size);
+  const std::string url = "http://127.0.0.1:" + std::to_string(ntohs(name.sin_port));
+  expect_refusal({"health", url, "--timeout", "10ms"}, 1, url + ": Timeout");
+  ::close(listener);
+}
+
+TEST(Serve, ReportsItsStateToItsServiceManager) {
+  const TempDir temporary;
+  const std::string name = (temporary.path() / "notify").string();
+  const NotifySocket manager(name);
+  Process server({"env", "NOTIFY_SOCKET=" + name, STATOR_BINARY, "serve", "--memory", "--listen",
+                  "127.0.0.1:0"});
+  EXPECT_EQ(manager.next(), "READY=1");
+  EXPECT_TRUE(RawConnection(port_in(server.read_line())).connected());
+  server.send_signal(SIGHUP);
+  EXPECT_THAT(manager.next(), StartsWith("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_EQ(manager.next(), "READY=1");
+  server.send_signal(SIGTERM);
+  EXPECT_EQ(manager.next(), "STOPPING=1");
+  EXPECT_EQ(server.wait(), 0);
+  EXPECT_THAT(server.err(), IsEmpty());
 }
 
 TEST(Serve, LogsSlowRequestsOnStandardError) {

@@ -52,6 +52,29 @@ class DataCommands : public CommandTest {
 };
 STATOR_ON_DATA_AND_ENDPOINT(DataCommands);
 
+TEST_P(DataCommands, MeasureABackendAndLeaveNothingInIt) {
+  const auto bench = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"bench", "--clients=2"};
+    arguments.insert(arguments.end(), {"--items=200", "--item-bytes=10", "--time=100ms"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return stator(arguments);
+  };
+  const Ran all = bench({"--json"});
+  EXPECT_EQ(all.status, 0) << all.err;
+  for (const char* operation : {"put", "get", "update", "query"}) {
+    EXPECT_THAT(all.out,
+                HasSubstr("{\"operation\":\"" + std::string(operation) + "\",\"requests\":"));
+  }
+  EXPECT_THAT(all.out, Not(HasSubstr("\"requests\":0,")));
+  const Ran text = bench({"--operations", "get,query"});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("2 clients, 200 items of 10 bytes, 100ms for each"),
+                              HasSubstr("\nget "), HasSubstr("\nquery "), Not(HasSubstr("put"))));
+  EXPECT_EQ(bench({"--operations", "scan"}).status, 2);
+  std::vector<std::string> tables = {"tables"};
+  for (const std::string& flag : where_.flags()) tables.push_back(flag);
+  EXPECT_THAT(run_stator(tables), Prints("Orders\n"));
+}
+
 TEST_P(DataCommands, ListAndDescribeTables) {
   std::vector<std::string> tables = {"tables"};
   for (const std::string& flag : where_.flags()) tables.push_back(flag);

@@ -58,6 +58,12 @@ TEST_F(ServeTls, ServesCommandsThatTrustItsCertificate) {
   EXPECT_THAT(tables.out, HasSubstr("Toggles"));
 }
 
+TEST_F(ServeTls, AnswersHealthChecksThatDoNotTrustItsCertificate) {
+  Process server(stator_command(flags()));
+  const std::string line = server.read_line();
+  EXPECT_THAT(run_stator({"health", line.substr(line.find("https"))}), Prints("ready\n"));
+}
+
 TEST_F(ServeTls, TakesANewPairAtASignalAndWithoutOneAndKeepsTheOldUntilItIsWhole) {
   Process server(stator_command(flags()));
   const uint16_t port = port_in(server.read_line());

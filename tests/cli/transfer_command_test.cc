@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cli/stator_program.h"
+#include "cli/terminal.h"
 #include "stator/http_client.h"
 #include "support/must.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
@@ -67,6 +69,15 @@ TEST_P(TransferCommand, WhatTheTableDoesNotTakeIsToldAndTheRestGoesOn) {
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.out, "imported 33 items, 1 errors\n");
   EXPECT_THAT(ran.err, HasSubstr("items.json: "));
+}
+
+TEST_P(TransferCommand, ShowsOnATerminalHowFarAnImportIs) {
+  const std::string source = write("items.json", items(1'000, "k"));
+  std::vector<std::string> command = {"import", "Many", source, "--key", "pk:S"};
+  const std::vector<std::string> where = where_.flags();
+  command.insert(command.end(), where.begin(), where.end());
+  EXPECT_THAT(Terminal(stator_command(command)).rest(),
+              AllOf(ContainsRegex("import: [0-9]+%"), HasSubstr("imported 1000 items")));
 }
 
 TEST_P(TransferCommand, AKilledImportGoesOnFromItsCheckpoint) {

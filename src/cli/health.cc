@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// stator health: whether a server takes writes, for health checks of containers, in which there is
+// no other HTTP client.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/duration.h"
+#include "cli/endpoint.h"
+#include "client/readiness.h"
+
+namespace stator::cli {
+namespace {
+
+struct HealthFlags {
+  std::string endpoint = kLocalEndpoint;
+  std::chrono::milliseconds timeout{3'000};
+};
+
+int check_health(const HealthFlags& flags) {
+  const auto answer = ask_readiness(flags.endpoint, flags.timeout);
+  if (!answer) return report(answer.error());
+  if (!answer->ready) return report({.code = Code::kIo, .message = answer->text});
+  std::puts(one_line(answer->text).c_str());
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_health(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<HealthFlags>();
+  CLI::App* command = app.add_subcommand(
+      "health", "Check that a server takes writes; exit status 1 if it does not");
+  command
+      ->add_option("endpoint", flags->endpoint,
+                   "The server, or its --metrics; its certificate is not checked")
+      ->type_name("URL")
+      ->capture_default_str();
+  add_duration(*command, "--timeout", flags->timeout, "Longest wait for the answer",
+               std::chrono::milliseconds(1), std::chrono::hours(1));
+  command->callback(
+      [&invocation, flags] { invocation.run = [flags] { return check_health(*flags); }; });
+}
+
+}  // namespace stator::cli
