@@ -30,19 +30,13 @@ export async function useKey(accessKey, secret) {
   signer = candidate;
 }
 
-async function request(operation, input, by, signal) {
-  const body = JSON.stringify(input);
-  const service = STREAMS.includes(operation) ? 'DynamoDBStreams_20120810' : 'DynamoDB_20120810';
-  const date = amzDate();
-  const headers = {'content-type': TYPE, 'x-amz-date': date, 'x-amz-target': `${service}.${operation}`};
-  headers.authorization = by ? await by.authorization({...headers, host: location.host}, body) :
-    `AWS4-HMAC-SHA256 Credential=console/${date.slice(0, 8)}/us-east-1/dynamodb/aws4_request, ` +
-    'SignedHeaders=host;x-amz-date;x-amz-target, Signature=none';
+// Sends a request of the DynamoDB API, or a GET of a page of the server. Resolves to {output, ms}.
+async function exchange({method = 'POST', path = '/', query = '', headers = {}, body}, signal) {
   const begin = performance.now();
   let response;
   let text;
   try {
-    response = await fetch('/', {method: 'POST', headers, body, signal, credentials: 'omit', cache: 'no-store'});
+    response = await fetch(path + (query && `?${query}`), {method, headers, body, signal, credentials: 'omit', cache: 'no-store'});
     text = await response.text();
   } catch (error) {
     if (error.name === 'AbortError') throw error;
@@ -56,12 +50,32 @@ async function request(operation, input, by, signal) {
   throw new ApiError(name, output.message || output.Message || name, output);
 }
 
-// Resolves to {output, ms}. Asks for a key if the server requires a signature.
-export async function send(operation, input = {}, {signal} = {}) {
+async function request(operation, input, by, signal) {
+  const body = JSON.stringify(input);
+  const service = STREAMS.includes(operation) ? 'DynamoDBStreams_20120810' : 'DynamoDB_20120810';
+  const date = amzDate();
+  const headers = {'content-type': TYPE, 'x-amz-date': date, 'x-amz-target': `${service}.${operation}`};
+  headers.authorization = by ? await by.authorization({...headers, host: location.host}, body) :
+    `AWS4-HMAC-SHA256 Credential=console/${date.slice(0, 8)}/us-east-1/dynamodb/aws4_request, ` +
+    'SignedHeaders=host;x-amz-date;x-amz-target, Signature=none';
+  return exchange({headers, body}, signal);
+}
+
+async function page(path, query, by, signal) {
+  const headers = {};
+  if (by) {
+    headers['x-amz-date'] = amzDate();
+    headers.authorization = await by.authorization({...headers, host: location.host}, '', {method: 'GET', path, query});
+  }
+  return exchange({method: 'GET', path, query, headers}, signal);
+}
+
+// Resolves to what `attempt(signer)` does. Asks for a key if the server requires a signature.
+async function withKey(attempt) {
   for (;;) {
     const used = signer;
     try {
-      return await request(operation, input, used, signal);
+      return await attempt(used);
     } catch (error) {
       if (!REFUSALS.includes(error.name) || !askForKey || declined) throw error;
       if (signer === used) {
@@ -74,6 +88,12 @@ export async function send(operation, input = {}, {signal} = {}) {
     }
   }
 }
+
+// Resolves to {output, ms}.
+export const send = (operation, input = {}, {signal} = {}) => withKey((by) => request(operation, input, by, signal));
+
+// The JSON of a page of the server, for example get('/metrics/history', 'after=5').
+export const get = async (path, query = '', {signal} = {}) => (await withKey((by) => page(path, query, by, signal))).output;
 
 export const call = async (operation, input, options) => (await send(operation, input, options)).output;
 

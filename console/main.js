@@ -39,6 +39,9 @@ route('tables/:table', (parameters) => { go(`#/tables/${encodeURIComponent(param
 route('tables/:table/:tab', page('tables', (p) => p.table, async () => (await import('./table.js')).showTable));
 route('partiql', page('partiql', () => 'PartiQL', async () => (await import('./partiql.js')).showPartiql));
 route('transfers', page('transfers', () => 'Backups and transfers', async () => (await import('./transfers.js')).showTransfers));
+route('server', page('server', () => 'Server', async () => (await import('./server.js')).showServer));
+route('recipes', page('recipes', () => 'Recipes', async () => (await import('./recipes.js')).showRecipes));
+route('recipes/:kind/:table', page('recipes', (p) => p.table, async () => (await import('./recipes.js')).showRecipe));
 route('import', page('transfers', () => 'Import from a bucket', async () => (await import('./transfers.js')).showImport));
 
 // ---- Theme

@@ -26,6 +26,16 @@ const policy::Policy& identity_policy(const Access& access) {
   return access.policy ? *access.policy : all_rights();
 }
 
+// `of_resource` may be null.
+Result<void> decide(const Access& access, const policy::Context& context,
+                    const policy::Policy* of_resource) {
+  const std::array<const policy::Policy*, 2> policies = {&identity_policy(access), of_resource};
+  const policy::Verdict verdict = policy::evaluate(policies, context);
+  if (access.decided) access.decided(context, verdict);
+  if (verdict.allowed()) return {};
+  return fail(Code::kAccessDenied, policy::denial_text(verdict, context));
+}
+
 // A document that cannot be read is the engine's to refuse.
 Result<void> check_keeps_access(const Access& access, const policy::Context& context,
                                 const std::string& document) {
@@ -68,15 +78,14 @@ policy::KeySet wanted_keys(const Access& access, const AccessView& view) {
 
 Result<void> decide(const Access& access, const Needs& needs) {
   for (const Need& need : needs.all()) {
-    const std::array<const policy::Policy*, 2> policies = {&identity_policy(access),
-                                                           need.policy.get()};
-    const policy::Verdict verdict = policy::evaluate(policies, need.context);
-    if (access.decided) access.decided(need.context, verdict);
-    if (!verdict.allowed()) {
-      return fail(Code::kAccessDenied, policy::denial_text(verdict, need.context));
-    }
+    STATOR_CHECK_OK(decide(access, need.context, need.policy.get()));
   }
   return {};
+}
+
+Result<void> authorize_action(const Access& access, std::string_view action) {
+  return decide(access, {.caller = access.caller, .action = std::string(action), .resource = "*"},
+                nullptr);
 }
 
 }  // namespace stator::access

@@ -33,6 +33,9 @@ policy::Caller caller_of(Engine& engine, std::string_view username);
 // The first need that is denied fails with kAccessDenied. The needs are complete.
 Result<void> decide(const Access& access, const Needs& needs);
 
+// Of an action on no resource of the engine's, such as "cloudwatch:GetMetricData".
+Result<void> authorize_action(const Access& access, std::string_view action);
+
 // The keys of conditions that can decide about the caller's requests.
 policy::KeySet wanted_keys(const Access& access, const AccessView& view);
 

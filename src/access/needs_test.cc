@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "access/authorize.h"
 #include "access/gather.h"
 #include "api/wire.h"
 #include "engine/administration.h"
@@ -252,6 +254,21 @@ TEST_F(NeedsTest, OfNewTablesNameTheirTags) {
           "Tags": [{"Key": "team", "Value": "ops"}]})"),
               ElementsAre("CreateTable table/New tags=team", "TagResource table/New tags=team",
                           "PutResourcePolicy table/New"));
+}
+
+TEST(AuthorizeAction, LooksAtTheIdentityPolicyAlone) {
+  const auto with = [](const std::string& actions) {
+    auto parsed = policy::Policy::parse(
+        R"({"Statement": {"Effect": "Allow", "Action": )" + actions + R"(, "Resource": "*"}})",
+        policy::PolicyKind::kIdentity);
+    EXPECT_THAT(parsed, IsOk());
+    return Access{.policy = std::make_shared<const policy::Policy>(std::move(*parsed))};
+  };
+  constexpr std::string_view kAction = "cloudwatch:GetMetricData";
+  EXPECT_THAT(authorize_action({}, kAction), IsOk()) << "all rights";
+  EXPECT_THAT(authorize_action(with(R"("cloudwatch:Get*")"), kAction), IsOk());
+  EXPECT_THAT(authorize_action(with(R"("dynamodb:*")"), kAction),
+              FailsWith(Code::kAccessDenied, "cloudwatch:GetMetricData on resource: *"));
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "access/authorize.h"
 #include "api/wire.h"
 #include "base/clock.h"
 #include "metrics/text.h"
@@ -29,6 +29,7 @@ constexpr std::string_view kJsonType = "application/x-amz-json-1.0";
 constexpr std::string_view kPlainJsonType = "application/json";
 constexpr std::size_t kLargePageBytes = 128UL << 10;
 constexpr std::size_t kCompressedBytesMin = 1024;  // less is not worth it
+constexpr std::string_view kHistoryPath = "/metrics/history";
 constexpr std::string_view kHealth = "healthy: dynamodb.us-east-1.amazonaws.com ";
 constexpr std::string_view kReady = "ready\n";
 constexpr std::string_view kNoOperation = "<UnknownOperationException/>\n";
@@ -305,6 +306,21 @@ std::size_t response_bytes(std::string_view target) {
   return reads_pages(target) ? kCopies * kPageBytes : 0;
 }
 
+// The number in "/metrics/history?after=7"; 0 without a query, absent for any other form.
+std::optional<uint64_t> number_after(std::string_view target) {
+  constexpr std::string_view kAfter = "after=";
+  const std::size_t mark = target.find('?');
+  if (mark == target.npos) return 0;
+  const std::string_view query = target.substr(mark + 1);
+  if (!query.starts_with(kAfter)) return std::nullopt;
+  const std::string_view digits = query.substr(kAfter.size());
+  uint64_t number = 0;
+  const auto [last, error] =
+      std::from_chars(std::to_address(digits.begin()), std::to_address(digits.end()), number);
+  if (error != std::errc() || last != std::to_address(digits.end())) return std::nullopt;
+  return number;
+}
+
 }  // namespace
 
 std::span<const std::string_view> DynamoDbService::operation_names() {
@@ -383,6 +399,9 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
   if (reads && path == "/metrics" && verifier_ == nullptr && metrics_page_) {
     return send_metrics(std::move(exchange));
   }
+  if (request.method == "GET" && path == kHistoryPath && history_page_) {
+    return send_history(request, std::move(exchange));
+  }
   exchange.send(
       reads ? page(path, exchange.form.id)
             : make_response(404, "text/plain", std::string(kNoOperation), exchange.form.id));
@@ -405,18 +424,46 @@ void DynamoDbService::handle_monitoring(const http::Request& request, bool check
 }
 
 void DynamoDbService::send_metrics(Exchange exchange) {
+  send_made(std::move(exchange), metrics::kContentType, metrics_page_);
+}
+
+void DynamoDbService::send_history(const http::Request& request, Exchange exchange) {
+  exchange.form = {.content_type = kPlainJsonType,
+                   .gzip = accepts_gzip(request.header("accept-encoding"))};
+  if (verifier_ != nullptr) {
+    if (const auto parts = check_authorization(request); !parts) {
+      return exchange.refuse(parts.error());
+    }
+  }
+  const auto access = admit(request, exchange);
+  if (!access) return exchange.refuse(access.error());
+  if (*access) {
+    const auto allowed = access::authorize_action(**access, "cloudwatch:GetMetricData");
+    if (!allowed) return exchange.refuse(allowed.error());
+  }
+  const auto after = number_after(request.target);
+  if (!after) {
+    return exchange.refuse({.code = Code::kValidation, .message = "after: expected a number"});
+  }
+  send_made(std::move(exchange), kPlainJsonType,
+            [this, number = *after] { return history_page_(number); });
+}
+
+void DynamoDbService::send_made(Exchange exchange, std::string_view content_type,
+                                std::function<std::string()> make) {
   if (metrics_waiting_.fetch_add(1) >= kMetricsWaitingMax) {
     --metrics_waiting_;
     return exchange.send(overloaded());
   }
-  metrics_worker_.post([this, kept = std::move(exchange)]() mutable {
-    try {
-      kept.send(make_response(200, metrics::kContentType, metrics_page_(), kept.form.id));
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-      // Out of memory: `kept` is dropped.
-    }
-    --metrics_waiting_;
-  });
+  metrics_worker_.post(
+      [this, content_type, kept = std::move(exchange), make = std::move(make)]() mutable {
+        try {
+          kept.send(make_response(200, content_type, make(), kept.form.id, kept.form.gzip));
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+          // Out of memory: `kept` is dropped.
+        }
+        --metrics_waiting_;
+      });
 }
 
 http::Response DynamoDbService::page(std::string_view path, const RequestId& id) const {
@@ -438,6 +485,22 @@ bool DynamoDbService::decides_access(const AccessKey& key) const {
          (decisions_ != nullptr && decisions_->wants_allowed());
 }
 
+Result<std::optional<access::Access>> DynamoDbService::admit(const http::Request& request,
+                                                             Exchange& exchange) {
+  std::optional<access::Access> access;
+  if (verifier_ == nullptr) return access;
+  STATOR_TRY(const SigningKey signer, verifier_->verify(request, system_clock().unix_ms()));
+  if (signer.key->limiter) {
+    auto permit = signer.key->limiter->admit(std::chrono::steady_clock::now());
+    if (!permit) return Failure(throttling_error());
+    exchange.scope.keep(std::move(*permit));
+  }
+  if (decides_access(*signer.key)) {
+    access = access_of(request, signer, secure_, decisions_, engine_);
+  }
+  return access;
+}
+
 void DynamoDbService::handle_operation(const http::Request& request, Exchange exchange) {
   exchange.form = form_of(request);
   const Operations::Operation* operation = nullptr;
@@ -447,19 +510,9 @@ void DynamoDbService::handle_operation(const http::Request& request, Exchange ex
                          refusal->error ? &*refusal->error : nullptr);
   }
   if (is_stopping()) return exchange.refuse(stopping_error());
-  std::optional<access::Access> access;
-  if (verifier_ != nullptr) {
-    const auto signer = verifier_->verify(request, system_clock().unix_ms());
-    if (!signer) return exchange.refuse(signer.error());
-    if (signer->key->limiter) {
-      auto permit = signer->key->limiter->admit(std::chrono::steady_clock::now());
-      if (!permit) return exchange.refuse(throttling_error());
-      exchange.scope.keep(std::move(*permit));
-    }
-    if (decides_access(*signer->key)) {
-      access = access_of(request, *signer, secure_, decisions_, engine_);
-    }
-  }
+  const auto admitted = admit(request, exchange);
+  if (!admitted) return exchange.refuse(admitted.error());
+  const std::optional<access::Access>& access = *admitted;
   const protocol::Context context{.engine = engine_,
                                   .waiting = &waiting_,
                                   .access = access ? &*access : nullptr,

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "access/authorize.h"
 #include "console/console.h"
 #include "engine/engine.h"
 #include "engine/worker.h"
@@ -54,6 +55,11 @@ class DynamoDbService {
   // Makes the text of GET /metrics, on a thread of its own. Before the first request; without it
   // there is no such page.
   void serve_metrics(std::function<std::string()> page) { metrics_page_ = std::move(page); }
+  // Makes the JSON of GET /metrics/history?after=NUMBER, in the same way. Where signatures are
+  // verified, this request needs one too.
+  void serve_history(std::function<std::string(uint64_t after)> page) {
+    history_page_ = std::move(page);
+  }
 
   // Before the first request. `decisions` may be null, and must outlive the service.
   void set_access(DecisionLog* decisions, bool secure) {
@@ -87,7 +93,14 @@ class DynamoDbService {
   http::Response page(std::string_view path, const RequestId& id) const;
   void handle_operation(const http::Request& request, Exchange exchange);
   void send_metrics(Exchange exchange);
+  void send_history(const http::Request& request, Exchange exchange);
+  // On a thread that may wait for locks and files.
+  void send_made(Exchange exchange, std::string_view content_type,
+                 std::function<std::string()> make);
   bool decides_access(const AccessKey& key) const;
+  // The rights of the request's signer, nothing if they need no look. Also for errors of the
+  // signature and of the key's limits.
+  Result<std::optional<access::Access>> admit(const http::Request& request, Exchange& exchange);
 
   Engine& engine_;
   const SignatureVerifier* verifier_;
@@ -99,6 +112,7 @@ class DynamoDbService {
   DecisionLog* decisions_ = nullptr;
   bool secure_ = false;  // requests come over TLS
   std::function<std::string()> metrics_page_ = {};
+  std::function<std::string(uint64_t after)> history_page_ = {};
   std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
   Worker metrics_worker_;

@@ -205,12 +205,39 @@ void RequestMetrics::write_errors(Text& text) const {
       const auto code = static_cast<Code>(std::min(error, kCodes - 1));
       const bool coded = error < kCodes;
       const Kind kind = coded ? kind_of(wire::http_status(code), code) : kUser;
-      text.sample({{"operation", name_of(i)},
-                   {"kind", kKinds[kind]},
-                   {"error", coded ? code_name(code) : "Other"}},
+      text.sample({{"operation", name_of(i)}, {"kind", kKinds[kind]}, {"error", error_name(error)}},
                   count);
     }
   }
+}
+
+RequestTotals RequestMetrics::totals() const {
+  const std::size_t buckets = kDurations.bounds().size() + 1;
+  RequestTotals totals{.durations = std::vector<uint64_t>(operation_count() * buckets),
+                       .errors = std::vector<uint64_t>(kErrors)};
+  for (std::size_t i = 0; i < operation_count(); ++i) {
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+      totals.durations[i * buckets + bucket] =
+          by_operation_.total(i * kPerOperation + kDuration + bucket);
+    }
+    for (std::size_t error = 0; error < kErrors; ++error) {
+      totals.errors[error] += errors_[i * kErrors + error].load(std::memory_order_relaxed);
+    }
+  }
+  for (const auto& count : rejections_) totals.rejections += count.load(std::memory_order_relaxed);
+  return totals;
+}
+
+std::span<const uint64_t> RequestMetrics::duration_bounds() {
+  return kDurations.bounds();
+}
+
+std::string_view RequestMetrics::error_name(std::size_t error) {
+  return error < kCodes ? code_name(static_cast<Code>(error)) : "Other";
+}
+
+bool RequestMetrics::is_throttle(std::size_t error) {
+  return error < kCodes && kind_of(0, static_cast<Code>(error)) == kThrottle;
 }
 
 void RequestMetrics::write_tables(Text& text) const {

@@ -37,6 +37,13 @@ struct RequestOutcome {
   std::string_view table = {};     // see protocol::table_in
 };
 
+// What was counted since the start.
+struct RequestTotals {
+  std::vector<uint64_t> durations;  // of each operation, one per bucket
+  std::vector<uint64_t> errors;     // of all operations, by error_name()
+  uint64_t rejections = 0;
+};
+
 class RequestMetrics {
  public:
   // `operations` must outlive it. Requests of more than `tables_max` tables are counted together.
@@ -49,6 +56,14 @@ class RequestMetrics {
   void count_abandoned() { abandoned_++; }
   void write(metrics::Text& text) const;
 
+  RequestTotals totals() const;
+  // Upper bounds of the buckets of durations, in nanoseconds; one more bucket has no bound.
+  static std::span<const uint64_t> duration_bounds();
+  std::string_view name_of(std::size_t operation) const;  // "Unknown" is the last
+  std::size_t operation_count() const { return operations_.size() + 1; }
+  static std::string_view error_name(std::size_t error);
+  static bool is_throttle(std::size_t error);
+
  private:
   enum class Access { kNone, kRead, kWrite };  // of items in tables that the request names
   static constexpr std::size_t kCodes = static_cast<std::size_t>(Code::kExpired) + 1;
@@ -59,7 +74,6 @@ class RequestMetrics {
   void count_table(const RequestOutcome& outcome, Access access);
   void write_errors(metrics::Text& text) const;
   void write_tables(metrics::Text& text) const;
-  std::string_view name_of(std::size_t operation) const;
 
   const std::span<const std::string_view> operations_;
   std::vector<Access> accesses_;  // by operation

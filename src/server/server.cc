@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "http/server.h"
@@ -19,9 +20,11 @@
 #include "server/line_writer.h"
 #include "server/log.h"
 #include "server/memory_plan.h"
+#include "server/metrics_history.h"
 #include "server/metrics_page.h"
 #include "server/request_log.h"
 #include "server/request_metrics.h"
+#include "server/sampler.h"
 #include "storage/stores.h"
 
 namespace stator::server {
@@ -32,7 +35,9 @@ struct Server::Impl {
   ListenAddress metrics_address = {};
   std::string version = {};
   std::chrono::system_clock::time_point start = std::chrono::system_clock::now();
+  std::filesystem::path data = {};  // empty: in memory
   std::unique_ptr<RequestMetrics> metrics = {};
+  std::unique_ptr<MetricsHistory> history = {};
   std::unique_ptr<LineWriter> access_log = {};
   std::unique_ptr<LineWriter> slow_log = {};
   std::unique_ptr<RequestLog> request_log = {};
@@ -47,6 +52,7 @@ struct Server::Impl {
   std::unique_ptr<http::Server> monitoring = {};
   std::unique_ptr<ControlSocket> control = {};
   FileWatch watch = {};
+  std::unique_ptr<Sampler> sampler = {};
 
   std::string url(const ListenAddress& at) const {
     return (tls ? "https://" : "http://") + at.to_string();
@@ -63,6 +69,8 @@ struct Server::Impl {
                                               (slow_log ? slow_log->dropped() : 0) +
                                               (decision_lines ? decision_lines->dropped() : 0)});
   }
+  void sample() const;
+  void serve_pages() const;
   Result<void> open_logs(const ServerOptions& options);
   Result<void> load_access(const ServerOptions& options);
   Result<void> load_credentials(const std::filesystem::path& file);
@@ -95,6 +103,35 @@ std::size_t connections_max(std::size_t wanted) {
 }
 
 }  // namespace
+
+void Server::Impl::sample() const {
+  const http::Server* running = http_for_metrics;
+  const Store& store = engine->store();
+  std::error_code none;  // then the space is 0
+  const auto space = data.empty()
+                         ? std::filesystem::space_info{.capacity = 0, .free = 0, .available = 0}
+                         : std::filesystem::space(data, none);
+  history->add({.unix_ms = system_clock().unix_ms(),
+                .steady = std::chrono::steady_clock::now().time_since_epoch(),
+                .requests = metrics->totals(),
+                .http = running == nullptr ? http::ServerStats{} : running->stats(),
+                .store = store.stats(),
+                .engine = engine->stats(),
+                .process = process_stats(),
+                .disk_free_bytes = none ? 0 : space.available,
+                .ready = store.health().writable && !service->is_stopping()});
+}
+
+void Server::Impl::serve_pages() const {
+  service->serve_metrics([this] { return metrics_text(); });
+  service->serve_history([this](uint64_t after) {
+    const auto since = start.time_since_epoch();
+    return history->to_json(
+        {.version = version,
+         .start_ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count()},
+        after);
+  });
+}
 
 Result<void> Server::Impl::open_logs(const ServerOptions& options) {
   set_log_format(options.log_format);
@@ -183,6 +220,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->version = options.version;
   impl->metrics =
       std::make_unique<RequestMetrics>(DynamoDbService::operation_names(), options.metrics_tables);
+  impl->history = std::make_unique<MetricsHistory>(*impl->metrics);
+  impl->data = options.data.value_or(std::filesystem::path());
   STATOR_CHECK_OK(impl->open_logs(options));
   STATOR_TRY(impl->engine,
              Engine::open(std::move(store), {.buckets = options.buckets,
@@ -194,8 +233,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
       RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()},
       console::Console(options.console_directory));
   impl->service->set_access(impl->decision_log.get(), options.tls.has_value());
-  impl->service->serve_metrics([state = impl.get()] { return state->metrics_text(); });
   if (options.tls) STATOR_CHECK_OK(impl->load_tls(*options.tls));
+  impl->serve_pages();
+  impl->sample();  // before any request, so that the next sample has all of them
   // First, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
     STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, has_credentials));
@@ -233,6 +273,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
                                  }));
   impl->address.port = impl->http->port();
   impl->http_for_metrics = impl->http.get();
+  impl->sampler =
+      std::make_unique<Sampler>(options.sample_interval, [state = impl.get()] { state->sample(); });
   if (options.data) {
     // A file system without sockets costs backups while the server runs, nothing else.
     auto control = ControlSocket::open(
@@ -288,6 +330,7 @@ void Server::drain(std::chrono::milliseconds at_least) {
 }
 
 void Server::stop() {
+  impl_->sampler.reset();  // it uses what follows
   if (impl_->http) impl_->http->stop();
   if (impl_->monitoring) impl_->monitoring->stop();
   impl_->control.reset();

@@ -44,8 +44,9 @@ struct ServerOptions {
   std::optional<http::TlsFiles> tls = {};
   // Where the metrics and the health checks are served too. Absent: not there.
   std::optional<ListenAddress> metrics = {};
-  std::size_t metrics_tables = 100;  // that have metrics of their own
-  std::string version = {};          // for the metrics
+  std::size_t metrics_tables = 100;                 // that have metrics of their own
+  std::string version = {};                         // for the metrics
+  std::chrono::milliseconds sample_interval{5000};  // of the last hour's metrics
   // A line for each request: a file, "-" for standard output, empty for none. And for those on
   // standard error that take this long; zero for none.
   std::string access_log = {};

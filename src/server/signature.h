@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SignatureVerifier: checks the Signature Version 4 in a request's headers, which must cover its
-// host, date and target.
+// host, its date and, if there is one, its target.
 //
 // Thread safety: every method may be called from any threads at once.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html

@@ -26,8 +26,8 @@ class Signature : public testing::Test {
   Result<void> check_claims() { return verifier.check_claims(request(), kSignedMs); }
   http::Request request() {
     http::Request request;
-    request.method = "POST";
-    request.target = "/";
+    request.method = method;
+    request.target = target;
     request.body = body;
     for (const auto& [name, value] : headers) request.headers.emplace_back(name, value);
     return request;
@@ -41,6 +41,8 @@ class Signature : public testing::Test {
 
   SignatureVerifier verifier{
       Credentials{{"AKID", {.secret = "secret"}}, {"OTHER", {.secret = "word"}}}};
+  std::string method = "POST";
+  std::string target = "/";
   std::string body = R"({"Limit":3})";
   std::map<std::string, std::string> headers = {
       {"Host", "127.0.0.1:8000"},
@@ -68,6 +70,25 @@ TEST_F(Signature, CoversBodyHeadersAndTarget) {
   EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
   headers["X-Amz-Target"] = "DynamoDB_20120810.ListTables";
   headers["Host"] = "elsewhere:8000";
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
+}
+
+// A page of the server has no target; the signature is that of Python's hmac.
+TEST_F(Signature, OfAPageCoversItsQueryAndAnyTarget) {
+  method = "GET";
+  target = "/metrics/history?after=5";
+  body.clear();
+  headers = {{"Host", "127.0.0.1:8000"},
+             {"X-Amz-Date", "20260131T235930Z"},
+             {"Authorization",
+              "AWS4-HMAC-SHA256 Credential=AKID/20260131/us-east-1/dynamodb/aws4_request, "
+              "SignedHeaders=host;x-amz-date, "
+              "Signature=2693da75319ccb45f855fc58270e304fafda5fa4854f0c61db6c4f43f2d22ab0"}};
+  EXPECT_THAT(verify(), IsOk());
+  target = "/metrics/history?after=4";
+  EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
+  target = "/metrics/history?after=5";
+  headers["X-Amz-Target"] = "DynamoDB_20120810.DeleteTable";
   EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
 }
 

@@ -3,7 +3,7 @@
 const problems = [];
 const show = (e) => e.outerHTML.slice(0, 140);
 const bad = (what, e) => problems.push(`${what}: ${show(e)}`);
-const visible = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== 'hidden';
+const visible = (e) => e.getClientRects().length > 0 && e.checkVisibility({visibilityProperty: true});
 const root = [...document.querySelectorAll('dialog[open]')].pop() ?? document.body;
 const every = (css) => [...root.querySelectorAll(css)].filter(visible);
 

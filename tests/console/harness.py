@@ -65,6 +65,13 @@ class Server:
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{operation}: {error.read().decode()}") from error
 
+    def stator(self, noun, verb, *arguments):
+        """What a command of stator's prints."""
+        result = subprocess.run([os.environ["STATOR"], noun, verb, "--endpoint", self.url, *arguments], capture_output=True, text=True,
+                                timeout=WAIT_S, check=False)
+        assert result.returncode == 0, f"stator {noun} {verb}: {result.stderr}"
+        return result.stdout
+
     def create(self, table, sort=None, **more):
         keys = [("pk", "HASH", "S")] + ([(sort, "RANGE", more.pop("sort_type", "S"))] if sort else [])
         definitions = [{"AttributeName": n, "AttributeType": t} for n, _, t in keys]

@@ -2,6 +2,13 @@
 // Tests of the modules that need no page. Run in a browser by modules_test.py.
 import * as code from '/console/code.js';
 import * as expressions from '/console/expressions.js';
+import * as plots from '/console/plot.js';
+import * as items from '/console/recipe_items.js';
+import * as sensors from '/console/recipe_sensors.js';
+import * as server from '/console/server.js';
+import * as feeds from '/console/recipe_feeds.js';
+import * as locks from '/console/recipe_locks.js';
+import * as toggles from '/console/recipe_toggles.js';
 import * as sigv4 from '/console/sigv4.js';
 import * as values from '/console/values.js';
 
@@ -170,6 +177,128 @@ tests['code quotes what its language requires'] = () => {
   equal(shown('go').includes('aws.Int32(5)'), true);
   equal(shown('cpp').includes('client->call("Query", R"json({'), true);
   for (const [language] of code.LANGUAGES) equal(shown(language).includes('ReturnConsumedCapacity'), false);
+};
+
+// ---- Plots, the server and the recipes
+
+tests['quantiles are interpolated in their bucket'] = () => {
+  const bounds = [1, 2, 4];
+  equal(server.quantile([], bounds, 0.5), null);
+  equal(server.quantile([4], bounds, 0.5), 0.5);
+  equal(server.quantile([0, 10], bounds, 0.99), 1.99);
+  equal(server.quantile([98, 1, 1], bounds, 0.99), 2);
+  equal(server.quantile([1, 0, 0, 99], bounds, 0.5), 4);  // the last bucket has no upper bound
+};
+tests['samples are merged by their numbers'] = () => {
+  const sample = (number, n) => ({number, end_ms: number * 5, length_ms: 5, operations: {A: [0, n]}, errors: {E: 1}, throttles: 1, counters: [2], gauges: [number]});
+  const bins = server.merged([sample(3, 1), sample(4, 2), sample(5, 4), sample(6, 8)], 2);
+  equal(bins.map((b) => [b.end_ms, b.length_ms, b.operations.A, b.errors.E, b.counters, b.gauges]),
+    [[15, 5, [0, 1], 1, [2], [3]], [25, 10, [0, 6], 2, [4], [5]], [30, 5, [0, 8], 1, [2], [6]]]);
+};
+tests['numbers of the server are short'] = () => {
+  equal([0, 0.1234, 2.5, 1234.5].map(server.rate), ['0/s', '0.12/s', '2.5/s', '1,235/s']);
+  equal([null, 0.05, 1.2345, 2500].map(server.milliseconds), ['–', '50 µs', '1.23 ms', '2.5 s']);
+  equal([0, 59, 61, 7200, 90000].map(server.duration), ['0 s', '59 s', '1 min 1 s', '2 h', '1 d 1 h']);
+};
+tests['ticks are round and cover the range'] = () => {
+  equal(plots.niceTicks(0, 37, 4), [0, 10, 20, 30, 40]);
+  equal(plots.niceTicks(3.6, 6.3, 4), [3, 4, 5, 6, 7]);
+  equal(plots.niceTicks(-5, 5, 4), [-5, -2.5, 0, 2.5, 5]);
+  equal(plots.niceTicks(7, 7, 4).length > 1, true);
+  equal(plots.niceTicks(0, 5 * 1024 * 1024, 5, 1024), [0, 1, 2, 3, 4, 5].map((n) => n * 1024 * 1024));
+  const {ticks, step} = plots.timeTicks(Date.UTC(2024, 0, 1, 0, 10), Date.UTC(2024, 0, 1, 4), 5, true);
+  equal(ticks.map((t) => plots.tickText(t, step, true)), ['01:00', '02:00', '03:00', '04:00']);
+  equal(plots.timeText(Date.UTC(2024, 0, 2, 3, 4, 5, 670), true), '2024-01-02 03:04:05.67 UTC');
+  equal(plots.timeText(Date.UTC(2024, 0, 2, 3, 4, 50), true), '2024-01-02 03:04:50 UTC');
+};
+tests['what holds at a time is the last point up to it'] = () => {
+  const points = [[1], [3], [3], [7]];
+  equal([0, 1, 2, 3, 6, 7, 9].map((t) => plots.lastUpTo(points, t)), [-1, 0, 0, 2, 2, 3, 3]);
+};
+tests['times of keys go both ways'] = () => {
+  for (const [ms, key, text] of [[0, '062135596800000000000', '1970-01-01T00:00:00Z'], [-62135596800000, '0'.repeat(21), '0001-01-01T00:00:00Z'],
+    [1714564800123, '063850161600123000000', '2024-05-01T12:00:00.123Z'], [-1, '062135596799999000000', '1969-12-31T23:59:59.999Z']]) {
+    equal(items.timeKey(ms), key);
+    equal(items.timeOfKey(key), {ms, text});
+  }
+  equal(items.timeKey(0, -1n), '062135596799999999999');
+  equal(items.timeOfKey('062135596800000000001').text, '1970-01-01T00:00:00.000000001Z');
+  for (const bad of ['', '06213559680000000000', '06213559680000000000x', '-62135596800000000000']) equal(items.timeOfKey(bad), null);
+};
+tests['parts of keys are escaped'] = () => {
+  for (const text of ['', 'a', '#', '%', '%23', '%25#', 'é#%%']) equal(items.unescapePart(items.escapePart(text)), text);
+  for (const bad of ['#', '%', '%2', '%24', 'a%23%']) equal(items.unescapePart(bad), null);
+};
+tests['places are read from their keys'] = () => {
+  equal(sensors.placeOf('CITY#A%232', 'LOCATION#b#1#r#id%25#'), {city: 'A#2', building: 'b', floor: '1', room: 'r', id: 'id%'});
+  equal(sensors.placeOf('CITY#A#7', 'LOCATION#b#1#r#i#').city, 'A');
+  for (const [city, path] of [['A', 'LOCATION#b#1#r#i#'], ['CITY#A', 'LOCATION#b#1'], ['CITY#%', 'LOCATION#b#1#r#i#'], [undefined, undefined]]) equal(sensors.placeOf(city, path), null);
+};
+
+tests['late events arrived after a later one'] = () => {
+  const events = ['a', 'b', 'c', 'd', 'e'].map((key) => ({key}));
+  equal(toggles.lateOnes(events, null), null);
+  equal([...toggles.lateOnes(events, ['a', 'b', 'c', 'd', 'e'])], []);
+  equal([...toggles.lateOnes(events, ['c', 'a', 'd', 'b', 'e'])], ['a', 'b']);
+  equal([...toggles.lateOnes(events, ['b', 'e'])], ['b']);  // `d` was there before
+};
+tests['states are levels, or numbers'] = () => {
+  const of = (...states) => toggles.scaleOf(states.map((state) => ({state})));
+  equal(of({BOOL: true}).levels, ['off', 'on']);
+  equal([of({N: '1'}).levels, of({N: '2.5'}).value({N: '2.5'})], [null, 2.5].map((v) => v ?? undefined));
+  const mixed = of({S: 'x'}, {N: '1'}, {BOOL: false});
+  equal([mixed.levels, mixed.value({BOOL: false})], [['x', '1', 'off'], 2]);
+  const many = of(...Array.from({length: 50}, (_, i) => ({S: `s${i}`})));
+  equal([many.levels.length, many.levels.at(-1), many.value({S: 's49'})], [20, 'others', 19]);
+};
+
+tests['a lease counts down by the best clock there is'] = () => {
+  const entry = {lease: 20000, renewed: 1000000};
+  equal(locks.leaseState(entry, {at: 0, renewal: false}, 1000, 1005000), {left: 15000, text: '15 s', kind: ''});
+  equal(locks.leaseState(entry, {at: 0, renewal: false}, 1000, 1020001).text, 'overdue');
+  equal(locks.leaseState(entry, {at: 0, renewal: false}, 1000, 900000).left, 20000);  // a clock behind adds nothing
+  equal(locks.leaseState(entry, {at: 0, renewal: true}, 15000, 9999999), {left: 5000, text: '5.0 s', kind: ''});
+  equal(locks.leaseState(entry, {at: 0, renewal: true}, 20049, 0).text, 'overdue');
+  equal(locks.leaseState(entry, {at: 0, renewal: false}, 20050, 1000000).text, 'expired');
+  equal(locks.leaseState({lease: 20000, renewed: NaN}, {at: 0, renewal: false}, 1, 1).text, 'unknown');
+};
+tests['a lock is read from its item, and broken as it was read'] = () => {
+  const item = {pk: {S: 'LOCK#a%23b'}, permits: {N: '2'}, fence: {N: '9007199254740993'}, held: {N: '1'}, waiting: {N: '0'},
+    'holder:x': {M: {beat: {N: '1'}, lease_ms: {N: '20000'}, since: {S: '2024-05-01T12:00:00Z'}}}, 'fence:x': {N: '9007199254740992'}};
+  const lock = locks.lockOf(item, {pk: 'pk'}, 'LOCK#');
+  equal([lock.name, lock.holders[0].id, lock.holders[0].lease, lock.waiters], ['a#b', 'x', 20000, []]);
+  equal(locks.breakRequest('T', {pk: 'pk'}, lock, lock.holders), {
+    TableName: 'T', Key: {pk: {S: 'LOCK#a%23b'}},
+    UpdateExpression: 'SET fence = :next, broken = :next, held = held - :gone REMOVE #f0, #h0', ConditionExpression: 'fence = :seen AND #f0 = :f0',
+    ExpressionAttributeNames: {'#f0': 'fence:x', '#h0': 'holder:x'},
+    ExpressionAttributeValues: {':seen': {N: '9007199254740993'}, ':next': {N: '9007199254740994'}, ':gone': {N: '1'}, ':f0': {N: '9007199254740992'}},
+  });
+  for (const other of [{...item, pk: {S: 'X'}}, {...item, permits: {N: '0'}}, {...item, held: undefined}, {pk: {S: 'LOCK#x'}}]) equal(locks.lockOf(other, {pk: 'pk'}, 'LOCK#'), null);
+};
+
+tests['posts have the order and the times of both layouts'] = () => {
+  equal(feeds.isNewer({S: '000000000000000002#b'}, {S: '000000000000000002#a'}), true);
+  equal(feeds.isNewer({N: '99.5'}, {N: '100'}), true);  // the layout counts down
+  equal(feeds.isNewer({N: '7.05'}, {N: '7.1'}), true);
+  equal(feeds.isNewer({N: '7.10'}, {N: '7.1'}), false);
+  equal(feeds.timeOfPost({S: '001714564800123456#018f'}), '2024-05-01T12:00:00.123456Z');
+  equal(feeds.timeOfPost({N: String(9223372036854775807n - 1714564800123456789n) + '.5'}), '2024-05-01T12:00:00.123456Z');
+  for (const bad of [{S: 'x'}, {N: '-1'}, {N: '1e5'}]) equal(feeds.timeOfPost(bad), '');
+};
+tests['partitions are merged without repetitions'] = () => {
+  const posts = (...keys) => keys.map((key) => ({rk: {S: key}}));
+  const keysOf = ({posts: found, more}) => [found.map((p) => p.rk.S).join(''), more];
+  equal(keysOf(feeds.mergePosts([posts('e', 'c', 'a'), posts('d', 'c', 'b')], 'rk', 5)), ['edcba', false]);
+  equal(keysOf(feeds.mergePosts([posts('e', 'c', 'a'), posts('d', 'c', 'b')], 'rk', 4)), ['edcb', true]);
+  equal(keysOf(feeds.mergePosts([[], []], 'rk', 4)), ['', false]);
+};
+tests['delivery is told by the author\'s item'] = () => {
+  const of = (item) => feeds.deliveryOf(item, 1000)[0];
+  equal(of({}), 'delivered');
+  equal(of({spread: {S: 'merged'}}), 'merged when read');
+  equal(of({outbox: {S: 'PENDING#0'}}), 'waits for a worker');
+  equal(of({outbox: {S: 'PENDING#0'}, claim: {S: 'w'}, claim_until: {N: '1001'}, outbox_cursor: {S: 'bob'}, edits: {N: '1'}}), 'edit in delivery by w, up to bob');
+  equal(of({outbox: {S: 'PENDING#0'}, claim: {S: 'w'}, claim_until: {N: '999'}, retracted: {BOOL: true}}), 'retraction waits for a worker');
 };
 
 export async function runAll() {

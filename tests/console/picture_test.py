@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture in the README: docs/images/console.png is a copy of screenshots/readme.png."""
+"""The pictures in the documentation: docs/images/console.png is a copy of screenshots/readme.png, and
+docs/images/sensor.png of screenshots/sensor.png."""
 
 import unittest
 
@@ -29,6 +30,19 @@ class Picture(harness.ConsoleTest):
         self.see("8 items", ".result")
         self.browser.execute_script("window.scrollTo(0, 0); document.activeElement.blur()")
         self.screenshot("readme")
+
+    def test_a_day_of_a_sensor(self):
+        weather = str(harness.HERE.parent.parent / "examples" / "data" / "seattle-weather-hourly-normals.csv")
+        for sensor, unit in (("temperature", "C"), ("pressure", "hPa")):
+            self.server.stator("sensor", "add", sensor, "--city", "Seattle", "--building", "Airport", "--floor", "1", "--room", "Station")
+            self.server.stator("sensor", "import", sensor, weather, "--value", sensor, "--unit", unit)
+        self.open("#/recipes/sensors/Sensors?sensor=temperature&from=2010-07-15T00:00:00")
+        self.see("24 readings")
+        self.until(lambda: self.browser.find_elements("css selector", "path.line.c0[d^=M]"))
+        self.browser.set_window_size(1280, 1000)
+        harness.ActionChains(self.browser).move_to_element(self.one(".plotbox")).perform()
+        self.see("2010-07-15 11:00:00 UTC", ".when")
+        self.screenshot("sensor")
 
 
 if __name__ == "__main__":
