@@ -31,7 +31,7 @@ void add_operand(Need& need, const Operand& operand) {
 // The value of `attribute` that an equality demands; null: it is none.
 const AttributeValue* demanded(const ConditionNode& node, std::string_view attribute) {
   if (node.kind != ConditionKind::kCompare || node.comparator != Comparator::kEqual) return nullptr;
-  for (const std::size_t side : {0, 1}) {
+  for (const std::size_t side : {0UL, 1UL}) {
     const Operand& other = node.operands[1 - side];
     if (is_attribute(node.operands[side], attribute) && other.kind == OperandKind::kValue) {
       return &other.value;

@@ -207,7 +207,24 @@ void add_monitoring_options(CLI::App& command, ServeFlags& flags) {
       ->capture_default_str();
 }
 
-void add_decision_options(CLI::App& command, ServeFlags& flags) {
+// Who may use the server, and what is logged about it.
+void add_access_options(CLI::App& command, ServeFlags& flags) {
+  auto* credentials = command.add_option(
+      "--credentials", flags.credentials,
+      "Only accept signatures of this file's access keys (in the form of AWS's credentials file, "
+      "with policies and limits), read again when it changes and on SIGHUP; without it any key is "
+      "accepted, on loopback only");
+  credentials->type_name("FILE");
+  command
+      .add_flag("--allow-unsigned-beyond-loopback", flags.unsigned_beyond_loopback,
+                "Listen on any address without --credentials: whoever can connect can read and "
+                "change all tables. For containers whose port is published on loopback only")
+      ->excludes(credentials);
+  command
+      .add_option("--allow-host", flags.allowed_hosts,
+                  "Without --credentials, also serve requests whose Host or Origin has this name; "
+                  "can be repeated")
+      ->type_name("NAME");
   auto* log =
       command.add_option("--decision-log", flags.decision_log,
                          "Append a line for each request that a policy denies to this file, "
@@ -289,24 +306,8 @@ void add_serve(CLI::App& app, Invocation& invocation) {
                "the server stops listening",
                milliseconds(0), std::chrono::hours(1));
   add_monitoring_options(*command, *flags);
-  auto* credentials = command->add_option(
-      "--credentials", flags->credentials,
-      "Only accept signatures of this file's access keys (in the form of AWS's credentials file, "
-      "with policies and limits), read again when it changes and on SIGHUP; without it any key is "
-      "accepted, on loopback only");
-  credentials->type_name("FILE");
-  command
-      ->add_flag("--allow-unsigned-beyond-loopback", flags->unsigned_beyond_loopback,
-                 "Listen on any address without --credentials: whoever can connect can read and "
-                 "change all tables. For containers whose port is published on loopback only")
-      ->excludes(credentials);
-  add_decision_options(*command, *flags);
+  add_access_options(*command, *flags);
   add_tls_options(*command, flags->tls);
-  command
-      ->add_option("--allow-host", flags->allowed_hosts,
-                   "Without --credentials, also serve requests whose Host or Origin has this name; "
-                   "can be repeated")
-      ->type_name("NAME");
   command
       ->add_option("--buckets", flags->buckets,
                    "A directory whose directories stand for S3's buckets, for ImportTable and "

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
+#include <string_view>
 
 #include "policy/policy_harness.h"
 #include "policy/times.h"
@@ -145,6 +147,43 @@ TEST(PolicyDocument, IsBounded) {
   deep += "1" + std::string(40, '}');
   EXPECT_THAT(Policy::parse(deep, PolicyKind::kIdentity),
               FailsWith(Code::kInvalidArgument, "nested too deeply"));
+}
+
+// Documents with bytes changed are read or refused, and what is read can be evaluated.
+TEST(PolicyDocument, SurvivesDamage) {
+  const std::string sound = R"({"Version": "2012-10-17", "Statement": [{"Sid": "a",
+      "Effect": "Allow", "Action": ["dynamodb:Get*", "*"], "NotResource":
+      "arn:aws:dynamodb:*:*:table/${aws:username, 'x'}-?*", "Condition": {
+      "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["${aws:userid}*", "${*}"]},
+      "IpAddressIfExists": {"aws:SourceIp": "10.0.0.0/8"}, "Null": {"aws:referer": true},
+      "DateLessThan": {"aws:CurrentTime": "2026-11-22T20:15:30.5+01:00"},
+      "NumericLessThan": {"aws:EpochTime": 1.5e9}}}]})";
+  constexpr std::string_view kBytes = "{}[]\":,$*?'\\/.0-9eE:nul\x80\xff";
+  std::mt19937 engine(7);
+  const auto below = [&](std::size_t end) {
+    return std::uniform_int_distribution<std::size_t>(0, end - 1)(engine);
+  };
+  Context context = request("GetItem");
+  context.leading_keys = {"AKIDANN1", "*"};
+  int read = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string damaged = sound;
+    for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
+      const std::size_t at = below(damaged.size());
+      if (below(3) == 0)
+        damaged.erase(at, 1 + below(4));
+      else
+        damaged[at] = kBytes[below(kBytes.size())];
+    }
+    const auto policy = Policy::parse(damaged, PolicyKind::kIdentity);
+    if (!policy) {
+      EXPECT_FALSE(policy.error().message.empty());
+      continue;
+    }
+    ++read;
+    static_cast<void>(decide(*policy, context));
+  }
+  EXPECT_GT(read, 100);
 }
 
 TEST(PolicyTimes, ReadsWhatW3cWrites) {

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "server/server.h"
 #include "server/service_harness.h"
@@ -194,6 +196,35 @@ TEST_F(ServerAccess, RequestsInTurnAreNotConcurrent) {
     EXPECT_THAT(ann.call("ListBackups", "{}"), IsOk());
     EXPECT_THAT(ann.call("Scan", "{"), FailsWith(Code::kSerialization, ""));
   }
+}
+
+// Writes overlap while they wait for the disk.
+TEST_F(ServerAccess, RequestsAtOnceAreThrottled) {
+  write("keys", profile("ann", "concurrent_requests = 1") + profile("admin"));
+  start({.data = directory_.path() / "data"});
+  EXPECT_THAT(client("admin").call("CreateTable", R"({"TableName": "Things",
+          "BillingMode": "PAY_PER_REQUEST",
+          "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+          "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}]})"),
+              IsOk());
+  std::atomic<int> throttled = 0;
+  const auto put_until_throttled = [&] {
+    HttpClient ann = client("ann");
+    for (int i = 0; i < 2'000 && throttled == 0; ++i) {
+      const auto put =
+          ann.call("PutItem", R"({"TableName": "Things", "Item": {"pk": {"S": "a"}}})");
+      if (put) continue;
+      EXPECT_THAT(put, FailsWith(Code::kThrottling, "of the access key"));
+      ++throttled;
+    }
+  };
+  {
+    const std::jthread first(put_until_throttled);
+    const std::jthread second(put_until_throttled);
+    put_until_throttled();
+  }
+  EXPECT_GT(throttled, 0);
+  EXPECT_THAT(list("ann"), IsOk()) << "nothing is in progress any more";
 }
 
 TEST_F(ServerAccess, DecisionsAreLogged) {

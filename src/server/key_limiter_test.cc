@@ -65,6 +65,7 @@ TEST(KeyLimiter, IsExactWhenThreadsRace) {
   const auto limits = limiter(1000, 0);
   std::atomic<int> count = 0;
   std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] { count += admitted(*limits, Time(std::chrono::hours(1)), 1000); });
   }

@@ -66,7 +66,7 @@ double seconds_of(std::chrono::system_clock::duration duration) {
 
 void write_process(const MetricsSources& sources, Text& text) {
   text.counter("stator_dropped_log_lines_total",
-               "Lines that the access log or the log of slow requests did not take.",
+               "Lines that the logs of requests, slow requests and decisions did not take.",
                sources.dropped_log_lines);
   const ProcessStats stats = process_stats();
   text.gauge("process_resident_memory_bytes", "Memory of the process.", stats.resident_bytes);

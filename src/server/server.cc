@@ -74,6 +74,7 @@ struct Server::Impl {
   void open_control();
   http::ServerOptions http_options(const ServerOptions& options, const MemoryPlan& memory) const;
   Result<void> open_logs(const ServerOptions& options);
+  Result<void> load_access(const ServerOptions& options);
   Result<void> load_credentials(const std::filesystem::path& file);
   Result<void> load_tls(const http::TlsFiles& files);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
@@ -156,6 +157,12 @@ Result<void> Server::Impl::open_logs(const ServerOptions& options) {
   if (!access_log && !slow_log) return {};
   request_log = std::make_unique<RequestLog>(options.log_format, access_log.get(), slow_log.get(),
                                              options.slow_request);
+  return {};
+}
+
+Result<void> Server::Impl::load_access(const ServerOptions& options) {
+  if (!options.credentials_file.empty()) return load_credentials(options.credentials_file);
+  if (options.credentials) verifier = std::make_unique<SignatureVerifier>(*options.credentials);
   return {};
 }
 
@@ -260,11 +267,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
              Engine::open(std::move(store), {.buckets = options.buckets,
                                              .report = log_error,
                                              .sweep_interval = options.sweep_interval}));
-  if (!options.credentials_file.empty()) {
-    STATOR_CHECK_OK(impl->load_credentials(options.credentials_file));
-  } else if (options.credentials) {
-    impl->verifier = std::make_unique<SignatureVerifier>(*options.credentials);
-  }
+  STATOR_CHECK_OK(impl->load_access(options));
   impl->service = std::make_unique<DynamoDbService>(
       *impl->engine, impl->verifier.get(), options.allowed_hosts,
       RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that succeed, at least one for each operation of the models."""
 
+import json
 import os
 import pathlib
 
