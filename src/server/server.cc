@@ -76,6 +76,7 @@ struct Server::Impl {
   Result<void> load_credentials(const std::filesystem::path& file);
   Result<void> load_tls(const http::TlsFiles& files);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
+  void open_control(const std::filesystem::path& directory);
 };
 
 namespace {
@@ -201,6 +202,15 @@ Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifi
   return {};
 }
 
+// A file system without sockets costs backups while the server runs, nothing else.
+void Server::Impl::open_control(const std::filesystem::path& directory) {
+  auto opened =
+      ControlSocket::open(directory, [kept = engine.get()](const std::filesystem::path& target) {
+        return kept->store().checkpoint(target);
+      });
+  if (opened) control = std::move(*opened);
+}
+
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   const bool has_credentials = options.credentials || !options.credentials_file.empty();
   if (!options.listen.is_loopback() && !has_credentials && !options.unsigned_beyond_loopback) {
@@ -275,14 +285,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->http_for_metrics = impl->http.get();
   impl->sampler =
       std::make_unique<Sampler>(options.sample_interval, [state = impl.get()] { state->sample(); });
-  if (options.data) {
-    // A file system without sockets costs backups while the server runs, nothing else.
-    auto control = ControlSocket::open(
-        *options.data, [engine = impl->engine.get()](const std::filesystem::path& target) {
-          return engine->store().checkpoint(target);
-        });
-    if (control) impl->control = std::move(*control);
-  }
+  if (options.data) impl->open_control(*options.data);
   impl->watch.start(kFileWatchInterval);
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
