@@ -78,7 +78,6 @@ struct Server::Impl {
   Result<void> load_credentials(const std::filesystem::path& file);
   Result<void> load_tls(const http::TlsFiles& files);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
-  void open_control(const std::filesystem::path& directory);
 };
 
 namespace {
@@ -212,7 +211,6 @@ Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifi
   return {};
 }
 
-<<<<<<< HEAD
 http::ServerOptions Server::Impl::http_options(const ServerOptions& options,
                                                const MemoryPlan& memory) const {
   http::ServerOptions result{.address = options.listen.host,
@@ -241,15 +239,6 @@ http::ServerOptions Server::Impl::http_options(const ServerOptions& options,
   result.too_large = counted(Rejection::kTooLarge, DynamoDbService::too_large);
   result.malformed = counted(Rejection::kMalformed, DynamoDbService::malformed);
   return result;
-=======
-// A file system without sockets costs backups while the server runs, nothing else.
-void Server::Impl::open_control(const std::filesystem::path& directory) {
-  auto opened =
-      ControlSocket::open(directory, [kept = engine.get()](const std::filesystem::path& target) {
-        return kept->store().checkpoint(target);
-      });
-  if (opened) control = std::move(*opened);
->>>>>>> policies
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
@@ -301,11 +290,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->http_for_metrics = impl->http.get();
   impl->sampler =
       std::make_unique<Sampler>(options.sample_interval, [state = impl.get()] { state->sample(); });
-<<<<<<< HEAD
   if (options.data) impl->open_control();
-=======
-  if (options.data) impl->open_control(*options.data);
->>>>>>> policies
   impl->watch.start(kFileWatchInterval);
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
