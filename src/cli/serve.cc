@@ -217,6 +217,20 @@ void add_decision_options(CLI::App& command, ServeFlags& flags) {
       ->needs(log);
 }
 
+void add_credentials_options(CLI::App& command, ServeFlags& flags) {
+  auto* credentials = command.add_option(
+      "--credentials", flags.credentials,
+      "Only accept signatures of this file's access keys (in the form of AWS's credentials file, "
+      "with policies and limits), read again when it changes and on SIGHUP; without it any key is "
+      "accepted, on loopback only");
+  credentials->type_name("FILE");
+  command
+      .add_flag("--allow-unsigned-beyond-loopback", flags.unsigned_beyond_loopback,
+                "Listen on any address without --credentials: whoever can connect can read and "
+                "change all tables. For containers whose port is published on loopback only")
+      ->excludes(credentials);
+}
+
 void add_tls_options(CLI::App& command, http::TlsFiles& files) {
   auto* certificate =
       command
@@ -289,17 +303,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
                "the server stops listening",
                milliseconds(0), std::chrono::hours(1));
   add_monitoring_options(*command, *flags);
-  auto* credentials = command->add_option(
-      "--credentials", flags->credentials,
-      "Only accept signatures of this file's access keys (in the form of AWS's credentials file, "
-      "with policies and limits), read again when it changes and on SIGHUP; without it any key is "
-      "accepted, on loopback only");
-  credentials->type_name("FILE");
-  command
-      ->add_flag("--allow-unsigned-beyond-loopback", flags->unsigned_beyond_loopback,
-                 "Listen on any address without --credentials: whoever can connect can read and "
-                 "change all tables. For containers whose port is published on loopback only")
-      ->excludes(credentials);
+  add_credentials_options(*command, *flags);
   add_decision_options(*command, *flags);
   add_tls_options(*command, flags->tls);
   command
