@@ -104,6 +104,24 @@ std::size_t connections_max(std::size_t wanted) {
   return std::min<std::size_t>(wanted, left);
 }
 
+bool has_credentials(const ServerOptions& options) {
+  return options.credentials || !options.credentials_file.empty();
+}
+
+// Whoever can reach a server that checks no signatures can do everything.
+Result<void> check_reach(const ServerOptions& options) {
+  if (!options.listen.is_loopback() && !has_credentials(options) &&
+      !options.unsigned_beyond_loopback) {
+    return fail(
+        Code::kInvalidArgument,
+        "refusing to listen on " + options.listen.to_string() +
+            ": beyond this machine a server needs credentials to check signatures with; give "
+            "--credentials FILE, listen on 127.0.0.1 or [::1], or see "
+            "--allow-unsigned-beyond-loopback");
+  }
+  return {};
+}
+
 }  // namespace
 
 void Server::Impl::sample() const {
@@ -242,15 +260,7 @@ http::ServerOptions Server::Impl::http_options(const ServerOptions& options,
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
-  const bool has_credentials = options.credentials || !options.credentials_file.empty();
-  if (!options.listen.is_loopback() && !has_credentials && !options.unsigned_beyond_loopback) {
-    return fail(
-        Code::kInvalidArgument,
-        "refusing to listen on " + options.listen.to_string() +
-            ": beyond this machine a server needs credentials to check signatures with; give "
-            "--credentials FILE, listen on 127.0.0.1 or [::1], or see "
-            "--allow-unsigned-beyond-loopback");
-  }
+  STATOR_CHECK_OK(check_reach(options));
   const MemoryPlan memory =
       plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes(),
                   options.tls ? kTlsConnectionBytes : kConnectionBytes);
@@ -278,7 +288,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->sample();  // before any request, so that the next sample has all of them
   // First, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
-    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, has_credentials));
+    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, has_credentials(options)));
   }
   STATOR_TRY(impl->http,
              http::Server::start(impl->http_options(options, memory),
