@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests and responses have in common for those who count them: the table of a request, and
-// the items in a response.
+// What requests and responses have in common for those who count and log them: the table and the
+// index of a request, and the items in a response.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +39,27 @@ inline std::string_view table_in(const Item& request) {
   const auto found = request.find("TableName");
   const auto* name = found == request.end() ? nullptr : found->second.get_if<std::string>();
   return name == nullptr ? std::string_view() : std::string_view(*name);
+}
+
+// The index that a Query or Scan reads, as the client wrote it; empty if there is none. It is valid
+// as long as the request.
+template <class Request>
+std::string_view index_in(const Request& request) {
+  if constexpr (requires { std::string_view(*request.index); }) {
+    return request.index ? std::string_view(*request.index) : std::string_view();
+  } else {
+    return {};
+  }
+}
+
+// How many items a Query or Scan looked at for its response.
+template <class Response>
+std::size_t examined_in(const Response& response) {
+  if constexpr (requires { response.scanned_count; }) {
+    return static_cast<std::size_t>(response.scanned_count);
+  } else {
+    return 0;
+  }
 }
 
 // How many items, or records of a stream, a response contains.

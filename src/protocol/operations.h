@@ -87,8 +87,8 @@ class Operations {
  private:
   template <class Request>
   static void note_request(Respond& respond, const Request& request) {
-    if constexpr (requires { respond.note_table(table_in(request)); }) {
-      respond.note_table(table_in(request));
+    if constexpr (requires { respond.note_table(table_in(request), index_in(request)); }) {
+      respond.note_table(table_in(request), index_in(request));
     }
   }
   // Before the engine sees the request, so that a denial tells nothing about it.
@@ -103,8 +103,8 @@ class Operations {
   }
   template <class Answer>
   static void note_result(Respond& respond, const Result<Answer>& result) {
-    if constexpr (requires { respond.note_items(std::size_t{}); }) {
-      if (result) respond.note_items(items_in(*result));
+    if constexpr (requires { respond.note_items(std::size_t{}, std::size_t{}); }) {
+      if (result) respond.note_items(items_in(*result), examined_in(*result));
     }
   }
 

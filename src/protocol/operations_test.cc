@@ -29,12 +29,20 @@ using Known = Operations<Kept>;
 struct Noting {
   struct Notes {
     std::string table;
+    std::string index;
     std::size_t items = 0;
+    std::size_t examined = 0;
   };
   Notes* notes;
   void operator()(const Result<std::string>&) {}
-  void note_table(std::string_view table) { notes->table = table; }
-  void note_items(std::size_t items) { notes->items = items; }
+  void note_table(std::string_view table, std::string_view index) {
+    notes->table = table;
+    notes->index = index;
+  }
+  void note_items(std::size_t items, std::size_t examined) {
+    notes->items = items;
+    notes->examined = examined;
+  }
 };
 
 class OperationsTest : public ::testing::Test {
@@ -70,7 +78,12 @@ TEST_F(OperationsTest, ReportTheTableOfARequestAndTheNumberOfItems) {
   const auto got = notes_of("GetItem", R"({"TableName": "One", "Key": )" + key + "}");
   EXPECT_EQ(got.table, "One");
   EXPECT_EQ(got.items, 1U);
-  EXPECT_EQ(notes_of("Scan", R"({"TableName": "One"})").items, 1U);
+  const auto scanned = notes_of("Scan", R"({"TableName": "One", "FilterExpression": "p = :b",
+      "ExpressionAttributeValues": {":b": {"S": "b"}}})");
+  EXPECT_EQ(scanned.items, 0U);
+  EXPECT_EQ(scanned.examined, 1U);
+  EXPECT_EQ(scanned.index, "");
+  EXPECT_EQ(notes_of("Scan", R"({"TableName": "One", "IndexName": "ByColor"})").index, "ByColor");
   const std::string keys = R"({"Keys": [)" + key + "]}";
   const auto both = notes_of("BatchGetItem",
                              R"({"RequestItems": {"One": )" + keys + R"(, "Two": )" + keys + "}}");

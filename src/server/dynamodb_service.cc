@@ -161,8 +161,12 @@ struct Respond {
   Exchange exchange;
   std::atomic<int64_t>& last_large_page_ms;
 
-  void note_table(std::string_view table) { exchange.scope.note_table(table); }
-  void note_items(std::size_t items) { exchange.scope.note_items(items); }
+  void note_table(std::string_view table, std::string_view index) {
+    exchange.scope.note_table(table, index);
+  }
+  void note_items(std::size_t items, std::size_t examined) {
+    exchange.scope.note_items(items, examined);
+  }
   void operator()(Result<std::string> answer) {
     if (answer && answer->size() > kLargePageBytes) last_large_page_ms = system_clock().unix_ms();
     exchange.respond(response_to(std::move(answer), exchange.scope, exchange.form));

@@ -40,6 +40,8 @@ std::string to_text(const RequestLine& line) {
   field("error", line.error);
   fmt::format_to(std::back_inserter(text), " request_bytes={} response_bytes={} ms={:.3f}",
                  line.request_bytes, line.response_bytes, milliseconds_of(line.duration));
+  field("index", line.index);
+  fmt::format_to(std::back_inserter(text), " items={} examined={}", line.items, line.examined);
   field("request_id", line.request_id);
   field("traceparent", line.traceparent);
   if (!line.operation.empty()) return text;
@@ -62,6 +64,9 @@ std::string to_json(const RequestLine& line, bool slow) {
   field("error", line.error);
   fmt::format_to(std::back_inserter(text), R"(,"request_bytes":{},"response_bytes":{},"ms":{:.3f})",
                  line.request_bytes, line.response_bytes, milliseconds_of(line.duration));
+  field("index", line.index);
+  fmt::format_to(std::back_inserter(text), R"(,"items":{},"examined":{})", line.items,
+                 line.examined);
   field("request_id", line.request_id);
   field("traceparent", line.traceparent);
   if (line.operation.empty()) {

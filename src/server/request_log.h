@@ -23,9 +23,12 @@ struct RequestLine {
   std::string_view client = {};
   std::string_view operation = {};  // empty: none, then `method` and `path` say what it was
   std::string_view table = {};      // see protocol::table_in
-  int status = 0;                   // 0: no response could be given
-  std::string_view error = {};      // the exception's name
-  std::size_t request_bytes = 0;    // of the body
+  std::string_view index = {};
+  std::size_t items = 0;          // in the response
+  std::size_t examined = 0;       // to find them
+  int status = 0;                 // 0: no response could be given
+  std::string_view error = {};    // the exception's name
+  std::size_t request_bytes = 0;  // of the body
   std::size_t response_bytes = 0;
   std::chrono::nanoseconds duration{0};
   std::string_view request_id = {};

@@ -41,8 +41,11 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
 TEST(RequestLine, IsWrittenAsTextAndAsJson) {
   const RequestLine line{.unix_ms = 1'767'323'045'678,
                          .client = "127.0.0.1:49152",
-                         .operation = "GetItem",
+                         .operation = "Query",
                          .table = "Tab",
+                         .index = "ByColor",
+                         .items = 2,
+                         .examined = 70,
                          .status = 400,
                          .error = "ValidationException",
                          .request_bytes = 52,
@@ -53,19 +56,20 @@ TEST(RequestLine, IsWrittenAsTextAndAsJson) {
                          .method = "POST",
                          .path = "/"};
   EXPECT_EQ(to_text(line),
-            "time=2026-01-02T03:04:05.678Z client=127.0.0.1:49152 operation=GetItem table=Tab "
+            "time=2026-01-02T03:04:05.678Z client=127.0.0.1:49152 operation=Query table=Tab "
             "status=400 error=ValidationException request_bytes=52 response_bytes=40 ms=0.031 "
-            "request_id=ID "
+            "index=ByColor items=2 examined=70 request_id=ID "
             "traceparent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
   EXPECT_EQ(to_json(line, false),
             R"({"time":"2026-01-02T03:04:05.678Z","client":"127.0.0.1:49152",)"
-            R"("operation":"GetItem","table":"Tab","status":400,"error":"ValidationException",)"
-            R"("request_bytes":52,"response_bytes":40,"ms":0.031,"request_id":"ID",)"
+            R"("operation":"Query","table":"Tab","status":400,"error":"ValidationException",)"
+            R"("request_bytes":52,"response_bytes":40,"ms":0.031,"index":"ByColor","items":2,)"
+            R"("examined":70,"request_id":"ID",)"
             R"("traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})");
   EXPECT_EQ(to_json({.status = 200, .method = "GET", .path = "/metrics"}, true),
             R"({"time":"1970-01-01T00:00:00.000Z","level":"warning","message":"slow request",)"
             R"("status":200,"request_bytes":0,"response_bytes":0,"ms":0.000,)"
-            R"("method":"GET","path":"/metrics"})");
+            R"("items":0,"examined":0,"method":"GET","path":"/metrics"})");
 }
 
 TEST(RequestLine, HostileFieldsEndNeitherAFieldNorALine) {
@@ -164,10 +168,12 @@ TEST(AccessLog, HasALineForEachRequestAndNoSecret) {
   server.reset();
   const std::vector<std::string> lines = lines_of(path);
   ASSERT_EQ(lines.size(), 5U);
-  EXPECT_THAT(lines[1], MatchesRegex("time=[-0-9T:.]*Z client=127\\.0\\.0\\.1:[0-9]+ "
-                                     "operation=PutItem table=Tab status=200 error=- "
-                                     "request_bytes=48 response_bytes=2 ms=[0-9.]+ "
-                                     "request_id=[0-9A-V]+ traceparent=00-[-0-9a-f]*"));
+  EXPECT_THAT(
+      lines[1],
+      MatchesRegex("time=[-0-9T:.]*Z client=127\\.0\\.0\\.1:[0-9]+ "
+                   "operation=PutItem table=Tab status=200 error=- "
+                   "request_bytes=48 response_bytes=2 ms=[0-9.]+ index=- items=0 examined=0 "
+                   "request_id=[0-9A-V]+ traceparent=00-[-0-9a-f]*"));
   EXPECT_THAT(lines[1], HasSubstr("request_id=" + put.headers.at("x-amzn-requestid")));
   EXPECT_THAT(lines[2], AllOf(HasSubstr("operation=GetItem table=No?such?table status=400 "
                                         "error=ValidationException"),

@@ -13,6 +13,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kTableBytesMax = 1'100;  // of an ARN; longer texts name no table
+constexpr std::size_t kIndexBytesMax = 255;
 
 }  // namespace
 
@@ -47,8 +48,9 @@ void RequestScope::set_unknown_operation() {
   if (observer_.metrics != nullptr) operation_ = observer_.metrics->unknown_operation();
 }
 
-void RequestScope::note_table(std::string_view table) {
+void RequestScope::note_table(std::string_view table, std::string_view index) {
   if (table.size() <= kTableBytesMax) table_ = table;
+  if (observer_.log != nullptr && index.size() <= kIndexBytesMax) index_ = index;
 }
 
 void RequestScope::finish(const http::Response& response, const Error* error,
@@ -78,6 +80,9 @@ void RequestScope::write_line(RequestLog& log, const http::Response& response, c
              .client = details_->client,
              .operation = operation_ < names.size() ? names[operation_] : std::string_view(),
              .table = table_,
+             .index = index_,
+             .items = items_,
+             .examined = examined_,
              .status = response.status,
              .error = error == nullptr ? "" : code_name(wire::public_code(error->code)),
              .request_bytes = request_bytes_,

@@ -35,7 +35,9 @@ class RequestScope {
         start_(other.start_),
         request_bytes_(other.request_bytes_),
         items_(other.items_),
+        examined_(other.examined_),
         table_(std::move(other.table_)),
+        index_(std::move(other.index_)),
         details_(std::move(other.details_)),
         permit_(std::move(other.permit_)) {}
   RequestScope& operator=(RequestScope&&) = delete;
@@ -45,8 +47,11 @@ class RequestScope {
   // The request is for an operation: its number, or unknown_operation(). Others are not counted.
   void set_operation(std::size_t operation) { operation_ = operation; }
   void set_unknown_operation();
-  void note_table(std::string_view table);  // see protocol::table_in
-  void note_items(std::size_t items) { items_ = items; }
+  void note_table(std::string_view table, std::string_view index);  // see protocol/facts.h
+  void note_items(std::size_t items, std::size_t examined) {
+    items_ = items;
+    examined_ = examined;
+  }
 
   // The request is in progress for its key until finish().
   void keep(KeyLimiter::Permit permit) { permit_ = std::move(permit); }
@@ -73,7 +78,9 @@ class RequestScope {
   std::chrono::steady_clock::time_point start_;
   std::size_t request_bytes_;
   std::size_t items_ = 0;
+  std::size_t examined_ = 0;
   std::string table_;
+  std::string index_;
   std::unique_ptr<const Details> details_;  // if there is a log
   KeyLimiter::Permit permit_;
 };
