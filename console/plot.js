@@ -32,10 +32,13 @@ export function niceTicks(low, high, wanted, base = 10) {
   const magnitude = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 2.5, 5, 10].find((n) => n * magnitude >= raw * 0.999) * magnitude;
   const ticks = [];
-  for (let i = Math.floor(a / step + 1e-9); ; i++) {
-    ticks.push(Number((i * step).toPrecision(12)) * scale);
-    if (i * step >= b - step * 1e-9) return ticks;
+  const first = Math.floor(a / step + 1e-9);
+  for (let i = 0; i <= 2 * wanted + 2; i++) {  // values that are large and close together have fewer digits than steps
+    const tick = (first + i) * step;
+    ticks.push(Number(tick.toPrecision(12)) * scale);
+    if (tick >= b - step * 1e-9) break;
   }
+  return ticks;
 }
 
 // Points in time from `from` to `to`, at most `wanted`, on round local times or, with `utc`, on UTC's.

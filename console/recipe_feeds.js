@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A feed as its reader sees it, with followers and the state of delivery.
-import {call, describe} from './api.js';
+import {call, describe, inParallel} from './api.js';
 import {indexNamed, isFollowers, keysOf, numberIn, textIn} from './recipe_items.js';
 import {badge, button, count, dataTable, errorBox, field, formOf, h, input, plural, run, section} from './ui.js';
 
@@ -9,6 +9,7 @@ const FORMER = 'FORMER#';
 const PAGE = 20;  // posts
 const USERS = 100;  // followers of a page
 const FOLLOWED_MAX = 5000;
+const WIDTH = 4;  // partitions read at a time
 const SCANNED = 500;  // items of a page of the table
 const MAX_TICKS = 9223372036854775807n;  // the newest-first layout counts down from here
 
@@ -192,7 +193,8 @@ export async function showFeeds(panel, table, {query, prefix, linkTo, remember})
       const shown = h('span', {class: 'facts-line', role: 'status'});
       let after;
       async function next() {
-        const parts = await Promise.all(partitions.map((partition) => postsIn(partition, after, PAGE + 1)));
+        const parts = [];
+        await inParallel([...partitions.keys()], WIDTH, async (i) => { parts[i] = await postsIn(partitions[i], after, PAGE + 1); });
         if (mine !== turn) return;
         const page = mergePosts(parts, rk, PAGE);
         posts.append(...page.posts.map((item) => postOf(item, user)));

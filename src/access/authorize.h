@@ -10,6 +10,7 @@
 
 #include "access/gather.h"
 #include "access/needs.h"
+#include "api/validate.h"
 #include "engine/engine.h"
 #include "engine/resource_policies.h"
 #include "policy/evaluate.h"
@@ -39,8 +40,8 @@ Result<void> authorize_action(const Access& access, std::string_view action);
 // The keys of conditions that can decide about the caller's requests.
 policy::KeySet wanted_keys(const Access& access, const AccessView& view);
 
-// kAccessDenied, or kValidation for an expression or a statement that the engine refuses too.
-// `gathers` collects the needs.
+// kAccessDenied, or kValidation for a request, an expression or a statement that the engine refuses
+// too. `gathers` collects the needs.
 template <class Gather>
 Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers) {
   const AccessView view(engine);
@@ -60,6 +61,8 @@ Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers
 
 template <class Request>
 Result<void> authorize(const Access& access, Engine& engine, const Request& request) {
+  // Its errors depend on the request alone, and what is looked at afterwards has the API's limits.
+  STATOR_CHECK_OK(validate(request));
   return authorize_with(access, engine, [&](Needs& needs) { return gather(needs, request); });
 }
 // Of an administrative operation. kValidation also for a resource policy that would keep the caller

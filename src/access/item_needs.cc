@@ -2,6 +2,8 @@
 // Single items, ranges, batches and transactions.
 #include "access/gather.h"
 #include "api/enums.h"
+#include "api/layer.h"
+#include "engine/request_expressions.h"
 #include "expression/binder.h"
 #include "expression/parser.h"
 
@@ -14,49 +16,59 @@ using PartitionKey = std::optional<std::string>;
 // The expressions of a request: their trees name attributes, a key condition names leading keys.
 class Expressions {
  public:
-  Expressions(const Needs& needs, Need& need, const std::optional<Names>& names,
-              const std::optional<Values>& values)
-      : wanted_(needs.wants(Key::kAttributes)),
-        need_(need),
-        placeholders_(names ? &*names : nullptr, values ? &*values : nullptr) {}
+  // `of` has the names, and perhaps values.
+  template <class Request>
+  Expressions(const Needs& needs, Need& need, const Request& of, Layer layer = kLayerOf<Request>)
+      : wanted_(needs.wants(Key::kAttributes)), need_(need), names_(of.names), layer_(layer) {
+    if constexpr (requires { of.values; }) values_ = &of.values;
+    if constexpr (requires { of.legacy; }) legacy_ = of.legacy;
+  }
 
   Result<void> add_condition(std::string_view parameter, const std::optional<std::string>& text) {
-    return add(parameter, text, [](const std::string& given) {
-      return expression::parse_condition(given, ExpressionLimits::kLifted);
+    return add(parameter, text, [&](const std::string& given) {
+      return expression::parse_condition(given, limits());
     });
   }
   Result<void> add_update(const std::optional<std::string>& text) {
-    return add("UpdateExpression", text, [](const std::string& given) {
-      return expression::parse_update(given, ExpressionLimits::kLifted);
-    });
+    return add("UpdateExpression", text,
+               [&](const std::string& given) { return expression::parse_update(given, limits()); });
   }
   Result<void> add_projection(const std::optional<std::string>& text) {
-    return add("ProjectionExpression", text, [](const std::string& given) {
-      return expression::parse_projection(given, ExpressionLimits::kLifted);
+    return add("ProjectionExpression", text, [&](const std::string& given) {
+      return expression::parse_projection(given, limits());
     });
   }
   Result<void> add_key_condition(const std::optional<std::string>& text,
                                  const PartitionKey& partition_key) {
     if (!text || !partition_key) return {};
     constexpr std::string_view kParameter = "KeyConditionExpression";
-    auto tree = expression::parse_condition(*text, ExpressionLimits::kLifted);
+    STATOR_TRY(Placeholders placeholders, checked());
+    auto tree = expression::parse_condition(*text, limits());
     if (!tree) return expression::invalid(kParameter, std::move(tree).error());
-    if (auto bound = expression::bind(*tree, placeholders_); !bound) {
+    if (auto bound = expression::bind(*tree, placeholders); !bound) {
       return expression::invalid(kParameter, std::move(bound).error());
     }
-    add_leading_keys(need_, *partition_key, *tree);
+    add_demanded_keys(need_, *partition_key, *tree);
     if (wanted_) add_attributes(need_, *tree);
     return {};
   }
 
  private:
+  // With the engine's bounds, and its errors.
+  ExpressionLimits limits() const { return limits_of(legacy_, layer_); }
+  Result<Placeholders> checked() const {
+    static const std::optional<Values> none;
+    return checked_placeholders(names_, values_ == nullptr ? none : *values_, layer_);
+  }
+
   template <class Parse>
   Result<void> add(std::string_view parameter, const std::optional<std::string>& text,
                    Parse parse) {
     if (!wanted_ || !text) return {};
+    STATOR_TRY(Placeholders placeholders, checked());
     auto tree = parse(*text);
     if (!tree) return expression::invalid(parameter, std::move(tree).error());
-    if (auto bound = expression::bind(*tree, placeholders_); !bound) {
+    if (auto bound = expression::bind(*tree, placeholders); !bound) {
       return expression::invalid(parameter, std::move(bound).error());
     }
     if constexpr (requires { tree->front().front(); }) {
@@ -69,7 +81,10 @@ class Expressions {
 
   const bool wanted_;
   Need& need_;
-  Placeholders placeholders_;
+  const std::optional<Names>& names_;
+  const std::optional<Values>* values_ = nullptr;  // null: it takes none
+  Layer layer_;
+  bool legacy_ = false;
 };
 
 PartitionKey partition_key(const Needs& needs, std::string_view table,
@@ -111,11 +126,19 @@ Result<void> gather_write(Needs& needs, std::string_view action, const Request& 
   add_item(needs, need, partition_key(needs, request.table), item);
   add_capacity(need, request.return_capacity);
   add_return_values(need, request.return_values, request.on_condition_failure);
-  Expressions expressions(needs, need, request.names, request.values);
+  Expressions expressions(needs, need, request);
   if constexpr (requires { request.update; }) {
     STATOR_CHECK_OK(expressions.add_update(request.update));
   }
-  return expressions.add_condition("ConditionExpression", request.condition);
+  STATOR_CHECK_OK(expressions.add_condition("ConditionExpression", request.condition));
+  // What a successful write returns, besides the old item that a failed condition does.
+  const bool returns_both =
+      request.on_condition_failure == ReturnValuesOnConditionCheckFailure::kAllOld &&
+      request.return_values != ReturnValues::kNone;
+  if (returns_both) {
+    needs.repeat(need).context.return_values = wire::enum_name(request.return_values);
+  }
+  return {};
 }
 
 template <class Request>
@@ -151,7 +174,7 @@ Result<void> gather(Needs& needs, const GetItemRequest& request) {
   add_item(needs, need, partition_key(needs, request.table), request.key);
   add_capacity(need, request.return_capacity);
   add_select(need, request.projection);
-  return Expressions(needs, need, request.names, {}).add_projection(request.projection);
+  return Expressions(needs, need, request).add_projection(request.projection);
 }
 
 Result<void> gather(Needs& needs, const PutItemRequest& request) {
@@ -168,7 +191,7 @@ Result<void> gather(Needs& needs, const DeleteItemRequest& request) {
 
 Result<void> gather(Needs& needs, const QueryRequest& request) {
   Need& need = needs.on_index("Query", request.table, request.index);
-  Expressions expressions(needs, need, request.names, request.values);
+  Expressions expressions(needs, need, request);
   const PartitionKey key = partition_key(needs, request.table, request.index);
   STATOR_CHECK_OK(expressions.add_key_condition(request.key_condition, key));
   if (!key) {
@@ -179,7 +202,7 @@ Result<void> gather(Needs& needs, const QueryRequest& request) {
 
 Result<void> gather(Needs& needs, const ScanRequest& request) {
   Need& need = needs.on_index("Scan", request.table, request.index);
-  Expressions expressions(needs, need, request.names, request.values);
+  Expressions expressions(needs, need, request);
   return gather_range(needs, need, request, expressions);
 }
 
@@ -190,7 +213,8 @@ Result<void> gather(Needs& needs, const BatchGetItemRequest& request) {
     for (const Item& key : wanted.keys) add_item(needs, need, key_name, key);
     add_capacity(need, request.return_capacity);
     add_select(need, wanted.projection);
-    STATOR_CHECK_OK(Expressions(needs, need, wanted.names, {}).add_projection(wanted.projection));
+    STATOR_CHECK_OK(
+        Expressions(needs, need, wanted, Layer::kCurrent).add_projection(wanted.projection));
   }
   return {};
 }
@@ -215,7 +239,7 @@ Result<void> gather(Needs& needs, const TransactGetItemsRequest& request) {
     add_item(needs, need, partition_key(needs, item.table), item.key);
     add_capacity(need, request.return_capacity);
     add_select(need, item.projection);
-    STATOR_CHECK_OK(Expressions(needs, need, item.names, {}).add_projection(item.projection));
+    STATOR_CHECK_OK(Expressions(needs, need, item).add_projection(item.projection));
   }
   return {};
 }
@@ -227,7 +251,7 @@ Result<void> gather(Needs& needs, const TransactWriteItemsRequest& request) {
     add_item(needs, need, partition_key(needs, item.table), item.item);
     add_capacity(need, request.return_capacity);
     add_return_values(need, ReturnValues::kNone, item.on_condition_failure);
-    Expressions expressions(needs, need, item.names, item.values);
+    Expressions expressions(needs, need, item);
     STATOR_CHECK_OK(expressions.add_update(item.update));
     STATOR_CHECK_OK(expressions.add_condition("ConditionExpression", item.condition));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/base64.h"
+#include "engine/statement_actions.h"
 #include "expression/paths.h"
 
 namespace stator::access {
@@ -16,62 +17,12 @@ using expression::Operand;
 using expression::OperandKind;
 
 constexpr std::string_view kTable = "table/";
-
-bool is_attribute(const Operand& operand, std::string_view name) {
-  return operand.kind == OperandKind::kPath && operand.path.size() == 1 &&
-         expression::top_level_name(operand.path) == name;
-}
+constexpr std::size_t kKeyBytesMax = 2048;  // no item has a longer one, so the rest is not matched
 
 void add_operand(Need& need, const Operand& operand) {
   // That of a REMOVE is empty.
   if (!operand.path.empty()) add_attributes(need, operand.path);
   for (const Operand& inner : operand.operands) add_operand(need, inner);
-}
-
-// The value of `attribute` that an equality demands; null: it is none.
-const AttributeValue* demanded(const ConditionNode& node, std::string_view attribute) {
-  if (node.kind != ConditionKind::kCompare || node.comparator != Comparator::kEqual) return nullptr;
-  for (const std::size_t side : {0UL, 1UL}) {
-    const Operand& other = node.operands[1 - side];
-    if (is_attribute(node.operands[side], attribute) && other.kind == OperandKind::kValue) {
-      return &other.value;
-    }
-  }
-  return nullptr;
-}
-
-bool gather_values(const ConditionNode& node, std::string_view attribute,
-                   std::vector<const AttributeValue*>& values) {
-  if (const AttributeValue* value = demanded(node, attribute)) {
-    values.push_back(value);
-    return true;
-  }
-  const std::size_t before = values.size();
-  const auto child_lists = [&](const ConditionNode& child) {
-    return gather_values(child, attribute, values);
-  };
-  switch (node.kind) {
-    case ConditionKind::kAnd:
-      // Each part that lists values narrows them: one is enough.
-      return std::ranges::any_of(node.children, child_lists);
-    case ConditionKind::kOr:
-      if (std::ranges::all_of(node.children, child_lists)) return true;
-      break;
-    case ConditionKind::kIn:
-      if (!is_attribute(node.operands[0], attribute)) return false;
-      for (const Operand& operand : std::span(node.operands).subspan(1)) {
-        if (operand.kind != OperandKind::kValue) {
-          values.resize(before);
-          return false;
-        }
-        values.push_back(&operand.value);
-      }
-      return true;
-    default:
-      break;
-  }
-  values.resize(before);
-  return false;
 }
 
 }  // namespace
@@ -94,6 +45,10 @@ Need& Needs::on_resource(std::string_view action, std::string arn) {
   return all_.emplace_back(Need{.context = {.caller = caller_,
                                             .action = std::string("dynamodb:").append(action),
                                             .resource = std::move(arn)}});
+}
+
+Need& Needs::repeat(const Need& need) {
+  return all_.emplace_back(need);
 }
 
 Need& Needs::anywhere(std::string_view action) {
@@ -148,11 +103,11 @@ std::string_view table_name_in(std::string_view name_or_arn) {
 
 void add_leading_key(Need& need, const AttributeValue& value) {
   if (const auto* text = value.get_if<std::string>()) {
-    need.context.leading_keys.push_back(*text);
+    need.context.leading_keys.push_back(text->substr(0, kKeyBytesMax + 1));
   } else if (const auto* number = value.get_if<Number>()) {
     need.context.leading_keys.push_back(number->to_string());
   } else if (const auto* binary = value.get_if<Binary>()) {
-    need.context.leading_keys.push_back(wire::to_base64(binary->bytes));
+    need.context.leading_keys.push_back(wire::to_base64(binary->bytes.substr(0, kKeyBytesMax + 1)));
   }
 }
 
@@ -163,11 +118,12 @@ void add_leading_key(Need& need, const std::optional<std::string>& partition_key
   if (found != item.end()) add_leading_key(need, found->second);
 }
 
-bool add_leading_keys(Need& need, std::string_view partition_key, const ConditionNode& condition) {
-  std::vector<const AttributeValue*> values;
-  if (!gather_values(condition, partition_key, values)) return false;
-  for (const AttributeValue* value : values) add_leading_key(need, *value);
-  return true;
+void add_demanded_keys(Need& need, std::string_view partition_key, const ConditionNode& condition) {
+  for (const ConditionNode* part : conjuncts(condition)) {
+    if (const AttributeValue* value = equal_to(*part, partition_key)) {
+      add_leading_key(need, *value);
+    }
+  }
 }
 
 void add_attribute(Need& need, std::string_view name) {

@@ -46,6 +46,7 @@ class Needs {
 
   // Each adds a need, which stays where it is. Tables are names or ARNs.
   Need& anywhere(std::string_view action);  // on no resource
+  Need& repeat(const Need& need);           // as it is by now
   Need& on_resource(std::string_view action, std::string arn);
   // `rest` is what follows the table's name: "/index/ByPlace", "/stream/…".
   Need& on_table(std::string_view action, std::string_view name, std::string_view rest = {});
@@ -72,10 +73,9 @@ std::string_view table_name_in(std::string_view name_or_arn);
 void add_leading_key(Need& need, const AttributeValue& value);
 // The key's value in an item or a key; nothing if it lacks it.
 void add_leading_key(Need& need, const std::optional<std::string>& partition_key, const Item& item);
-// Those of which the partition key must be one if a bound condition holds; false: any.
-bool add_leading_keys(Need& need, std::string_view partition_key,
-                      const expression::ConditionNode& condition);
-
+// Those that a bound condition demands by an equality which is not part of an OR or NOT.
+void add_demanded_keys(Need& need, std::string_view partition_key,
+                       const expression::ConditionNode& condition);
 // dynamodb:Attributes, of an item's top level. Needs::complete() leaves each once.
 void add_attribute(Need& need, std::string_view name);
 void add_attributes(Need& need, const Item& item);

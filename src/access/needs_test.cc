@@ -131,6 +131,12 @@ TEST_F(NeedsTest, OfWritesNameWhatTheyTouchAndReturn) {
   EXPECT_THAT(needs_of<DeleteItemRequest>(R"({"TableName": "Num", "Key": {"pk": {"N": "1"}},
           "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})"),
               ElementsAre("DeleteItem table/Num keys=1 attributes=pk return=ALL_OLD"));
+  // One of the two is returned.
+  EXPECT_THAT(needs_of<UpdateItemRequest>(R"({"TableName": "Num", "Key": {"pk": {"N": "1"}},
+          "UpdateExpression": "SET a = :n", "ExpressionAttributeValues": {":n": {"N": "3"}},
+          "ReturnValues": "ALL_NEW", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})"),
+              ElementsAre("UpdateItem table/Num keys=1 attributes=a,pk return=ALL_OLD",
+                          "UpdateItem table/Num keys=1 attributes=a,pk return=ALL_NEW"));
   EXPECT_THAT(needs_of<BatchWriteItemRequest>(R"({"RequestItems": {"Num": [
           {"PutRequest": {"Item": {"pk": {"N": "1"}, "color": {"S": "red"}}}},
           {"DeleteRequest": {"Key": {"pk": {"N": "2"}}}}]}})"),
@@ -194,6 +200,29 @@ TEST_F(NeedsTest, OfStatementsFollowFromTheirPlans) {
   EXPECT_THAT(of("SELECT * FROM Tab WHERE pk = 'a' OR color = 'red'"),
               ElementsAre("PartiQLSelect table/Tab attributes=color,pk select=ALL_ATTRIBUTES "
                           "scan=true"));
+  // The engine reads everything for an AND within an OR that is part of an AND, and for more than
+  // 1,000 partitions.
+  EXPECT_THAT(of("SELECT sk FROM Tab WHERE sk = 1 AND ((pk = 'a' AND sk = 2) OR pk = 'b')"),
+              ElementsAre("PartiQLSelect table/Tab attributes=pk,sk select=SPECIFIC_ATTRIBUTES "
+                          "scan=true"));
+  std::string many = "pk IN ['a'";
+  for (int i = 0; i < 99; ++i) many += ",'a'";
+  many += "]";
+  std::string or_many = many;
+  for (int i = 0; i < 10; ++i) or_many += " OR " + many;
+  EXPECT_THAT(of("SELECT sk FROM Tab WHERE " + or_many),
+              ElementsAre("PartiQLSelect table/Tab attributes=pk,sk select=SPECIFIC_ATTRIBUTES "
+                          "scan=true"));
+  // It reads the partitions of the first condition that lists some.
+  EXPECT_THAT(of("SELECT sk FROM Tab WHERE pk IN ['a'] AND pk = 'b'"),
+              ElementsAre("PartiQLSelect table/Tab keys=a attributes=pk,sk "
+                          "select=SPECIFIC_ATTRIBUTES scan=false"));
+  // The key of a write is what equalities demand, whatever else is listed.
+  EXPECT_THAT(of("DELETE FROM Tab WHERE pk IN ['a'] AND pk = 'b' AND sk = 1"),
+              ElementsAre("PartiQLDelete table/Tab keys=b attributes=pk,sk return=NONE"));
+  EXPECT_THAT(
+      of("UPDATE Tab SET color = 'red' WHERE (pk = 'a' OR pk = 'c') AND pk = 'b' AND sk = 1"),
+      ElementsAre("PartiQLUpdate table/Tab keys=b attributes=color,pk,sk return=NONE"));
   EXPECT_THAT(of("SELECT * FROM Tab WHERE pk > 'a'"),
               ElementsAre("PartiQLSelect table/Tab attributes=pk select=ALL_ATTRIBUTES scan=true"));
   EXPECT_THAT(of(R"(SELECT * FROM Tab.ByCity WHERE city = 'Oslo')"),

@@ -5,6 +5,7 @@
 
 #include "access/gather.h"
 #include "api/enums.h"
+#include "engine/statement_plan.h"
 #include "partiql/planner.h"
 
 namespace stator::access {
@@ -36,8 +37,8 @@ void add_plan_attributes(Need& need, const partiql::Plan& plan) {
   for (const partiql::OrderKey& order : plan.order) add_attribute(need, order.attribute);
 }
 
-void add_plan(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapacity capacity,
-              ReturnValuesOnConditionCheckFailure on_failure, std::string_view enclosing) {
+Need& add_plan_once(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapacity capacity,
+                    ReturnValuesOnConditionCheckFailure on_failure, std::string_view enclosing) {
   const std::string_view table = table_name_in(plan.table);
   Need& need = needs.on_index(action_of(plan.kind), table, plan.index);
   policy::Context& context = need.context;
@@ -54,12 +55,30 @@ void add_plan(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapacity ca
     context.return_values = wire::enum_name(plan.returning.value_or(ReturnValues::kNone));
   }
   if (needs.wants(Key::kAttributes)) add_plan_attributes(need, plan);
-  if (!needs.wants(Key::kLeadingKeys) && !needs.wants(Key::kFullTableScan)) return;
+  if (!needs.wants(Key::kLeadingKeys) && !needs.wants(Key::kFullTableScan)) return need;
   const auto partition_key = needs.view().partition_key(table, plan.index);
   add_leading_key(need, partition_key, plan.item);
-  const bool keyed =
-      partition_key && plan.where && add_leading_keys(need, *partition_key, *plan.where);
-  if (selects) context.full_table_scan = keyed ? "false" : "true";
+  if (!selects) {
+    if (partition_key && plan.where) add_demanded_keys(need, *partition_key, *plan.where);
+    return need;
+  }
+  const auto keys =
+      partition_key && plan.where ? partitions_named(*plan.where, *partition_key) : std::nullopt;
+  context.full_table_scan = keys ? "false" : "true";
+  if (!keys) return need;
+  for (const AttributeValue* key : *keys) add_leading_key(need, *key);
+  return need;
+}
+
+// Both an old item that a failed condition returns and what a successful write does.
+void add_plan(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapacity capacity,
+              ReturnValuesOnConditionCheckFailure on_failure, std::string_view enclosing) {
+  const Need& need = add_plan_once(needs, plan, capacity, on_failure, enclosing);
+  const bool writes = plan.kind == StatementKind::kUpdate || plan.kind == StatementKind::kDelete;
+  if (!writes || on_failure != ReturnValuesOnConditionCheckFailure::kAllOld || !plan.returning) {
+    return;
+  }
+  needs.repeat(need).context.return_values = wire::enum_name(*plan.returning);
 }
 
 }  // namespace

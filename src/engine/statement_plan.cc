@@ -49,14 +49,29 @@ std::vector<const AttributeValue*> listed_values(const ConditionNode& node,
   return values;
 }
 
+// Those of the first condition that lists some.
+std::vector<const AttributeValue*> first_listed(const Conjuncts& parts,
+                                                std::string_view attribute) {
+  std::vector<const AttributeValue*> values;
+  for (const ConditionNode* part : parts) {
+    if (values.empty()) values = listed_values(*part, attribute);
+  }
+  return values;
+}
+
+// The parts of an OR, each of which selects for itself.
+std::vector<const ConditionNode*> branches_of(const ConditionNode& where) {
+  if (where.kind != ConditionKind::kOr) return {&where};
+  std::vector<const ConditionNode*> branches;
+  for (const ConditionNode& child : where.children) branches.push_back(&child);
+  return branches;
+}
+
 // The partition keys that all of the conditions allow; none: any.
 Result<std::vector<Item>> partitions_of(const KeyShape& shape, const Conjuncts& parts) {
   std::vector<Item> keys{{}};
   for (const AttributeDefinition& attribute : shape.hash) {
-    std::vector<const AttributeValue*> values;
-    for (const ConditionNode* part : parts) {
-      if (values.empty()) values = listed_values(*part, attribute.name);
-    }
+    const auto values = first_listed(parts, attribute.name);
     if (values.empty() || keys.size() * values.size() > kPartitionsMax) return std::vector<Item>();
     std::vector<Item> longer;
     for (const Item& key : keys) {
@@ -194,14 +209,9 @@ Result<void> check_overlap(const Partition& partition) {
 // The partitions that a condition names, in its order; none where it may select from any.
 Result<std::vector<Partition>> find_partitions(const RangePlan& plan, const ConditionNode& where) {
   const KeyShape& shape = plan.shape();
-  std::vector<const ConditionNode*> branches{&where};
-  if (where.kind == ConditionKind::kOr) {
-    branches.clear();
-    for (const ConditionNode& child : where.children) branches.push_back(&child);
-  }
   std::vector<Partition> partitions;
   std::map<std::string, std::size_t> places;
-  for (const ConditionNode* node : branches) {
+  for (const ConditionNode* node : branches_of(where)) {
     const Conjuncts parts = conjuncts(*node);
     STATOR_TRY(const std::vector<Item> keys, partitions_of(shape, parts));
     if (keys.empty()) return std::vector<Partition>();
@@ -330,6 +340,17 @@ Result<void> resume(RangePlan& plan, std::vector<RangePlan::Part>& parts, const 
 }
 
 }  // namespace
+
+std::optional<std::vector<const AttributeValue*>> partitions_named(const ConditionNode& where,
+                                                                   std::string_view attribute) {
+  std::vector<const AttributeValue*> all;
+  for (const ConditionNode* branch : branches_of(where)) {
+    const auto values = first_listed(conjuncts(*branch), attribute);
+    all.insert(all.end(), values.begin(), values.end());
+    if (values.empty() || all.size() > kPartitionsMax) return std::nullopt;
+  }
+  return all;
+}
 
 Result<void> check_statement_index(const Index* index) {
   if (index == nullptr || (index->key.hash.size() <= 1 && index->key.range.size() <= 1)) return {};

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "engine/range_plan.h"
 #include "expression/paths.h"
@@ -18,6 +20,11 @@ inline bool is_attribute(const expression::Operand& operand, std::string_view na
   return operand.kind == expression::OperandKind::kPath && operand.path.size() == 1 &&
          expression::top_level_name(operand.path) == name;
 }
+
+// The values of the partition key `attribute` whose partitions a SELECT with this WHERE reads,;
+// absent: it may read everything. The plan of plan_select() follows the same rules.
+std::optional<std::vector<const AttributeValue*>> partitions_named(
+    const expression::ConditionNode& where, std::string_view attribute);
 
 struct SelectOptions {
   std::optional<int64_t> limit = {};

@@ -68,11 +68,10 @@ void Connection::start() {
   ErrorCode error;
   if (socket_.non_blocking(true, error)) return close();
   const auto peer = socket_.remote_endpoint(error);
-  if (!error) {
-    const std::string address = peer.address().to_string();
-    peer_ = (peer.address().is_v6() ? "[" + address + "]" : address) + ":" +
-            std::to_string(peer.port());
-  }
+  if (error) return close();  // it has gone, and policies can depend on who it was
+  const std::string address = peer.address().to_string();
+  peer_ =
+      (peer.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(peer.port());
   try {
     if (const Tls* tls = loop_->shared().options.tls.get()) {
       tls_ = tls->accept(socket_.native_handle());

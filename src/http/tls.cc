@@ -56,6 +56,7 @@ Result<std::shared_ptr<SSL_CTX>> make_context(const TlsFiles& files) {
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                       SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);  // tickets need none
   SSL_CTX_set_alpn_select_cb(context.get(), choose_http_1_1, nullptr);
   SSL_CTX_set_default_passwd_cb(context.get(), refuse_password);
 

@@ -26,6 +26,7 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 constexpr std::string_view kVariableStart = "${";
+constexpr std::size_t kPartsMax = 128;  // matching takes so many steps for each character
 
 // Where a variable that begins at the start of `text` ends; npos: it does not.
 std::size_t variable_end(std::string_view text) {
@@ -94,6 +95,11 @@ Result<Pattern> Pattern::parse(std::string_view text, Wildcards wildcards, Varia
       pattern.add_literal(text.substr(0, 1));
     }
     text.remove_prefix(length);
+    if (pattern.parts_.size() > kPartsMax) {
+      return fail(Code::kInvalidArgument,
+                  fmt::format("a text has more than {} wildcards, variables and parts between them",
+                              kPartsMax));
+    }
   }
   return pattern;
 }

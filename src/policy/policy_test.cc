@@ -147,6 +147,15 @@ TEST(PolicyDocument, IsBounded) {
   deep += "1" + std::string(40, '}');
   EXPECT_THAT(Policy::parse(deep, PolicyKind::kIdentity),
               FailsWith(Code::kInvalidArgument, "nested too deeply"));
+  const auto with_action = [](const std::string& action) {
+    return Policy::parse(
+        R"({"Statement": {"Effect": "Deny", "Resource": "*", "Action": "dynamodb:)" + action +
+            "\"}}",
+        PolicyKind::kIdentity);
+  };
+  EXPECT_THAT(with_action(std::string(100, '?')), IsOk());
+  EXPECT_THAT(with_action(std::string(200, '?')),
+              FailsWith(Code::kInvalidArgument, "more than 128 wildcards"));
 }
 
 // Documents with bytes changed are read or refused, and what is read can be evaluated.

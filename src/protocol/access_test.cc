@@ -360,6 +360,32 @@ TEST_F(AccessTest, AsksForEachPartOfATransactionOrBatch) {
                           "dynamodb:TagResource" + filled(" $table/New", "")));
 }
 
+// Before anything is looked at for policies: what is too large is refused as it is for everybody.
+TEST_F(AccessTest, RequestsHaveTheApisLimits) {
+  become(kAll);
+  const std::string statement =
+      R"({"Statement": "SELECT * FROM Things WHERE pk = ')" + std::string(9'000, 'x') + R"('"})";
+  EXPECT_THAT(ask("ExecuteStatement", statement), FailsWith(Code::kValidation, "8192"));
+  become(R"({"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*",
+             "Condition": {"ForAllValues:StringEquals": {"dynamodb:Attributes": ["pk", "color"]}}})");
+  std::string filter = "color = :v";
+  for (int i = 0; i < 1'000; ++i) filter += " OR color = :v";
+  EXPECT_THAT(ask("Scan", R"({"TableName": "Things", "FilterExpression": ")" + filter +
+                              R"(", "ExpressionAttributeValues": {":v": {"S": "red"}}})"),
+              FailsWith(Code::kValidation, "Expression size has exceeded"));
+}
+
+// A key in an equality is the one that is read or written, whatever else a statement lists.
+TEST_F(AccessTest, AStatementCannotHideItsKey) {
+  become(R"({"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*", "Condition": {
+             "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["a"]}}})");
+  EXPECT_THAT(ask("ExecuteStatement", R"({"ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                  "Statement": "DELETE FROM Things WHERE pk IN ['a'] AND pk = 'b'"})"),
+              FailsWith(Code::kAccessDenied, "dynamodb:PartiQLDelete"));
+  EXPECT_THAT(ask("ExecuteStatement", R"({"Statement": "DELETE FROM Things WHERE pk = 'a'"})"),
+              IsOk());
+}
+
 // A restoration needs the rights to fill the new table as well.
 TEST_F(AccessTest, NeedsRightsOnTheTargetOfARestoration) {
   become(R"({"Effect": "Allow", "Action": "dynamodb:Restore*", "Resource": "*"})");

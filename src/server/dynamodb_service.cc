@@ -239,7 +239,9 @@ std::string_view address_of(std::string_view peer) {
   const std::size_t port = peer.rfind(':');
   if (port == peer.npos) return {};
   peer = peer.substr(0, port);
-  return peer.starts_with('[') && peer.ends_with(']') ? peer.substr(1, peer.size() - 2) : peer;
+  if (!peer.starts_with('[') || !peer.ends_with(']')) return peer;
+  peer = peer.substr(1, peer.size() - 2);
+  return peer.substr(0, peer.find('%'));  // without the scope of a link-local address
 }
 
 access::Access access_of(const http::Request& request, const SigningKey& signer, bool secure,
