@@ -63,6 +63,7 @@ std::vector<const AttributeValue*> first_listed(const Conjuncts& parts,
 std::vector<const ConditionNode*> branches_of(const ConditionNode& where) {
   if (where.kind != ConditionKind::kOr) return {&where};
   std::vector<const ConditionNode*> branches;
+  branches.reserve(where.children.size());
   for (const ConditionNode& child : where.children) branches.push_back(&child);
   return branches;
 }
