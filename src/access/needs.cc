@@ -10,11 +10,8 @@
 namespace stator::access {
 namespace {
 
-using expression::Comparator;
-using expression::ConditionKind;
 using expression::ConditionNode;
 using expression::Operand;
-using expression::OperandKind;
 
 constexpr std::string_view kTable = "table/";
 constexpr std::size_t kKeyBytesMax = 2048;  // no item has a longer one, so the rest is not matched
