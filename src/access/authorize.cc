@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "api/document.h"
+#include "api/admin/document.h"
 #include "base/check.h"
 #include "engine/engine_impl.h"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "api/base64.h"
-#include "engine/statement_actions.h"
+#include "api/model/base64.h"
+#include "engine/query/statement_actions.h"
 #include "expression/paths.h"
 
 namespace stator::access {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/suggestion.h"

@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/wire/wire.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "cli/commands.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 
 namespace stator::cli {
 namespace {

@@ -19,8 +19,8 @@
 #include <string>
 #include <thread>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
 #include "cli/progress.h"

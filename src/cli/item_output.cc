@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/command.h"
 
 namespace stator::cli {

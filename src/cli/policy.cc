@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "base/clock.h"
 #include "base/profile_file.h"
 #include "cli/commands.h"

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "stator/recipes/common.h"
 
 namespace stator::cli {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "storage/stores.h"
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "api/document.h"
-#include "api/enums.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/model/enums.h"
+#include "api/wire/wire.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 

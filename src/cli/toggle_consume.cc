@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/command.h"
 
 namespace stator::cli {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "storage/stores.h"

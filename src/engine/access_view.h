@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/resource_policies.h"
+#include "engine/catalog/resource_policies.h"
 
 namespace stator {
 

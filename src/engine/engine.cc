@@ -3,15 +3,15 @@
 
 #include <utility>
 
-#include "engine/admin_jobs.h"
-#include "engine/administration.h"
-#include "engine/backfill.h"
-#include "engine/backups.h"
+#include "engine/jobs/job_records.h"
+#include "engine/admin/administration.h"
+#include "engine/schema/backfill.h"
+#include "engine/jobs/backups.h"
 #include "engine/engine_impl.h"
-#include "engine/exports.h"
-#include "engine/imports.h"
-#include "engine/messages.h"
-#include "engine/sweep.h"
+#include "engine/jobs/exports.h"
+#include "engine/jobs/imports.h"
+#include "engine/errors/messages.h"
+#include "engine/schema/ttl_sweeper.h"
 
 namespace stator {
 namespace {

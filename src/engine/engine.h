@@ -16,7 +16,7 @@
 #include <memory>
 #include <string>
 
-#include "api/responses.h"
+#include "api/model/responses.h"
 #include "base/clock.h"
 #include "stator/client.h"
 #include "storage/store.h"

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/catalogue.h"
+#include "engine/catalog/catalog.h"
 #include "engine/engine.h"
-#include "engine/jobs.h"
-#include "engine/resource_policies.h"
-#include "engine/ticker.h"
-#include "engine/token_sweep.h"
-#include "engine/worker.h"
+#include "engine/background/job_runner.h"
+#include "engine/catalog/resource_policies.h"
+#include "engine/background/ticker.h"
+#include "engine/items/token_sweep.h"
+#include "engine/background/worker.h"
 
 namespace stator {
 

@@ -20,11 +20,11 @@
 #include <utility>
 
 #include "access/authorize.h"
-#include "api/document.h"
-#include "api/wire.h"
-#include "engine/administration.h"
+#include "api/admin/document.h"
+#include "api/wire/wire.h"
+#include "engine/admin/administration.h"
 #include "engine/engine.h"
-#include "engine/worker.h"
+#include "engine/background/worker.h"
 #include "protocol/facts.h"
 
 namespace stator::protocol {

@@ -22,7 +22,7 @@
 #include "access/authorize.h"
 #include "console/console.h"
 #include "engine/engine.h"
-#include "engine/worker.h"
+#include "engine/background/worker.h"
 #include "http/server.h"
 #include "server/decision_log.h"
 #include "server/host_filter.h"

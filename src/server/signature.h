@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/published.h"
+#include "base/atomic_snapshot.h"
 #include "http/server.h"
 #include "server/credentials.h"
 #include "stator/result.h"

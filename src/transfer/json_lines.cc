@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 
 namespace stator::transfer {
 namespace {

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <utility>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/wire/wire.h"
 #include "support/transfer_jobs.h"
 #include "transfer/export_files.h"
 

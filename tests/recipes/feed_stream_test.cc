@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/database_on_store.h"
-#include "engine/engine_harness.h"
+#include "engine/testing/engine_harness.h"
 #include "recipes/feed_test.h"
 
 namespace stator {

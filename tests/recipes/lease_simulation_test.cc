@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "recipes/lock_item.h"
+#include "recipes/semaphore/lock_item.h"
 #include "recipes/recipe_test.h"
 #include "stator/recipes/semaphore.h"
 #include "support/from_environment.h"

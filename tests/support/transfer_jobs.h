@@ -7,8 +7,8 @@
 #include <string>
 #include <thread>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/wire/wire.h"
 #include "stator/client.h"
 
 namespace stator::test {

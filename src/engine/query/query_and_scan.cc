@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Query, Scan.
+#include <utility>
+
+#include "api/validation/validate.h"
+#include "engine/engine_impl.h"
+#include "engine/errors/messages.h"
+#include "engine/query/page.h"
+
+namespace stator {
+namespace {
+
+template <class Request, class Plan>
+Result<PageResponse> read_range(Engine::Impl& engine, const Request& request, Plan make_plan) {
+  STATOR_CHECK_OK(validate(request));
+  const auto snapshot = engine.catalogue->snapshot();
+  const TablePtr* table = snapshot->find(request.table);
+  if (table == nullptr) {
+    STATOR_CHECK_OK(check_expressions(request));
+    return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+  }
+  STATOR_TRY(const RangePlan plan, make_plan(**table, request));
+  auto page = read_page(*engine.store, plan, request.return_capacity);
+  if (!page) return Failure(service_error(std::move(page).error()));
+  return page;
+}
+
+}  // namespace
+
+Result<PageResponse> Engine::query(const QueryRequest& request) {
+  return read_range(*impl_, request, plan_query);
+}
+
+Result<PageResponse> Engine::scan(const ScanRequest& request) {
+  return read_range(*impl_, request, plan_scan);
+}
+
+}  // namespace stator
