@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published<T>: an immutable value that many threads read while few replace it.
+// AtomicSnapshot<T>: an immutable value that many threads read while few replace it.
 //
 // Readers take a reference from a slot of their own, so that they do not fight over one counter.
 // A replaced value lives until its last reader lets go.
@@ -14,7 +14,7 @@
 namespace stator {
 
 template <class T>
-class Published {
+class AtomicSnapshot {
  public:
   std::shared_ptr<const T> get() const {
     Slot& slot = slots_[slot_of_thread()];

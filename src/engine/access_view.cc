@@ -6,7 +6,7 @@
 namespace stator {
 
 AccessView::AccessView(Engine& engine)
-    : engine_(engine), snapshot_(engine.impl().catalogue->snapshot()) {}
+    : engine_(engine), snapshot_(engine.impl().catalog->snapshot()) {}
 
 const std::string& AccessView::account() const {
   return engine_.impl().options.account;

@@ -15,7 +15,7 @@
 namespace stator {
 
 class Engine;
-struct CatalogueSnapshot;
+struct CatalogSnapshot;
 
 class AccessView {
  public:
@@ -33,7 +33,7 @@ class AccessView {
 
  private:
   Engine& engine_;
-  std::shared_ptr<const CatalogueSnapshot> snapshot_;
+  std::shared_ptr<const CatalogSnapshot> snapshot_;
 };
 
 }  // namespace stator

@@ -16,8 +16,8 @@
 namespace stator {
 namespace {
 
-void tend_all(Engine::Impl& engine) {
-  engine.catalogue->tend_logs(engine.now_ms());
+void run_maintenance(Engine::Impl& engine) {
+  engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine);
 }
@@ -27,7 +27,7 @@ void tend_all(Engine::Impl& engine) {
 Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(store), options);
-  STATOR_TRY(impl->catalogue, Catalogue::open(*impl->store, impl->jobs));
+  STATOR_TRY(impl->catalog, Catalog::open(*impl->store, impl->jobs));
   // From here on it ends as an engine does, its workers first.
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
@@ -35,18 +35,18 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   STATOR_CHECK_OK(resume_copies(parts));
   STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kImportJobs, start_import));
   STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kExportJobs, start_export));
-  const auto snapshot = parts.catalogue->snapshot();
+  const auto snapshot = parts.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
     STATOR_CHECK_OK(parts.resource_policies.refresh(*table));
   }
-  parts.ticker.start(options.tend_interval,
-                     [&parts] { parts.housekeeping.post([&parts] { tend_all(parts); }); });
+  parts.ticker.start(options.maintenance_interval,
+                     [&parts] { parts.housekeeping.post([&parts] { run_maintenance(parts); }); });
   return engine;
 }
 
-void Engine::tend() {
-  tend_all(*impl_);
+void Engine::run_maintenance() {
+  run_maintenance(*impl_);
   impl_->jobs.retry_now();
 }
 
@@ -59,7 +59,7 @@ Engine::~Engine() {
   impl_->writes.wait_until_empty();
   impl_->retries.stop();
   impl_->housekeeping.stop();
-  impl_->catalogue->save_counters();
+  impl_->catalog->save_counters();
 }
 
 Result<Item> Engine::administer(const admin::Operation& operation, const Item& request) {
@@ -69,8 +69,8 @@ Result<Item> Engine::administer(const admin::Operation& operation, const Item& r
 }
 
 EngineStats Engine::stats() const {
-  const Jobs::Stats jobs = impl_->jobs.stats();
-  return {.tables = impl_->catalogue->snapshot()->tables.size(),
+  const JobRunner::Stats jobs = impl_->jobs.stats();
+  return {.tables = impl_->catalog->snapshot()->tables.size(),
           .jobs = jobs.jobs,
           .failing_jobs = jobs.failing,
           .oldest_job = jobs.oldest};
@@ -80,7 +80,7 @@ Store& Engine::store() {
   return *impl_->store;
 }
 
-Result<TablePtr> find_table(const CatalogueSnapshot& snapshot, std::string_view name) {
+Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name) {
   const TablePtr* table = snapshot.find(name);
   if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
   return *table;

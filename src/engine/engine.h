@@ -45,8 +45,8 @@ struct EngineOptions {
   // Pause before a failed step of a job is tried again, by the failures in a row; empty: see
   // jobs.h.
   std::function<std::chrono::milliseconds(int failures)> retry_delay = {};
-  // How often Engine::tend() is done without being told, by the machine's time; zero: never.
-  std::chrono::milliseconds tend_interval{60'000};
+  // How often Engine::run_maintenance() is done without being told, by the machine's time; zero: never.
+  std::chrono::milliseconds maintenance_interval{60'000};
 };
 
 struct EngineStats {
@@ -58,7 +58,7 @@ struct EngineStats {
 
 class Engine {
  public:
-  // kCorruption where the store holds no Stator catalogue that this version can read.
+  // kCorruption where the store holds no Stator catalog that this version can read.
   static Result<std::unique_ptr<Engine>> open(std::unique_ptr<Store> store,
                                               const EngineOptions& options = {});
   ~Engine();
@@ -103,7 +103,7 @@ class Engine {
   // Does at once what is otherwise done by and by as time passes: shards are closed and new ones
   // opened, what is too old erased (records of changes, tokens), failed jobs tried again. For tests
   // with a clock of their own.
-  void tend();
+  void run_maintenance();
 
   Store& store();
   EngineStats stats() const;

@@ -29,14 +29,14 @@ struct Engine::Impl {
   std::unique_ptr<Store> store;
   EngineOptions options;
   ResourcePolicies resource_policies;
-  Worker housekeeping;  // Engine::tend() without being told
+  Worker housekeeping;  // Engine::run_maintenance() without being told
   Worker retries;       // writes that met a conflict
   TokenSweepState token_sweep;
-  Jobs jobs;  // whatever takes long: copies, imports, exports, index fills, counts
+  JobRunner jobs;  // whatever takes long: copies, imports, exports, index fills, counts
   std::atomic<int64_t> last_job_ms{0};  // by which the last backup, import or export is named
   std::mutex backups;                   // held while one is deleted, or begins to be restored
-  Gate writes;                          // those under way
-  std::unique_ptr<Catalogue> catalogue;
+  InFlightOperations writes;                          // those under way
+  std::unique_ptr<Catalog> catalog;
   Ticker sweeper;  // deletes what has expired
   Ticker ticker;   // what time asks for
 
@@ -44,7 +44,7 @@ struct Engine::Impl {
 };
 
 // The table that an operation on data names; kResourceNotFound.
-Result<TablePtr> find_table(const CatalogueSnapshot& snapshot, std::string_view name);
+Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name);
 
 // Starts to erase the expired tokens, unless that is under way.
 void start_token_sweep(Engine::Impl& engine);

@@ -50,7 +50,7 @@ class SignatureVerifier {
   static Result<Claims> claims_of(const KeyRing& ring, const http::Request& request,
                                   int64_t now_ms);
 
-  Published<KeyRing> ring_;
+  AtomicSnapshot<KeyRing> ring_;
 };
 
 }  // namespace stator::server

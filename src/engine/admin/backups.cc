@@ -69,7 +69,7 @@ List indexes_of(const Item& table, std::string_view member) {
 
 Result<Item> describe(const Engine::Impl& engine, const Backup& backup) {
   STATOR_TRY(TableDefinition definition, table_in(backup.record));
-  STATOR_TRY(const TablePtr table, Table::make(std::move(definition), engine.catalogue->secret()));
+  STATOR_TRY(const TablePtr table, Table::make(std::move(definition), engine.catalog->secret()));
   STATOR_TRY(const Item described, description_of(engine, *table, TableStatus::kActive));
   Item source{{"TableName", table->name()},
               {"TableId", table->definition().id},
@@ -101,7 +101,7 @@ Result<Item> create_backup(Engine::Impl& engine, const Item& request) {
   const int64_t now_ms = engine.now_ms();
   Backup backup{.id = new_job_id(engine), .record = {}};
   STATOR_TRY(const SpaceId space,
-             engine.catalogue->take_space(backup.key(), [&](SpaceId taken) -> Item {
+             engine.catalog->take_space(backup.key(), [&](SpaceId taken) -> Item {
                return backup.record = Item{{"Name", text_of(request, "BackupName")},
                                            {"Table", table->name()},
                                            {"Definition", Binary{encode_table(definition)}},
@@ -161,7 +161,7 @@ Result<Item> delete_backup(Engine::Impl& engine, const Item& request) {
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   }
   const auto space = static_cast<SpaceId>(integer_of(backup.record, "Space"));
-  STATOR_CHECK_OK(engine.catalogue->release_space(backup.key(), space));
+  STATOR_CHECK_OK(engine.catalog->release_space(backup.key(), space));
   backup.record["Status"] = "DELETED";
   return describe(engine, backup);
 }

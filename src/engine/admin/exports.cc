@@ -77,7 +77,7 @@ Result<TablePtr> exported_table(const Engine::Impl& engine, const std::string& a
   if (!parts && parts.error().code == Code::kAccessDenied) return Failure(parts.error());
   if (parts && !parts->rest.empty()) return fail(Code::kValidation, messages::kInvalidTableArn);
   if (!parts) return fail(Code::kTableNotFound, messages::no_such_table(arn));
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(parts->table);
   if (table == nullptr) return fail(Code::kTableNotFound, messages::no_such_table(arn));
   return *table;
@@ -168,14 +168,14 @@ Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
                          {"Status", "IN_PROGRESS"},
                          {"StartedMs", now_ms}}};
   // Nothing goes between the choice of the stamps and the record that holds them.
-  const HistoryHold all(*engine.catalogue,
+  const HistoryHold all(*engine.catalog,
                         {.space = definition.space, .log = definition.log_space});
   STATOR_CHECK_OK(set_stamps(engine, asked, job.record));
   const auto history = history_of(job.record);
-  if (history) engine.catalogue->hold(*history);
+  if (history) engine.catalog->hold(*history);
   const auto kept = Records(*engine.store).put(record_key(RecordKind::kExport, job.id), job.record);
   if (!kept) {
-    if (history) engine.catalogue->release(*history);
+    if (history) engine.catalog->release(*history);
     return Failure(kept.error());
   }
   start_export(engine, job.id);
@@ -190,7 +190,7 @@ Result<Item> describe_export(Engine::Impl& engine, const Item& request) {
 // Of a table: those of the one that has the name now.
 Result<Item> list_exports(Engine::Impl& engine, const Item& request) {
   const std::string arn = text_of(request, "TableArn");
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = arn.empty() ? nullptr : snapshot->find(arn);
   return list_jobs(
       engine, kExportJobs, request, "MaxResults", "ExportSummaries",

@@ -16,7 +16,7 @@ struct GlobalTable {
 };
 
 Result<GlobalTable> find_global(const Engine::Impl& engine, const std::string& name) {
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   if (const TablePtr* table = snapshot->find(name)) {
     STATOR_TRY(const Item settings, settings_of(engine, **table));
     const Item& kept = map_of(settings, "GlobalTable");
@@ -71,7 +71,7 @@ Result<Item> list_global_tables(Engine::Impl& engine, const Item& request) {
   const bool elsewhere =
       request.contains("RegionName") && text_of(request, "RegionName") != engine.options.region;
   List found;
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   for (auto table = snapshot->tables.upper_bound(after);
        table != snapshot->tables.end() && !elsewhere; ++table) {
     STATOR_TRY(const Item settings, settings_of(engine, *table->second));

@@ -80,7 +80,7 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
     return fail(Code::kValidation, messages::options_for_format(text_of(request, "InputFormat")));
   }
   STATOR_TRY(TableDefinition definition, definition_of(engine, parameters));
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   STATOR_TRY(const auto earlier, job_of_token(engine, kImportJobs, request));
   if (earlier) {
     if (text_of(earlier->record, "Table") != name) {
@@ -108,7 +108,7 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
   STATOR_CHECK_OK(records.put(key, job.record));
   if (failure) return begun;
   const auto made =
-      engine.catalogue->begin_restore(std::move(definition), Item{{"Import", job.id}});
+      engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}});
   if (!made) {
     STATOR_CHECK_OK(records.put(key, {}));
     if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);

@@ -27,7 +27,7 @@ Result<Resource> resource_of(const Engine::Impl& engine, const std::string& arn)
   if (!parts.rest.empty() && !parts.rest.starts_with("/stream/")) {
     return fail(Code::kValidation, messages::index_arn(arn));
   }
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(parts.table);
   if (table == nullptr) return fail(Code::kResourceNotFound, messages::arn_not_found(arn));
   return Resource{.table = *table, .member = "Policy" + parts.rest};

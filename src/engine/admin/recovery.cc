@@ -18,7 +18,7 @@ constexpr int64_t kDefaultDays = 35;
 
 // kTableNotFound; kContinuousBackupsUnavailable for a table that is being restored.
 Result<TablePtr> find_backed_up(const Engine::Impl& engine, std::string_view name) {
-  if (engine.catalogue->snapshot()->restoring.contains(name)) {
+  if (engine.catalog->snapshot()->restoring.contains(name)) {
     return fail(Code::kContinuousBackupsUnavailable, messages::backups_being_enabled(name));
   }
   return find_table_named(engine, name);
@@ -64,7 +64,7 @@ Result<Item> update_continuous_backups(Engine::Impl& engine, const Item& request
   const int64_t now_ms = engine.now_ms();
   STATOR_CHECK_OK(find_backed_up(engine, name));
   auto versions =
-      engine.catalogue->update(name, now_ms, [&](TableDefinition& definition) -> Result<void> {
+      engine.catalog->update(name, now_ms, [&](TableDefinition& definition) -> Result<void> {
         const bool was_enabled = definition.recovery_ms > 0;
         // What a shorter period has let go does not come back with a longer one.
         definition.recovery_since_ms =
@@ -120,7 +120,7 @@ Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& re
   STATOR_TRY(TableDefinition target,
              restored_definition(engine, definition, request, std::move(summary)));
   HeldHistory history{.space = definition.space, .log = definition.log_space};
-  const HistoryHold all(*engine.catalogue, history);
+  const HistoryHold all(*engine.catalog, history);
   STATOR_TRY(const auto view, engine.store->read_view());
   STATOR_TRY(const uint64_t limit, log_end(*view, history.log));
   Item record{{"From", definition.space}, {"Log", definition.log_space}};
@@ -132,9 +132,9 @@ Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& re
     record["TimeMs"] = time_ms;
   }
   record["Stamp"] = static_cast<int64_t>(history.stamp);
-  engine.catalogue->hold(history);
+  engine.catalog->hold(history);
   auto begun = begin_restore(engine, std::move(target), std::move(record));
-  if (!begun) engine.catalogue->release(history);
+  if (!begun) engine.catalog->release(history);
   return begun;
 }
 

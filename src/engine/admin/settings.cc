@@ -75,7 +75,7 @@ Result<Item> list_contributor_insights(Engine::Impl& engine, const Item& request
   const int64_t given = integer_of(request, "MaxResults");
   const std::size_t most = given > 0 ? static_cast<std::size_t>(given) : 100;
   const std::string after = text_of(request, "NextToken");
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   if (request.contains("TableName")) {
     STATOR_CHECK_OK(find_resource(engine, text_of(request, "TableName")));
   }

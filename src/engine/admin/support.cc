@@ -28,14 +28,14 @@ std::vector<std::string_view> arn_parts(std::string_view arn) {
 }  // namespace
 
 Result<TablePtr> find_resource(const Engine::Impl& engine, std::string_view table) {
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* found = snapshot->find(table);
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(table));
   return *found;
 }
 
 Result<TablePtr> find_table_named(const Engine::Impl& engine, std::string_view table) {
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* found = snapshot->find(table);
   if (found == nullptr) return fail(Code::kTableNotFound, messages::no_such_table(table));
   return *found;

@@ -51,12 +51,12 @@ std::chrono::milliseconds retry_delay(int failures, double jitter) {
                      static_cast<int64_t>(static_cast<double>(whole.count()) * jitter / 2));
 }
 
-Jobs::Jobs(Report report, Delay delay)
+JobRunner::JobRunner(Report report, Delay delay)
     : report_(std::move(report)), delay_(delay ? std::move(delay) : [](int failures) {
         return retry_delay(failures, any_jitter());
       }) {}
 
-void Jobs::add(std::string name, std::unique_ptr<Job> job) {
+void JobRunner::add(std::string name, std::unique_ptr<Job> job) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   entries_.push_back({.name = std::move(name), .job = std::move(job)});
@@ -64,23 +64,23 @@ void Jobs::add(std::string name, std::unique_ptr<Job> job) {
   wake_.notify_one();
 }
 
-void Jobs::add(std::string name, std::move_only_function<Result<void>()> action) {
+void JobRunner::add(std::string name, std::move_only_function<Result<void>()> action) {
   add(std::move(name), std::make_unique<Action>(std::move(action)));
 }
 
-void Jobs::retry_now() {
+void JobRunner::retry_now() {
   const std::lock_guard lock(mutex_);
   for (Entry& entry : entries_) entry.due = {};
   wake_.notify_all();
 }
 
-std::optional<Error> Jobs::failure(std::string_view name) const {
+std::optional<Error> JobRunner::failure(std::string_view name) const {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(entries_, name, &Entry::name);
   return found == entries_.end() ? std::nullopt : found->failure;
 }
 
-Jobs::Stats Jobs::stats() const {
+JobRunner::Stats JobRunner::stats() const {
   const Time now = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   Stats stats{.jobs = entries_.size()};
@@ -92,7 +92,7 @@ Jobs::Stats Jobs::stats() const {
   return stats;
 }
 
-void Jobs::stop() {
+void JobRunner::stop() {
   std::vector<std::thread> threads;
   {
     const std::lock_guard lock(mutex_);
@@ -106,12 +106,12 @@ void Jobs::stop() {
   dropped.swap(entries_);
 }
 
-Jobs::Entries::iterator Jobs::next_ready(Time now) {
+JobRunner::Entries::iterator JobRunner::next_ready(Time now) {
   return std::ranges::find_if(
       entries_, [&](const Entry& entry) { return !entry.running && entry.due <= now; });
 }
 
-void Jobs::wait(std::unique_lock<std::mutex>& lock, Time now) {
+void JobRunner::wait(std::unique_lock<std::mutex>& lock, Time now) {
   std::optional<Time> due;
   for (const Entry& entry : entries_) {
     if (!entry.running && entry.due > now) due = std::min(due.value_or(entry.due), entry.due);
@@ -125,13 +125,13 @@ void Jobs::wait(std::unique_lock<std::mutex>& lock, Time now) {
   --idle_;
 }
 
-Result<JobState> Jobs::take_step(Entry& entry) {
+Result<JobState> JobRunner::take_step(Entry& entry) {
   if (!entry.abandoned) return entry.job->step();
   STATOR_CHECK_OK(entry.job->abandon(*entry.failure));
   return JobState::kDone;
 }
 
-bool Jobs::settle(Entry& entry, Result<JobState> result, std::vector<std::string>& lines) {
+bool JobRunner::settle(Entry& entry, Result<JobState> result, std::vector<std::string>& lines) {
   if (result) {
     if (entry.failures > 0 && !entry.abandoned) lines.push_back(entry.name + ": resumed");
     entry.failures = 0;
@@ -158,7 +158,7 @@ bool Jobs::settle(Entry& entry, Result<JobState> result, std::vector<std::string
   return false;
 }
 
-void Jobs::run() {
+void JobRunner::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const Time now = std::chrono::steady_clock::now();

@@ -47,7 +47,7 @@ bool is_passing(const Error& error);
 // 1) takes away up to half of it.
 std::chrono::milliseconds retry_delay(int failures, double jitter);
 
-class Jobs {
+class JobRunner {
  public:
   static constexpr std::chrono::hours kGiveUpAfter{24};
   static constexpr std::chrono::seconds kLongPause{5};  // from which on a job rests
@@ -56,10 +56,10 @@ class Jobs {
   using Report = std::function<void(const std::string& line)>;
   using Delay = std::function<std::chrono::milliseconds(int failures)>;
   // Without a `delay`: retry_delay().
-  explicit Jobs(Report report, Delay delay = {});
-  ~Jobs() { stop(); }
-  Jobs(const Jobs&) = delete;
-  Jobs& operator=(const Jobs&) = delete;
+  explicit JobRunner(Report report, Delay delay = {});
+  ~JobRunner() { stop(); }
+  JobRunner(const JobRunner&) = delete;
+  JobRunner& operator=(const JobRunner&) = delete;
 
   // `name` is for people and for failure(): "backup 0123".
   void add(std::string name, std::unique_ptr<Job> job);

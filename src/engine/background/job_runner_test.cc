@@ -73,7 +73,7 @@ class JobsTest : public ::testing::Test {
   std::vector<int> failures_;
   std::atomic<int> failure_count_ = 0;
   std::atomic<std::chrono::milliseconds> pause_ = 0ms;
-  Jobs jobs_{[this](const std::string& line) {
+  JobRunner jobs_{[this](const std::string& line) {
                const std::lock_guard lock(mutex_);
                lines_.push_back(line);
              },
@@ -96,7 +96,7 @@ TEST(RetryDelay, DoublesUpToAMinuteLessJitter) {
 
 TEST_F(JobsTest, FinishAShortJobWhileLongOnesOccupyEveryThread) {
   std::atomic<bool> stop = false;
-  std::vector<Scripted::Ends> long_ends(Jobs::kThreads + 1);
+  std::vector<Scripted::Ends> long_ends(JobRunner::kThreads + 1);
   for (Scripted::Ends& ends : long_ends) {
     add("long", [&](int) { return stop ? JobState::kDone : JobState::kMore; }, ends);
   }

@@ -39,18 +39,18 @@ void Worker::run() {
   }
 }
 
-void Gate::enter() {
+void InFlightOperations::enter() {
   const std::lock_guard lock(mutex_);
   ++inside_;
 }
 
-void Gate::leave() {
+void InFlightOperations::leave() {
   // Notified under the lock: the waiter may destroy the gate as soon as it gets the lock.
   const std::lock_guard lock(mutex_);
   if (--inside_ == 0) empty_.notify_all();
 }
 
-void Gate::wait_until_empty() {
+void InFlightOperations::wait_until_empty() {
   std::unique_lock lock(mutex_);
   empty_.wait(lock, [this] { return inside_ == 0; });
 }

@@ -35,11 +35,11 @@ class Worker {
 };
 
 // Counts operations under way, so that an end can be waited for.
-class Gate {
+class InFlightOperations {
  public:
   class Pass {
    public:
-    explicit Pass(Gate& gate) : gate_(&gate) { gate_->enter(); }
+    explicit Pass(InFlightOperations& gate) : gate_(&gate) { gate_->enter(); }
     Pass(Pass&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
     Pass& operator=(Pass&&) = delete;
     ~Pass() {
@@ -47,7 +47,7 @@ class Gate {
     }
 
    private:
-    Gate* gate_;
+    InFlightOperations* gate_;
   };
 
   void wait_until_empty();

@@ -27,7 +27,7 @@ std::vector<SpaceId> lost_spaces(const Table& before, const Table& after) {
 
 }  // namespace
 
-const TablePtr* CatalogueSnapshot::find(std::string_view name) const {
+const TablePtr* CatalogSnapshot::find(std::string_view name) const {
   if (name.starts_with("arn:")) {
     const std::size_t resource = name.find(":table/");
     if (resource == std::string_view::npos) return nullptr;
@@ -37,23 +37,23 @@ const TablePtr* CatalogueSnapshot::find(std::string_view name) const {
   return found == tables.end() ? nullptr : &found->second;
 }
 
-Result<std::unique_ptr<Catalogue>> Catalogue::open(Store& store, Jobs& jobs) {
-  std::unique_ptr<Catalogue> catalogue(new Catalogue(store, jobs));
+Result<std::unique_ptr<Catalog>> Catalog::open(Store& store, JobRunner& jobs) {
+  std::unique_ptr<Catalog> catalog(new Catalog(store, jobs));
   std::string header;
-  STATOR_TRY(const bool found, store.get(catalogue_row_key(CatalogueRow::kHeader),
+  STATOR_TRY(const bool found, store.get(catalog_row_key(CatalogRow::kHeader),
                                          [&](std::string_view value) { header = value; }));
   if (!found) {
-    STATOR_CHECK_OK(catalogue->write_header());
-    catalogue->publish({});
-    return catalogue;
+    STATOR_CHECK_OK(catalog->write_header());
+    catalog->publish({});
+    return catalog;
   }
-  STATOR_TRY(const CatalogueHeader read, read_catalogue_header(header));
-  catalogue->secret_ = read.secret;
-  STATOR_CHECK_OK(catalogue->load(read.format));
-  return catalogue;
+  STATOR_TRY(const CatalogHeader read, read_catalog_header(header));
+  catalog->secret_ = read.secret;
+  STATOR_CHECK_OK(catalog->load(read.format));
+  return catalog;
 }
 
-Result<void> Catalogue::write_header() {
+Result<void> Catalog::write_header() {
   bool empty = true;
   STATOR_TRY(const auto view, store_.read_view());
   STATOR_CHECK_OK(view->scan({.range = {}, .expected_rows = 1},
@@ -62,15 +62,15 @@ Result<void> Catalogue::write_header() {
 
   const std::string secret = random_bytes(secret_.size());
   std::copy(secret.begin(), secret.end(), secret_.begin());
-  return put_catalogue_header(store_, {.format = kCatalogueFormat, .secret = secret_});
+  return put_catalog_header(store_, {.format = kCatalogFormat, .secret = secret_});
 }
 
-Result<void> Catalogue::load(uint64_t format) {
-  CatalogueSnapshot loaded;
+Result<void> Catalog::load(uint64_t format) {
+  CatalogSnapshot loaded;
   std::vector<SpaceId> dropped;
   std::map<SpaceId, std::string> counters;
   Result<void> read;
-  const std::string begin = catalogue_row_key(CatalogueRow::kCounters).substr(0, kPartitionBytes);
+  const std::string begin = catalog_row_key(CatalogRow::kCounters).substr(0, kPartitionBytes);
   STATOR_TRY(const auto view, store_.read_view());
   STATOR_CHECK_OK(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
                              [&](std::string_view key, std::string_view value) {
@@ -81,8 +81,8 @@ Result<void> Catalogue::load(uint64_t format) {
   STATOR_CHECK_OK(std::move(read));
   // Before anything else is written: an older version of Stator must refuse what this one adds.
   // The rows of format 1 are as they are in format 2.
-  if (format != kCatalogueFormat) {
-    STATOR_CHECK_OK(put_catalogue_header(store_, {.format = kCatalogueFormat, .secret = secret_}));
+  if (format != kCatalogFormat) {
+    STATOR_CHECK_OK(put_catalog_header(store_, {.format = kCatalogFormat, .secret = secret_}));
   }
   for (const auto& [name, table] : loaded.tables) note_recording(table);
   publish(std::move(loaded));
@@ -91,8 +91,8 @@ Result<void> Catalogue::load(uint64_t format) {
   return {};
 }
 
-Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
-                                 CatalogueSnapshot& loaded, std::vector<SpaceId>& dropped,
+Result<void> Catalog::load_row(std::string_view rest, std::string_view value,
+                                 CatalogSnapshot& loaded, std::vector<SpaceId>& dropped,
                                  std::map<SpaceId, std::string>& counters) {
   const auto unknown = [] {
     return fail(Code::kCorruption,
@@ -101,29 +101,29 @@ Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
   if (rest.empty()) return unknown();
   const std::string_view id = rest.substr(1);
   const bool is_space = id.size() == sizeof(SpaceId);
-  switch (static_cast<CatalogueRow>(rest[0])) {
-    case CatalogueRow::kHeader:
-    case CatalogueRow::kNextSpace:
+  switch (static_cast<CatalogRow>(rest[0])) {
+    case CatalogRow::kHeader:
+    case CatalogRow::kNextSpace:
       return id.empty() ? Result<void>() : unknown();
-    case CatalogueRow::kBackfill:
+    case CatalogRow::kBackfill:
       return is_space ? Result<void>() : unknown();
-    case CatalogueRow::kDropped:
+    case CatalogRow::kDropped:
       if (!is_space) return unknown();
       dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
       return {};
-    case CatalogueRow::kCounters:
+    case CatalogRow::kCounters:
       if (!is_space) return unknown();
       counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
       return {};
-    case CatalogueRow::kTable: {
+    case CatalogRow::kTable: {
       STATOR_TRY(TableDefinition definition, decode_table(value));
       STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
       loaded.tables.emplace(table->name(), std::move(table));
       return {};
     }
-    case CatalogueRow::kRecord:
+    case CatalogRow::kRecord:
       return is_record(id, value) ? load_record(rest, value, loaded) : unknown();
-    case CatalogueRow::kLog: {
+    case CatalogRow::kLog: {
       STATOR_TRY(LogDefinition log, decode_log(value));
       const SpaceId space = log.space;
       loaded.logs.emplace(space, std::make_shared<const LogDefinition>(std::move(log)));
@@ -134,7 +134,7 @@ Result<void> Catalogue::load_row(std::string_view rest, std::string_view value,
 }
 
 // The rows are gone before anything can be written, so that after a crash they are absent, not old.
-Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows) {
+Result<void> Catalog::load_counters(const std::map<SpaceId, std::string>& rows) {
   const auto current = snapshot();
   for (const auto& [name, table] : current->tables) {
     const std::vector<SpaceId> spaces = table->spaces();
@@ -152,11 +152,11 @@ Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows
   if (rows.empty()) return {};
   STATOR_TRY(const auto transaction, store_.begin());
   for (const auto& [space, value] : rows)
-    transaction->erase(catalogue_row_key(CatalogueRow::kCounters, space));
+    transaction->erase(catalog_row_key(CatalogRow::kCounters, space));
   return commit_or_fail(*transaction);
 }
 
-void Catalogue::save_counters() {
+void Catalog::save_counters() {
   auto transaction = store_.begin();
   if (!transaction) return;  // counted again at the next start
   bool any = false;
@@ -169,14 +169,14 @@ void Catalogue::save_counters() {
       std::string value;
       append_big_endian(value, static_cast<uint64_t>(counters.items));
       append_big_endian(value, static_cast<uint64_t>(counters.bytes));
-      (*transaction)->put(catalogue_row_key(CatalogueRow::kCounters, spaces[i]), value);
+      (*transaction)->put(catalog_row_key(CatalogRow::kCounters, spaces[i]), value);
       any = true;
     }
   }
   if (any) static_cast<void>(commit_and_wait(**transaction));
 }
 
-Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t now_ms) {
+Result<TablePtr> Catalog::create(const CreateTableRequest& settings, int64_t now_ms) {
   const std::lock_guard lock(changes_);
   if (snapshot()->restoring.contains(settings.table)) {
     return fail(Code::kResourceInUse, messages::table_exists(settings.table));
@@ -184,17 +184,17 @@ Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t n
   STATOR_TRY(Written written, retry_conflicts([&] { return insert(settings, now_ms); }));
   STATOR_TRY(TablePtr table, Table::make(std::move(written.definition), secret_));
   note_recording(table);
-  CatalogueSnapshot next = *snapshot();
+  CatalogSnapshot next = *snapshot();
   next.tables.emplace(table->name(), table);
   if (written.log) next.logs.insert_or_assign(written.log->space, written.log);
   publish(std::move(next));
   return table;
 }
 
-Result<Catalogue::Written> Catalogue::insert(const CreateTableRequest& settings, int64_t now_ms) {
+Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int64_t now_ms) {
   STATOR_TRY(const auto transaction, store_.begin());
-  const std::array<std::string, 2> keys = {catalogue_row_key(CatalogueRow::kTable, settings.table),
-                                           catalogue_row_key(CatalogueRow::kNextSpace)};
+  const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kTable, settings.table),
+                                           catalog_row_key(CatalogRow::kNextSpace)};
   STATOR_TRY(const auto rows, transaction->get_for_update(keys));
   if (rows[0]) {
     STATOR_CHECK_OK(commit_or_fail(*transaction));
@@ -220,10 +220,10 @@ Result<Catalogue::Written> Catalogue::insert(const CreateTableRequest& settings,
   return Written{.definition = std::move(definition), .log = std::move(log)};
 }
 
-Result<TableVersions> Catalogue::update(std::string_view name, int64_t now_ms, Change change,
+Result<TableVersions> Catalog::update(std::string_view name, int64_t now_ms, Change change,
                                         Fill fill) {
   const std::lock_guard lock(changes_);
-  CatalogueSnapshot next = *snapshot();
+  CatalogSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
   TableVersions versions{.before = *found, .after = {}};
@@ -246,10 +246,10 @@ Result<TableVersions> Catalogue::update(std::string_view name, int64_t now_ms, C
 }
 
 // Writes what `change` makes of the table's definition.
-Result<Catalogue::Written> Catalogue::replace(const Table& table, int64_t now_ms, Change change) {
+Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Change change) {
   STATOR_TRY(const auto transaction, store_.begin());
-  const std::array<std::string, 2> keys = {catalogue_row_key(CatalogueRow::kTable, table.name()),
-                                           catalogue_row_key(CatalogueRow::kNextSpace)};
+  const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kTable, table.name()),
+                                           catalog_row_key(CatalogRow::kNextSpace)};
   STATOR_TRY(const auto rows, transaction->get_for_update(keys));
   TableDefinition definition = table.definition();
   STATOR_CHECK_OK(change(definition));
@@ -272,20 +272,20 @@ Result<Catalogue::Written> Catalogue::replace(const Table& table, int64_t now_ms
                 [&](SpaceId space) { return std::ranges::count(lost, space) > 0; });
 
   for (const SpaceId space : lost) {
-    transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+    transaction->put(catalog_row_key(CatalogRow::kDropped, space), "");
   }
   for (const SpaceId space : table.definition().unfinished) {
     if (definition.is_unfinished(space)) continue;
-    transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));
+    transaction->erase(catalog_row_key(CatalogRow::kBackfill, space));
   }
   transaction->put(keys[0], encode_table(definition));
   STATOR_CHECK_OK(commit_or_fail(*transaction));
   return Written{.definition = std::move(definition), .log = std::move(log)};
 }
 
-Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms, LastBackup last_backup) {
+Result<TablePtr> Catalog::drop(std::string_view name, int64_t now_ms, LastBackup last_backup) {
   const std::lock_guard lock(changes_);
-  CatalogueSnapshot next = *snapshot();
+  CatalogSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
   if (found == nullptr && next.restoring.contains(name)) {
     return fail(Code::kResourceInUse, messages::table_being_created(name));
@@ -307,46 +307,46 @@ Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms, LastBack
   return table;
 }
 
-void Catalogue::erase_later(const std::vector<SpaceId>& spaces) {
+void Catalog::erase_later(const std::vector<SpaceId>& spaces) {
   for (const SpaceId space : spaces) erase_later(space);
 }
 
-void Catalogue::erase_later(SpaceId space) {
+void Catalog::erase_later(SpaceId space) {
   jobs_.add("erasure of space " + std::to_string(space),
             [this, space] { return erase_rows(space); });
 }
 
-Result<LogPtr> Catalogue::erase(const Table& table, const std::vector<SpaceId>& lost,
+Result<LogPtr> Catalog::erase(const Table& table, const std::vector<SpaceId>& lost,
                                 const std::optional<NamedRecord>& backup, int64_t now_ms) {
   STATOR_TRY(const auto transaction, store_.begin());
-  const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kTable, table.name())};
+  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kTable, table.name())};
   STATOR_CHECK_OK(transaction->get_for_update(keys));
   transaction->erase(keys[0]);
   transaction->erase(settings_key(table.definition().space));
   if (backup) transaction->put(backup->key, encode_item(backup->record));
   for (const SpaceId space : lost)
-    transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+    transaction->put(catalog_row_key(CatalogRow::kDropped, space), "");
   for (const SpaceId space : table.definition().unfinished)
-    transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));
+    transaction->erase(catalog_row_key(CatalogRow::kBackfill, space));
   LogPtr log = end_log(table, now_ms, *transaction);
   STATOR_CHECK_OK(commit_or_fail(*transaction));
   return log;
 }
 
-Result<void> Catalogue::erase_rows(SpaceId space) const {
+Result<void> Catalog::erase_rows(SpaceId space) const {
   if (is_held(space)) return {};
   STATOR_CHECK_OK(store_.drop_range(space_range(space)));
   STATOR_TRY(const auto transaction, store_.begin());
-  transaction->erase(catalogue_row_key(CatalogueRow::kDropped, space));
+  transaction->erase(catalog_row_key(CatalogRow::kDropped, space));
   return commit_or_fail(*transaction);
 }
 
-void Catalogue::note_recording(const TablePtr& table) {
+void Catalog::note_recording(const TablePtr& table) {
   if (table->log_space() != 0) recording_[table->log_space()] = table;
 }
 
-void Catalogue::publish(CatalogueSnapshot next) {
-  snapshot_.set(std::make_shared<const CatalogueSnapshot>(std::move(next)));
+void Catalog::publish(CatalogSnapshot next) {
+  snapshot_.set(std::make_shared<const CatalogSnapshot>(std::move(next)));
 }
 
 }  // namespace stator

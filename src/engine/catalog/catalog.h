@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalogue: which tables there are, kept in the store's space 0. docs/formats/catalogue.md.
+// Catalog: which tables there are, kept in the store's space 0. docs/formats/catalog.md.
 //
 // Thread safety: every method may be called from any thread at once; reads take a snapshot and
 // never wait for changes.
 // Durability: a change has been committed when the method that makes it returns.
-// Lifetime: the store and the jobs must outlive the catalogue and every TablePtr.
+// Lifetime: the store and the jobs must outlive the catalog and every TablePtr.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@
 
 namespace stator {
 
-struct CatalogueSnapshot {
+struct CatalogSnapshot {
   std::map<std::string, TablePtr, std::less<>> tables;  // in the order of ListTables
   std::map<SpaceId, LogPtr> logs;  // those of tables that are gone too, while a stream is readable
 
@@ -61,14 +61,14 @@ struct NamedRecord {
 // Gives out a space that was never used.
 using NewSpace = FunctionRef<SpaceId()>;
 
-class Catalogue {
+class Catalog {
  public:
-  // Reads the catalogue, brings it to the current format, writes one into an empty store, and has
+  // Reads the catalog, brings it to the current format, writes one into an empty store, and has
   // `jobs` erase what dropped tables left behind. kCorruption if the store holds something else or
   // another format, or a row is unknown.
-  static Result<std::unique_ptr<Catalogue>> open(Store& store, Jobs& jobs);
+  static Result<std::unique_ptr<Catalog>> open(Store& store, JobRunner& jobs);
 
-  std::shared_ptr<const CatalogueSnapshot> snapshot() const { return snapshot_.get(); }
+  std::shared_ptr<const CatalogSnapshot> snapshot() const { return snapshot_.get(); }
   const Hash128& secret() const { return secret_; }
 
   // kResourceInUse where the name is taken.
@@ -89,7 +89,7 @@ class Catalogue {
 
   // Does what time asks for: begins new generations of logs, and erases what nobody wants any more.
   // What fails is tried again with the next call.
-  void tend_logs(int64_t now_ms);
+  void maintain_logs(int64_t now_ms);
 
   // What is held stays until it is released as often: the rows of the space though their table is
   // dropped, the log from the stamp on, and who records there goes on to. A start holds what
@@ -97,7 +97,7 @@ class Catalogue {
   void hold(const HeldHistory& history);
   void release(const HeldHistory& history);
 
-  // catalogue_records.cc: changes that go with a record, see records.h.
+  // catalog_records.cc: changes that go with a record, see records.h.
   // Gives out a space, and writes the record that names it.
   Result<SpaceId> take_space(const std::string& record_key, FunctionRef<Item(SpaceId)> record);
   // Erases a record, and the rows of its space.
@@ -114,14 +114,14 @@ class Catalogue {
   void save_counters();
 
  private:
-  Catalogue(Store& store, Jobs& jobs) : store_(store), jobs_(jobs) {}
+  Catalog(Store& store, JobRunner& jobs) : store_(store), jobs_(jobs) {}
 
   Result<void> write_header();
   Result<void> load(uint64_t format);
-  Result<void> load_row(std::string_view rest, std::string_view value, CatalogueSnapshot& loaded,
+  Result<void> load_row(std::string_view rest, std::string_view value, CatalogSnapshot& loaded,
                         std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
   Result<void> load_record(std::string_view rest, std::string_view value,
-                           CatalogueSnapshot& loaded);
+                           CatalogSnapshot& loaded);
   Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
   void erase_later(const std::vector<SpaceId>& spaces);
   struct Written {
@@ -134,10 +134,10 @@ class Catalogue {
                        const std::optional<NamedRecord>& backup, int64_t now_ms);
   void erase_later(SpaceId space);
   Result<void> erase_rows(SpaceId space) const;  // unless it is held
-  void publish(CatalogueSnapshot next);
+  void publish(CatalogSnapshot next);
   void note_recording(const TablePtr& table);
 
-  // catalogue_logs.cc
+  // catalog_logs.cc
   // What a change of a definition means for the table's log: puts it into `transaction`, completes
   // `after`, and returns the log where there is another than before. `before` is null for a table
   // that is new.
@@ -148,20 +148,20 @@ class Catalogue {
   bool is_held(SpaceId space_or_log) const;
   uint64_t held_from(SpaceId log) const;  // UINT64_MAX where it is not held
   Result<void> stop_unwanted_recording(SpaceId space, int64_t now_ms);
-  Result<void> tend_log(SpaceId space, int64_t now_ms);
+  Result<void> maintain_log(SpaceId space, int64_t now_ms);
   Result<void> begin_generation(const LogDefinition& log, int64_t now_ms);
   Result<void> forget_streams(const LogDefinition& log, int64_t now_ms);
   Result<void> trim(const LogDefinition& log, const std::vector<LogMark>& marks,
                     int64_t now_ms) const;
 
   Store& store_;
-  Jobs& jobs_;
+  JobRunner& jobs_;
   Hash128 secret_ = {};
-  std::mutex changes_;  // held by whatever changes the catalogue
+  std::mutex changes_;  // held by whatever changes the catalog
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
   mutable std::mutex held_mutex_;
   std::multiset<HeldHistory> held_;
-  Published<CatalogueSnapshot> snapshot_;
+  AtomicSnapshot<CatalogSnapshot> snapshot_;
 };
 
 }  // namespace stator

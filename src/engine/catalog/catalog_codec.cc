@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A definition is kept as an item in binary form, so that one checked decoder serves all.
-// Enumerators are kept as the numbers of stored_codes.h. A new member needs a new kCatalogueFormat:
+// Enumerators are kept as the numbers of stored_codes.h. A new member needs a new kCatalogFormat:
 // readers refuse members that they do not know.
 #include "engine/catalog/catalog_codec.h"
 

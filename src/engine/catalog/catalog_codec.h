@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions of tables and of change logs as bytes. docs/formats/catalogue.md.
+// Definitions of tables and of change logs as bytes. docs/formats/catalog.md.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the catalogue's changes are committed: on the calling thread, again while they conflict.
+// How the catalog's changes are committed: on the calling thread, again while they conflict.
 #pragma once
 
 #include <utility>

@@ -19,13 +19,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class CatalogueFormat : public EngineTest {
+class CatalogFormat : public EngineTest {
  protected:
-  CatalogueFormat() {
+  CatalogFormat() {
     reopen();
     create(hash_table());
   }
-  ~CatalogueFormat() override { engine_.reset(); }
+  ~CatalogFormat() override { engine_.reset(); }
 
   void reopen() { open(std::make_unique<FaultyStore>(faults_, inner_)); }
   // Opens the store as another process would.
@@ -35,7 +35,7 @@ class CatalogueFormat : public EngineTest {
                       [&] {
                         return Engine::open(
                             std::make_unique<FaultyStore>(faults_, inner_),
-                            {.clock = &clock_, .sweep_interval = {}, .tend_interval = {}});
+                            {.clock = &clock_, .sweep_interval = {}, .maintenance_interval = {}});
                       })
         .get();
   }
@@ -51,22 +51,22 @@ class CatalogueFormat : public EngineTest {
   }
   void set_format(uint64_t format) {
     engine_.reset();
-    CatalogueHeader header{.format = kCatalogueFormat};
-    const std::string value = row(catalogue_row_key(CatalogueRow::kHeader));
+    CatalogHeader header{.format = kCatalogFormat};
+    const std::string value = row(catalog_row_key(CatalogRow::kHeader));
     std::copy(value.begin() + 4, value.end(), header.secret.begin());
     header.format = format;
-    ASSERT_THAT(put_catalogue_header(*inner_, header), IsOk());
+    ASSERT_THAT(put_catalog_header(*inner_, header), IsOk());
   }
   uint64_t format() {
-    return read_big_endian(row(catalogue_row_key(CatalogueRow::kHeader)).substr(0, 4));
+    return read_big_endian(row(catalog_row_key(CatalogRow::kHeader)).substr(0, 4));
   }
 
   Faults faults_;
   std::shared_ptr<Store> inner_ = make_memory_store();
 };
 
-TEST_F(CatalogueFormat, RefusesOtherFormatsAndNamesBoth) {
-  for (const uint64_t other : {uint64_t{0}, uint64_t{kCatalogueFormat + 1}, uint64_t{1000}}) {
+TEST_F(CatalogFormat, RefusesOtherFormatsAndNamesBoth) {
+  for (const uint64_t other : {uint64_t{0}, uint64_t{kCatalogFormat + 1}, uint64_t{1000}}) {
     set_format(other);
     EXPECT_THAT(try_open(),
                 FailsWith(Code::kCorruption, "the data has format " + std::to_string(other) +
@@ -75,8 +75,8 @@ TEST_F(CatalogueFormat, RefusesOtherFormatsAndNamesBoth) {
   }
 }
 
-TEST_F(CatalogueFormat, IsMigratedWhereverAnEarlierAttemptEnded) {
-  for (uint64_t from = kOldestFormat; from < kCatalogueFormat; ++from) {
+TEST_F(CatalogFormat, IsMigratedWhereverAnEarlierAttemptEnded) {
+  for (uint64_t from = kOldestFormat; from < kCatalogFormat; ++from) {
     for (int operation = 0;; ++operation) {
       SCOPED_TRACE(operation);
       set_format(from);
@@ -85,7 +85,7 @@ TEST_F(CatalogueFormat, IsMigratedWhereverAnEarlierAttemptEnded) {
       const bool has_failed = faults_.has_failed();
       faults_.mend();
       ASSERT_THAT(try_open(), IsOk());
-      EXPECT_EQ(format(), kCatalogueFormat);
+      EXPECT_EQ(format(), kCatalogFormat);
       if (opened && !has_failed) break;
     }
   }
@@ -93,14 +93,14 @@ TEST_F(CatalogueFormat, IsMigratedWhereverAnEarlierAttemptEnded) {
   EXPECT_THAT(put("Things", {{"pk", "a"}}), IsOk());
 }
 
-TEST_F(CatalogueFormat, RefusesUnknownRows) {
+TEST_F(CatalogFormat, RefusesUnknownRows) {
   engine_.reset();
-  std::string kind(1, static_cast<char>(CatalogueRow::kRecord));
+  std::string kind(1, static_cast<char>(CatalogRow::kRecord));
   for (const std::string& rest : {std::string("z"), kind + "z", std::string("dxx"),
                                   std::string("bxxxxx"), std::string("hx")}) {
     SCOPED_TRACE(rest);
     const std::string key =
-        catalogue_row_key(CatalogueRow::kHeader).substr(0, kPartitionBytes) + rest;
+        catalog_row_key(CatalogRow::kHeader).substr(0, kPartitionBytes) + rest;
     put_row(key, "");
     EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown row in the catalog"));
     ASSERT_THAT(inner_->drop_range({.begin = key, .end = key + '\0'}), IsOk());
@@ -108,16 +108,16 @@ TEST_F(CatalogueFormat, RefusesUnknownRows) {
   EXPECT_THAT(try_open(), IsOk());
 }
 
-TEST_F(CatalogueFormat, RefusesUnknownMembersOfADefinition) {
+TEST_F(CatalogFormat, RefusesUnknownMembersOfADefinition) {
   engine_.reset();
-  const std::string key = catalogue_row_key(CatalogueRow::kTable, "Things");
+  const std::string key = catalog_row_key(CatalogRow::kTable, "Things");
   Item definition = decode_item(ItemView(row(key)));
   definition["Later"] = 1;
   put_row(key, encode_item(definition));
   EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown members"));
 }
 
-// Whoever changes this list adds a format, see kCatalogueFormat.
+// Whoever changes this list adds a format, see kCatalogFormat.
 TEST(StoredDefinition, HasTheMembersOfItsFormat) {
   const IndexDefinition index{.name = "i",
                               .key_schema = {{"pk", KeyType::kHash}},
@@ -280,7 +280,7 @@ TEST_P(WrittenDirectory, IsReadMigratedAndWritten) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, WrittenDirectory,
                          ::testing::Range(static_cast<int>(kOldestFormat),
-                                          static_cast<int>(kCatalogueFormat) + 1));
+                                          static_cast<int>(kCatalogFormat) + 1));
 
 }  // namespace
 }  // namespace stator::test

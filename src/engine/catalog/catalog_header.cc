@@ -13,28 +13,28 @@ constexpr std::size_t kFormatBytes = 4;
 
 }  // namespace
 
-Result<CatalogueHeader> read_catalogue_header(std::string_view value) {
-  CatalogueHeader header;
+Result<CatalogHeader> read_catalog_header(std::string_view value) {
+  CatalogHeader header;
   if (value.size() != kFormatBytes + header.secret.size()) {
     return fail(Code::kCorruption, "the catalog's header is damaged");
   }
   header.format = read_big_endian(value.substr(0, kFormatBytes));
-  if (header.format < kOldestFormat || header.format > kCatalogueFormat) {
+  if (header.format < kOldestFormat || header.format > kCatalogFormat) {
     return fail(Code::kCorruption, "the data has format " + std::to_string(header.format) +
                                        "; this version of Stator reads formats " +
                                        std::to_string(kOldestFormat) + " to " +
-                                       std::to_string(kCatalogueFormat));
+                                       std::to_string(kCatalogFormat));
   }
   std::ranges::copy(value.substr(kFormatBytes), header.secret.begin());
   return header;
 }
 
-Result<void> put_catalogue_header(Store& store, const CatalogueHeader& header) {
+Result<void> put_catalog_header(Store& store, const CatalogHeader& header) {
   std::string value;
   append_big_endian(value, static_cast<uint32_t>(header.format));
   value.append(header.secret.begin(), header.secret.end());
   STATOR_TRY(const auto transaction, store.begin());
-  transaction->put(catalogue_row_key(CatalogueRow::kHeader), value);
+  transaction->put(catalog_row_key(CatalogRow::kHeader), value);
   return commit_or_fail(*transaction);
 }
 

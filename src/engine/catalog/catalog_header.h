@@ -10,14 +10,14 @@
 
 namespace stator {
 
-struct CatalogueHeader {
+struct CatalogHeader {
   uint64_t format = 0;
   Hash128 secret = {};
 };
 
 // kCorruption for damaged bytes, and for a format that this version of Stator does not read.
-Result<CatalogueHeader> read_catalogue_header(std::string_view value);
+Result<CatalogHeader> read_catalog_header(std::string_view value);
 // In one commit, which is all that a migration to the next format needs so far. The store's errors.
-Result<void> put_catalogue_header(Store& store, const CatalogueHeader& header);
+Result<void> put_catalog_header(Store& store, const CatalogHeader& header);
 
 }  // namespace stator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue's part in change logs: what a change of a definition means for the table's log, and
+// The catalog's part in change logs: what a change of a definition means for the table's log, and
 // what time does to all of them.
 //
 // The marks are the clock: a generation begins when the last mark is kGenerationMs old, and one is
@@ -25,7 +25,7 @@ int64_t enabled_ms(const LogDefinition& log) {
 }
 
 void keep(const LogDefinition& log, Transaction& transaction) {
-  transaction.put(catalogue_row_key(CatalogueRow::kLog, log.space), encode_log(log));
+  transaction.put(catalog_row_key(CatalogRow::kLog, log.space), encode_log(log));
 }
 
 void drop_unreadable(LogDefinition& log, int64_t now_ms) {
@@ -40,7 +40,7 @@ bool wants_stream(const TableDefinition* definition) {
 
 }  // namespace
 
-LogPtr CatalogueSnapshot::log_of(std::string_view table_id) const {
+LogPtr CatalogSnapshot::log_of(std::string_view table_id) const {
   for (const auto& [space, log] : logs) {
     if (log->table_id == table_id) return log;
   }
@@ -48,7 +48,7 @@ LogPtr CatalogueSnapshot::log_of(std::string_view table_id) const {
 }
 
 // Two streams of tables of one name must not have one label, whatever the clock does.
-int64_t Catalogue::stream_time(std::string_view table, int64_t now_ms) const {
+int64_t Catalog::stream_time(std::string_view table, int64_t now_ms) const {
   int64_t time_ms = now_ms;
   const auto current = snapshot();
   for (const auto& [space, log] : current->logs) {
@@ -58,7 +58,7 @@ int64_t Catalogue::stream_time(std::string_view table, int64_t now_ms) const {
   return time_ms;
 }
 
-Result<LogPtr> Catalogue::plan_log(const TableDefinition* before, TableDefinition& after,
+Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition& after,
                                    NewSpace new_space, int64_t now_ms,
                                    Transaction& transaction) const {
   const bool has = wants_stream(before);
@@ -98,7 +98,7 @@ Result<LogPtr> Catalogue::plan_log(const TableDefinition* before, TableDefinitio
   return std::make_shared<const LogDefinition>(std::move(log));
 }
 
-LogPtr Catalogue::end_log(const Table& table, int64_t now_ms, Transaction& transaction) const {
+LogPtr Catalog::end_log(const Table& table, int64_t now_ms, Transaction& transaction) const {
   const LogPtr current = snapshot()->log_of(table.definition().id);
   if (!current) return nullptr;
   LogDefinition log = *current;
@@ -109,15 +109,15 @@ LogPtr Catalogue::end_log(const Table& table, int64_t now_ms, Transaction& trans
   return std::make_shared<const LogDefinition>(std::move(log));
 }
 
-void Catalogue::tend_logs(int64_t now_ms) {
+void Catalog::maintain_logs(int64_t now_ms) {
   const auto current = snapshot();
   for (const auto& [space, log] : current->logs) {
-    static_cast<void>(tend_log(space, now_ms));
+    static_cast<void>(maintain_log(space, now_ms));
   }
 }
 
 // Where a table went on to record for a job that has ended since.
-Result<void> Catalogue::stop_unwanted_recording(SpaceId space, int64_t now_ms) {
+Result<void> Catalog::stop_unwanted_recording(SpaceId space, int64_t now_ms) {
   const auto current = snapshot();
   const auto log = current->logs.find(space);
   if (log == current->logs.end() || log->second->is_recording() || is_held(space)) return {};
@@ -128,7 +128,7 @@ Result<void> Catalogue::stop_unwanted_recording(SpaceId space, int64_t now_ms) {
   return {};
 }
 
-Result<void> Catalogue::tend_log(SpaceId space, int64_t now_ms) {
+Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
   STATOR_CHECK_OK(stop_unwanted_recording(space, now_ms));
   LogPtr log;
   std::vector<LogMark> marks;
@@ -148,14 +148,14 @@ Result<void> Catalogue::tend_log(SpaceId space, int64_t now_ms) {
   return trim(*log, marks, now_ms);
 }
 
-Result<void> Catalogue::begin_generation(const LogDefinition& log, int64_t now_ms) {
+Result<void> Catalog::begin_generation(const LogDefinition& log, int64_t now_ms) {
   STATOR_TRY(const auto transaction, store_.begin());
   put_mark(*transaction, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
   return commit_or_fail(*transaction);
 }
 
 // Streams that nobody can read any more; and the log, where there is no other and none will be.
-Result<void> Catalogue::forget_streams(const LogDefinition& log, int64_t now_ms) {
+Result<void> Catalog::forget_streams(const LogDefinition& log, int64_t now_ms) {
   LogDefinition left = log;
   drop_unreadable(left, now_ms);
   const bool ends = left.streams.empty() && !left.is_recording();
@@ -163,10 +163,10 @@ Result<void> Catalogue::forget_streams(const LogDefinition& log, int64_t now_ms)
   if (ends && (!recording_[log.space].expired() || is_held(log.space))) return {};
   if (!ends && left.streams.size() == log.streams.size()) return {};
   STATOR_TRY(const auto transaction, store_.begin());
-  CatalogueSnapshot next = *snapshot();
+  CatalogSnapshot next = *snapshot();
   if (ends) {
-    transaction->erase(catalogue_row_key(CatalogueRow::kLog, log.space));
-    transaction->put(catalogue_row_key(CatalogueRow::kDropped, log.space), "");
+    transaction->erase(catalog_row_key(CatalogRow::kLog, log.space));
+    transaction->put(catalog_row_key(CatalogRow::kDropped, log.space), "");
     next.logs.erase(log.space);
   } else {
     keep(left, *transaction);
@@ -181,7 +181,7 @@ Result<void> Catalogue::forget_streams(const LogDefinition& log, int64_t now_ms)
   return {};
 }
 
-Result<void> Catalogue::trim(const LogDefinition& log, const std::vector<LogMark>& marks,
+Result<void> Catalog::trim(const LogDefinition& log, const std::vector<LogMark>& marks,
                              int64_t now_ms) const {
   const int64_t oldest_ms = now_ms - log.retention_ms();
   const uint64_t held = held_from(log.space);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of the catalogue that go with a record: spaces of backups, tables that are being
+// Changes of the catalog that go with a record: spaces of backups, tables that are being
 // restored.
 #include <algorithm>
 #include <array>
@@ -23,12 +23,12 @@ std::optional<HeldHistory> history_of(const Item& record) {
                      .stamp = static_cast<uint64_t>(integer_of(record, "Stamp"))};
 }
 
-void Catalogue::hold(const HeldHistory& history) {
+void Catalog::hold(const HeldHistory& history) {
   const std::lock_guard lock(held_mutex_);
   held_.insert(history);
 }
 
-void Catalogue::release(const HeldHistory& history) {
+void Catalog::release(const HeldHistory& history) {
   {
     const std::lock_guard lock(held_mutex_);
     if (const auto found = held_.find(history); found != held_.end()) held_.erase(found);
@@ -37,21 +37,21 @@ void Catalogue::release(const HeldHistory& history) {
   if (is_held(space)) return;
   // The table may have been dropped in the meantime.
   jobs_.add("release of space " + std::to_string(space), [this, space]() -> Result<void> {
-    STATOR_TRY(const bool dropped, store_.get(catalogue_row_key(CatalogueRow::kDropped, space),
+    STATOR_TRY(const bool dropped, store_.get(catalog_row_key(CatalogRow::kDropped, space),
                                               [](std::string_view) {}));
     if (!dropped) return {};
     return erase_rows(space);
   });
 }
 
-bool Catalogue::is_held(SpaceId space_or_log) const {
+bool Catalog::is_held(SpaceId space_or_log) const {
   const std::lock_guard lock(held_mutex_);
   return std::ranges::any_of(held_, [&](const HeldHistory& history) {
     return history.space == space_or_log || history.log == space_or_log;
   });
 }
 
-uint64_t Catalogue::held_from(SpaceId log) const {
+uint64_t Catalog::held_from(SpaceId log) const {
   const std::lock_guard lock(held_mutex_);
   uint64_t from = UINT64_MAX;
   for (const HeldHistory& history : held_) {
@@ -60,12 +60,12 @@ uint64_t Catalogue::held_from(SpaceId log) const {
   return from;
 }
 
-Result<SpaceId> Catalogue::take_space(const std::string& record_key,
+Result<SpaceId> Catalog::take_space(const std::string& record_key,
                                       FunctionRef<Item(SpaceId)> record) {
   const std::lock_guard lock(changes_);
   return retry_conflicts([&]() -> Result<SpaceId> {
     STATOR_TRY(const auto transaction, store_.begin());
-    const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kNextSpace)};
+    const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kNextSpace)};
     STATOR_TRY(const auto rows, transaction->get_for_update(keys));
     Spaces spaces(rows[0]);
     const SpaceId space = spaces.take();
@@ -76,21 +76,21 @@ Result<SpaceId> Catalogue::take_space(const std::string& record_key,
   });
 }
 
-Result<void> Catalogue::release_space(const std::string& record_key, SpaceId space) {
+Result<void> Catalog::release_space(const std::string& record_key, SpaceId space) {
   STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
     STATOR_TRY(const auto transaction, store_.begin());
     transaction->erase(record_key);
-    transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+    transaction->put(catalog_row_key(CatalogRow::kDropped, space), "");
     return commit_or_fail(*transaction);
   }));
   erase_later(space);
   return {};
 }
 
-Result<TablePtr> Catalogue::begin_restore(TableDefinition definition, Item record) {
+Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record) {
   const std::lock_guard lock(changes_);
   const std::string name = definition.settings.table;
-  CatalogueSnapshot next = *snapshot();
+  CatalogSnapshot next = *snapshot();
   if (next.tables.contains(name)) {
     return fail(Code::kTableAlreadyExists, messages::table_exists(name));
   }
@@ -99,7 +99,7 @@ Result<TablePtr> Catalogue::begin_restore(TableDefinition definition, Item recor
   }
   const auto write = [&]() -> Result<TablePtr> {
     STATOR_TRY(const auto transaction, store_.begin());
-    const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kNextSpace)};
+    const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kNextSpace)};
     STATOR_TRY(const auto rows, transaction->get_for_update(keys));
     Spaces spaces(rows[0]);
     const CreateTableRequest& settings = definition.settings;
@@ -120,8 +120,8 @@ Result<TablePtr> Catalogue::begin_restore(TableDefinition definition, Item recor
   return table;
 }
 
-Result<void> Catalogue::load_record(std::string_view rest, std::string_view value,
-                                    CatalogueSnapshot& loaded) {
+Result<void> Catalog::load_record(std::string_view rest, std::string_view value,
+                                    CatalogSnapshot& loaded) {
   const auto is_of = [&](RecordKind kind) {
     return rest.starts_with(record_key(kind, {}).substr(kPartitionBytes));
   };
@@ -135,16 +135,16 @@ Result<void> Catalogue::load_record(std::string_view rest, std::string_view valu
   return {};
 }
 
-Result<void> Catalogue::finish_restore(const std::string& name) {
+Result<void> Catalog::finish_restore(const std::string& name) {
   const std::lock_guard lock(changes_);
-  CatalogueSnapshot next = *snapshot();
+  CatalogSnapshot next = *snapshot();
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
   const TablePtr table = found->second;
   STATOR_TRY(const Item record, Records(store_).get(record_key(RecordKind::kRestore, name)));
   STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
     STATOR_TRY(const auto transaction, store_.begin());
-    transaction->put(catalogue_row_key(CatalogueRow::kTable, name),
+    transaction->put(catalog_row_key(CatalogRow::kTable, name),
                      encode_table(table->definition()));
     transaction->erase(record_key(RecordKind::kRestore, name));
     return commit_or_fail(*transaction);
@@ -157,9 +157,9 @@ Result<void> Catalogue::finish_restore(const std::string& name) {
   return {};
 }
 
-Result<void> Catalogue::cancel_restore(const std::string& name) {
+Result<void> Catalog::cancel_restore(const std::string& name) {
   const std::lock_guard lock(changes_);
-  CatalogueSnapshot next = *snapshot();
+  CatalogSnapshot next = *snapshot();
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
   const std::vector<SpaceId> spaces = found->second->all_spaces();
@@ -168,7 +168,7 @@ Result<void> Catalogue::cancel_restore(const std::string& name) {
     STATOR_TRY(const auto transaction, store_.begin());
     transaction->erase(record_key(RecordKind::kRestore, name));
     for (const SpaceId space : spaces) {
-      transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+      transaction->put(catalog_row_key(CatalogRow::kDropped, space), "");
     }
     return commit_or_fail(*transaction);
   }));

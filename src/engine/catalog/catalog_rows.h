@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of the catalogue's rows. docs/formats/catalogue.md.
+// Keys of the catalog's rows. docs/formats/catalog.md.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace stator {
 
 // The format of all that the engine stores. Whatever is added or changed there gets a new one, so
 // that no version of Stator writes into a directory without knowing all of it.
-inline constexpr uint32_t kCatalogueFormat = 2;
+inline constexpr uint32_t kCatalogFormat = 2;
 inline constexpr uint32_t kOldestFormat = 1;  // that a start migrates
 
 // What follows the partition in a row's key.
-enum class CatalogueRow : char {
+enum class CatalogRow : char {
   kRecord = 'a',     // kind, name: a document that administrative operations keep, see records.h
   kHeader = 'h',     // format version, secret
   kNextSpace = 'n',  // the id that the next table or index gets
@@ -27,7 +27,7 @@ enum class CatalogueRow : char {
   kBackfill = 'b',   // space that is being filled: the row key of the last item seen
 };
 
-std::string catalogue_row_key(CatalogueRow row, std::string_view rest = {});
-std::string catalogue_row_key(CatalogueRow row, SpaceId space);
+std::string catalog_row_key(CatalogRow row, std::string_view rest = {});
+std::string catalog_row_key(CatalogRow row, SpaceId space);
 
 }  // namespace stator

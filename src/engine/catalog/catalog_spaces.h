@@ -30,7 +30,7 @@ class Spaces {
     if (next_ >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
     std::string row;
     append_big_endian(row, static_cast<uint32_t>(next_));
-    transaction.put(catalogue_row_key(CatalogueRow::kNextSpace), row);
+    transaction.put(catalog_row_key(CatalogRow::kNextSpace), row);
     return {};
   }
 

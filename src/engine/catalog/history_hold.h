@@ -8,16 +8,16 @@ namespace stator {
 
 class HistoryHold {
  public:
-  HistoryHold(Catalogue& catalogue, const HeldHistory& history)
-      : catalogue_(catalogue), history_(history) {
-    catalogue_.hold(history_);
+  HistoryHold(Catalog& catalog, const HeldHistory& history)
+      : catalog_(catalog), history_(history) {
+    catalog_.hold(history_);
   }
-  ~HistoryHold() { catalogue_.release(history_); }
+  ~HistoryHold() { catalog_.release(history_); }
   HistoryHold(const HistoryHold&) = delete;
   HistoryHold& operator=(const HistoryHold&) = delete;
 
  private:
-  Catalogue& catalogue_;
+  Catalog& catalog_;
   HeldHistory history_;
 };
 

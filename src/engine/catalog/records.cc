@@ -17,7 +17,7 @@ Result<Item> decode(std::string_view value) {
 }  // namespace
 
 std::string record_key(RecordKind kind, std::string_view name) {
-  return catalogue_row_key(CatalogueRow::kRecord,
+  return catalog_row_key(CatalogRow::kRecord,
                            std::string(1, static_cast<char>(kind)).append(name));
 }
 
@@ -80,7 +80,7 @@ Result<void> Records::change(const std::string& key, Change change) const {
 
 Result<void> Records::change_settings(const Table& table, Change change) const {
   return change_guarded(settings_key(table.definition().space),
-                        catalogue_row_key(CatalogueRow::kTable, table.name()), change);
+                        catalog_row_key(CatalogRow::kTable, table.name()), change);
 }
 
 Result<void> Records::change_guarded(const std::string& key, const std::string& guard,

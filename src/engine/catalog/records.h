@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records: what administrative operations keep, one document a row of the catalogue.
-// docs/formats/catalogue.md.
+// Records: what administrative operations keep, one document a row of the catalog.
+// docs/formats/catalog.md.
 //
 // Thread safety: as the store. Durability: a change has been committed when the call returns.
 // Errors: the store's; kCorruption for rows that hold no document.

@@ -56,7 +56,7 @@ class ResourcePolicies {
   Store& store_;
   std::atomic<bool> any_ = false;
   std::mutex changes_;
-  Published<Policies> policies_;
+  AtomicSnapshot<Policies> policies_;
 };
 
 }  // namespace stator

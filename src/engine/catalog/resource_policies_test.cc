@@ -82,7 +82,7 @@ TEST_F(ResourcePoliciesTest, OfStreamsAreTheirOwn) {
 TEST_F(ResourcePoliciesTest, ThatCannotBeReadDenyAllButTheirReplacement) {
   ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
   Engine::Impl& impl = engine_->impl();
-  const TablePtr table = *impl.catalogue->snapshot()->find("Things");
+  const TablePtr table = *impl.catalog->snapshot()->find("Things");
   ASSERT_THAT(Records(*impl.store)
                   .change_settings(*table,
                                    [](Item& settings) -> Result<void> {

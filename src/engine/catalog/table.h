@@ -28,7 +28,7 @@ namespace stator {
 
 class CollectionSizes;
 
-// What the catalogue keeps of a table. Spaces are in the order of the index definitions.
+// What the catalog keeps of a table. Spaces are in the order of the index definitions.
 struct TableDefinition {
   CreateTableRequest settings;
   std::string id;  // a UUID
@@ -50,7 +50,7 @@ struct TableDefinition {
   // How long changes are kept for point-in-time recovery; 0: not at all.
   int64_t recovery_ms = 0;
   int64_t recovery_since_ms = 0;  // the earliest time that changes are kept from, where they are
-  // Set by the catalogue, from settings.stream and recovery_ms.
+  // Set by the catalog, from settings.stream and recovery_ms.
   SpaceId log_space = 0;                         // where changes are recorded, or 0
   std::optional<int64_t> latest_stream_ms = {};  // LoggedStream::created_ms, enabled or not
 };

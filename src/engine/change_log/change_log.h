@@ -29,7 +29,7 @@ inline constexpr unsigned kLogBuckets = 4;
 inline constexpr int64_t kGenerationMs = 4LL * 60 * 60 * 1000;
 inline constexpr int64_t kStreamRetentionMs = 24LL * 60 * 60 * 1000;
 
-// ---- What the catalogue keeps of a log
+// ---- What the catalog keeps of a log
 
 struct LoggedStream {
   int64_t created_ms = 0;  // tells the streams of all tables of one name apart

@@ -40,7 +40,7 @@ class Seen {
   std::set<std::pair<std::string, EncodedItem>> keys_;
 };
 
-Result<std::vector<TableReads>> prepare_reads(const CatalogueSnapshot& snapshot,
+Result<std::vector<TableReads>> prepare_reads(const CatalogSnapshot& snapshot,
                                               const BatchGetItemRequest& request) {
   std::vector<TableReads> reads;
   Seen seen;
@@ -164,7 +164,7 @@ Item identity_of(const WriteAction& action, const WriteRequest& request) {
 }
 
 // Sizes, duplicates, absent tables, keys: in this order, each of the whole batch.
-Result<std::vector<NamedAction>> prepare_writes(const CatalogueSnapshot& snapshot,
+Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
                                                 const BatchWriteItemRequest& request) {
   std::vector<NamedAction> actions;
   std::vector<const WriteRequest*> requests;
@@ -198,7 +198,7 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogueSnapshot& snapsho
 
 Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  STATOR_TRY(const auto reads, prepare_reads(*impl_->catalogue->snapshot(), request));
+  STATOR_TRY(const auto reads, prepare_reads(*impl_->catalog->snapshot(), request));
 
   BatchGetItemResponse response;
   CapacityMeter meter(request.return_capacity);
@@ -231,7 +231,7 @@ void Engine::batch_write_item(const BatchWriteItemRequest& request,
     done(failure_of(std::move(valid)));
     return;
   }
-  auto actions = prepare_writes(*impl_->catalogue->snapshot(), request);
+  auto actions = prepare_writes(*impl_->catalog->snapshot(), request);
   if (!actions) {
     done(failure_of(std::move(actions)));
     return;

@@ -153,7 +153,7 @@ TEST_F(Outcomes, ABatchNamesWhatWasThrottledUnlessNothingWasWritten) {
 }
 
 TEST_F(Outcomes, ACountIsExactAndKeptThoughWritesAreAcknowledgedLate) {
-  const std::string counters = catalogue_row_key(CatalogueRow::kCounters);
+  const std::string counters = catalog_row_key(CatalogRow::kCounters);
   const auto item_count = [&] {
     return engine_->describe_table({.table = "Things"})->table.item_count;
   };

@@ -16,7 +16,7 @@ namespace stator {
 
 Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   STATOR_TRY(const auto projection,
              parse_projection(table == nullptr ? nullptr : table->get(), request.projection,
@@ -38,7 +38,7 @@ Result<TransactGetItemsResponse> Engine::transact_get_items(
     const TransactGetItemsRequest& request) {
   STATOR_CHECK_OK(validate(request));
   std::vector<std::optional<ProjectionExpression>> projections;
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   std::vector<const Table*> tables;
   std::vector<CancellationReason> reasons;
   std::set<std::string> keys;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Idempotency tokens of TransactWriteItems, kept for 10 minutes. docs/formats/catalogue.md.
+// Idempotency tokens of TransactWriteItems, kept for 10 minutes. docs/formats/catalog.md.
 //
 // A token's row commits with its transaction. A second row, ordered by time, lets a sweep find and
 // erase what has expired.

@@ -18,7 +18,7 @@ namespace {
 
 struct TransactWrite {
   Engine::Impl& engine;
-  Gate::Pass pass;
+  InFlightOperations::Pass pass;
   std::vector<WriteAction> actions;
   std::optional<std::string> token_key;  // the row's
   Hash128 fingerprint = {};
@@ -32,7 +32,7 @@ using Rows = std::vector<std::optional<std::string>>;
 
 Result<std::vector<WriteAction>> prepare(const Engine::Impl& engine,
                                          const TransactWriteItemsRequest& request) {
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   std::vector<WriteAction> actions;
   std::optional<Error> missing;
   for (const TransactWriteItem& item : request.items) {
@@ -242,14 +242,14 @@ void transact_write(Engine::Impl& engine, std::vector<WriteAction> actions,
                     const TransactWriteOptions& options, Done<TransactWriteItemsResult> done) {
   auto write =
       std::make_unique<TransactWrite>(TransactWrite{.engine = engine,
-                                                    .pass = Gate::Pass(engine.writes),
+                                                    .pass = InFlightOperations::Pass(engine.writes),
                                                     .actions = std::move(actions),
                                                     .token_key = {},
                                                     .fingerprint = options.fingerprint,
                                                     .return_capacity = options.return_capacity,
                                                     .return_metrics = options.return_metrics,
                                                     .done = std::move(done)});
-  if (options.token) write->token_key = token_row_key(engine.catalogue->secret(), *options.token);
+  if (options.token) write->token_key = token_row_key(engine.catalog->secret(), *options.token);
   run(std::move(write));
 }
 
@@ -268,7 +268,7 @@ void Engine::transact_write_items(const TransactWriteItemsRequest& request,
                                .fingerprint = {},
                                .return_capacity = request.return_capacity,
                                .return_metrics = request.return_metrics};
-  if (options.token) options.fingerprint = request_fingerprint(impl_->catalogue->secret(), request);
+  if (options.token) options.fingerprint = request_fingerprint(impl_->catalog->secret(), request);
   transact_write(*impl_, std::move(*actions), options, std::move(done));
 }
 

@@ -192,7 +192,7 @@ TEST_F(Transactions, ExpiredTokensAreSweptAndRenewedOnesAreNot) {
   for (int i = 0; i < 10; ++i) {
     ASSERT_THAT(transact(increment_with_token(i == 0 ? "3" : "new" + std::to_string(i))), IsOk());
   }
-  engine_->tend();
+  engine_->run_maintenance();
   EXPECT_TRUE(comes_true([&] { return rows_in(kTokenExpirySpace) == 10; }));
   EXPECT_EQ(rows_in(kTokenSpace), 10U);
   EXPECT_THAT(transact(increment_with_token("3", 5)),
@@ -204,7 +204,7 @@ TEST_F(Transactions, ASweepOfTokensBeginsWhereTheLastOneEnded) {
   create(hash_table());
   const auto sweep = [&] {
     faults_.take_scans({});
-    engine_->tend();
+    engine_->run_maintenance();
     EXPECT_TRUE(comes_true([&] { return !engine_->impl().token_sweep.is_running; }));
     EXPECT_EQ(rows_in(kTokenSpace), 0U);
     return faults_.take_scans(space_range(kTokenExpirySpace));

@@ -37,7 +37,7 @@ bool has_expired(const WriteAction& action, ItemView item) {
 // A write under way; moves from commit to retry and ends when it is answered.
 struct SingleWrite {
   Engine::Impl& engine;
-  Gate::Pass pass;
+  InFlightOperations::Pass pass;
   WriteAction action;
   WriteDone done;
 
@@ -248,7 +248,7 @@ void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& e
 
 void write_one(Engine::Impl& engine, WriteAction action, WriteDone done) {
   run(std::make_unique<SingleWrite>(SingleWrite{.engine = engine,
-                                                .pass = Gate::Pass(engine.writes),
+                                                .pass = InFlightOperations::Pass(engine.writes),
                                                 .action = std::move(action),
                                                 .done = std::move(done)}));
 }

@@ -55,7 +55,7 @@ WriteResponse make_response(const Wanted& wanted, const WriteAction& action, Wri
 
 Result<WriteAction> prepare(const Engine::Impl& engine, const std::string& table_name,
                             const WriteParameters& parameters) {
-  auto table = find_table(*engine.catalogue->snapshot(), table_name);
+  auto table = find_table(*engine.catalog->snapshot(), table_name);
   STATOR_TRY(WriteAction action, parse_write(table ? std::move(*table) : nullptr, parameters));
   if (!table) return failure_of(std::move(table));
   STATOR_CHECK_OK(check_write(action, parameters.item));

@@ -47,7 +47,7 @@ class BackupJob final : public Job {
 
   Result<void> abandon(const Error&) override {
     copy_.reset();
-    return engine_.catalogue->release_space(key_, to_);
+    return engine_.catalog->release_space(key_, to_);
   }
 
  private:
@@ -81,7 +81,7 @@ class BackupJob final : public Job {
 TablePtr backed_up_table(const Engine::Impl& engine, const Item& record) {
   const auto definition = table_in(record);
   if (!definition) return nullptr;
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(definition->settings.table);
   if (table == nullptr || (*table)->definition().id != definition->id) return nullptr;
   return *table;
@@ -117,10 +117,10 @@ Result<void> resume_copies(Engine::Impl& engine) {
     }
     engine.jobs.add("deletion of backup " + id,
                     [&engine, key = record_key(RecordKind::kBackup, id), space] {
-                      return engine.catalogue->release_space(key, space);
+                      return engine.catalog->release_space(key, space);
                     });
   }
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   for (const auto& [name, table] : snapshot->restoring) {
     start_restore(engine, name);
   }
@@ -151,7 +151,7 @@ void erase_expired_backups(Engine::Impl& engine) {
     if (integer_of(record, "ExpiresMs", INT64_MAX) > engine.now_ms()) continue;
     const auto in_use = is_being_restored(engine, backup_arn(engine, record, id));
     if (!in_use || *in_use) continue;
-    static_cast<void>(engine.catalogue->release_space(
+    static_cast<void>(engine.catalog->release_space(
         record_key(RecordKind::kBackup, id), static_cast<SpaceId>(integer_of(record, "Space"))));
   }
 }

@@ -118,7 +118,7 @@ class Export final : public Job {
       admin::end_job(record, engine_.now_ms(), failure);
       return {};
     }));
-    if (history) engine_.catalogue->release(*history);
+    if (history) engine_.catalog->release(*history);
     return {};
   }
 
@@ -138,13 +138,13 @@ class Export final : public Job {
     }
     STATOR_CHECK_OK(bucket.write(transfer::export_directory(summary_) + "/_started", ""));
     STATOR_TRY(TableDefinition decoded, table_in(record_));
-    STATOR_TRY(const TablePtr table, Table::make(std::move(decoded), engine_.catalogue->secret()));
+    STATOR_TRY(const TablePtr table, Table::make(std::move(decoded), engine_.catalog->secret()));
     if (request.contains("FilterSpecification")) {
       STATOR_TRY(filter_, ExportFilter::make(*table, map_of(request, "FilterSpecification")));
     }
     history_ = {.key = table->key(),
                 .log = static_cast<SpaceId>(integer_of(record_, "Log")),
-                .secret = engine_.catalogue->secret()};
+                .secret = engine_.catalog->secret()};
     bucket_.emplace(std::move(bucket));
     return {};
   }
@@ -176,9 +176,9 @@ class Export final : public Job {
     record.erase("StampLimit");
     const auto all = history_of(record_);
     const auto history = history_of(record);
-    engine_.catalogue->hold(*history);
+    engine_.catalog->hold(*history);
     const auto kept = Records(*engine_.store).put(key_, record);
-    engine_.catalogue->release(kept ? *all : *history);
+    engine_.catalog->release(kept ? *all : *history);
     STATOR_CHECK_OK(kept);
     record_ = std::move(record);
     return {};

@@ -68,7 +68,7 @@ class Import final : public Job {
   Result<void> begin() {
     STATOR_TRY(record_, Records(*engine_.store).get(key_));
     const std::string name = text_of(record_, "Table");
-    const auto snapshot = engine_.catalogue->snapshot();
+    const auto snapshot = engine_.catalog->snapshot();
     const auto found = snapshot->restoring.find(name);
     if (found != snapshot->restoring.end() &&
         found->second->definition().id == text_of(record_, "TableId")) {
@@ -82,7 +82,7 @@ class Import final : public Job {
   }
 
   Result<void> finish() {
-    if (table_) STATOR_CHECK_OK(engine_.catalogue->finish_restore(table_->name()));
+    if (table_) STATOR_CHECK_OK(engine_.catalog->finish_restore(table_->name()));
     if (!failure_ && integer_of(record_, "Errors") > 0) {
       failure_ = {"ItemValidationError", messages::kItemsNotImported};
     }
@@ -92,7 +92,7 @@ class Import final : public Job {
     });
   }
 
-  bool has_table(const CatalogueSnapshot& snapshot, const std::string& name) const {
+  bool has_table(const CatalogSnapshot& snapshot, const std::string& name) const {
     const TablePtr* table = snapshot.find(name);
     return table != nullptr && (*table)->definition().id == text_of(record_, "TableId");
   }

@@ -37,7 +37,7 @@ class JobFaults : public EngineTest {
                                 .buckets = buckets_,
                                 .sweep_interval = {},
                                 .retry_delay = [this](int) { return pause_.load(); },
-                                .tend_interval = {}});
+                                .maintenance_interval = {}});
     ASSERT_THAT(opened, IsOk());
     engine_ = std::move(*opened);
     CreateTableRequest songs = hash_table("Songs");
@@ -236,7 +236,7 @@ TEST_F(JobFaults, TheRowsOfADroppedTableAreErasedDespiteARefusalOfAnyOperation) 
          {{"TableName", "Songs"},
           {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", false}}}});
     ASSERT_THAT(engine_->delete_table({.table = "Songs"}), IsOk());
-    const std::string dropped = catalogue_row_key(CatalogueRow::kDropped);
+    const std::string dropped = catalog_row_key(CatalogRow::kDropped);
     EXPECT_TRUE(comes_true([&] {
       bool any = false;
       const auto view = engine_->store().read_view();
@@ -266,7 +266,7 @@ TEST_F(JobFaults, AJobSaysWhyItWaitsAndResumesWithoutARestart) {
   EXPECT_EQ(backup_status(backup), "CREATING");
   faults_.mend();
   ASSERT_TRUE(comes_true([&] {
-    engine_->tend();
+    engine_->run_maintenance();
     return text_of(described_import(import_arn), "ImportStatus") == "COMPLETED" &&
            text_of(described_export(export_arn), "ExportStatus") == "COMPLETED" &&
            backup_status(backup) == "AVAILABLE";
@@ -278,7 +278,7 @@ TEST_F(JobFaults, AJobSaysWhyItWaitsAndResumesWithoutARestart) {
 TEST_F(JobFaults, ARequestForAPointInTimeDoesNotReadTheChangesSince) {
   clock_.advance(1h);
   for (int i = 0; i < 200; ++i) put_song(i);
-  const TablePtr songs = *engine_->impl().catalogue->snapshot()->find("Songs");
+  const TablePtr songs = *engine_->impl().catalog->snapshot()->find("Songs");
   constexpr std::size_t kEnds = 2 * kLogBuckets;  // the last change of each bucket, a few marks
   faults_.watch(space_range(songs->log_space()));
   call(

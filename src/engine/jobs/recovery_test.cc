@@ -98,7 +98,7 @@ class Recovery : public EngineTest {
     return verify(engine_->store(), [](std::string_view, uint64_t, uint64_t) {}).findings;
   }
   TablePtr table(const std::string& name = "Things") {
-    return *engine_->impl().catalogue->snapshot()->find(name);
+    return *engine_->impl().catalog->snapshot()->find(name);
   }
   std::size_t rows_of(SpaceId space) {
     std::size_t rows = 0;
@@ -131,7 +131,7 @@ TEST_F(Recovery, RestoresATableAsItWasAtEachMomentOfARandomHistory) {
     clock_.advance(std::chrono::milliseconds(1 + random() % 10'000));
     if (random() % 4 == 0) clock_.advance(std::chrono::hours(5));
     if (random() % 4 == 0) open_directory();
-    engine_->tend();
+    engine_->run_maintenance();
   }
   for (const auto& [time_ms, expected] : moments) {
     ASSERT_EQ(restored_to(time_ms), expected) << time_ms;
@@ -215,11 +215,11 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   definition.log_space = 0;
   definition.recovery_ms = 0;
   const std::string key = record_key(RecordKind::kRestore, "Again");
-  const SpaceId space = must(engine_->impl().catalogue->take_space(key, [&](SpaceId taken) {
+  const SpaceId space = must(engine_->impl().catalog->take_space(key, [&](SpaceId taken) {
     definition.space = taken;
     return Item{{"Definition", Binary{encode_table(definition)}}};
   }));
-  must(engine_->impl().catalogue->take_space(key, [&](SpaceId taken) {
+  must(engine_->impl().catalog->take_space(key, [&](SpaceId taken) {
     definition.space = space;
     definition.global_spaces = {taken};
     return Item{{"Definition", Binary{encode_table(definition)}},
@@ -227,17 +227,17 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
                 {"Log", history.log},
                 {"Stamp", static_cast<int64_t>(history.stamp)}};
   }));
-  engine_->impl().catalogue->hold(history);
+  engine_->impl().catalog->hold(history);
   ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
   clock_.advance(kDay * 36);
-  engine_->tend();
+  engine_->run_maintenance();
   EXPECT_TRUE(findings().empty());
   open_directory();
   wait_for_table("Again");
   EXPECT_EQ(contents("Again"), expected);
   EXPECT_TRUE(comes_true([&] { return rows_of(history.space) == 0; }));
   EXPECT_TRUE(comes_true([&] {
-    engine_->tend();
+    engine_->run_maintenance();
     return rows_of(history.log) == 0;
   }));
   EXPECT_TRUE(findings().empty());
@@ -268,10 +268,10 @@ TEST_F(Recovery, ADroppedTableLeavesABackupOfItsLastMoment) {
   EXPECT_EQ(contents("Things", "byN"), expected);
 
   clock_.advance(kDay * 35 - std::chrono::seconds(1));
-  engine_->tend();
+  engine_->run_maintenance();
   EXPECT_EQ(backups("SYSTEM").size(), 1U);
   clock_.advance(std::chrono::seconds(1));
-  engine_->tend();
+  engine_->run_maintenance();
   EXPECT_TRUE(backups("SYSTEM").empty());
   EXPECT_TRUE(comes_true([&] { return rows_of(space) == 0; }));
   EXPECT_EQ(contents("Things"), expected);
@@ -289,17 +289,17 @@ TEST_F(Recovery, ADroppedTableWithoutItLeavesNothing) {
 TEST_F(Recovery, GoesOnRecordingForWhoHoldsTheLog) {
   ASSERT_THAT(set_recovery(true), IsOk());
   const HeldHistory history{.space = table()->definition().space, .log = table()->log_space()};
-  engine_->impl().catalogue->hold(history);
+  engine_->impl().catalog->hold(history);
   ASSERT_THAT(set_recovery(false), IsOk());
   EXPECT_EQ(text_of(recovery(), "PointInTimeRecoveryStatus"), "DISABLED");
-  engine_->tend();
+  engine_->run_maintenance();
   EXPECT_EQ(table()->log_space(), history.log);
   EXPECT_TRUE(findings().empty());
-  engine_->impl().catalogue->release(history);
-  engine_->tend();
+  engine_->impl().catalog->release(history);
+  engine_->run_maintenance();
   EXPECT_EQ(table()->log_space(), 0U);
   EXPECT_TRUE(comes_true([&] {
-    engine_->tend();
+    engine_->run_maintenance();
     return rows_of(history.log) == 0;
   }));
 }
@@ -311,7 +311,7 @@ TEST_F(Recovery, KeepsChangesForThePeriodAndNoLonger) {
     ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", hour % 3}, {"n", hour}}), IsOk());
     moments[clock_.unix_ms()] = contents("Things");
     clock_.advance(std::chrono::hours(1));
-    engine_->tend();
+    engine_->run_maintenance();
   }
   EXPECT_LE(rows_of(table()->log_space()), 2U * 24 + 4 + 16);
   const int64_t earliest_ms = clock_.unix_ms() - 2 * kDay / std::chrono::milliseconds(1);

@@ -133,18 +133,18 @@ class Restore final : public Job {
 
   Result<void> abandon(const Error&) override {
     copy_.reset();
-    return engine_.catalogue->cancel_restore(name_);
+    return engine_.catalog->cancel_restore(name_);
   }
 
  private:
   Result<JobState> finish() {
-    STATOR_CHECK_OK(engine_.catalogue->finish_restore(name_));
+    STATOR_CHECK_OK(engine_.catalog->finish_restore(name_));
     return JobState::kDone;
   }
 
   // Sets copy_ once the source is known; kDone if there is nothing to copy.
   Result<JobState> begin() {
-    const auto snapshot = engine_.catalogue->snapshot();
+    const auto snapshot = engine_.catalog->snapshot();
     const auto found = snapshot->restoring.find(name_);
     if (found == snapshot->restoring.end()) return JobState::kDone;
     table_ = found->second;
@@ -184,12 +184,12 @@ class Restore final : public Job {
     if (!stamp) return false;
     HeldHistory history = all;
     history.stamp = *stamp;
-    engine_.catalogue->hold(history);
+    engine_.catalog->hold(history);
     record_["Stamp"] = static_cast<int64_t>(*stamp);
     record_.erase("StampLimit");
     record_.erase("TimeMs");
     const auto kept = Records(*engine_.store).put(key_, record_);
-    engine_.catalogue->release(kept ? all : history);
+    engine_.catalog->release(kept ? all : history);
     STATOR_CHECK_OK(kept);
     return true;
   }
@@ -232,7 +232,7 @@ Result<TableDefinition> restored_definition(const Engine::Impl& engine,
 Result<Item> begin_restore(Engine::Impl& engine, TableDefinition target, Item record) {
   const std::string name = target.settings.table;
   STATOR_TRY(const TablePtr table,
-             engine.catalogue->begin_restore(std::move(target), std::move(record)));
+             engine.catalog->begin_restore(std::move(target), std::move(record)));
   start_restore(engine, name);
   STATOR_TRY(Item described, description_of(engine, *table, TableStatus::kCreating));
   return Item{{"TableDescription", std::move(described)}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables that are being restored. The record holds the definition, where the items come from and
-// how far the copy has come; the table is in the catalogue's `restoring` until it is whole. A table
+// how far the copy has come; the table is in the catalog's `restoring` until it is whole. A table
 // that cannot be finished is dropped.
 #pragma once
 

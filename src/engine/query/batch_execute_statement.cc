@@ -73,7 +73,7 @@ Result<Prepared> prepare(const Engine::Impl& engine, const BatchStatement& state
     return fail(Code::kValidation, messages::kExistsPlace);
   }
   Prepared prepared;
-  STATOR_TRY(prepared.table, find_statement_table(*engine.catalogue->snapshot(), plan.table));
+  STATOR_TRY(prepared.table, find_statement_table(*engine.catalog->snapshot(), plan.table));
   if (plan.reads()) return prepare_select(std::move(prepared), plan);
   prepared.returning = plan.returning.value_or(ReturnValues::kNone);
   STATOR_TRY(prepared.action,

@@ -54,8 +54,8 @@ Result<Item> read_token(const Hash128& secret, const ExecuteStatementRequest& re
 
 Result<StatementResponse> select(Engine::Impl& engine, const ExecuteStatementRequest& request,
                                  partiql::Plan plan) {
-  STATOR_TRY(const TablePtr table, find_statement_table(*engine.catalogue->snapshot(), plan.table));
-  const Hash128& secret = engine.catalogue->secret();
+  STATOR_TRY(const TablePtr table, find_statement_table(*engine.catalog->snapshot(), plan.table));
+  const Hash128& secret = engine.catalog->secret();
   SelectOptions options{.limit = request.limit, .consistent_read = request.consistent_read};
   if (request.next_token) {
     STATOR_TRY(options.start_key, read_token(secret, request));
@@ -75,7 +75,7 @@ Result<StatementResponse> select(Engine::Impl& engine, const ExecuteStatementReq
 
 Result<WriteAction> prepare(const Engine::Impl& engine, const ExecuteStatementRequest& request,
                             partiql::Plan plan) {
-  STATOR_TRY(TablePtr table, find_statement_table(*engine.catalogue->snapshot(), plan.table));
+  STATOR_TRY(TablePtr table, find_statement_table(*engine.catalog->snapshot(), plan.table));
   return statement_action(std::move(table), std::move(plan), request.on_condition_failure);
 }
 

@@ -50,7 +50,7 @@ Result<std::vector<Plan>> plan_all(const ExecuteTransactionRequest& request) {
 
 Result<std::vector<TablePtr>> find_tables(const Engine::Impl& engine,
                                           const std::vector<Plan>& plans) {
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   std::vector<TablePtr> tables;
   for (const Plan& plan : plans) {
     STATOR_TRY(TablePtr table, find_statement_table(*snapshot, plan.table));
@@ -186,7 +186,7 @@ void Engine::execute_transaction(const ExecuteTransactionRequest& request,
   if (!actions) return fail_with(std::move(actions).error());
   TransactWriteOptions options{.token = request.client_request_token,
                                .return_capacity = request.return_capacity};
-  if (options.token) options.fingerprint = fingerprint_of(impl_->catalogue->secret(), request);
+  if (options.token) options.fingerprint = fingerprint_of(impl_->catalog->secret(), request);
   transact_write(
       *impl_, std::move(*actions), options,
       [done = std::move(done)](Result<TransactWriteItemsResult> result) mutable {

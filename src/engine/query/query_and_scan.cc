@@ -13,7 +13,7 @@ namespace {
 template <class Request, class Plan>
 Result<PageResponse> read_range(Engine::Impl& engine, const Request& request, Plan make_plan) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     STATOR_CHECK_OK(check_expressions(request));

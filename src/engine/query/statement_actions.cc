@@ -74,7 +74,7 @@ bool is_table_name(std::string_view name) {
 
 }  // namespace
 
-Result<TablePtr> find_statement_table(const CatalogueSnapshot& snapshot, std::string_view name) {
+Result<TablePtr> find_statement_table(const CatalogSnapshot& snapshot, std::string_view name) {
   constexpr std::string_view kTable = ":table/";
   if (name.starts_with("arn:")) {
     const std::size_t at = name.find(kTable);

@@ -15,7 +15,7 @@
 namespace stator {
 
 // The table of a statement; kResourceNotFound.
-Result<TablePtr> find_statement_table(const CatalogueSnapshot& snapshot, std::string_view name);
+Result<TablePtr> find_statement_table(const CatalogSnapshot& snapshot, std::string_view name);
 
 // The parts that all must hold.
 std::vector<const expression::ConditionNode*> conjuncts(const expression::ConditionNode& node);

@@ -22,7 +22,7 @@
 namespace stator {
 
 using SpaceId = uint32_t;
-inline constexpr SpaceId kCatalogueSpace = 0;
+inline constexpr SpaceId kCatalogSpace = 0;
 inline constexpr SpaceId kTokenSpace = 1;
 inline constexpr SpaceId kTokenExpirySpace = 2;
 inline constexpr SpaceId kFirstTableSpace = 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When items expire, and the rows by which the sweep finds them. docs/formats/catalogue.md.
+// When items expire, and the rows by which the sweep finds them. docs/formats/catalog.md.
 //
 // A table with TTL has a queue: a space with one row for each item whose attribute is a number of
 // seconds since 1970, ordered by it. A row says nothing but which item to look at; it is written

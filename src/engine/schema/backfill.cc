@@ -55,13 +55,13 @@ class Backfill final : public Job {
  private:
   // Null where the space is no longer to be filled.
   TablePtr current_table() const {
-    const auto snapshot = engine_.catalogue->snapshot();
+    const auto snapshot = engine_.catalog->snapshot();
     const TablePtr* table = snapshot->find(name_);
     if (table == nullptr || !(*table)->definition().is_unfinished(space_)) return nullptr;
     return *table;
   }
 
-  std::string position_key() const { return catalogue_row_key(CatalogueRow::kBackfill, space_); }
+  std::string position_key() const { return catalog_row_key(CatalogRow::kBackfill, space_); }
 
   Result<void> read_position() {
     STATOR_CHECK_OK(
@@ -120,7 +120,7 @@ class Backfill final : public Job {
 
   Result<void> write(const Table& table, const std::vector<std::string>& keys,
                      const std::string& last) const {
-    const Gate::Pass pass(engine_.writes);
+    const InFlightOperations::Pass pass(engine_.writes);
     STATOR_TRY(const auto transaction, engine_.store->begin());
     if (!keys.empty()) {
       STATOR_TRY(const auto items, transaction->get_for_update(keys));
@@ -149,7 +149,7 @@ class Backfill final : public Job {
   }
 
   Result<void> finish() const {
-    const auto finished = engine_.catalogue->update(
+    const auto finished = engine_.catalog->update(
         name_, engine_.now_ms(), [&](TableDefinition& definition) -> Result<void> {
           std::erase(definition.unfinished, space_);
           return {};
@@ -177,7 +177,7 @@ void start_backfill(Engine::Impl& engine, std::string table, SpaceId space) {
 }
 
 void resume_backfills(Engine::Impl& engine) {
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     for (const SpaceId space : table->definition().unfinished) {
       start_backfill(engine, name, space);

@@ -23,7 +23,7 @@ Result<CreateTableResult> Engine::create_table(const CreateTableRequest& request
     STATOR_CHECK_OK(admin::check_policy(*request.resource_policy));
     impl_->resource_policies.expect_policies();
   }
-  auto table = impl_->catalogue->create(request, impl_->now_ms());
+  auto table = impl_->catalog->create(request, impl_->now_ms());
   if (!table) return Failure(service_error(std::move(table).error()));
   if (request.resource_policy) STATOR_CHECK_OK(impl_->resource_policies.refresh(**table));
   return CreateTableResult{describe(*impl_, **table, TableStatus::kCreating)};
@@ -31,7 +31,7 @@ Result<CreateTableResult> Engine::create_table(const CreateTableRequest& request
 
 Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     const auto restoring = snapshot->restoring.find(request.table);
@@ -46,7 +46,7 @@ Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& r
 
 Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   auto restoring = snapshot->restoring;
   if (!restoring.empty()) restoring.insert(snapshot->tables.begin(), snapshot->tables.end());
   const auto& tables = restoring.empty() ? snapshot->tables : restoring;
@@ -66,7 +66,7 @@ Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
 Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
   const int64_t now_ms = impl_->now_ms();
-  auto table = impl_->catalogue->drop(request.table, now_ms, [&](const Table& dropped) {
+  auto table = impl_->catalog->drop(request.table, now_ms, [&](const Table& dropped) {
     return last_backup(*impl_, dropped, now_ms);
   });
   if (!table) return Failure(service_error(std::move(table).error()));

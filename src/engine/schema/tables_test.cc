@@ -37,7 +37,7 @@ CreateTableRequest table_with_everything() {
   return request;
 }
 
-TEST(CatalogueCodec, ReadsBackWhatItWrote) {
+TEST(CatalogCodec, ReadsBackWhatItWrote) {
   const TableDefinition definition{.settings = table_with_everything(),
                                    .id = "an-id",
                                    .created_ms = 123,
@@ -54,7 +54,7 @@ TEST(CatalogueCodec, ReadsBackWhatItWrote) {
   EXPECT_EQ(decoded->global_spaces, definition.global_spaces);
 }
 
-TEST(CatalogueCodec, RefusesDamagedBytes) {
+TEST(CatalogCodec, RefusesDamagedBytes) {
   const TableDefinition definition{.settings = table_with_everything(),
                                    .id = "an-id",
                                    .created_ms = 123,
@@ -93,8 +93,8 @@ TEST_F(Tables, AreCreatingInTheAnswerThenActiveAndDescribedAsTheyWereGiven) {
   EXPECT_TRUE(table.deletion_protection);
 }
 
-TEST(CatalogueSnapshot, FindsTablesByNameAndByArn) {
-  CatalogueSnapshot snapshot;
+TEST(CatalogSnapshot, FindsTablesByNameAndByArn) {
+  CatalogSnapshot snapshot;
   const TablePtr* table = &snapshot.tables.emplace("Things", nullptr).first->second;
   EXPECT_EQ(snapshot.find("Things"), table);
   EXPECT_EQ(snapshot.find("arn:aws:dynamodb:us-east-1:000000782867:table/Things"), table);
@@ -262,7 +262,7 @@ TEST_F(Tables, DroppedUnderWritersTakeNothingOverIntoTheirSuccessor) {
   }
 }
 
-TEST_F(Tables, AStoreWithoutACatalogueIsRefused) {
+TEST_F(Tables, AStoreWithoutACatalogIsRefused) {
   auto store = make_memory_store();
   auto transaction = store->begin();
   ASSERT_THAT(transaction, IsOk());

@@ -155,7 +155,7 @@ Result<void> change(const TimeToLiveSpecification& wanted, TableDefinition& defi
 
 std::size_t sweep_expired(Engine::Impl& engine) {
   std::size_t deleted = 0;
-  const auto snapshot = engine.catalogue->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     if (table->expiry() != nullptr) deleted += TableSweep(engine, table).run();
   }
@@ -172,7 +172,7 @@ std::size_t Engine::sweep_expired() {
 
 Result<UpdateTimeToLiveResult> Engine::update_time_to_live(const UpdateTimeToLiveRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  auto versions = impl_->catalogue->update(
+  auto versions = impl_->catalog->update(
       request.table, impl_->now_ms(),
       [&](TableDefinition& definition) { return change(request.specification, definition); },
       [&engine = *impl_](const std::string& table, SpaceId space) {
@@ -186,7 +186,7 @@ Result<UpdateTimeToLiveResult> Engine::update_time_to_live(const UpdateTimeToLiv
 Result<DescribeTimeToLiveResult> Engine::describe_time_to_live(
     const DescribeTimeToLiveRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     return fail(Code::kResourceNotFound, messages::table_not_found(request.table));

@@ -93,7 +93,7 @@ void note_changes(const CreateTableRequest& after, int64_t now_ms, TableDefiniti
   definition.index_throughput_changes = std::move(by_index);
 }
 
-// Its log is the catalogue's work.
+// Its log is the catalog's work.
 Result<void> change_stream(const UpdateTableRequest& request, CreateTableRequest& settings) {
   if (!request.stream) return {};
   const bool is_enabled = settings.stream && settings.stream->enabled;
@@ -154,7 +154,7 @@ TableDescription describe_begun(const Engine::Impl& engine, const TableVersions&
 Result<TableVersions> change_table(Engine::Impl& engine, const UpdateTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
   STATOR_CHECK_OK(check_replicas(engine, request.replica_regions));
-  auto versions = engine.catalogue->update(
+  auto versions = engine.catalog->update(
       request.table, engine.now_ms(),
       [&](TableDefinition& definition) { return change(request, engine.now_ms(), definition); },
       [&engine](const std::string& table, SpaceId space) { start_backfill(engine, table, space); });

@@ -28,8 +28,8 @@ CreateTableRequest provisioned_table() {
 
 // Uses the tables as they are now for as long as it lives: no backfill begins meanwhile.
 struct HeldVersion {
-  explicit HeldVersion(Engine& engine) : snapshot(engine.impl().catalogue->snapshot()) {}
-  std::shared_ptr<const CatalogueSnapshot> snapshot;
+  explicit HeldVersion(Engine& engine) : snapshot(engine.impl().catalog->snapshot()) {}
+  std::shared_ptr<const CatalogSnapshot> snapshot;
 };
 
 class TableChanges : public EngineTest {

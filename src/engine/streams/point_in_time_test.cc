@@ -25,7 +25,7 @@ class PointInTime : public EngineTest {
   }
 
   TableHistory history() {
-    const auto snapshot = engine_->impl().catalogue->snapshot();
+    const auto snapshot = engine_->impl().catalog->snapshot();
     const Table& table = **snapshot->find("Things");
     return {.key = table.key(), .log = table.log_space(), .secret = table.secret()};
   }
@@ -112,7 +112,7 @@ TEST_F(PointInTime, ARandomHistoryIsSeenAsItWasAtEachOfItsMoments) {
     }
     if (random() % 300 == 0) {
       clock_.advance(std::chrono::hours(5));
-      engine_->tend();
+      engine_->run_maintenance();
     }
   }
   for (const std::size_t bytes_max : {std::size_t{300}, std::size_t{4000}, std::size_t{1} << 20}) {

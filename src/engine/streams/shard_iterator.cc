@@ -47,8 +47,8 @@ Hash128 seal(const Hash128& secret, std::string_view stream_arn, std::string_vie
 
 }  // namespace
 
-Hash128 stream_secret(const Hash128& catalogue_secret) {
-  return hash128(catalogue_secret, "streams");
+Hash128 stream_secret(const Hash128& catalog_secret) {
+  return hash128(catalog_secret, "streams");
 }
 
 std::string shard_iterator_text(const Hash128& secret, std::string_view stream_arn,

@@ -2,7 +2,7 @@
 // Shard iterators, shard ids, sequence numbers and event ids as text.
 //
 // An iterator is "<stream ARN>|1|<base64>": what it holds, and a keyed hash of all of it, so that
-// one that was not made here is recognised. It needs no state: any process that has the catalogue's
+// one that was not made here is recognised. It needs no state: any process that has the catalog's
 // secret can read it.
 #pragma once
 
@@ -25,8 +25,8 @@ struct ShardIterator {
   bool operator==(const ShardIterator&) const = default;
 };
 
-// The key of what is below, from the catalogue's secret.
-Hash128 stream_secret(const Hash128& catalogue_secret);
+// The key of what is below, from the catalog's secret.
+Hash128 stream_secret(const Hash128& catalog_secret);
 
 std::string shard_iterator_text(const Hash128& secret, std::string_view stream_arn,
                                 const ShardIterator& iterator);

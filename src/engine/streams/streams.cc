@@ -42,7 +42,7 @@ Failure stream_not_found(std::string_view arn) {
   return fail(Code::kResourceNotFound, messages::stream_not_found(arn));
 }
 
-Result<FoundStream> find_stream(const Engine::Impl& engine, const CatalogueSnapshot& snapshot,
+Result<FoundStream> find_stream(const Engine::Impl& engine, const CatalogSnapshot& snapshot,
                                 std::string_view arn) {
   for (const auto& [space, log] : snapshot.logs) {
     for (const LoggedStream& stream : log->streams) {
@@ -150,7 +150,7 @@ Result<GetRecordsResponse> read_records(const Engine::Impl& engine, const FoundS
                                         ShardIterator iterator, std::string_view arn,
                                         int64_t limit) {
   const int64_t now_ms = engine.now_ms();
-  const Hash128 secret = stream_secret(engine.catalogue->secret());
+  const Hash128 secret = stream_secret(engine.catalog->secret());
   STATOR_TRY(const auto view, engine.store->read_view());
   STATOR_TRY(const auto marks, read_marks(*view, iterator.log, iterator.begin, 2));
   std::optional<LogMark> end;
@@ -219,7 +219,7 @@ std::string stream_arn(const Engine::Impl& engine, std::string_view table, int64
 Result<ListStreamsResult> Engine::list_streams(const ListStreamsRequest& request) {
   STATOR_CHECK_OK(validate(request));
   const int64_t now_ms = impl_->now_ms();
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   std::vector<StreamSummary> streams;
   for (const auto& [space, log] : snapshot->logs) {
     if (request.table && log->table != *request.table) continue;
@@ -245,14 +245,14 @@ Result<ListStreamsResult> Engine::list_streams(const ListStreamsRequest& request
 
 Result<DescribeStreamResult> Engine::describe_stream(const DescribeStreamRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   STATOR_TRY(const FoundStream found, find_stream(*impl_, *snapshot, request.stream));
   auto view = answer(impl_->store->read_view());
   if (!view) return failure_of(std::move(view));
   auto generations = answer(generations_of(**view, found, impl_->now_ms()));
   if (!generations) return failure_of(std::move(generations));
 
-  const Hash128 secret = stream_secret(impl_->catalogue->secret());
+  const Hash128 secret = stream_secret(impl_->catalog->secret());
   std::vector<Shard> shards;
   for (const Generation& generation : *generations) {
     for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
@@ -283,7 +283,7 @@ Result<DescribeStreamResult> Engine::describe_stream(const DescribeStreamRequest
 Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIteratorRequest& request) {
   STATOR_CHECK_OK(validate(request));
   const int64_t now_ms = impl_->now_ms();
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   STATOR_TRY(const FoundStream found, find_stream(*impl_, *snapshot, request.stream));
   const SpaceId log = found.log->space;
   auto view = answer(impl_->store->read_view());
@@ -291,7 +291,7 @@ Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIterator
   auto generations = answer(generations_of(**view, found, now_ms));
   if (!generations) return failure_of(std::move(generations));
 
-  const Hash128 secret = stream_secret(impl_->catalogue->secret());
+  const Hash128 secret = stream_secret(impl_->catalog->secret());
   for (const Generation& generation : *generations) {
     for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
       if (shard_id(secret, log, bucket, generation.begin) != request.shard) continue;
@@ -318,14 +318,14 @@ Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIterator
 
 Result<GetRecordsResponse> Engine::get_records(const GetRecordsRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const Hash128 secret = stream_secret(impl_->catalogue->secret());
+  const Hash128 secret = stream_secret(impl_->catalog->secret());
   std::string_view arn;
   const auto iterator = read_shard_iterator(secret, request.iterator, arn);
   if (!iterator) return fail(Code::kValidation, messages::kInvalidIterator);
   if (iterator->issued_ms <= impl_->now_ms() - kIteratorLifetimeMs) {
     return fail(Code::kExpiredIterator, messages::kIteratorExpired);
   }
-  const auto snapshot = impl_->catalogue->snapshot();
+  const auto snapshot = impl_->catalog->snapshot();
   STATOR_TRY(const FoundStream found, find_stream(*impl_, *snapshot, arn));
   if (found.log->space != iterator->log) return stream_not_found(arn);
   return answer(read_records(*impl_, found, *iterator, arn, request.limit.value_or(kRecordsMax)));

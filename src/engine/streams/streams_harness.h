@@ -98,7 +98,7 @@ class StreamsTest : public EngineTest {
   // Time passes, and what it asks for is done.
   void pass(std::chrono::milliseconds time) {
     clock_.advance(time);
-    engine_->tend();
+    engine_->run_maintenance();
   }
 };
 

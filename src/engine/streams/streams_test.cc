@@ -212,7 +212,7 @@ TEST_F(Streams, OpenNewShardsEveryFourHoursAndCloseTheOldOnes) {
 
 TEST_F(Streams, OpenNewShardsWithoutBeingToldTo) {
   engine_ = must(Engine::open(make_memory_store(),
-                              {.clock = &clock_, .tend_interval = std::chrono::milliseconds(1)}));
+                              {.clock = &clock_, .maintenance_interval = std::chrono::milliseconds(1)}));
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   ASSERT_EQ(shards(stream).size(), 4U);
@@ -392,7 +392,7 @@ TEST_F(Streams, ForgetWhatIsOlderThanADay) {
   EXPECT_THAT(records(stream), SizeIs(2));
   const std::string late = iterator(stream, shard);
   clock_.advance(std::chrono::minutes(1));
-  for (int tended = 0; tended < 2; ++tended, engine_->tend()) {
+  for (int tended = 0; tended < 2; ++tended, engine_->run_maintenance()) {
     const auto left = records(stream);
     ASSERT_THAT(left, SizeIs(1)) << tended;
     EXPECT_EQ(left[0].new_image->at("n"), AttributeValue(2));
@@ -450,7 +450,7 @@ TEST_F(Streams, OutliveTheirTableByADay) {
   EXPECT_THAT(engine_->list_streams({.table = "Things"})->streams, SizeIs(2));
 
   clock_.advance(std::chrono::seconds(1));
-  for (int tended = 0; tended < 2; ++tended, engine_->tend()) {
+  for (int tended = 0; tended < 2; ++tended, engine_->run_maintenance()) {
     EXPECT_THAT(engine_->describe_stream({.stream = stream}),
                 FailsWith(Code::kResourceNotFound,
                           "Requested resource not found: Stream: " + stream + " not found"));

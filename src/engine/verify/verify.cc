@@ -48,14 +48,14 @@ class Orphans {
 };
 
 void verify_no_orphans(Verification& verification, ReadView& view,
-                       const CatalogueContents& catalogue) {
-  std::set<SpaceId> owned = {kCatalogueSpace, kTokenSpace, kTokenExpirySpace};
-  owned.insert(catalogue.dropped.begin(), catalogue.dropped.end());
-  owned.insert(catalogue.restoring.begin(), catalogue.restoring.end());
-  for (const TablePtr& table : catalogue.tables) {
+                       const CatalogContents& catalog) {
+  std::set<SpaceId> owned = {kCatalogSpace, kTokenSpace, kTokenExpirySpace};
+  owned.insert(catalog.dropped.begin(), catalog.dropped.end());
+  owned.insert(catalog.restoring.begin(), catalog.restoring.end());
+  for (const TablePtr& table : catalog.tables) {
     for (const SpaceId space : table->all_spaces()) owned.insert(space);
   }
-  for (const auto& [space, log] : catalogue.logs) owned.insert(space);
+  for (const auto& [space, log] : catalog.logs) owned.insert(space);
   Orphans orphans(verification);
   const auto look = [&](const KeyRange& range) {
     verification.scan(view, range, "orphan", "the rows between the tables",
@@ -152,16 +152,16 @@ VerifyReport verify(Store& store, VerifyProgress progress) {
     verification.add("file", view.error().message);
     return report;
   }
-  const auto catalogue = verify_catalogue(verification, **view);
-  if (!catalogue) return report;
-  for (const TablePtr& table : catalogue->tables) {
-    verify_table(verification, **view, *table, catalogue->counters);
+  const auto catalog = verify_catalog(verification, **view);
+  if (!catalog) return report;
+  for (const TablePtr& table : catalog->tables) {
+    verify_table(verification, **view, *table, catalog->counters);
   }
-  for (const auto& [space, log] : catalogue->logs) {
-    verify_log(verification, **view, log, catalogue->secret, store.last_stamp());
+  for (const auto& [space, log] : catalog->logs) {
+    verify_log(verification, **view, log, catalog->secret, store.last_stamp());
   }
   verify_tokens(verification, **view);
-  if (catalogue->complete) verify_no_orphans(verification, **view, *catalogue);
+  if (catalog->complete) verify_no_orphans(verification, **view, *catalog);
   return report;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // verify: whether what a store holds is what the engine could have written there.
 //
-// Checked are the files' checksums, the catalogue, every item, every index entry both ways, the
+// Checked are the files' checksums, the catalog, every item, every index entry both ways, the
 // counters that a clean stop left, the logs of changes, the idempotency tokens, and that every row
 // belongs to somebody.
 // The store is only read. Nobody may write to it meanwhile, and no engine may be open on it.

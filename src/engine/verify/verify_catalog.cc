@@ -12,17 +12,17 @@
 namespace stator {
 namespace {
 
-constexpr std::string_view kCatalogueKind = "catalogue";
+constexpr std::string_view kCatalogKind = "catalogue";
 
-class CatalogueCheck {
+class CatalogCheck {
  public:
-  CatalogueCheck(Verification& verification, ReadView& view)
+  CatalogCheck(Verification& verification, ReadView& view)
       : verification_(verification), view_(view) {}
 
-  std::optional<CatalogueContents> run() {
+  std::optional<CatalogContents> run() {
     if (!read_header()) return std::nullopt;
     const bool all_read = verification_.scan(
-        view_, space_range(kCatalogueSpace), kCatalogueKind, "the catalogue",
+        view_, space_range(kCatalogSpace), kCatalogKind, "the catalogue",
         [this](std::string_view key, std::string_view value) { check_row(key, value); });
     if (!all_read) contents_.complete = false;
     for (const TablePtr& table : contents_.tables) {
@@ -42,18 +42,18 @@ class CatalogueCheck {
  private:
   bool read_header() {
     const auto header =
-        verification_.get(view_, catalogue_row_key(CatalogueRow::kHeader), kCatalogueKind);
+        verification_.get(view_, catalog_row_key(CatalogRow::kHeader), kCatalogKind);
     if (!header) {
       bool empty = true;
-      verification_.scan(view_, {}, kCatalogueKind, "the catalogue",
+      verification_.scan(view_, {}, kCatalogKind, "the catalogue",
                          [&](std::string_view, std::string_view) { empty = false; });
       if (!empty)
-        verification_.add(kCatalogueKind, "it has no header, so nothing else can be checked");
+        verification_.add(kCatalogKind, "it has no header, so nothing else can be checked");
       return false;
     }
-    const auto read = read_catalogue_header(*header);
+    const auto read = read_catalog_header(*header);
     if (!read) {
-      verification_.add(kCatalogueKind, read.error().message);
+      verification_.add(kCatalogKind, read.error().message);
       return false;
     }
     contents_.secret = read->secret;
@@ -61,32 +61,32 @@ class CatalogueCheck {
   }
 
   void check_row(std::string_view key, std::string_view value) {
-    const std::string prefix = catalogue_row_key(CatalogueRow::kHeader).substr(0, kPartitionBytes);
+    const std::string prefix = catalog_row_key(CatalogRow::kHeader).substr(0, kPartitionBytes);
     if (!key.starts_with(prefix) || key.size() == kPartitionBytes) return damaged(key);
     const std::string_view rest = key.substr(kPartitionBytes + 1);
-    switch (static_cast<CatalogueRow>(key[kPartitionBytes])) {
-      case CatalogueRow::kHeader:
+    switch (static_cast<CatalogRow>(key[kPartitionBytes])) {
+      case CatalogRow::kHeader:
         return rest.empty() ? void() : damaged(key);
-      case CatalogueRow::kRecord:
+      case CatalogRow::kRecord:
         if (!is_record(rest, value)) return damaged(key);
         return check_record(key, static_cast<RecordKind>(rest[0]), decode_item(ItemView(value)));
-      case CatalogueRow::kNextSpace:
+      case CatalogRow::kNextSpace:
         if (!rest.empty() || value.size() != sizeof(SpaceId)) return damaged(key);
         next_space_ = static_cast<SpaceId>(read_big_endian(value));
         return;
-      case CatalogueRow::kTable:
+      case CatalogRow::kTable:
         return check_table(rest, value);
-      case CatalogueRow::kLog:
+      case CatalogRow::kLog:
         return check_log_row(key, rest, value);
-      case CatalogueRow::kDropped:
+      case CatalogRow::kDropped:
         if (rest.size() != sizeof(SpaceId) || !value.empty()) return damaged(key);
         contents_.dropped.insert(static_cast<SpaceId>(read_big_endian(rest)));
         return;
-      case CatalogueRow::kBackfill:
+      case CatalogRow::kBackfill:
         if (rest.size() != sizeof(SpaceId)) return damaged(key);
         backfills_.insert(static_cast<SpaceId>(read_big_endian(rest)));
         return;
-      case CatalogueRow::kCounters:
+      case CatalogRow::kCounters:
         if (rest.size() != sizeof(SpaceId) || value.size() != 16) return damaged(key);
         contents_.counters[static_cast<SpaceId>(read_big_endian(rest))] = {
             .items = static_cast<int64_t>(read_big_endian(value.substr(0, 8))),
@@ -98,7 +98,7 @@ class CatalogueCheck {
 
   void damaged(std::string_view key) {
     contents_.complete = false;
-    verification_.add(kCatalogueKind,
+    verification_.add(kCatalogKind,
                       "row " + hex(key) + " is damaged or of another version of Stator");
   }
 
@@ -137,7 +137,7 @@ class CatalogueCheck {
     const bool has_rows =
         live_.contains(history.space) || contents_.dropped.contains(history.space);
     if (has_rows && contents_.logs.contains(history.log)) return;
-    verification_.add(kCatalogueKind, "table '" + name + "' is being restored from space " +
+    verification_.add(kCatalogKind, "table '" + name + "' is being restored from space " +
                                           std::to_string(history.space) + " and log " +
                                           std::to_string(history.log) + ", which are not there");
   }
@@ -151,7 +151,7 @@ class CatalogueCheck {
     if (!table || (*table)->name() != name) {
       contents_.complete = false;
       verification_.add(
-          kCatalogueKind,
+          kCatalogKind,
           named + (table ? "it is defined as '" + (*table)->name() + "'" : table.error().message));
       return;
     }
@@ -171,7 +171,7 @@ class CatalogueCheck {
   void check_log(const LogDefinition& log) {
     const std::string named = "the change log of table '" + log.table + "': ";
     if (!live_.insert(log.space).second || contents_.dropped.contains(log.space)) {
-      verification_.add(kCatalogueKind,
+      verification_.add(kCatalogKind,
                         named + "its space " + std::to_string(log.space) + " is another's too");
     }
     check_given_out(log.space);
@@ -179,20 +179,20 @@ class CatalogueCheck {
     const bool known = std::ranges::any_of(contents_.tables, [&](const TablePtr& table) {
       return table->log_space() == log.space && table->definition().id == log.table_id;
     });
-    if (!known) verification_.add(kCatalogueKind, named + "no table records there");
+    if (!known) verification_.add(kCatalogKind, named + "no table records there");
   }
 
   void check_recorded(const Table& table) {
     if (table.log_space() == 0 || !contents_.complete) return;
     const auto log = contents_.logs.find(table.log_space());
     if (log != contents_.logs.end() && log->second.table_id == table.definition().id) return;
-    verification_.add(kCatalogueKind, "table '" + table.name() + "': its change log is not there");
+    verification_.add(kCatalogKind, "table '" + table.name() + "': its change log is not there");
   }
 
   void check_spaces(const Table& table) {
     for (const SpaceId space : table.all_spaces()) {
       if (!live_.insert(space).second || contents_.dropped.contains(space)) {
-        verification_.add(kCatalogueKind, "table '" + table.name() + "': its space " +
+        verification_.add(kCatalogKind, "table '" + table.name() + "': its space " +
                                               std::to_string(space) + " is another's too");
       }
       check_given_out(space);
@@ -201,7 +201,7 @@ class CatalogueCheck {
 
   void check_given_out(SpaceId space) {
     if (space >= kFirstTableSpace && space < next_space_) return;
-    verification_.add(kCatalogueKind, "space " + std::to_string(space) + " was never given out");
+    verification_.add(kCatalogKind, "space " + std::to_string(space) + " was never given out");
   }
 
   void check_unfinished(SpaceId space) {
@@ -209,7 +209,7 @@ class CatalogueCheck {
       return table->definition().is_unfinished(space);
     });
     if (is_unfinished || !contents_.complete) return;
-    verification_.add(kCatalogueKind,
+    verification_.add(kCatalogKind,
                       "space " + std::to_string(space) +
                           " is being filled, though no table says that it is unfinished");
   }
@@ -222,13 +222,13 @@ class CatalogueCheck {
 
   void check_set(SpaceId space) {
     if (live_.contains(space) || !contents_.complete) return;
-    verification_.add(kCatalogueKind,
+    verification_.add(kCatalogKind,
                       "space " + std::to_string(space) + " has settings, though no table owns it");
   }
 
   Verification& verification_;
   ReadView& view_;
-  CatalogueContents contents_;
+  CatalogContents contents_;
   std::set<SpaceId> settings_;
   std::map<std::string, HeldHistory> restored_from_;  // by the table that is being restored
   SpaceId next_space_ = kFirstTableSpace;
@@ -238,8 +238,8 @@ class CatalogueCheck {
 
 }  // namespace
 
-std::optional<CatalogueContents> verify_catalogue(Verification& verification, ReadView& view) {
-  return CatalogueCheck(verification, view).run();
+std::optional<CatalogContents> verify_catalog(Verification& verification, ReadView& view) {
+  return CatalogCheck(verification, view).run();
 }
 
 }  // namespace stator

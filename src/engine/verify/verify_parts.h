@@ -40,7 +40,7 @@ struct KeptCounters {
   bool operator==(const KeptCounters&) const = default;
 };
 
-struct CatalogueContents {
+struct CatalogContents {
   Hash128 secret = {};
   std::vector<TablePtr> tables;
   std::map<SpaceId, LogDefinition> logs;
@@ -50,8 +50,8 @@ struct CatalogueContents {
   bool complete = true;  // no row was unreadable: whose space is not here belongs to nobody
 };
 
-// Absent where there is no catalogue to check the rest by: a finding, or an empty store.
-std::optional<CatalogueContents> verify_catalogue(Verification& verification, ReadView& view);
+// Absent where there is no catalog to check the rest by: a finding, or an empty store.
+std::optional<CatalogContents> verify_catalog(Verification& verification, ReadView& view);
 
 // A table's items, the entries of its indexes, and the counters of both.
 void verify_table(Verification& verification, ReadView& view, const Table& table,

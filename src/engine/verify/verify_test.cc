@@ -214,7 +214,7 @@ TEST_F(Verify, SaysWhichTablesAreNotCounted) {
   engine_.reset();
   change([](Store&, Transaction& transaction) {
     for (SpaceId space = kMusic; space <= kPlain; ++space) {
-      transaction.erase(catalogue_row_key(CatalogueRow::kCounters, space));
+      transaction.erase(catalog_row_key(CatalogRow::kCounters, space));
     }
   });
   const VerifyReport report = check();
@@ -224,7 +224,7 @@ TEST_F(Verify, SaysWhichTablesAreNotCounted) {
 
 TEST_F(Verify, LeavesTheRowsOfATableThatIsBeingDroppedToTheEngine) {
   change([](Store&, Transaction& transaction) {
-    transaction.put(catalogue_row_key(CatalogueRow::kDropped, kPlain + 1), "");
+    transaction.put(catalog_row_key(CatalogRow::kDropped, kPlain + 1), "");
     transaction.put(partition_key({}, kPlain + 1, "x"), "not erased yet");
   });
   EXPECT_THAT(findings(), IsEmpty());
@@ -319,8 +319,8 @@ TEST_F(Verify, FindsRowsThatBelongToNobody) {
                                       HasSubstr("orphan: 2 rows of space 99,")));
 }
 
-TEST_F(Verify, FindsTheRowsOfATableThatTheCatalogueForgot) {
-  erase_row(catalogue_row_key(CatalogueRow::kTable, "Plain"));
+TEST_F(Verify, FindsTheRowsOfATableThatTheCatalogForgot) {
+  erase_row(catalog_row_key(CatalogRow::kTable, "Plain"));
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("counter: space 20 is counted"),
                                       HasSubstr("orphan: 1 rows of space 20,")));
 }
@@ -329,7 +329,7 @@ TEST_F(Verify, FindsACounterThatIsWrong) {
   std::string counters;
   append_big_endian(counters, uint64_t{2});
   append_big_endian(counters, uint64_t{14});
-  put_row(catalogue_row_key(CatalogueRow::kCounters, kPlain), counters);
+  put_row(catalog_row_key(CatalogRow::kCounters, kPlain), counters);
   EXPECT_THAT(findings(), ElementsAre("counter: table 'Plain': the catalogue says 2 items of 14 "
                                       "bytes, there are 1 items of 14 bytes"));
 }
@@ -351,25 +351,25 @@ TEST_F(Verify, FindsATokenThatIsDamaged) {
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("is damaged")));
 }
 
-TEST_F(Verify, FindsADamagedCatalogue) {
-  const std::string table = catalogue_row_key(CatalogueRow::kTable, "Plain");
+TEST_F(Verify, FindsADamagedCatalog) {
+  const std::string table = catalog_row_key(CatalogRow::kTable, "Plain");
   const std::string definition = rows({.begin = table, .end = table + '\0'}).front().value;
   put_row(table, definition.substr(0, definition.size() - 1));
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: table 'Plain'")));
   change([&](Store&, Transaction& transaction) {
     transaction.erase(table);
-    transaction.put(catalogue_row_key(CatalogueRow::kTable, "Other"), definition);
+    transaction.put(catalog_row_key(CatalogRow::kTable, "Other"), definition);
   });
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("it is defined as 'Plain'")));
   change([&](Store&, Transaction& transaction) {
-    transaction.erase(catalogue_row_key(CatalogueRow::kTable, "Other"));
+    transaction.erase(catalog_row_key(CatalogRow::kTable, "Other"));
     transaction.put(table, definition);
     std::string next;
     append_big_endian(next, kPlain);
-    transaction.put(catalogue_row_key(CatalogueRow::kNextSpace), next);
+    transaction.put(catalog_row_key(CatalogRow::kNextSpace), next);
   });
   EXPECT_THAT(findings(), ::testing::Contains("catalogue: space 20 was never given out"));
-  erase_row(catalogue_row_key(CatalogueRow::kHeader));
+  erase_row(catalog_row_key(CatalogRow::kHeader));
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: it has no header")));
 }
 
@@ -433,15 +433,15 @@ TEST_F(VerifyLog, FindsALogWithoutAMark) {
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("has no mark with which it begins")));
 }
 
-TEST_F(VerifyLog, FindsALogThatTheCatalogueForgot) {
-  erase_row(catalogue_row_key(CatalogueRow::kLog, kLog));
+TEST_F(VerifyLog, FindsALogThatTheCatalogForgot) {
+  erase_row(catalog_row_key(CatalogRow::kLog, kLog));
   EXPECT_THAT(findings(),
               ElementsAre(HasSubstr("catalogue: table 'Logged': its change log is not there"),
                           HasSubstr("orphan: 31 rows of space 23,")));
 }
 
 TEST_F(VerifyLog, FindsALogThatNoTableKnowsOf) {
-  erase_row(catalogue_row_key(CatalogueRow::kTable, "Logged"));
+  erase_row(catalog_row_key(CatalogRow::kTable, "Logged"));
   EXPECT_THAT(findings(), ::testing::Contains(HasSubstr("no table records there")));
 }
 
@@ -471,7 +471,7 @@ TEST_F(Verify, NamesTheFirstFindingsAndCountsAll) {
 
 TEST_F(Verify, SpeaksInLinesOfText) {
   const std::string name = "\n\x1b[2J\xff";
-  put_row(catalogue_row_key(CatalogueRow::kTable, name), "");
+  put_row(catalog_row_key(CatalogRow::kTable, name), "");
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: table '??[2J?': ")));
 }
 
