@@ -11,8 +11,8 @@
 #include "access/gather.h"
 #include "access/needs.h"
 #include "api/validation/validate.h"
-#include "engine/engine.h"
 #include "engine/catalog/resource_policies.h"
+#include "engine/engine.h"
 #include "policy/evaluate.h"
 
 namespace stator::access {

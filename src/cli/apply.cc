@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "api/json/item_json.h"
 #include "api/validation/validate.h"
 #include "api/wire/wire.h"
 #include "cli/commands.h"

@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/progress.h"

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "api/admin/document.h"
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "base/clock.h"
 #include "base/random.h"

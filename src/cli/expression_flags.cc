@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/expression_flags.h"
+#include "api/json/item_json.h"
 
 #include <fmt/format.h>
 

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "api/admin/document.h"
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"

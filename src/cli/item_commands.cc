@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/expression_flags.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/item_output.h"
+#include "api/json/item_json.h"
 
 #include <unistd.h>
 

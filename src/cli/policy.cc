@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "base/clock.h"
 #include "base/profile_file.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recipe_command.h"
+#include "api/json/item_json.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "storage/stores.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "base/random.h"
 #include "cli/commands.h"

@@ -2,6 +2,7 @@
 // The service changes one thing at a time: indexes that go, then capacity, then indexes that come
 // (one a request), then the rest.
 #include "cli/table_plan.h"
+#include "api/json/item_json.h"
 
 #include <algorithm>
 #include <functional>

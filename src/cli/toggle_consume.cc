@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/toggle_consume.h"
+#include "api/json/item_json.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

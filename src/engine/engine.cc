@@ -3,23 +3,25 @@
 
 #include <utility>
 
-#include "engine/jobs/job_records.h"
 #include "engine/admin/administration.h"
-#include "engine/schema/backfill.h"
-#include "engine/jobs/backups.h"
 #include "engine/engine_impl.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/token_sweep.h"
+#include "engine/jobs/backups.h"
 #include "engine/jobs/exports.h"
 #include "engine/jobs/imports.h"
-#include "engine/errors/messages.h"
+#include "engine/jobs/job_records.h"
+#include "engine/schema/backfill.h"
 #include "engine/schema/ttl_sweeper.h"
 
 namespace stator {
 namespace {
 
-void run_maintenance(Engine::Impl& engine) {
+void maintain(Engine::Impl& engine) {
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
-  start_token_sweep(engine);
+  start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
 }
 
 }  // namespace
@@ -41,12 +43,12 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
     STATOR_CHECK_OK(parts.resource_policies.refresh(*table));
   }
   parts.ticker.start(options.maintenance_interval,
-                     [&parts] { parts.housekeeping.post([&parts] { run_maintenance(parts); }); });
+                     [&parts] { parts.housekeeping.post([&parts] { maintain(parts); }); });
   return engine;
 }
 
 void Engine::run_maintenance() {
-  run_maintenance(*impl_);
+  maintain(*impl_);
   impl_->jobs.retry_now();
 }
 
@@ -78,41 +80,6 @@ EngineStats Engine::stats() const {
 
 Store& Engine::store() {
   return *impl_->store;
-}
-
-Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name) {
-  const TablePtr* table = snapshot.find(name);
-  if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-  return *table;
-}
-
-Error service_error(Error error) {
-  switch (error.code) {
-    case Code::kThrottling:
-      return {.code = Code::kThrottling, .message = messages::kTooBusy};
-    case Code::kIo:
-    case Code::kCorruption:
-    case Code::kUnavailable:
-      return {.code = Code::kInternalServerError, .message = std::move(error.message)};
-    default:
-      return error;
-  }
-}
-
-Error service_error(CommitResult result) {
-  if (result.outcome == CommitOutcome::kUnknown) {
-    return {.code = Code::kInternalServerError,
-            .message = "The write may or may not have been applied: " + result.error.message};
-  }
-  if (result.error.code == Code::kThrottling) return service_error(std::move(result.error));
-  return {.code = Code::kInternalServerError, .message = std::move(result.error.message)};
-}
-
-Failure transaction_cancelled(std::vector<CancellationReason> reasons) {
-  Error error{.code = Code::kTransactionCanceled, .message = cancellation_message(reasons)};
-  error.detail =
-      std::make_shared<const ErrorDetail>(ErrorDetail{.item = {}, .reasons = std::move(reasons)});
-  return Failure(std::move(error));
 }
 
 }  // namespace stator

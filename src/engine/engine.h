@@ -45,7 +45,8 @@ struct EngineOptions {
   // Pause before a failed step of a job is tried again, by the failures in a row; empty: see
   // jobs.h.
   std::function<std::chrono::milliseconds(int failures)> retry_delay = {};
-  // How often Engine::run_maintenance() is done without being told, by the machine's time; zero: never.
+  // How often Engine::run_maintenance() is done without being told, by the machine's time; zero:
+  // never.
   std::chrono::milliseconds maintenance_interval{60'000};
 };
 
@@ -90,7 +91,7 @@ class Engine {
   void execute_transaction(const ExecuteTransactionRequest& request,
                            Done<ExecuteTransactionResult> done);
 
-  // One of engine/administration.h. The request is of the operation's shape.
+  // One of engine/admin/administration.h. The request is of the operation's shape.
   Result<Item> administer(const admin::Operation& operation, const Item& request);
 
   // Deletes the items that have expired by now; returns how many. Not from a callback.

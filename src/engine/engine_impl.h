@@ -2,19 +2,18 @@
 // What the engine's operation families share.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
-#include <string_view>
-#include <vector>
 
-#include "engine/catalog/catalog.h"
-#include "engine/engine.h"
+#include "engine/background/in_flight_operations.h"
+#include "engine/background/job_ids.h"
 #include "engine/background/job_runner.h"
-#include "engine/catalog/resource_policies.h"
 #include "engine/background/ticker.h"
-#include "engine/items/token_sweep.h"
 #include "engine/background/worker.h"
+#include "engine/catalog/catalog.h"
+#include "engine/catalog/resource_policies.h"
+#include "engine/engine.h"
+#include "engine/items/token_sweep.h"
 
 namespace stator {
 
@@ -32,37 +31,15 @@ struct Engine::Impl {
   Worker housekeeping;  // Engine::run_maintenance() without being told
   Worker retries;       // writes that met a conflict
   TokenSweepState token_sweep;
-  JobRunner jobs;  // whatever takes long: copies, imports, exports, index fills, counts
-  std::atomic<int64_t> last_job_ms{0};  // by which the last backup, import or export is named
-  std::mutex backups;                   // held while one is deleted, or begins to be restored
-  InFlightOperations writes;                          // those under way
+  JobRunner jobs;             // whatever takes long: copies, imports, exports, index fills, counts
+  JobIds job_ids;             // of backups, imports and exports
+  std::mutex backups;         // held while one is deleted, or begins to be restored
+  InFlightOperations writes;  // those under way
   std::unique_ptr<Catalog> catalog;
   Ticker sweeper;  // deletes what has expired
   Ticker ticker;   // what time asks for
 
   int64_t now_ms() const { return options.clock->unix_ms(); }
 };
-
-// The table that an operation on data names; kResourceNotFound.
-Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name);
-
-// Starts to erase the expired tokens, unless that is under way.
-void start_token_sweep(Engine::Impl& engine);
-
-// UpdateTable.
-Result<TableVersions> change_table(Engine::Impl& engine, const UpdateTableRequest& request);
-
-std::string table_arn(const Engine::Impl& engine, std::string_view table);
-// Of a stream by its creation: "2015-05-11T21:21:33.291".
-std::string stream_label(int64_t created_ms);
-std::string stream_arn(const Engine::Impl& engine, std::string_view table, int64_t created_ms);
-
-// An error of the store as the service would answer it.
-Error service_error(Error error);
-// What a commit that did not apply is answered with. Not for kConflict.
-Error service_error(CommitResult result);
-
-// TransactionCanceledException; one reason an action, in their order.
-Failure transaction_cancelled(std::vector<CancellationReason> reasons);
 
 }  // namespace stator

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "api/admin/document.h"
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "client/client_test.h"
 #include "support/transfer_jobs.h"

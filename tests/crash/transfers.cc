@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crash/transfers.h"
+#include "api/json/item_json.h"
 
 #include <algorithm>
 #include <fstream>

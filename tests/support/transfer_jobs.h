@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "api/admin/document.h"
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "stator/client.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/json/item_json.h"
 #include "api/json/json_reader.h"
-#include "api/wire/wire.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 

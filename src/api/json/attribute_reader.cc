@@ -2,10 +2,10 @@
 // Attribute values from DynamoDB JSON: {"S": "text"}, {"L": [{"N": "1"}]}.
 #include <algorithm>
 
-#include "api/validation/attribute_check.h"
-#include "api/model/base64.h"
 #include "api/json/json_reader.h"
+#include "api/model/base64.h"
 #include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
 #include "expression/messages.h"
 #include "fmt/format.h"
 

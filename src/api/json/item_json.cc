@@ -2,9 +2,9 @@
 // Items alone: DynamoDB JSON both ways, and plain JSON for people and scripts.
 #include <variant>
 
+#include "api/json/item_json.h"
 #include "api/json/json_reader.h"
 #include "api/json/json_writer.h"
-#include "api/wire/wire.h"
 
 namespace stator::wire {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/json/json_reader.h"
 
-#include "api/model/utf8.h"
 #include "api/model/messages.h"
+#include "api/model/utf8.h"
 
 #include <algorithm>
 #include <limits>
@@ -68,10 +68,6 @@ std::string lower_first(std::string_view name) {
 }
 
 }  // namespace
-
-bool is_utf8(std::string_view text) {
-  return simdjson::validate_utf8(text.data(), text.size());
-}
 
 Result<Document> Document::parse(std::string_view text) {
   thread_local simdjson::dom::parser kept_parser;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/json/json_writer.h"
+#include "api/json/item_json.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Plain JSON as an item. Numbers are taken from the text, digit by digit, so that none is rounded.
 #include <utility>
 
-#include "api/wire/wire.h"
+#include "api/json/item_json.h"
 #include "simdjson.h"
 
 namespace stator::wire {

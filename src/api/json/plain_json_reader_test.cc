@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 
 namespace stator {

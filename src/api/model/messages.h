@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The service's texts for what is wrong with a request before any table is looked at. AWS rewords
 // them now and then. {} are filled by fmt. Texts about expressions are in expression/messages.h,
-// those that need a table in engine/messages.h; tests/layers sees to it that there are no others.
+// those that need a table in engine/errors/messages.h; tests/layers sees to it that there are no
+// others.
 #pragma once
 
 namespace stator::messages {

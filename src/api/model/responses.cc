@@ -55,4 +55,14 @@ TransactGetItemsResult to_result(TransactGetItemsResponse response) {
   return result;
 }
 
+std::string cancellation_message(const std::vector<CancellationReason>& reasons) {
+  std::string text =
+      "Transaction cancelled, please refer cancellation reasons for specific reasons [";
+  for (const CancellationReason& reason : reasons) {
+    if (!text.ends_with('[')) text += ", ";
+    text += reason.code;
+  }
+  return text + "]";
+}
+
 }  // namespace stator

@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "api/model/base64.h"
-#include "api/model/utf8.h"
 #include "api/model/messages.h"
+#include "api/model/utf8.h"
 #include "expression/messages.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"

@@ -2,8 +2,8 @@
 // Batches and transactions.
 #include <algorithm>
 
-#include "api/validation/attribute_check.h"
 #include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
 #include "api/validation/validate.h"
 #include "api/validation/validate_rules.h"
 #include "expression/expression.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single items and ranges of them.
-#include "api/validation/attribute_check.h"
 #include "api/model/enums.h"
 #include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
 #include "api/validation/validate.h"
 #include "api/validation/validate_rules.h"
 #include "fmt/format.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/validation/attribute_check.h"
 #include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
 #include "api/validation/table_rules.h"
 #include "api/validation/validate.h"
 #include "api/validation/validate_rules.h"

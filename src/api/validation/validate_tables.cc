@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "api/validation/attribute_check.h"
 #include "api/model/enums.h"
 #include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
 #include "api/validation/table_rules.h"
 #include "api/validation/table_update.h"
 #include "api/validation/validate.h"

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "api/validation/attribute_check.h"
 #include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
 #include "api/validation/validate_rules.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "support/matchers.h"
 

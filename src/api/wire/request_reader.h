@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
-#include "api/model/constraints.h"
 #include "api/json/json_reader.h"
+#include "api/model/constraints.h"
 #include "api/validation/validate.h"
 #include "api/wire/wire.h"
 

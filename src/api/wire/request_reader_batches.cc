@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/model/messages.h"
 #include "api/wire/batch_shapes.h"
 #include "api/wire/legacy.h"
-#include "api/model/messages.h"
 #include "api/wire/request_reader.h"
 
 namespace stator::wire {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/wire/legacy.h"
 #include "api/model/messages.h"
+#include "api/wire/legacy.h"
 #include "api/wire/request_reader.h"
 #include "fmt/format.h"
 

@@ -2,6 +2,7 @@
 // What one side writes, the other reads: requests, answers, errors.
 #include <gtest/gtest.h>
 
+#include "api/json/item_json.h"
 #include "api/model/test_samples.h"
 #include "api/wire/wire.h"
 #include "support/matchers.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/model/enums.h"
 #include "api/json/json_writer.h"
+#include "api/model/enums.h"
 #include "stator/client.h"
 
 namespace stator::wire {

@@ -78,15 +78,4 @@ Result<T> read_result(std::string_view json);  // specialized in the .cc for eve
 // The error of an answer whose status is not 200.
 Error read_error(int status, std::string_view json);
 
-// ---- Items alone, for tools: DynamoDB JSON ({"pk": {"S": "a"}}) and plain JSON ({"pk": "a"}).
-std::string item_to_json(const Item& item);
-Result<Item> item_from_json(std::string_view json);
-// {"Item": {…}}, a line of an export. kCorruption where the text is no JSON, kSerialization and
-// kValidation where it is no item.
-Result<Item> exported_item_from_json(std::string_view json);
-std::string item_to_plain_json(const Item& item);  // sets as arrays, binaries in base64
-// Objects as maps, arrays as lists; numbers exact. kInvalidArgument where the text is no such
-// object.
-Result<Item> item_from_plain_json(std::string_view json);
-
 }  // namespace stator::wire

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // CreateBackup, DescribeBackup, ListBackups, DeleteBackup, RestoreTableFromBackup.
-#include "engine/errors/admin_messages.h"
-#include "engine/admin/support.h"
 #include "engine/jobs/backups.h"
+#include "engine/admin/support.h"
 #include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/records.h"
+#include "engine/errors/admin_messages.h"
 #include "engine/jobs/restore.h"
 #include "engine/schema/table_description.h"
+#include "engine/streams/arns.h"
 
 namespace stator::admin {
 namespace {
@@ -99,7 +101,7 @@ Result<Item> create_backup(Engine::Impl& engine, const Item& request) {
   STATOR_TRY(auto view, engine.store->read_view());
   const TableDefinition& definition = table->definition();
   const int64_t now_ms = engine.now_ms();
-  Backup backup{.id = new_job_id(engine), .record = {}};
+  Backup backup{.id = engine.job_ids.next(engine.now_ms()), .record = {}};
   STATOR_TRY(const SpaceId space,
              engine.catalog->take_space(backup.key(), [&](SpaceId taken) -> Item {
                return backup.record = Item{{"Name", text_of(request, "BackupName")},

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // ExportTableToPointInTime, DescribeExport, ListExports.
-#include "engine/jobs/job_records.h"
-#include "engine/errors/admin_messages.h"
-#include "engine/catalog/catalog_codec.h"
-#include "engine/jobs/export_filter.h"
 #include "engine/jobs/exports.h"
+#include "engine/admin/support.h"
+#include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/history_hold.h"
+#include "engine/catalog/records.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/jobs/export_filter.h"
+#include "engine/jobs/job_records.h"
+#include "engine/streams/arns.h"
 #include "engine/streams/point_in_time.h"
 
 namespace stator::admin {
@@ -157,7 +160,7 @@ Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
     STATOR_CHECK_OK(ExportFilter::make(*table, map_of(request, "FilterSpecification")));
   }
   STATOR_CHECK_OK(check_times(request, definition, now_ms));
-  Job job{.id = new_job_id(engine),
+  Job job{.id = engine.job_ids.next(engine.now_ms()),
           .record = Item{{"Table", table->name()},
                          {"TableId", definition.id},
                          {"Definition", Binary{encode_table(definition)}},
@@ -168,8 +171,7 @@ Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
                          {"Status", "IN_PROGRESS"},
                          {"StartedMs", now_ms}}};
   // Nothing goes between the choice of the stamps and the record that holds them.
-  const HistoryHold all(*engine.catalog,
-                        {.space = definition.space, .log = definition.log_space});
+  const HistoryHold all(*engine.catalog, {.space = definition.space, .log = definition.log_space});
   STATOR_CHECK_OK(set_stamps(engine, asked, job.record));
   const auto history = history_of(job.record);
   if (history) engine.catalog->hold(*history);

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/errors/admin_messages.h"
 #include "engine/admin/support.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/schema/update_table.h"
 
 namespace stator::admin {
 namespace {

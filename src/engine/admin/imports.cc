@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImportTable, DescribeImport, ListImports.
+#include "engine/jobs/imports.h"
 #include "api/validation/validate.h"
 #include "api/wire/wire.h"
 #include "base/random.h"
-#include "engine/jobs/job_records.h"
+#include "engine/admin/support.h"
 #include "engine/errors/admin_messages.h"
-#include "engine/jobs/imports.h"
 #include "engine/errors/messages.h"
+#include "engine/jobs/job_records.h"
+#include "engine/streams/arns.h"
 #include "transfer/bucket.h"
 
 namespace stator::admin {
@@ -94,7 +96,7 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
   if (snapshot->find(name) != nullptr || snapshot->restoring.contains(name)) {
     return table_exists(name);
   }
-  Job job{.id = new_job_id(engine),
+  Job job{.id = engine.job_ids.next(engine.now_ms()),
           .record = Item{{"Table", name},
                          {"TableId", definition.id},
                          {"Request", request},
@@ -107,8 +109,7 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
   const std::string key = record_key(RecordKind::kImport, job.id);
   STATOR_CHECK_OK(records.put(key, job.record));
   if (failure) return begun;
-  const auto made =
-      engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}});
+  const auto made = engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}});
   if (!made) {
     STATOR_CHECK_OK(records.put(key, {}));
     if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);

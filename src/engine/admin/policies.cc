@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // PutResourcePolicy, GetResourcePolicy, DeleteResourcePolicy. The layer `access` enforces the
 // policies, for callers whose signatures are verified.
-#include "engine/errors/admin_messages.h"
 #include "engine/admin/support.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/streams/arns.h"
 #include "policy/policy.h"
 
 namespace stator::admin {
@@ -99,16 +100,6 @@ Result<Item> delete_resource_policy(Engine::Impl& engine, const Item& request) {
 }
 
 }  // namespace
-
-Result<void> check_policy(const std::string& text) {
-  if (text.size() > policy::kPolicyBytesMax) {
-    return fail(Code::kValidation, messages::kPolicyTooLarge);
-  }
-  if (!wire::is_json(text)) return fail(Code::kValidation, messages::kPolicyMalformed);
-  const auto parsed = policy::Policy::parse(text, policy::PolicyKind::kResource);
-  if (parsed) return {};
-  return fail(Code::kValidation, messages::invalid_policy(parsed.error().message));
-}
 
 const Operation kPutResourcePolicy{shapes::kPutResourcePolicy, put_resource_policy};
 const Operation kGetResourcePolicy{shapes::kGetResourcePolicy, get_resource_policy};

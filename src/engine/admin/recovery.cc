@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "api/model/messages.h"
-#include "engine/errors/admin_messages.h"
 #include "engine/admin/support.h"
 #include "engine/catalog/history_hold.h"
-#include "engine/streams/point_in_time.h"
+#include "engine/errors/admin_messages.h"
 #include "engine/jobs/restore.h"
+#include "engine/streams/arns.h"
+#include "engine/streams/point_in_time.h"
 
 namespace stator::admin {
 namespace {

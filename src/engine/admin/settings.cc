@@ -3,8 +3,8 @@
 // of Kinesis and auto scaling are not there to be used, and the answers say so.
 #include <algorithm>
 
-#include "engine/errors/admin_messages.h"
 #include "engine/admin/support.h"
+#include "engine/errors/admin_messages.h"
 
 namespace stator::admin {
 namespace {

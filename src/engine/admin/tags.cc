@@ -3,8 +3,9 @@
 // definition; the first change copies them to its settings, which count from then on.
 #include <algorithm>
 
-#include "engine/errors/admin_messages.h"
 #include "engine/admin/support.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/streams/arns.h"
 
 namespace stator::admin {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs: long work of the engine, done in short steps by a few threads that all jobs share.
+// JobRunner: long work of the engine, done in short steps by a few threads that all jobs share.
 //
 // Jobs take turns, one step each, so that a short one does not wait for a long one. A step that
 // fails is tried again after a pause that grows with each failure; the other jobs go on. A job ends

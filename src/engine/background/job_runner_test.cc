@@ -74,14 +74,14 @@ class JobsTest : public ::testing::Test {
   std::atomic<int> failure_count_ = 0;
   std::atomic<std::chrono::milliseconds> pause_ = 0ms;
   JobRunner jobs_{[this](const std::string& line) {
-               const std::lock_guard lock(mutex_);
-               lines_.push_back(line);
-             },
-             [this](int failures) {
-               failures_.push_back(failures);
-               ++failure_count_;
-               return pause_.load();
-             }};
+                    const std::lock_guard lock(mutex_);
+                    lines_.push_back(line);
+                  },
+                  [this](int failures) {
+                    failures_.push_back(failures);
+                    ++failure_count_;
+                    return pause_.load();
+                  }};
 };
 
 TEST(RetryDelay, DoublesUpToAMinuteLessJitter) {

@@ -3,12 +3,10 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 namespace stator {
 
@@ -32,33 +30,6 @@ class Worker {
   std::deque<std::move_only_function<void()>> jobs_;
   bool stopping_ = false;
   std::thread thread_;
-};
-
-// Counts operations under way, so that an end can be waited for.
-class InFlightOperations {
- public:
-  class Pass {
-   public:
-    explicit Pass(InFlightOperations& gate) : gate_(&gate) { gate_->enter(); }
-    Pass(Pass&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
-    Pass& operator=(Pass&&) = delete;
-    ~Pass() {
-      if (gate_) gate_->leave();
-    }
-
-   private:
-    InFlightOperations* gate_;
-  };
-
-  void wait_until_empty();
-
- private:
-  void enter();
-  void leave();
-
-  std::mutex mutex_;
-  std::condition_variable empty_;
-  std::size_t inside_ = 0;
 };
 
 }  // namespace stator

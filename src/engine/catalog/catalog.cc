@@ -11,8 +11,8 @@
 #include "engine/catalog/catalog_header.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/catalog_spaces.h"
-#include "engine/errors/messages.h"
 #include "engine/catalog/records.h"
+#include "engine/errors/messages.h"
 
 namespace stator {
 namespace {
@@ -92,8 +92,8 @@ Result<void> Catalog::load(uint64_t format) {
 }
 
 Result<void> Catalog::load_row(std::string_view rest, std::string_view value,
-                                 CatalogSnapshot& loaded, std::vector<SpaceId>& dropped,
-                                 std::map<SpaceId, std::string>& counters) {
+                               CatalogSnapshot& loaded, std::vector<SpaceId>& dropped,
+                               std::map<SpaceId, std::string>& counters) {
   const auto unknown = [] {
     return fail(Code::kCorruption,
                 "unknown row in the catalog; damaged, or written by another version of Stator");
@@ -221,7 +221,7 @@ Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int
 }
 
 Result<TableVersions> Catalog::update(std::string_view name, int64_t now_ms, Change change,
-                                        Fill fill) {
+                                      Fill fill) {
   const std::lock_guard lock(changes_);
   CatalogSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
@@ -317,7 +317,7 @@ void Catalog::erase_later(SpaceId space) {
 }
 
 Result<LogPtr> Catalog::erase(const Table& table, const std::vector<SpaceId>& lost,
-                                const std::optional<NamedRecord>& backup, int64_t now_ms) {
+                              const std::optional<NamedRecord>& backup, int64_t now_ms) {
   STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kTable, table.name())};
   STATOR_CHECK_OK(transaction->get_for_update(keys));
@@ -347,6 +347,12 @@ void Catalog::note_recording(const TablePtr& table) {
 
 void Catalog::publish(CatalogSnapshot next) {
   snapshot_.set(std::make_shared<const CatalogSnapshot>(std::move(next)));
+}
+
+Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name) {
+  const TablePtr* table = snapshot.find(name);
+  if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+  return *table;
 }
 
 }  // namespace stator

@@ -14,11 +14,11 @@
 #include <set>
 #include <string>
 
-#include "base/function_ref.h"
-#include "engine/change_log/change_log.h"
-#include "engine/background/job_runner.h"
 #include "base/atomic_snapshot.h"
+#include "base/function_ref.h"
+#include "engine/background/job_runner.h"
 #include "engine/catalog/table.h"
+#include "engine/change_log/change_log.h"
 #include "storage/store.h"
 
 namespace stator {
@@ -35,6 +35,9 @@ struct CatalogSnapshot {
   // The log of a table's incarnation; null where there is none.
   LogPtr log_of(std::string_view table_id) const;
 };
+
+// The table that an operation on data names; kResourceNotFound.
+Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name);
 
 struct TableVersions {
   TablePtr before;
@@ -120,8 +123,7 @@ class Catalog {
   Result<void> load(uint64_t format);
   Result<void> load_row(std::string_view rest, std::string_view value, CatalogSnapshot& loaded,
                         std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
-  Result<void> load_record(std::string_view rest, std::string_view value,
-                           CatalogSnapshot& loaded);
+  Result<void> load_record(std::string_view rest, std::string_view value, CatalogSnapshot& loaded);
   Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
   void erase_later(const std::vector<SpaceId>& spaces);
   struct Written {
@@ -157,7 +159,7 @@ class Catalog {
   Store& store_;
   JobRunner& jobs_;
   Hash128 secret_ = {};
-  std::mutex changes_;  // held by whatever changes the catalog
+  std::mutex changes_;                                       // held by whatever changes the catalog
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
   mutable std::mutex held_mutex_;
   std::multiset<HeldHistory> held_;

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/change_log/change_log.h"
 #include "engine/catalog/table.h"
+#include "engine/change_log/change_log.h"
 
 namespace stator {
 

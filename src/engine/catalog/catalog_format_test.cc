@@ -6,10 +6,10 @@
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_header.h"
-#include "engine/testing/engine_harness.h"
 #include "engine/engine_impl.h"
-#include "engine/testing/faulty_store.h"
 #include "engine/rows/stored_codes.h"
+#include "engine/testing/engine_harness.h"
+#include "engine/testing/faulty_store.h"
 #include "engine/verify/verify.h"
 #include "support/must.h"
 
@@ -99,8 +99,7 @@ TEST_F(CatalogFormat, RefusesUnknownRows) {
   for (const std::string& rest : {std::string("z"), kind + "z", std::string("dxx"),
                                   std::string("bxxxxx"), std::string("hx")}) {
     SCOPED_TRACE(rest);
-    const std::string key =
-        catalog_row_key(CatalogRow::kHeader).substr(0, kPartitionBytes) + rest;
+    const std::string key = catalog_row_key(CatalogRow::kHeader).substr(0, kPartitionBytes) + rest;
     put_row(key, "");
     EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown row in the catalog"));
     ASSERT_THAT(inner_->drop_range({.begin = key, .end = key + '\0'}), IsOk());

@@ -59,8 +59,8 @@ int64_t Catalog::stream_time(std::string_view table, int64_t now_ms) const {
 }
 
 Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition& after,
-                                   NewSpace new_space, int64_t now_ms,
-                                   Transaction& transaction) const {
+                                 NewSpace new_space, int64_t now_ms,
+                                 Transaction& transaction) const {
   const bool has = wants_stream(before);
   const bool wants = wants_stream(&after);
   const LogPtr current = before ? snapshot()->log_of(after.id) : nullptr;
@@ -182,7 +182,7 @@ Result<void> Catalog::forget_streams(const LogDefinition& log, int64_t now_ms) {
 }
 
 Result<void> Catalog::trim(const LogDefinition& log, const std::vector<LogMark>& marks,
-                             int64_t now_ms) const {
+                           int64_t now_ms) const {
   const int64_t oldest_ms = now_ms - log.retention_ms();
   const uint64_t held = held_from(log.space);
   const auto first_wanted = std::ranges::find_if(

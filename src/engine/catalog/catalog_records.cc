@@ -11,8 +11,8 @@
 #include "engine/catalog/catalog_commit.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/catalog_spaces.h"
-#include "engine/errors/messages.h"
 #include "engine/catalog/records.h"
+#include "engine/errors/messages.h"
 
 namespace stator {
 
@@ -37,8 +37,8 @@ void Catalog::release(const HeldHistory& history) {
   if (is_held(space)) return;
   // The table may have been dropped in the meantime.
   jobs_.add("release of space " + std::to_string(space), [this, space]() -> Result<void> {
-    STATOR_TRY(const bool dropped, store_.get(catalog_row_key(CatalogRow::kDropped, space),
-                                              [](std::string_view) {}));
+    STATOR_TRY(const bool dropped,
+               store_.get(catalog_row_key(CatalogRow::kDropped, space), [](std::string_view) {}));
     if (!dropped) return {};
     return erase_rows(space);
   });
@@ -61,7 +61,7 @@ uint64_t Catalog::held_from(SpaceId log) const {
 }
 
 Result<SpaceId> Catalog::take_space(const std::string& record_key,
-                                      FunctionRef<Item(SpaceId)> record) {
+                                    FunctionRef<Item(SpaceId)> record) {
   const std::lock_guard lock(changes_);
   return retry_conflicts([&]() -> Result<SpaceId> {
     STATOR_TRY(const auto transaction, store_.begin());
@@ -121,7 +121,7 @@ Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record)
 }
 
 Result<void> Catalog::load_record(std::string_view rest, std::string_view value,
-                                    CatalogSnapshot& loaded) {
+                                  CatalogSnapshot& loaded) {
   const auto is_of = [&](RecordKind kind) {
     return rest.starts_with(record_key(kind, {}).substr(kPartitionBytes));
   };
@@ -144,8 +144,7 @@ Result<void> Catalog::finish_restore(const std::string& name) {
   STATOR_TRY(const Item record, Records(store_).get(record_key(RecordKind::kRestore, name)));
   STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
     STATOR_TRY(const auto transaction, store_.begin());
-    transaction->put(catalog_row_key(CatalogRow::kTable, name),
-                     encode_table(table->definition()));
+    transaction->put(catalog_row_key(CatalogRow::kTable, name), encode_table(table->definition()));
     transaction->erase(record_key(RecordKind::kRestore, name));
     return commit_or_fail(*transaction);
   }));

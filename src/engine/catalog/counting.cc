@@ -75,10 +75,9 @@ Result<JobState> Recount::step() {
   return JobState::kDone;
 }
 
-void start_count(Engine::Impl& engine, const Table& table) {
+void start_count(JobRunner& jobs, Store& store, const Table& table) {
   if (!table.needs_count() || table.count_state()->is_running.exchange(true)) return;
-  engine.jobs.add("count of table '" + table.name() + "'",
-                  std::make_unique<CountJob>(*engine.store, table));
+  jobs.add("count of table '" + table.name() + "'", std::make_unique<CountJob>(store, table));
 }
 
 }  // namespace stator

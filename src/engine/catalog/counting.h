@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine_impl.h"
+#include "engine/background/job_runner.h"
+#include "engine/catalog/table.h"
+#include "storage/store.h"
 
 namespace stator {
 
@@ -34,6 +36,6 @@ class Recount {
 };
 
 // Starts to count a table that needs it, unless that is under way.
-void start_count(Engine::Impl& engine, const Table& table);
+void start_count(JobRunner& jobs, Store& store, const Table& table);
 
 }  // namespace stator

@@ -8,8 +8,7 @@ namespace stator {
 
 class HistoryHold {
  public:
-  HistoryHold(Catalog& catalog, const HeldHistory& history)
-      : catalog_(catalog), history_(history) {
+  HistoryHold(Catalog& catalog, const HeldHistory& history) : catalog_(catalog), history_(history) {
     catalog_.hold(history_);
   }
   ~HistoryHold() { catalog_.release(history_); }

@@ -17,8 +17,7 @@ Result<Item> decode(std::string_view value) {
 }  // namespace
 
 std::string record_key(RecordKind kind, std::string_view name) {
-  return catalog_row_key(CatalogRow::kRecord,
-                           std::string(1, static_cast<char>(kind)).append(name));
+  return catalog_row_key(CatalogRow::kRecord, std::string(1, static_cast<char>(kind)).append(name));
 }
 
 std::string settings_key(SpaceId table) {

@@ -6,6 +6,7 @@
 #include "api/admin/document.h"
 #include "base/check.h"
 #include "engine/catalog/records.h"
+#include "engine/errors/admin_messages.h"
 
 namespace stator {
 namespace {
@@ -33,6 +34,16 @@ void ResourcePolicies::publish(Policies next) {
     if (policy) next.keys |= policy->keys();
   }
   policies_.set(std::make_shared<const Policies>(std::move(next)));
+}
+
+Result<void> check_policy(const std::string& text) {
+  if (text.size() > policy::kPolicyBytesMax) {
+    return fail(Code::kValidation, messages::kPolicyTooLarge);
+  }
+  if (!wire::is_json(text)) return fail(Code::kValidation, messages::kPolicyMalformed);
+  const auto parsed = policy::Policy::parse(text, policy::PolicyKind::kResource);
+  if (parsed) return {};
+  return fail(Code::kValidation, messages::invalid_policy(parsed.error().message));
 }
 
 Result<void> ResourcePolicies::refresh(const Table& table) {

@@ -23,6 +23,9 @@ namespace stator {
 
 using PolicyPtr = std::shared_ptr<const policy::Policy>;
 
+// A resource policy's text, of any table. kValidation.
+Result<void> check_policy(const std::string& text);
+
 class ResourcePolicies {
  public:
   explicit ResourcePolicies(Store& store) : store_(store) {

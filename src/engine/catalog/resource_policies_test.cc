@@ -7,9 +7,9 @@
 
 #include "engine/access_view.h"
 #include "engine/admin/administration.h"
-#include "engine/testing/engine_harness.h"
-#include "engine/engine_impl.h"
 #include "engine/catalog/records.h"
+#include "engine/engine_impl.h"
+#include "engine/testing/engine_harness.h"
 #include "policy/evaluate.h"
 
 namespace stator {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/items/collections.h"
+#include "engine/catalog/collection_sizes.h"
 
 namespace stator {
 namespace {

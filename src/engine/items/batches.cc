@@ -7,11 +7,12 @@
 
 #include "api/model/messages.h"
 #include "api/validation/validate.h"
-#include "engine/items/collections.h"
 #include "engine/engine_impl.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/collections.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
-#include "engine/errors/messages.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/write_action.h"
 

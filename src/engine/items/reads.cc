@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/items/capacity.h"
 #include "engine/engine_impl.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/capacity.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
-#include "engine/errors/messages.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/transact_write.h"
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "api/validation/attribute_check.h"
 #include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
 #include "engine/items/item_rules.h"
 
 namespace stator {

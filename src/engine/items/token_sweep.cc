@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/catalog/catalog_commit.h"
-#include "engine/engine_impl.h"
 #include "engine/items/tokens.h"
 
 namespace stator {
@@ -15,18 +14,18 @@ constexpr std::size_t kTokensAtOnce = 256;
 
 class TokenSweep final : public Job {
  public:
-  explicit TokenSweep(Engine::Impl& engine) : engine_(engine), state_(engine.token_sweep) {}
+  TokenSweep(Store& store, const Clock& clock, TokenSweepState& state)
+      : store_(store), clock_(clock), state_(state) {}
   TokenSweep(const TokenSweep&) = delete;
   TokenSweep& operator=(const TokenSweep&) = delete;
   ~TokenSweep() override { state_.is_running = false; }
 
   Result<JobState> step() override {
-    const int64_t now_ms = engine_.now_ms();
+    const int64_t now_ms = clock_.unix_ms();
     // The clock was set back: later tokens can expire before earlier ones.
     if (now_ms < state_.time_ms) state_.reached.clear();
     state_.time_ms = now_ms;
-    STATOR_TRY(const auto expired,
-               expired_tokens(*engine_.store, state_.reached, now_ms, kTokensAtOnce));
+    STATOR_TRY(const auto expired, expired_tokens(store_, state_.reached, now_ms, kTokensAtOnce));
     if (expired.empty()) return JobState::kDone;
     STATOR_CHECK_OK(erase(expired));
     state_.reached = expired.back().expiry_key;
@@ -40,7 +39,7 @@ class TokenSweep final : public Job {
     std::vector<std::string> keys;
     keys.reserve(expired.size());
     for (const ExpiredToken& token : expired) keys.push_back(token.row_key);
-    STATOR_TRY(const auto transaction, engine_.store->begin());
+    STATOR_TRY(const auto transaction, store_.begin());
     STATOR_TRY(const auto rows, transaction->get_for_update(keys));
     for (std::size_t i = 0; i < expired.size(); ++i) {
       transaction->erase(expired[i].expiry_key);
@@ -51,15 +50,16 @@ class TokenSweep final : public Job {
     return commit_or_fail(*transaction);
   }
 
-  Engine::Impl& engine_;
+  Store& store_;
+  const Clock& clock_;
   TokenSweepState& state_;
 };
 
 }  // namespace
 
-void start_token_sweep(Engine::Impl& engine) {
-  if (engine.token_sweep.is_running.exchange(true)) return;
-  engine.jobs.add("sweep of expired tokens", std::make_unique<TokenSweep>(engine));
+void start_token_sweep(JobRunner& jobs, Store& store, const Clock& clock, TokenSweepState& state) {
+  if (state.is_running.exchange(true)) return;
+  jobs.add("sweep of expired tokens", std::make_unique<TokenSweep>(store, clock, state));
 }
 
 }  // namespace stator

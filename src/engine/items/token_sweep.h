@@ -9,6 +9,10 @@
 #include <cstdint>
 #include <string>
 
+#include "base/clock.h"
+#include "engine/background/job_runner.h"
+#include "storage/store.h"
+
 namespace stator {
 
 struct TokenSweepState {
@@ -17,5 +21,8 @@ struct TokenSweepState {
   std::string reached;  // the last expiry key that was erased; empty: none
   int64_t time_ms = 0;  // of its last step
 };
+
+// Starts to erase the expired tokens, unless that is under way.
+void start_token_sweep(JobRunner& jobs, Store& store, const Clock& clock, TokenSweepState& state);
 
 }  // namespace stator

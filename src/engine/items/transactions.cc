@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/items/collections.h"
 #include "engine/engine_impl.h"
-#include "engine/items/item_rules.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/collections.h"
+#include "engine/items/item_rules.h"
 #include "engine/items/tokens.h"
 #include "engine/items/transact_write.h"
 #include "engine/items/write_action.h"

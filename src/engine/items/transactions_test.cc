@@ -3,10 +3,10 @@
 
 #include <thread>
 
-#include "engine/testing/engine_harness.h"
 #include "engine/engine_impl.h"
-#include "engine/testing/faulty_store.h"
 #include "engine/rows/row_layout.h"
+#include "engine/testing/engine_harness.h"
+#include "engine/testing/faulty_store.h"
 
 namespace stator {
 namespace {

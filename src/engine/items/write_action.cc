@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "engine/change_log/change_log.h"
-#include "engine/items/collections.h"
 #include "engine/engine_impl.h"
-#include "engine/items/item_rules.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/collections.h"
+#include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
 
 namespace stator {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "api/model/layer.h"
-#include "engine/items/capacity.h"
-#include "engine/engine.h"
-#include "engine/items/index_maintenance.h"
 #include "engine/catalog/table.h"
+#include "engine/engine.h"
+#include "engine/items/capacity.h"
+#include "engine/items/index_maintenance.h"
 #include "expression/expression.h"
 #include "storage/store.h"
 

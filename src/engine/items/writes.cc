@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/items/collections.h"
 #include "engine/engine_impl.h"
+#include "engine/items/collections.h"
 #include "engine/items/write_action.h"
 
 namespace stator {

@@ -3,18 +3,15 @@
 
 #include <algorithm>
 
-#include "engine/admin/support.h"
+#include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/records.h"
 #include "engine/jobs/restore.h"
 #include "engine/jobs/table_copy.h"
+#include "engine/streams/arns.h"
 
 namespace stator {
 namespace {
-
-// BackupDetails in the API reference.
-constexpr int64_t kLastBackupMs = 35LL * 24 * 3600 * 1000;
-// Developer guide, point-in-time recovery: how the service names them.
-constexpr std::string_view kLastBackupSuffix = "$DeletedTableBackup";
 
 class BackupJob final : public Job {
  public:
@@ -125,22 +122,6 @@ Result<void> resume_copies(Engine::Impl& engine) {
     start_restore(engine, name);
   }
   return {};
-}
-
-std::optional<NamedRecord> last_backup(Engine::Impl& engine, const Table& table, int64_t now_ms) {
-  const TableDefinition& definition = table.definition();
-  if (definition.recovery_ms == 0) return std::nullopt;
-  const Counters::Totals counters = table.counters(0).totals();
-  return NamedRecord{.key = record_key(RecordKind::kBackup, admin::new_job_id(engine)),
-                     .record = {{"Name", table.name() + std::string(kLastBackupSuffix)},
-                                {"Table", table.name()},
-                                {"Definition", Binary{encode_table(definition)}},
-                                {"Space", definition.space},
-                                {"Status", kBackupAvailable},
-                                {"CreatedMs", now_ms},
-                                {"ExpiresMs", now_ms + kLastBackupMs},
-                                {"Items", counters.items},
-                                {"Bytes", counters.bytes}}};
 }
 
 void erase_expired_backups(Engine::Impl& engine) {

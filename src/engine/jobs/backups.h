@@ -6,9 +6,6 @@
 // or a pause that is too long to keep a snapshot, the copy starts again: its moment is later then.
 // A backup that cannot be finished is deleted. A table that is being restored resumes where it was,
 // and is visible once it is whole.
-//
-// The last backup of a table with point-in-time recovery is no copy: the dropped table's items
-// themselves, for 35 days.
 #pragma once
 
 #include <memory>
@@ -16,12 +13,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/catalog/last_backup.h"
 #include "engine/engine_impl.h"
 
 namespace stator {
-
-inline constexpr std::string_view kBackupCreating = "CREATING";
-inline constexpr std::string_view kBackupAvailable = "AVAILABLE";
 
 // "arn:…:table/NAME/backup/ID"
 std::string backup_arn(const Engine::Impl& engine, const Item& record, std::string_view id);
@@ -33,9 +28,8 @@ void start_backup(Engine::Impl& engine, const std::string& id, const TablePtr& t
 // Resumes the copies that an earlier process began.
 Result<void> resume_copies(Engine::Impl& engine);
 
-// What the service keeps of a table that is dropped: one with point-in-time recovery.
-std::optional<NamedRecord> last_backup(Engine::Impl& engine, const Table& table, int64_t now_ms);
-// Those that no table is being restored from. What fails is tried again with the next call.
+// Those that have expired and that no table is being restored from. What fails is tried again with
+// the next call.
 void erase_expired_backups(Engine::Impl& engine);
 
 }  // namespace stator

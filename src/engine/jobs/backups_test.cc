@@ -6,8 +6,8 @@
 
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_codec.h"
-#include "engine/testing/engine_harness.h"
 #include "engine/catalog/records.h"
+#include "engine/testing/engine_harness.h"
 #include "support/must.h"
 
 namespace stator::test {

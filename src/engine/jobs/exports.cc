@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "api/admin/document.h"
-#include "engine/jobs/job_records.h"
-#include "engine/errors/admin_messages.h"
 #include "engine/catalog/catalog_codec.h"
-#include "engine/jobs/export_filter.h"
-#include "engine/streams/point_in_time.h"
 #include "engine/catalog/records.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/jobs/export_filter.h"
+#include "engine/jobs/job_records.h"
+#include "engine/streams/arns.h"
+#include "engine/streams/point_in_time.h"
 #include "transfer/export_files.h"
 
 namespace stator {

@@ -9,13 +9,13 @@
 
 #include "api/admin/document.h"
 #include "api/validation/validate.h"
-#include "engine/jobs/job_records.h"
-#include "engine/errors/admin_messages.h"
 #include "engine/catalog/catalog_commit.h"
+#include "engine/catalog/records.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/errors/messages.h"
 #include "engine/items/index_maintenance.h"
 #include "engine/items/item_rules.h"
-#include "engine/errors/messages.h"
-#include "engine/catalog/records.h"
+#include "engine/jobs/job_records.h"
 #include "transfer/bucket.h"
 #include "transfer/item_reader.h"
 

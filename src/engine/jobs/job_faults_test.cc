@@ -5,11 +5,11 @@
 
 #include "api/admin/document.h"
 #include "engine/admin/administration.h"
+#include "engine/catalog/records.h"
+#include "engine/engine_impl.h"
 #include "engine/jobs/backups.h"
 #include "engine/testing/engine_harness.h"
-#include "engine/engine_impl.h"
 #include "engine/testing/faulty_store.h"
-#include "engine/catalog/records.h"
 
 namespace stator::test {
 namespace {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "engine/catalog/records.h"
 #include "engine/errors/admin_messages.h"
+#include "engine/streams/arns.h"
 
 namespace stator::admin {
 namespace {

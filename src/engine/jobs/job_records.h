@@ -7,7 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "engine/admin/support.h"
+#include "api/admin/document.h"
+#include "engine/catalog/records.h"
+#include "engine/engine_impl.h"
+#include "engine/streams/arns.h"
 
 namespace stator::admin {
 

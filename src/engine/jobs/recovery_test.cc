@@ -6,10 +6,10 @@
 
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_codec.h"
-#include "engine/testing/engine_harness.h"
+#include "engine/catalog/records.h"
 #include "engine/engine_impl.h"
 #include "engine/streams/point_in_time.h"
-#include "engine/catalog/records.h"
+#include "engine/testing/engine_harness.h"
 #include "engine/verify/verify.h"
 #include "support/from_environment.h"
 #include "support/must.h"

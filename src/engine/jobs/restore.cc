@@ -8,8 +8,8 @@
 #include "api/validation/validate.h"
 #include "api/wire/wire.h"
 #include "base/random.h"
-#include "engine/errors/admin_messages.h"
 #include "engine/catalog/records.h"
+#include "engine/errors/admin_messages.h"
 #include "engine/jobs/table_copy.h"
 #include "engine/schema/table_description.h"
 

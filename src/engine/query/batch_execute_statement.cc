@@ -7,9 +7,10 @@
 
 #include "api/validation/validate.h"
 #include "engine/engine_impl.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
-#include "engine/errors/messages.h"
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"
 

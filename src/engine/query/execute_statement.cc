@@ -8,10 +8,11 @@
 #include "api/validation/validate.h"
 #include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
 #include "engine/query/page.h"
-#include "engine/rows/row_layout.h"
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"
+#include "engine/rows/row_layout.h"
 
 namespace stator {
 namespace {

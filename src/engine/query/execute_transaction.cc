@@ -6,10 +6,11 @@
 
 #include "api/validation/validate.h"
 #include "engine/engine_impl.h"
-#include "engine/items/item_reads.h"
 #include "engine/errors/messages.h"
-#include "engine/query/statement_actions.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/item_reads.h"
 #include "engine/items/transact_write.h"
+#include "engine/query/statement_actions.h"
 
 namespace stator {
 namespace {

@@ -5,6 +5,7 @@
 #include "api/validation/validate.h"
 #include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
 #include "engine/query/page.h"
 
 namespace stator {

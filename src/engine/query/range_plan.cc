@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/items/item_rules.h"
 #include "engine/errors/messages.h"
+#include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
 
 namespace stator {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "engine/engine_impl.h"
-#include "engine/items/item_rules.h"
 #include "engine/errors/messages.h"
+#include "engine/items/item_rules.h"
 #include "engine/query/statement_plan.h"
 
 namespace stator {

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "engine/items/item_rules.h"
 #include "engine/errors/messages.h"
+#include "engine/items/item_rules.h"
 #include "engine/query/statement_actions.h"
 #include "expression/paths.h"
 

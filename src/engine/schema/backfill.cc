@@ -149,11 +149,11 @@ class Backfill final : public Job {
   }
 
   Result<void> finish() const {
-    const auto finished = engine_.catalog->update(
-        name_, engine_.now_ms(), [&](TableDefinition& definition) -> Result<void> {
-          std::erase(definition.unfinished, space_);
-          return {};
-        });
+    const auto finished = engine_.catalog->update(name_, engine_.now_ms(),
+                                                  [&](TableDefinition& definition) -> Result<void> {
+                                                    std::erase(definition.unfinished, space_);
+                                                    return {};
+                                                  });
     if (finished || finished.error().code == Code::kResourceNotFound) return {};
     return Failure(finished.error());
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/validation/table_update.h"
+#include "engine/streams/arns.h"
 
 namespace stator {
 namespace {

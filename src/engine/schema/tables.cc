@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/admin/support.h"
-#include "engine/jobs/backups.h"
 #include "engine/catalog/counting.h"
+#include "engine/catalog/last_backup.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
 #include "engine/schema/table_description.h"
 
 namespace stator {
@@ -20,7 +20,7 @@ constexpr std::size_t kListedTablesMax = 100;
 Result<CreateTableResult> Engine::create_table(const CreateTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
   if (request.resource_policy) {
-    STATOR_CHECK_OK(admin::check_policy(*request.resource_policy));
+    STATOR_CHECK_OK(check_policy(*request.resource_policy));
     impl_->resource_policies.expect_policies();
   }
   auto table = impl_->catalog->create(request, impl_->now_ms());
@@ -40,7 +40,7 @@ Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& r
     }
     return DescribeTableResult{describe(*impl_, *restoring->second, TableStatus::kCreating)};
   }
-  start_count(*impl_, **table);
+  start_count(impl_->jobs, *impl_->store, **table);
   return DescribeTableResult{describe(*impl_, **table)};
 }
 
@@ -67,7 +67,7 @@ Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request
   STATOR_CHECK_OK(validate(request));
   const int64_t now_ms = impl_->now_ms();
   auto table = impl_->catalog->drop(request.table, now_ms, [&](const Table& dropped) {
-    return last_backup(*impl_, dropped, now_ms);
+    return last_backup(dropped, impl_->job_ids.next(now_ms), now_ms);
   });
   if (!table) return Failure(service_error(std::move(table).error()));
   impl_->resource_policies.forget(**table);

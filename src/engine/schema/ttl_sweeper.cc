@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/schema/backfill.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
 #include "engine/items/write_action.h"
+#include "engine/schema/backfill.h"
 
 namespace stator {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <future>
 
-#include "engine/testing/engine_harness.h"
 #include "engine/engine_impl.h"
+#include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"
 #include "engine/verify/verify.h"
 

@@ -7,9 +7,11 @@
 #include "api/model/messages.h"
 #include "api/validation/table_update.h"
 #include "api/validation/validate.h"
-#include "engine/schema/backfill.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/schema/backfill.h"
 #include "engine/schema/table_description.h"
+#include "engine/schema/update_table.h"
 #include "fmt/format.h"
 
 namespace stator {

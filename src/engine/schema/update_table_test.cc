@@ -3,8 +3,8 @@
 #include <random>
 #include <thread>
 
-#include "engine/testing/engine_harness.h"
 #include "engine/engine_impl.h"
+#include "engine/testing/engine_harness.h"
 #include "engine/verify/verify.h"
 
 namespace stator::test {

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/change_log/change_log.h"
 #include "engine/catalog/table.h"
+#include "engine/change_log/change_log.h"
 
 namespace stator {
 

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "engine/testing/engine_harness.h"
 #include "engine/engine_impl.h"
+#include "engine/testing/engine_harness.h"
 #include "support/from_environment.h"
 #include "support/must.h"
 

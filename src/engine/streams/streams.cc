@@ -5,13 +5,13 @@
 // that has no mark behind it in that state can still grow, and nothing will ever come before what
 // it holds.
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include "api/validation/validate.h"
 #include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/streams/arns.h"
 #include "engine/streams/shard_iterator.h"
 
 namespace stator {
@@ -187,34 +187,6 @@ Result<T> answer(Result<T> result) {
 }
 
 }  // namespace
-
-std::string table_arn(const Engine::Impl& engine, std::string_view table) {
-  return std::string("arn:aws:dynamodb:")
-      .append(engine.options.region)
-      .append(":")
-      .append(engine.options.account)
-      .append(":table/")
-      .append(table);
-}
-
-std::string stream_label(int64_t created_ms) {
-  const std::chrono::sys_time<std::chrono::milliseconds> time{
-      std::chrono::milliseconds(created_ms)};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(time - day);
-  char text[64];
-  const int length = std::snprintf(
-      text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03d", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-      static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-      static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
-  return {text, static_cast<std::size_t>(length)};
-}
-
-std::string stream_arn(const Engine::Impl& engine, std::string_view table, int64_t created_ms) {
-  return table_arn(engine, table).append("/stream/").append(stream_label(created_ms));
-}
 
 Result<ListStreamsResult> Engine::list_streams(const ListStreamsRequest& request) {
   STATOR_CHECK_OK(validate(request));

@@ -47,8 +47,7 @@ class Orphans {
   uint64_t rows_ = 0;
 };
 
-void verify_no_orphans(Verification& verification, ReadView& view,
-                       const CatalogContents& catalog) {
+void verify_no_orphans(Verification& verification, ReadView& view, const CatalogContents& catalog) {
   std::set<SpaceId> owned = {kCatalogSpace, kTokenSpace, kTokenExpirySpace};
   owned.insert(catalog.dropped.begin(), catalog.dropped.end());
   owned.insert(catalog.restoring.begin(), catalog.restoring.end());

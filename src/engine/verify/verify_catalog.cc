@@ -138,8 +138,8 @@ class CatalogCheck {
         live_.contains(history.space) || contents_.dropped.contains(history.space);
     if (has_rows && contents_.logs.contains(history.log)) return;
     verification_.add(kCatalogKind, "table '" + name + "' is being restored from space " +
-                                          std::to_string(history.space) + " and log " +
-                                          std::to_string(history.log) + ", which are not there");
+                                        std::to_string(history.space) + " and log " +
+                                        std::to_string(history.log) + ", which are not there");
   }
 
   void check_table(std::string_view name, std::string_view value) {
@@ -150,9 +150,8 @@ class CatalogCheck {
     const std::string named = "table '" + std::string(name) + "': ";
     if (!table || (*table)->name() != name) {
       contents_.complete = false;
-      verification_.add(
-          kCatalogKind,
-          named + (table ? "it is defined as '" + (*table)->name() + "'" : table.error().message));
+      verification_.add(kCatalogKind, named + (table ? "it is defined as '" + (*table)->name() + "'"
+                                                     : table.error().message));
       return;
     }
     ++verification_.report().tables;
@@ -193,7 +192,7 @@ class CatalogCheck {
     for (const SpaceId space : table.all_spaces()) {
       if (!live_.insert(space).second || contents_.dropped.contains(space)) {
         verification_.add(kCatalogKind, "table '" + table.name() + "': its space " +
-                                              std::to_string(space) + " is another's too");
+                                            std::to_string(space) + " is another's too");
       }
       check_given_out(space);
     }

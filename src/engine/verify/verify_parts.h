@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 
-#include "engine/change_log/change_log.h"
 #include "engine/catalog/table.h"
+#include "engine/change_log/change_log.h"
 #include "engine/verify/verify.h"
 
 namespace stator {

@@ -8,9 +8,9 @@
 
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_rows.h"
-#include "engine/testing/engine_harness.h"
 #include "engine/catalog/records.h"
 #include "engine/items/tokens.h"
+#include "engine/testing/engine_harness.h"
 
 namespace stator::test {
 namespace {

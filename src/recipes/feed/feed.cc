@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/random.h"
-#include "recipes/feed/feed_state.h"
 #include "recipes/common/keys.h"
-#include "recipes/feed/post_keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/feed/feed_state.h"
+#include "recipes/feed/post_keys.h"
 
 namespace stator {
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "recipes/common/cursor.h"
-#include "recipes/feed/feed_state.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/feed/feed_state.h"
 
 namespace stator {
 

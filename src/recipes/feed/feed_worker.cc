@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "recipes/common/keys.h"
+#include "recipes/common/requests.h"
 #include "recipes/feed/delivery.h"
 #include "recipes/feed/feed_stream.h"
-#include "recipes/common/keys.h"
 #include "recipes/feed/post_keys.h"
-#include "recipes/common/requests.h"
 
 namespace stator {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "recipes/feed/feed_state.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/feed/feed_state.h"
 
 namespace stator::recipes {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "recipes/common/keys.h"
-#include "recipes/semaphore/lock_lease.h"
 #include "recipes/common/requests.h"
+#include "recipes/semaphore/lock_lease.h"
 
 namespace stator {
 

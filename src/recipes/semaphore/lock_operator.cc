@@ -5,8 +5,8 @@
 
 #include "recipes/common/cursor.h"
 #include "recipes/common/keys.h"
-#include "recipes/semaphore/lock_semaphore.h"
 #include "recipes/common/requests.h"
+#include "recipes/semaphore/lock_semaphore.h"
 
 namespace stator {
 

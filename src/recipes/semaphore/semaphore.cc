@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "recipes/common/keys.h"
+#include "recipes/common/requests.h"
 #include "recipes/semaphore/lock_acquisition.h"
 #include "recipes/semaphore/lock_lease.h"
 #include "recipes/semaphore/lock_semaphore.h"
-#include "recipes/common/requests.h"
 
 namespace stator {
 
