@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(STATOR_INSTALLED base value storage expression
   api_model api_validation api_json api_wire api_admin
   policy partiql transfer
-  engine_errors engine_background engine_rows engine_change_log engine_catalog engine_items engine_query
+  engine_errors engine_background engine_rows engine_change_log engine_catalog engine_core engine_items engine_query
   engine_streams engine_schema engine_jobs engine_admin engine_verify engine
   access protocol client
   recipes_common recipes_toggle recipes_semaphore recipes_feed recipes_sensors)

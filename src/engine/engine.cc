@@ -4,21 +4,35 @@
 #include <utility>
 
 #include "engine/admin/administration.h"
-#include "engine/engine_impl.h"
+#include "engine/background/ticker.h"
+#include "engine/background/worker.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
+#include "engine/items/item_operations.h"
 #include "engine/items/token_sweep.h"
 #include "engine/jobs/backups.h"
 #include "engine/jobs/exports.h"
 #include "engine/jobs/imports.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/jobs/job_records.h"
+#include "engine/query/query_operations.h"
 #include "engine/schema/backfill.h"
+#include "engine/schema/schema_operations.h"
 #include "engine/schema/ttl_sweeper.h"
+#include "engine/streams/stream_operations.h"
 
 namespace stator {
+
+struct Engine::Impl : JobEngine {
+  using JobEngine::JobEngine;
+
+  Worker housekeeping;  // run_maintenance() without being told
+  Ticker ticker;        // what time asks for
+};
+
 namespace {
 
-void maintain(Engine::Impl& engine) {
+void maintain(JobEngine& engine) {
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
@@ -64,6 +78,113 @@ Engine::~Engine() {
   impl_->catalog->save_counters();
 }
 
+Result<CreateTableResult> Engine::create_table(const CreateTableRequest& request) {
+  return stator::create_table(*impl_, request);
+}
+
+Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& request) {
+  return stator::describe_table(*impl_, request);
+}
+
+Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
+  return stator::list_tables(*impl_, request);
+}
+
+Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request) {
+  return stator::delete_table(*impl_, request);
+}
+
+Result<UpdateTableResult> Engine::update_table(const UpdateTableRequest& request) {
+  return stator::update_table(*impl_, request);
+}
+
+Result<UpdateTimeToLiveResult> Engine::update_time_to_live(const UpdateTimeToLiveRequest& request) {
+  return stator::update_time_to_live(*impl_, request);
+}
+
+Result<DescribeTimeToLiveResult> Engine::describe_time_to_live(
+    const DescribeTimeToLiveRequest& request) {
+  return stator::describe_time_to_live(*impl_, request);
+}
+
+Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
+  return stator::get_item(*impl_, request);
+}
+
+Result<PageResponse> Engine::query(const QueryRequest& request) {
+  return stator::query(*impl_, request);
+}
+
+Result<PageResponse> Engine::scan(const ScanRequest& request) {
+  return stator::scan(*impl_, request);
+}
+
+Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& request) {
+  return stator::batch_get_item(*impl_, request);
+}
+
+Result<TransactGetItemsResponse> Engine::transact_get_items(
+    const TransactGetItemsRequest& request) {
+  return stator::transact_get_items(*impl_, request);
+}
+
+void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
+  stator::put_item(*impl_, request, std::move(done));
+}
+
+void Engine::update_item(const UpdateItemRequest& request, Done<WriteResponse> done) {
+  stator::update_item(*impl_, request, std::move(done));
+}
+
+void Engine::delete_item(const DeleteItemRequest& request, Done<WriteResponse> done) {
+  stator::delete_item(*impl_, request, std::move(done));
+}
+
+void Engine::batch_write_item(const BatchWriteItemRequest& request,
+                              Done<BatchWriteItemResult> done) {
+  stator::batch_write_item(*impl_, request, std::move(done));
+}
+
+void Engine::transact_write_items(const TransactWriteItemsRequest& request,
+                                  Done<TransactWriteItemsResult> done) {
+  stator::transact_write_items(*impl_, request, std::move(done));
+}
+
+void Engine::execute_statement(const ExecuteStatementRequest& request,
+                               Done<StatementResponse> done) {
+  stator::execute_statement(*impl_, request, std::move(done));
+}
+
+void Engine::batch_execute_statement(const BatchExecuteStatementRequest& request,
+                                     Done<BatchExecuteStatementResult> done) {
+  stator::batch_execute_statement(*impl_, request, std::move(done));
+}
+
+void Engine::execute_transaction(const ExecuteTransactionRequest& request,
+                                 Done<ExecuteTransactionResult> done) {
+  stator::execute_transaction(*impl_, request, std::move(done));
+}
+
+Result<ListStreamsResult> Engine::list_streams(const ListStreamsRequest& request) {
+  return stator::list_streams(*impl_, request);
+}
+
+Result<DescribeStreamResult> Engine::describe_stream(const DescribeStreamRequest& request) {
+  return stator::describe_stream(*impl_, request);
+}
+
+Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIteratorRequest& request) {
+  return stator::get_shard_iterator(*impl_, request);
+}
+
+Result<GetRecordsResponse> Engine::get_records(const GetRecordsRequest& request) {
+  return stator::get_records(*impl_, request);
+}
+
+std::size_t Engine::sweep_expired() {
+  return stator::sweep_expired(*impl_);
+}
+
 Result<Item> Engine::administer(const admin::Operation& operation, const Item& request) {
   auto answer = operation.run(*impl_, request);
   if (!answer) return Failure(service_error(std::move(answer).error()));
@@ -76,6 +197,10 @@ EngineStats Engine::stats() const {
           .jobs = jobs.jobs,
           .failing_jobs = jobs.failing,
           .oldest_job = jobs.oldest};
+}
+
+JobEngine& Engine::parts() {
+  return *impl_;
 }
 
 Store& Engine::store() {

@@ -5,13 +5,13 @@
 #pragma once
 
 #include "api/admin/admin_shapes.h"
-#include "engine/engine.h"
+#include "engine/jobs/job_engine.h"
 
 namespace stator::admin {
 
 struct Operation {
   const Shape& request;  // the shape of what `run` is given
-  Result<Item> (*run)(Engine::Impl& engine, const Item& request);
+  Result<Item> (*run)(JobEngine& engine, const Item& request);
   bool has_output = true;  // false: the body of the response is empty
 };
 

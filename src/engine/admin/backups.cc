@@ -4,10 +4,10 @@
 #include "engine/admin/support.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/restore.h"
 #include "engine/schema/table_description.h"
-#include "engine/streams/arns.h"
 
 namespace stator::admin {
 namespace {
@@ -18,7 +18,7 @@ struct Backup {
   std::string key() const { return record_key(RecordKind::kBackup, id); }
 };
 
-Result<Backup> find_backup(const Engine::Impl& engine, const std::string& arn) {
+Result<Backup> find_backup(const JobEngine& engine, const std::string& arn) {
   constexpr std::string_view kBackup = "/backup/";
   const std::size_t at = arn.rfind(kBackup);
   if (at != std::string::npos) {
@@ -35,7 +35,7 @@ bool is_by_service(const Item& record) {
   return record.contains("ExpiresMs");
 }
 
-Item details_of(const Engine::Impl& engine, const Backup& backup) {
+Item details_of(const JobEngine& engine, const Backup& backup) {
   const bool by_service = is_by_service(backup.record);
   Item details{{"BackupArn", backup_arn(engine, backup.record, backup.id)},
                {"BackupName", text_of(backup.record, "Name")},
@@ -69,7 +69,7 @@ List indexes_of(const Item& table, std::string_view member) {
   return indexes;
 }
 
-Result<Item> describe(const Engine::Impl& engine, const Backup& backup) {
+Result<Item> describe(const JobEngine& engine, const Backup& backup) {
   STATOR_TRY(TableDefinition definition, table_in(backup.record));
   STATOR_TRY(const TablePtr table, Table::make(std::move(definition), engine.catalog->secret()));
   STATOR_TRY(const Item described, description_of(engine, *table, TableStatus::kActive));
@@ -96,7 +96,7 @@ Result<Item> describe(const Engine::Impl& engine, const Backup& backup) {
                                          {"SourceTableFeatureDetails", std::move(features)}}}};
 }
 
-Result<Item> create_backup(Engine::Impl& engine, const Item& request) {
+Result<Item> create_backup(JobEngine& engine, const Item& request) {
   STATOR_TRY(const TablePtr table, find_table_named(engine, text_of(request, "TableName")));
   STATOR_TRY(auto view, engine.store->read_view());
   const TableDefinition& definition = table->definition();
@@ -115,12 +115,12 @@ Result<Item> create_backup(Engine::Impl& engine, const Item& request) {
   return Item{{"BackupDetails", details_of(engine, backup)}};
 }
 
-Result<Item> describe_backup(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_backup(JobEngine& engine, const Item& request) {
   STATOR_TRY(const Backup backup, find_backup(engine, text_of(request, "BackupArn")));
   return describe(engine, backup);
 }
 
-Result<Item> list_backups(Engine::Impl& engine, const Item& request) {
+Result<Item> list_backups(JobEngine& engine, const Item& request) {
   constexpr int64_t kPage = 100;
   const auto most = static_cast<std::size_t>(integer_of(request, "Limit", kPage));
   const std::string asked = text_of(request, "BackupType");
@@ -153,7 +153,7 @@ Result<Item> list_backups(Engine::Impl& engine, const Item& request) {
   return Item{{"BackupSummaries", std::move(summaries)}};
 }
 
-Result<Item> delete_backup(Engine::Impl& engine, const Item& request) {
+Result<Item> delete_backup(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "BackupArn");
   const std::lock_guard lock(engine.backups);
   STATOR_TRY(Backup backup, find_backup(engine, arn));
@@ -168,7 +168,7 @@ Result<Item> delete_backup(Engine::Impl& engine, const Item& request) {
   return describe(engine, backup);
 }
 
-Result<Item> restore_table_from_backup(Engine::Impl& engine, const Item& request) {
+Result<Item> restore_table_from_backup(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "BackupArn");
   const std::lock_guard lock(engine.backups);
   STATOR_TRY(const Backup backup, find_backup(engine, arn));

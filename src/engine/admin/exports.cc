@@ -5,10 +5,10 @@
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/history_hold.h"
 #include "engine/catalog/records.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/export_filter.h"
 #include "engine/jobs/job_records.h"
-#include "engine/streams/arns.h"
 #include "engine/streams/point_in_time.h"
 
 namespace stator::admin {
@@ -20,7 +20,7 @@ bool is_incremental(const Item& request) {
   return text_of(request, "ExportType") == kIncremental;
 }
 
-Item description_of(const Engine::Impl& engine, const Job& job) {
+Item description_of(const JobEngine& engine, const Job& job) {
   const Item& request = map_of(job.record, "Request");
   const std::string table = text_of(job.record, "Table");
   const std::string status = text_of(job.record, "Status");
@@ -74,7 +74,7 @@ Result<void> check_combinations(const Item& request) {
 }
 
 // kValidation, kAccessDenied, kTableNotFound.
-Result<TablePtr> exported_table(const Engine::Impl& engine, const std::string& arn) {
+Result<TablePtr> exported_table(const JobEngine& engine, const std::string& arn) {
   if (!arn.starts_with("arn:")) return fail(Code::kValidation, messages::kTableArnIsNone);
   const auto parts = parse_table_arn(engine, arn);
   if (!parts && parts.error().code == Code::kAccessDenied) return Failure(parts.error());
@@ -134,7 +134,7 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
 }
 
 // Where the job finds the stamps of the export's times; the end of the log is the latest of them.
-Result<void> set_stamps(const Engine::Impl& engine, const Item& asked, Item& record) {
+Result<void> set_stamps(const JobEngine& engine, const Item& asked, Item& record) {
   STATOR_TRY(const auto view, engine.store->read_view());
   STATOR_TRY(const uint64_t end, log_end(*view, static_cast<SpaceId>(integer_of(record, "Log"))));
   const bool latest = !is_incremental(asked) && !asked.contains("ExportTime");
@@ -143,7 +143,7 @@ Result<void> set_stamps(const Engine::Impl& engine, const Item& asked, Item& rec
   return {};
 }
 
-Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
+Result<Item> export_table(JobEngine& engine, const Item& asked) {
   const int64_t now_ms = engine.now_ms();
   STATOR_CHECK_OK(check_combinations(asked));
   STATOR_TRY(const auto earlier, job_of_token(engine, kExportJobs, asked));
@@ -184,13 +184,13 @@ Result<Item> export_table(Engine::Impl& engine, const Item& asked) {
   return description_of(engine, job);
 }
 
-Result<Item> describe_export(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_export(JobEngine& engine, const Item& request) {
   STATOR_TRY(const Job job, find_job(engine, kExportJobs, text_of(request, "ExportArn")));
   return description_of(engine, job);
 }
 
 // Of a table: those of the one that has the name now.
-Result<Item> list_exports(Engine::Impl& engine, const Item& request) {
+Result<Item> list_exports(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "TableArn");
   const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = arn.empty() ? nullptr : snapshot->find(arn);

@@ -16,7 +16,7 @@ struct GlobalTable {
   int64_t created_ms = 0;
 };
 
-Result<GlobalTable> find_global(const Engine::Impl& engine, const std::string& name) {
+Result<GlobalTable> find_global(const JobEngine& engine, const std::string& name) {
   const auto snapshot = engine.catalog->snapshot();
   if (const TablePtr* table = snapshot->find(name)) {
     STATOR_TRY(const Item settings, settings_of(engine, **table));
@@ -26,7 +26,7 @@ Result<GlobalTable> find_global(const Engine::Impl& engine, const std::string& n
   return fail(Code::kGlobalTableNotFound, messages::global_table_not_found(name));
 }
 
-Item describe(const Engine::Impl& engine, const GlobalTable& global, std::string_view status) {
+Item describe(const JobEngine& engine, const GlobalTable& global, std::string_view status) {
   const std::string& name = global.table->name();
   return Item{{"GlobalTableDescription",
                Item{{"GlobalTableName", name},
@@ -38,7 +38,7 @@ Item describe(const Engine::Impl& engine, const GlobalTable& global, std::string
                                                    {"ReplicaStatus", status}}}}}}};
 }
 
-Result<Item> create_global_table(Engine::Impl& engine, const Item& request) {
+Result<Item> create_global_table(JobEngine& engine, const Item& request) {
   const std::string name = text_of(request, "GlobalTableName");
   const List& replicas = list_of(request, "ReplicationGroup");
   if (replicas.empty()) return fail(Code::kValidation, messages::kNoReplicas);
@@ -60,12 +60,12 @@ Result<Item> create_global_table(Engine::Impl& engine, const Item& request) {
   return describe(engine, global, "CREATING");
 }
 
-Result<Item> describe_global_table(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_global_table(JobEngine& engine, const Item& request) {
   STATOR_TRY(const GlobalTable global, find_global(engine, text_of(request, "GlobalTableName")));
   return describe(engine, global, "ACTIVE");
 }
 
-Result<Item> list_global_tables(Engine::Impl& engine, const Item& request) {
+Result<Item> list_global_tables(JobEngine& engine, const Item& request) {
   constexpr int64_t kPage = 100;
   const auto most = static_cast<std::size_t>(integer_of(request, "Limit", kPage));
   const std::string after = text_of(request, "ExclusiveStartGlobalTableName");
@@ -89,7 +89,7 @@ Result<Item> list_global_tables(Engine::Impl& engine, const Item& request) {
 }
 
 // The replica of this region may go; any other is not there.
-Result<Item> update_global_table(Engine::Impl& engine, const Item& request) {
+Result<Item> update_global_table(JobEngine& engine, const Item& request) {
   const std::string name = text_of(request, "GlobalTableName");
   STATOR_TRY(const GlobalTable global, find_global(engine, name));
   bool remove = false;
@@ -117,7 +117,7 @@ Result<Item> update_global_table(Engine::Impl& engine, const Item& request) {
   return describe(engine, global, remove ? "DELETING" : "ACTIVE");
 }
 
-Item replica_settings(const Engine::Impl& engine, const Table& table) {
+Item replica_settings(const JobEngine& engine, const Table& table) {
   const CreateTableRequest& settings = table.definition().settings;
   const Throughput throughput = settings.throughput.value_or(Throughput{});
   const bool on_demand = settings.billing_mode == BillingMode::kPayPerRequest;
@@ -141,7 +141,7 @@ Item replica_settings(const Engine::Impl& engine, const Table& table) {
   return Item{{"GlobalTableName", table.name()}, {"ReplicaSettings", List{std::move(replica)}}};
 }
 
-Result<Item> describe_global_table_settings(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_global_table_settings(JobEngine& engine, const Item& request) {
   STATOR_TRY(const GlobalTable global, find_global(engine, text_of(request, "GlobalTableName")));
   return replica_settings(engine, *global.table);
 }
@@ -243,7 +243,7 @@ class SettingsUpdate {
   bool sets_indexes_ = false;
 };
 
-Result<Item> update_global_table_settings(Engine::Impl& engine, const Item& request) {
+Result<Item> update_global_table_settings(JobEngine& engine, const Item& request) {
   const std::string name = text_of(request, "GlobalTableName");
   STATOR_TRY(GlobalTable global, find_global(engine, name));
   for (const AttributeValue& replica : list_of(request, "ReplicaSettingsUpdate")) {

@@ -5,16 +5,16 @@
 #include "api/wire/wire.h"
 #include "base/random.h"
 #include "engine/admin/support.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/errors/messages.h"
 #include "engine/jobs/job_records.h"
-#include "engine/streams/arns.h"
 #include "transfer/bucket.h"
 
 namespace stator::admin {
 namespace {
 
-Item summary_of(const Engine::Impl& engine, const Job& job) {
+Item summary_of(const JobEngine& engine, const Job& job) {
   const std::string table = text_of(job.record, "Table");
   Item summary{{"ImportArn", job_arn(engine, kImportJobs, table, job.id)},
                {"ImportStatus", text_of(job.record, "Status")},
@@ -27,7 +27,7 @@ Item summary_of(const Engine::Impl& engine, const Job& job) {
   return summary;
 }
 
-Item import_description(const Engine::Impl& engine, const Job& job) {
+Item import_description(const JobEngine& engine, const Job& job) {
   Item described = summary_of(engine, job);
   copy_members(
       map_of(job.record, "Request"),
@@ -43,7 +43,7 @@ Item import_description(const Engine::Impl& engine, const Job& job) {
 }
 
 // The request with the defaults that the service tells of.
-Item completed(const Engine::Impl& engine, Item request) {
+Item completed(const JobEngine& engine, Item request) {
   Item source = map_of(request, "S3BucketSource");
   source.emplace("S3BucketOwner", engine.options.account);
   request["S3BucketSource"] = std::move(source);
@@ -52,7 +52,7 @@ Item completed(const Engine::Impl& engine, Item request) {
 }
 
 // What keeps it from beginning, as the service would find out by and by.
-std::optional<JobFailure> find_failure(const Engine::Impl& engine, const Item& request) {
+std::optional<JobFailure> find_failure(const JobEngine& engine, const Item& request) {
   const Item& source = map_of(request, "S3BucketSource");
   if (!transfer::Bucket::open(engine.options.buckets, text_of(source, "S3Bucket"))) {
     return no_such_bucket();
@@ -66,7 +66,7 @@ Failure table_exists(std::string_view name) {
 }
 
 // The table's definition; kValidation as CreateTable.
-Result<TableDefinition> definition_of(const Engine::Impl& engine, const Item& parameters) {
+Result<TableDefinition> definition_of(const JobEngine& engine, const Item& parameters) {
   TableDefinition definition{.settings = {}, .id = random_uuid(), .created_ms = engine.now_ms()};
   STATOR_TRY(definition.settings,
              wire::read_request<CreateTableRequest>(wire::document_to_json(parameters)));
@@ -74,7 +74,7 @@ Result<TableDefinition> definition_of(const Engine::Impl& engine, const Item& pa
   return definition;
 }
 
-Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
+Result<Item> import_table(JobEngine& engine, const Item& asked) {
   const Item request = completed(engine, asked);
   const Item& parameters = map_of(request, "TableCreationParameters");
   const std::string name = text_of(parameters, "TableName");
@@ -119,12 +119,12 @@ Result<Item> import_table(Engine::Impl& engine, const Item& asked) {
   return begun;
 }
 
-Result<Item> describe_import(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_import(JobEngine& engine, const Item& request) {
   STATOR_TRY(const Job job, find_job(engine, kImportJobs, text_of(request, "ImportArn")));
   return import_description(engine, job);
 }
 
-Result<Item> list_imports(Engine::Impl& engine, const Item& request) {
+Result<Item> list_imports(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "TableArn");
   return list_jobs(
       engine, kImportJobs, request, "PageSize", "ImportSummaryList",

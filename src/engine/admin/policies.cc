@@ -2,8 +2,8 @@
 // PutResourcePolicy, GetResourcePolicy, DeleteResourcePolicy. The layer `access` enforces the
 // policies, for callers whose signatures are verified.
 #include "engine/admin/support.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
-#include "engine/streams/arns.h"
 #include "policy/policy.h"
 
 namespace stator::admin {
@@ -16,7 +16,7 @@ struct Resource {
   std::string member;  // of the table's settings
 };
 
-Result<Resource> resource_of(const Engine::Impl& engine, const std::string& arn) {
+Result<Resource> resource_of(const JobEngine& engine, const std::string& arn) {
   auto parsed = parse_table_arn(engine, arn);
   if (!parsed) {
     // What tags answer for other regions has a text of its own here.
@@ -51,7 +51,7 @@ Result<void> check_revision(const Item& request, const Item& policy, const std::
   return fail(Code::kPolicyNotFound, messages::policy_not_found(arn));
 }
 
-Result<Item> put_resource_policy(Engine::Impl& engine, const Item& request) {
+Result<Item> put_resource_policy(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   const std::string policy = text_of(request, "Policy");
   STATOR_TRY(const Resource resource, resource_of(engine, arn));
@@ -73,7 +73,7 @@ Result<Item> put_resource_policy(Engine::Impl& engine, const Item& request) {
   return Item{{"RevisionId", revision}};
 }
 
-Result<Item> get_resource_policy(Engine::Impl& engine, const Item& request) {
+Result<Item> get_resource_policy(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   STATOR_TRY(const Resource resource, resource_of(engine, arn));
   STATOR_TRY(const Item settings, settings_of(engine, *resource.table));
@@ -82,7 +82,7 @@ Result<Item> get_resource_policy(Engine::Impl& engine, const Item& request) {
   return Item{{"Policy", text_of(policy, "Document")}, {"RevisionId", text_of(policy, "Revision")}};
 }
 
-Result<Item> delete_resource_policy(Engine::Impl& engine, const Item& request) {
+Result<Item> delete_resource_policy(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   STATOR_TRY(const Resource resource, resource_of(engine, arn));
   Item answer;

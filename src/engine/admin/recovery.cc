@@ -5,9 +5,9 @@
 #include "api/model/messages.h"
 #include "engine/admin/support.h"
 #include "engine/catalog/history_hold.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/restore.h"
-#include "engine/streams/arns.h"
 #include "engine/streams/point_in_time.h"
 
 namespace stator::admin {
@@ -18,7 +18,7 @@ constexpr int64_t kDayMs = 24LL * 3600 * kSecondMs;
 constexpr int64_t kDefaultDays = 35;
 
 // kTableNotFound; kContinuousBackupsUnavailable for a table that is being restored.
-Result<TablePtr> find_backed_up(const Engine::Impl& engine, std::string_view name) {
+Result<TablePtr> find_backed_up(const JobEngine& engine, std::string_view name) {
   if (engine.catalog->snapshot()->restoring.contains(name)) {
     return fail(Code::kContinuousBackupsUnavailable, messages::backups_being_enabled(name));
   }
@@ -52,12 +52,12 @@ Item continuous_backups_of(const TableDefinition& definition, int64_t now_ms) {
                     {"PointInTimeRecoveryDescription", std::move(recovery)}}}};
 }
 
-Result<Item> describe_continuous_backups(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_continuous_backups(JobEngine& engine, const Item& request) {
   STATOR_TRY(const TablePtr table, find_backed_up(engine, text_of(request, "TableName")));
   return continuous_backups_of(table->definition(), engine.now_ms());
 }
 
-Result<Item> update_continuous_backups(Engine::Impl& engine, const Item& request) {
+Result<Item> update_continuous_backups(JobEngine& engine, const Item& request) {
   const std::string name = text_of(request, "TableName");
   const Item& wanted = map_of(request, "PointInTimeRecoverySpecification");
   const bool enabled = boolean_of(wanted, "PointInTimeRecoveryEnabled");
@@ -107,7 +107,7 @@ Result<int64_t> time_of(const Item& request, const TableDefinition& source, int6
                                              time_text(latest_ms)));
 }
 
-Result<Item> restore_table_to_point_in_time(Engine::Impl& engine, const Item& request) {
+Result<Item> restore_table_to_point_in_time(JobEngine& engine, const Item& request) {
   STATOR_TRY(const std::string name, source_of(request));
   STATOR_CHECK_OK(check_one_time(request));
   STATOR_TRY(const TablePtr source, find_table_named(engine, name));

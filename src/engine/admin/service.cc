@@ -5,7 +5,7 @@
 namespace stator::admin {
 namespace {
 
-Result<Item> describe_limits(Engine::Impl&, const Item&) {
+Result<Item> describe_limits(JobEngine&, const Item&) {
   constexpr int64_t kAccountUnits = 80'000;
   constexpr int64_t kTableUnits = 40'000;
   return Item{{"AccountMaxReadCapacityUnits", kAccountUnits},
@@ -14,7 +14,7 @@ Result<Item> describe_limits(Engine::Impl&, const Item&) {
               {"TableMaxWriteCapacityUnits", kTableUnits}};
 }
 
-Result<Item> describe_endpoints(Engine::Impl& engine, const Item&) {
+Result<Item> describe_endpoints(JobEngine& engine, const Item&) {
   constexpr int64_t kDayMinutes = 24L * 60;
   return Item{
       {"Endpoints", List{Item{{"Address", "dynamodb." + engine.options.region + ".amazonaws.com"},

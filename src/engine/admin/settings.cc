@@ -33,7 +33,7 @@ Item insights_answer(const Item& request, std::string_view status, const std::st
 
 constexpr const char* kDefaultMode = "ACCESSED_AND_THROTTLED_KEYS";
 
-Result<Item> update_contributor_insights(Engine::Impl& engine, const Item& request) {
+Result<Item> update_contributor_insights(JobEngine& engine, const Item& request) {
   STATOR_TRY(const TablePtr table, find_resource(engine, text_of(request, "TableName")));
   STATOR_TRY(const std::string key, insights_key(*table, request));
   const bool enable = text_of(request, "ContributorInsightsAction") == "ENABLE";
@@ -53,7 +53,7 @@ Result<Item> update_contributor_insights(Engine::Impl& engine, const Item& reque
   return insights_answer(request, enable ? "ENABLING" : "DISABLING", mode);
 }
 
-Result<Item> describe_contributor_insights(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_contributor_insights(JobEngine& engine, const Item& request) {
   STATOR_TRY(const TablePtr table, find_resource(engine, text_of(request, "TableName")));
   STATOR_TRY(const std::string key, insights_key(*table, request));
   STATOR_TRY(const Item settings, settings_of(engine, *table));
@@ -71,7 +71,7 @@ Result<Item> describe_contributor_insights(Engine::Impl& engine, const Item& req
 
 // One summary for each table and index whose insights were ever set; a page's token is the place of
 // its last one: the table's name, and the key behind a slash, which no table's name has.
-Result<Item> list_contributor_insights(Engine::Impl& engine, const Item& request) {
+Result<Item> list_contributor_insights(JobEngine& engine, const Item& request) {
   const int64_t given = integer_of(request, "MaxResults");
   const std::size_t most = given > 0 ? static_cast<std::size_t>(given) : 100;
   const std::string after = text_of(request, "NextToken");
@@ -105,26 +105,26 @@ Result<Item> list_contributor_insights(Engine::Impl& engine, const Item& request
 
 // ---- Streams of Kinesis: there are none on this machine.
 
-Result<Item> describe_destinations(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_destinations(JobEngine& engine, const Item& request) {
   STATOR_TRY(const TablePtr table, find_resource(engine, text_of(request, "TableName")));
   return Item{{"TableName", table->name()}, {"KinesisDataStreamDestinations", List()}};
 }
 
-Result<Item> refuse_destination(Engine::Impl& engine, const Item& request) {
+Result<Item> refuse_destination(JobEngine& engine, const Item& request) {
   STATOR_CHECK_OK(find_resource(engine, text_of(request, "TableName")));
   return fail(Code::kResourceNotFound, messages::kinesis_not_found(text_of(request, "StreamArn")));
 }
 
 // ---- Auto scaling
 
-Result<Item> describe_auto_scaling(Engine::Impl& engine, const Item& request) {
+Result<Item> describe_auto_scaling(JobEngine& engine, const Item& request) {
   STATOR_TRY(const TablePtr table, find_resource(engine, text_of(request, "TableName")));
   return Item{
       {"TableAutoScalingDescription",
        Item{{"TableName", table->name()}, {"TableStatus", "ACTIVE"}, {"Replicas", List()}}}};
 }
 
-Result<Item> refuse_auto_scaling(Engine::Impl& engine, const Item& request) {
+Result<Item> refuse_auto_scaling(JobEngine& engine, const Item& request) {
   STATOR_CHECK_OK(find_resource(engine, text_of(request, "TableName")));
   return fail(Code::kValidation, messages::kNoAutoScaling);
 }

@@ -5,19 +5,19 @@
 #include <vector>
 
 #include "engine/catalog/records.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/errors/messages.h"
-#include "engine/streams/arns.h"
 
 namespace stator::admin {
-Result<TablePtr> find_resource(const Engine::Impl& engine, std::string_view table) {
+Result<TablePtr> find_resource(const JobEngine& engine, std::string_view table) {
   const auto snapshot = engine.catalog->snapshot();
   const TablePtr* found = snapshot->find(table);
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(table));
   return *found;
 }
 
-Result<TablePtr> find_table_named(const Engine::Impl& engine, std::string_view table) {
+Result<TablePtr> find_table_named(const JobEngine& engine, std::string_view table) {
   const auto snapshot = engine.catalog->snapshot();
   const TablePtr* found = snapshot->find(table);
   if (found == nullptr) return fail(Code::kTableNotFound, messages::no_such_table(table));
@@ -32,12 +32,11 @@ int64_t earliest_restorable_ms(const TableDefinition& table, int64_t now_ms) {
   return std::max(table.recovery_since_ms, now_ms - table.recovery_ms);
 }
 
-Result<Item> settings_of(const Engine::Impl& engine, const Table& table) {
+Result<Item> settings_of(const JobEngine& engine, const Table& table) {
   return Records(*engine.store).get(settings_key(table.definition().space));
 }
 
-Result<void> change_settings(const Engine::Impl& engine, const Table& table,
-                             Records::Change change) {
+Result<void> change_settings(const JobEngine& engine, const Table& table, Records::Change change) {
   return Records(*engine.store).change_settings(table, change);
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "engine/admin/support.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
-#include "engine/streams/arns.h"
 
 namespace stator::admin {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kTagsMax = 50;
 
 // Tags are of tables alone, not of their indexes or streams.
-Result<TablePtr> tagged_table(const Engine::Impl& engine, const std::string& arn) {
+Result<TablePtr> tagged_table(const JobEngine& engine, const std::string& arn) {
   STATOR_TRY(const ArnParts parts, parse_table_arn(engine, arn));
   if (parts.rest.starts_with("/index/")) {
     return fail(Code::kValidation, messages::index_arn(arn));
@@ -64,7 +64,7 @@ Result<void> check_tags(const List& tags) {
   return {};
 }
 
-Result<Item> tag_resource(Engine::Impl& engine, const Item& request) {
+Result<Item> tag_resource(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   const List& given = list_of(request, "Tags");
   STATOR_TRY(const TablePtr table, tagged_table(engine, arn));
@@ -88,7 +88,7 @@ Result<Item> tag_resource(Engine::Impl& engine, const Item& request) {
   return Item();
 }
 
-Result<Item> untag_resource(Engine::Impl& engine, const Item& request) {
+Result<Item> untag_resource(JobEngine& engine, const Item& request) {
   const List& keys = list_of(request, "TagKeys");
   STATOR_TRY(const TablePtr table, tagged_table(engine, text_of(request, "ResourceArn")));
   if (keys.empty()) return fail(Code::kValidation, messages::kNoTagKeys);
@@ -105,7 +105,7 @@ Result<Item> untag_resource(Engine::Impl& engine, const Item& request) {
   return Item();
 }
 
-Result<Item> list_tags_of_resource(Engine::Impl& engine, const Item& request) {
+Result<Item> list_tags_of_resource(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   STATOR_TRY(const TablePtr table, tagged_table(engine, arn));
   // All tags fit in one page, so no token is ever given out.

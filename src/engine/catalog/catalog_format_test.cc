@@ -6,7 +6,7 @@
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_header.h"
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/rows/stored_codes.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"

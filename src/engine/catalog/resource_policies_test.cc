@@ -8,7 +8,7 @@
 #include "engine/access_view.h"
 #include "engine/admin/administration.h"
 #include "engine/catalog/records.h"
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "policy/evaluate.h"
 
@@ -48,11 +48,11 @@ TEST_F(ResourcePoliciesTest, HoldAfterARestart) {
   open_directory();
   ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
   EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
-  EXPECT_FALSE(engine_->impl().resource_policies.any());
+  EXPECT_FALSE(engine_->parts().resource_policies.any());
   put(kArn, kDenyScans);
   EXPECT_EQ(decision_on("dynamodb:Scan"), policy::Decision::kDenied);
   open_directory();
-  EXPECT_TRUE(engine_->impl().resource_policies.any());
+  EXPECT_TRUE(engine_->parts().resource_policies.any());
   EXPECT_EQ(decision_on("dynamodb:Scan"), policy::Decision::kDenied);
   EXPECT_EQ(decision_on("dynamodb:Query"), policy::Decision::kNotAllowed);
   EXPECT_THAT(engine_->administer(admin::kDeleteResourcePolicy, Item{{"ResourceArn", kArn}}),
@@ -81,7 +81,7 @@ TEST_F(ResourcePoliciesTest, OfStreamsAreTheirOwn) {
 // As an earlier version stored it.
 TEST_F(ResourcePoliciesTest, ThatCannotBeReadDenyAllButTheirReplacement) {
   ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
-  Engine::Impl& impl = engine_->impl();
+  JobEngine& impl = engine_->parts();
   const TablePtr table = *impl.catalog->snapshot()->find("Things");
   ASSERT_THAT(Records(*impl.store)
                   .change_settings(*table,

@@ -7,10 +7,10 @@
 
 #include "api/model/messages.h"
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/collections.h"
+#include "engine/items/item_operations.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
@@ -197,9 +197,10 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
 
 }  // namespace
 
-Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& request) {
+Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
+                                            const BatchGetItemRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  STATOR_TRY(const auto reads, prepare_reads(*impl_->catalog->snapshot(), request));
+  STATOR_TRY(const auto reads, prepare_reads(*engine.catalog->snapshot(), request));
 
   BatchGetItemResponse response;
   CapacityMeter meter(request.return_capacity);
@@ -215,7 +216,7 @@ Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& r
         break;
       }
       auto found =
-          read_item(*impl_->store, *table_reads.table, keys.keys[i], table_reads.projection, true);
+          read_item(*engine.store, *table_reads.table, keys.keys[i], table_reads.projection, true);
       if (!found) return Failure(service_error(std::move(found).error()));
       bytes += found->bytes;
       meter.add(*table_reads.table, read_units(found->bytes) * (keys.consistent_read ? 1 : 0.5));
@@ -226,13 +227,13 @@ Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& r
   return response;
 }
 
-void Engine::batch_write_item(const BatchWriteItemRequest& request,
-                              Done<BatchWriteItemResult> done) {
+void batch_write_item(ItemEngine& engine, const BatchWriteItemRequest& request,
+                      Done<BatchWriteItemResult> done) {
   if (auto valid = validate(request); !valid) {
     done(failure_of(std::move(valid)));
     return;
   }
-  auto actions = prepare_writes(*impl_->catalog->snapshot(), request);
+  auto actions = prepare_writes(*engine.catalog->snapshot(), request);
   if (!actions) {
     done(failure_of(std::move(actions)));
     return;
@@ -246,7 +247,7 @@ void Engine::batch_write_item(const BatchWriteItemRequest& request,
   batch->return_metrics = request.return_metrics;
   batch->done = std::move(done);
   for (NamedAction& named : *actions) {
-    write_one(*impl_, std::move(named.action),
+    write_one(engine, std::move(named.action),
               [batch, name = std::move(named.name)](const WriteAction& action,
                                                     Result<WriteEffect> effect) {
                 bool last = false;

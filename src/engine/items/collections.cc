@@ -63,7 +63,7 @@ class CollectionCount final : public Job {
   bool done_ = false;
 };
 
-void start_collection_count(Engine::Impl& engine, const Table& table, const std::string& hash) {
+void start_collection_count(ItemEngine& engine, const Table& table, const std::string& hash) {
   std::vector<SpaceId> spaces = table.definition().local_spaces;
   spaces.insert(spaces.begin(), table.key().space);
   const auto counters =
@@ -84,7 +84,7 @@ void start_collection_count(Engine::Impl& engine, const Table& table, const std:
                                                     std::move(parts)));
 }
 
-Result<void> check_collection(Engine::Impl& engine, const WriteAction& action,
+Result<void> check_collection(ItemEngine& engine, const WriteAction& action,
                               const WriteEffect& effect) {
   const Table& table = *action.table;
   if (!table.has_local_indexes()) return {};
@@ -109,7 +109,7 @@ Result<void> check_collection(Engine::Impl& engine, const WriteAction& action,
 
 }  // namespace
 
-Result<WriteEffect> evaluate_within_limit(Engine::Impl& engine, const WriteAction& action,
+Result<WriteEffect> evaluate_within_limit(ItemEngine& engine, const WriteAction& action,
                                           std::optional<std::string> before) {
   STATOR_TRY(WriteEffect effect, evaluate_write(action, std::move(before)));
   STATOR_CHECK_OK(check_collection(engine, action, effect));

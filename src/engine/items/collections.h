@@ -18,7 +18,7 @@ namespace stator {
 
 // As evaluate_write(), and kItemCollectionSizeLimitExceeded for a write that makes its collection
 // too large.
-Result<WriteEffect> evaluate_within_limit(Engine::Impl& engine, const WriteAction& action,
+Result<WriteEffect> evaluate_within_limit(ItemEngine& engine, const WriteAction& action,
                                           std::optional<std::string> before);
 
 // After the commit.

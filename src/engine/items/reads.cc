@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/capacity.h"
+#include "engine/items/item_operations.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
@@ -15,9 +15,9 @@
 
 namespace stator {
 
-Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
+Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalog->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   STATOR_TRY(const auto projection,
              parse_projection(table == nullptr ? nullptr : table->get(), request.projection,
@@ -26,7 +26,7 @@ Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
   STATOR_CHECK_OK(check_key((*table)->key(), request.key));
 
   CapacityMeter meter(request.return_capacity);
-  auto found = read_item(*impl_->store, **table, request.key, projection, meter.wanted());
+  auto found = read_item(*engine.store, **table, request.key, projection, meter.wanted());
   if (!found) return Failure(service_error(std::move(found).error()));
   GetItemResponse response;
   response.item = std::move(found->item);
@@ -35,11 +35,11 @@ Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
   return response;
 }
 
-Result<TransactGetItemsResponse> Engine::transact_get_items(
-    const TransactGetItemsRequest& request) {
+Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
+                                                    const TransactGetItemsRequest& request) {
   STATOR_CHECK_OK(validate(request));
   std::vector<std::optional<ProjectionExpression>> projections;
-  const auto snapshot = impl_->catalog->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   std::vector<const Table*> tables;
   std::vector<CancellationReason> reasons;
   std::set<std::string> keys;
@@ -65,7 +65,7 @@ Result<TransactGetItemsResponse> Engine::transact_get_items(
   }
   if (cancelled) return transaction_cancelled(std::move(reasons));
 
-  auto view = impl_->store->read_view();
+  auto view = engine.store->read_view();
   if (!view) return Failure(service_error(std::move(view).error()));
   TransactGetItemsResponse response;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);

@@ -24,7 +24,7 @@ bool is_reason(const Error& error);
 CancellationReason reason_of(Error error);
 
 // The actions have been checked, and no two are of one item.
-void transact_write(Engine::Impl& engine, std::vector<WriteAction> actions,
+void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
                     const TransactWriteOptions& options, Done<TransactWriteItemsResult> done);
 
 }  // namespace stator

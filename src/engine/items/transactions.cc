@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/collections.h"
+#include "engine/items/item_operations.h"
 #include "engine/items/item_rules.h"
 #include "engine/items/tokens.h"
 #include "engine/items/transact_write.h"
@@ -18,7 +18,7 @@ namespace stator {
 namespace {
 
 struct TransactWrite {
-  Engine::Impl& engine;
+  ItemEngine& engine;
   InFlightOperations::Pass pass;
   std::vector<WriteAction> actions;
   std::optional<std::string> token_key;  // the row's
@@ -31,7 +31,7 @@ struct TransactWrite {
 using Effects = std::vector<WriteEffect>;
 using Rows = std::vector<std::optional<std::string>>;
 
-Result<std::vector<WriteAction>> prepare(const Engine::Impl& engine,
+Result<std::vector<WriteAction>> prepare(const ItemEngine& engine,
                                          const TransactWriteItemsRequest& request) {
   const auto snapshot = engine.catalog->snapshot();
   std::vector<WriteAction> actions;
@@ -239,7 +239,7 @@ CancellationReason reason_of(Error error) {
   return reason;
 }
 
-void transact_write(Engine::Impl& engine, std::vector<WriteAction> actions,
+void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
                     const TransactWriteOptions& options, Done<TransactWriteItemsResult> done) {
   auto write =
       std::make_unique<TransactWrite>(TransactWrite{.engine = engine,
@@ -254,13 +254,13 @@ void transact_write(Engine::Impl& engine, std::vector<WriteAction> actions,
   run(std::move(write));
 }
 
-void Engine::transact_write_items(const TransactWriteItemsRequest& request,
-                                  Done<TransactWriteItemsResult> done) {
+void transact_write_items(ItemEngine& engine, const TransactWriteItemsRequest& request,
+                          Done<TransactWriteItemsResult> done) {
   if (auto valid = validate(request); !valid) {
     done(failure_of(std::move(valid)));
     return;
   }
-  auto actions = prepare(*impl_, request);
+  auto actions = prepare(engine, request);
   if (!actions) {
     done(failure_of(std::move(actions)));
     return;
@@ -269,8 +269,8 @@ void Engine::transact_write_items(const TransactWriteItemsRequest& request,
                                .fingerprint = {},
                                .return_capacity = request.return_capacity,
                                .return_metrics = request.return_metrics};
-  if (options.token) options.fingerprint = request_fingerprint(impl_->catalog->secret(), request);
-  transact_write(*impl_, std::move(*actions), options, std::move(done));
+  if (options.token) options.fingerprint = request_fingerprint(engine.catalog->secret(), request);
+  transact_write(engine, std::move(*actions), options, std::move(done));
 }
 
 }  // namespace stator

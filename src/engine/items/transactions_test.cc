@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/rows/row_layout.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"
@@ -205,7 +205,7 @@ TEST_F(Transactions, ASweepOfTokensBeginsWhereTheLastOneEnded) {
   const auto sweep = [&] {
     faults_.take_scans({});
     engine_->run_maintenance();
-    EXPECT_TRUE(comes_true([&] { return !engine_->impl().token_sweep.is_running; }));
+    EXPECT_TRUE(comes_true([&] { return !engine_->parts().token_sweep.is_running; }));
     EXPECT_EQ(rows_in(kTokenSpace), 0U);
     return faults_.take_scans(space_range(kTokenExpirySpace));
   };

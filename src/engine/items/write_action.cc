@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "engine/change_log/change_log.h"
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/collections.h"
+#include "engine/items/item_engine.h"
 #include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
 
@@ -37,7 +37,7 @@ bool has_expired(const WriteAction& action, ItemView item) {
 
 // A write under way; moves from commit to retry and ends when it is answered.
 struct SingleWrite {
-  Engine::Impl& engine;
+  ItemEngine& engine;
   InFlightOperations::Pass pass;
   WriteAction action;
   WriteDone done;
@@ -247,7 +247,7 @@ void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& e
   }
 }
 
-void write_one(Engine::Impl& engine, WriteAction action, WriteDone done) {
+void write_one(ItemEngine& engine, WriteAction action, WriteDone done) {
   run(std::make_unique<SingleWrite>(SingleWrite{.engine = engine,
                                                 .pass = InFlightOperations::Pass(engine.writes),
                                                 .action = std::move(action),

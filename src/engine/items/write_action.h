@@ -13,9 +13,9 @@
 
 #include "api/model/layer.h"
 #include "engine/catalog/table.h"
-#include "engine/engine.h"
 #include "engine/items/capacity.h"
 #include "engine/items/index_maintenance.h"
+#include "engine/items/item_engine.h"
 #include "expression/expression.h"
 #include "storage/store.h"
 
@@ -88,6 +88,6 @@ using WriteDone = std::move_only_function<void(WriteAction& action, Result<Write
 
 // Runs one action in a transaction of its own until it does not conflict, and calls `done` once its
 // outcome is durable; a failure too, as it was decided on what must not be lost.
-void write_one(Engine::Impl& engine, WriteAction action, WriteDone done);
+void write_one(ItemEngine& engine, WriteAction action, WriteDone done);
 
 }  // namespace stator

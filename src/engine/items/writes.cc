@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
 #include "engine/items/collections.h"
+#include "engine/items/item_operations.h"
 #include "engine/items/write_action.h"
 
 namespace stator {
@@ -53,7 +53,7 @@ WriteResponse make_response(const Wanted& wanted, const WriteAction& action, Wri
   return response;
 }
 
-Result<WriteAction> prepare(const Engine::Impl& engine, const std::string& table_name,
+Result<WriteAction> prepare(const ItemEngine& engine, const std::string& table_name,
                             const WriteParameters& parameters) {
   auto table = find_table(*engine.catalog->snapshot(), table_name);
   STATOR_TRY(WriteAction action, parse_write(table ? std::move(*table) : nullptr, parameters));
@@ -63,7 +63,7 @@ Result<WriteAction> prepare(const Engine::Impl& engine, const std::string& table
 }
 
 template <class Request>
-void write(Engine::Impl& engine, const Request& request, const WriteParameters& parameters,
+void write(ItemEngine& engine, const Request& request, const WriteParameters& parameters,
            Done<WriteResponse> done) {
   if (auto valid = validate(request); !valid) {
     done(failure_of(std::move(valid)));
@@ -92,8 +92,8 @@ const std::optional<std::string> no_update;
 
 }  // namespace
 
-void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
-  write(*impl_, request,
+void put_item(ItemEngine& engine, const PutItemRequest& request, Done<WriteResponse> done) {
+  write(engine, request,
         {.action = TransactAction::kPut,
          .item = request.item,
          .update = no_update,
@@ -106,8 +106,8 @@ void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
         std::move(done));
 }
 
-void Engine::update_item(const UpdateItemRequest& request, Done<WriteResponse> done) {
-  write(*impl_, request,
+void update_item(ItemEngine& engine, const UpdateItemRequest& request, Done<WriteResponse> done) {
+  write(engine, request,
         {.action = TransactAction::kUpdate,
          .item = request.key,
          .update = request.update,
@@ -120,8 +120,8 @@ void Engine::update_item(const UpdateItemRequest& request, Done<WriteResponse> d
         std::move(done));
 }
 
-void Engine::delete_item(const DeleteItemRequest& request, Done<WriteResponse> done) {
-  write(*impl_, request,
+void delete_item(ItemEngine& engine, const DeleteItemRequest& request, Done<WriteResponse> done) {
+  write(engine, request,
         {.action = TransactAction::kDelete,
          .item = request.key,
          .update = no_update,

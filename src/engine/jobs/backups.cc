@@ -6,9 +6,9 @@
 #include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
+#include "engine/core/arns.h"
 #include "engine/jobs/restore.h"
 #include "engine/jobs/table_copy.h"
-#include "engine/streams/arns.h"
 
 namespace stator {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 class BackupJob final : public Job {
  public:
   // Without a view the copy starts with one of its own.
-  BackupJob(Engine::Impl& engine, std::string key, TablePtr table, SpaceId to,
+  BackupJob(JobEngine& engine, std::string key, TablePtr table, SpaceId to,
             std::unique_ptr<ReadView> view)
       : engine_(engine), key_(std::move(key)), table_(std::move(table)), to_(to) {
     if (view) begin(std::move(view));
@@ -66,7 +66,7 @@ class BackupJob final : public Job {
     copy_.emplace(*engine_.store, std::move(view), CopyPlan{.from = std::move(source), .to = to_});
   }
 
-  Engine::Impl& engine_;
+  JobEngine& engine_;
   std::string key_;
   TablePtr table_;  // keeps its rows, whoever drops it
   SpaceId to_;
@@ -75,7 +75,7 @@ class BackupJob final : public Job {
 };
 
 // The table that the record is a backup of; null if it is gone.
-TablePtr backed_up_table(const Engine::Impl& engine, const Item& record) {
+TablePtr backed_up_table(const JobEngine& engine, const Item& record) {
   const auto definition = table_in(record);
   if (!definition) return nullptr;
   const auto snapshot = engine.catalog->snapshot();
@@ -86,24 +86,24 @@ TablePtr backed_up_table(const Engine::Impl& engine, const Item& record) {
 
 }  // namespace
 
-std::string backup_arn(const Engine::Impl& engine, const Item& record, std::string_view id) {
+std::string backup_arn(const JobEngine& engine, const Item& record, std::string_view id) {
   return table_arn(engine, text_of(record, "Table")) + "/backup/" + std::string(id);
 }
 
-Result<bool> is_being_restored(const Engine::Impl& engine, std::string_view arn) {
+Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn) {
   STATOR_TRY(const auto restores, Records(*engine.store).list(RecordKind::kRestore));
   return std::ranges::any_of(
       restores, [&](const auto& restore) { return text_of(restore.second, "Backup") == arn; });
 }
 
-void start_backup(Engine::Impl& engine, const std::string& id, const TablePtr& table, SpaceId to,
+void start_backup(JobEngine& engine, const std::string& id, const TablePtr& table, SpaceId to,
                   std::unique_ptr<ReadView> view) {
   engine.jobs.add("backup " + id,
                   std::make_unique<BackupJob>(engine, record_key(RecordKind::kBackup, id), table,
                                               to, std::move(view)));
 }
 
-Result<void> resume_copies(Engine::Impl& engine) {
+Result<void> resume_copies(JobEngine& engine) {
   STATOR_TRY(const auto backups, Records(*engine.store).list(RecordKind::kBackup));
   for (const auto& [id, record] : backups) {
     if (text_of(record, "Status") == kBackupAvailable) continue;
@@ -124,7 +124,7 @@ Result<void> resume_copies(Engine::Impl& engine) {
   return {};
 }
 
-void erase_expired_backups(Engine::Impl& engine) {
+void erase_expired_backups(JobEngine& engine) {
   const std::lock_guard lock(engine.backups);
   const auto backups = Records(*engine.store).list(RecordKind::kBackup);
   if (!backups) return;

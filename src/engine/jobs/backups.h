@@ -14,22 +14,22 @@
 #include <string_view>
 
 #include "engine/catalog/last_backup.h"
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 
 namespace stator {
 
 // "arn:…:table/NAME/backup/ID"
-std::string backup_arn(const Engine::Impl& engine, const Item& record, std::string_view id);
-Result<bool> is_being_restored(const Engine::Impl& engine, std::string_view arn);
+std::string backup_arn(const JobEngine& engine, const Item& record, std::string_view id);
+Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn);
 
 // Starts to copy what `view` sees of the table.
-void start_backup(Engine::Impl& engine, const std::string& id, const TablePtr& table, SpaceId to,
+void start_backup(JobEngine& engine, const std::string& id, const TablePtr& table, SpaceId to,
                   std::unique_ptr<ReadView> view);
 // Resumes the copies that an earlier process began.
-Result<void> resume_copies(Engine::Impl& engine);
+Result<void> resume_copies(JobEngine& engine);
 
 // Those that have expired and that no table is being restored from. What fails is tried again with
 // the next call.
-void erase_expired_backups(Engine::Impl& engine);
+void erase_expired_backups(JobEngine& engine);
 
 }  // namespace stator

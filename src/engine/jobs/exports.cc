@@ -8,10 +8,10 @@
 #include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/export_filter.h"
 #include "engine/jobs/job_records.h"
-#include "engine/streams/arns.h"
 #include "engine/streams/point_in_time.h"
 #include "transfer/export_files.h"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kFileBytes = 64L << 20;     // of lines, in one data file
 constexpr int64_t kBilledLeast = 10'000'000;  // of an incremental export
 
-transfer::ExportSummary summary_of(const Engine::Impl& engine, const std::string& id,
+transfer::ExportSummary summary_of(const JobEngine& engine, const std::string& id,
                                    const Item& record) {
   const Item& request = map_of(record, "Request");
   const std::string table = text_of(record, "Table");
@@ -51,7 +51,7 @@ transfer::ExportSummary summary_of(const Engine::Impl& engine, const std::string
 
 class Export final : public Job {
  public:
-  Export(Engine::Impl& engine, std::string id)
+  Export(JobEngine& engine, std::string id)
       : engine_(engine), id_(std::move(id)), key_(record_key(RecordKind::kExport, id_)) {}
 
   Result<JobState> step() override {
@@ -273,7 +273,7 @@ class Export final : public Job {
     return decode_item(ItemView(projected));
   }
 
-  Engine::Impl& engine_;
+  JobEngine& engine_;
   std::string id_;
   std::string key_;
   Item record_;
@@ -295,11 +295,11 @@ class Export final : public Job {
 
 }  // namespace
 
-void start_export(Engine::Impl& engine, const std::string& id) {
+void start_export(JobEngine& engine, const std::string& id) {
   engine.jobs.add(admin::job_name(admin::kExportJobs, id), std::make_unique<Export>(engine, id));
 }
 
-std::string export_manifest(const Engine::Impl& engine, const std::string& id, const Item& record) {
+std::string export_manifest(const JobEngine& engine, const std::string& id, const Item& record) {
   return transfer::manifest_key(summary_of(engine, id, record));
 }
 

@@ -8,13 +8,13 @@
 
 #include <string>
 
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 
 namespace stator {
 
-void start_export(Engine::Impl& engine, const std::string& id);
+void start_export(JobEngine& engine, const std::string& id);
 
 // Where an export's manifest is, from its record.
-std::string export_manifest(const Engine::Impl& engine, const std::string& id, const Item& record);
+std::string export_manifest(const JobEngine& engine, const std::string& id, const Item& record);
 
 }  // namespace stator

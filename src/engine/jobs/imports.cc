@@ -33,7 +33,7 @@ constexpr int64_t kReportedErrors = 100;
 
 class Import final : public Job {
  public:
-  Import(Engine::Impl& engine, const std::string& id)
+  Import(JobEngine& engine, const std::string& id)
       : engine_(engine), id_(id), key_(record_key(RecordKind::kImport, id)) {}
 
   Result<JobState> step() override {
@@ -232,7 +232,7 @@ class Import final : public Job {
     return {};
   }
 
-  Engine::Impl& engine_;
+  JobEngine& engine_;
   std::string id_;
   std::string key_;
   Item record_;
@@ -250,7 +250,7 @@ class Import final : public Job {
 
 }  // namespace
 
-void start_import(Engine::Impl& engine, const std::string& id) {
+void start_import(JobEngine& engine, const std::string& id) {
   engine.jobs.add(admin::job_name(admin::kImportJobs, id), std::make_unique<Import>(engine, id));
 }
 

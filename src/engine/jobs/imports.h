@@ -8,10 +8,10 @@
 
 #include <string>
 
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 
 namespace stator {
 
-void start_import(Engine::Impl& engine, const std::string& id);
+void start_import(JobEngine& engine, const std::string& id);
 
 }  // namespace stator

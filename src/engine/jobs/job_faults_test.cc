@@ -6,8 +6,8 @@
 #include "api/admin/document.h"
 #include "engine/admin/administration.h"
 #include "engine/catalog/records.h"
-#include "engine/engine_impl.h"
 #include "engine/jobs/backups.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"
 
@@ -278,7 +278,7 @@ TEST_F(JobFaults, AJobSaysWhyItWaitsAndResumesWithoutARestart) {
 TEST_F(JobFaults, ARequestForAPointInTimeDoesNotReadTheChangesSince) {
   clock_.advance(1h);
   for (int i = 0; i < 200; ++i) put_song(i);
-  const TablePtr songs = *engine_->impl().catalog->snapshot()->find("Songs");
+  const TablePtr songs = *engine_->parts().catalog->snapshot()->find("Songs");
   constexpr std::size_t kEnds = 2 * kLogBuckets;  // the last change of each bucket, a few marks
   faults_.watch(space_range(songs->log_space()));
   call(

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "engine/catalog/records.h"
+#include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
-#include "engine/streams/arns.h"
 
 namespace stator::admin {
 namespace {
@@ -40,12 +40,12 @@ const JobKind kExportJobs{.record = RecordKind::kExport,
                           .name = "Export",
                           .name_lower = "export"};
 
-std::string job_arn(const Engine::Impl& engine, const JobKind& kind, std::string_view table,
+std::string job_arn(const JobEngine& engine, const JobKind& kind, std::string_view table,
                     std::string_view id) {
   return table_arn(engine, table).append(kind.path).append(id);
 }
 
-Result<Job> find_job(const Engine::Impl& engine, const JobKind& kind, const std::string& arn) {
+Result<Job> find_job(const JobEngine& engine, const JobKind& kind, const std::string& arn) {
   const std::size_t at = arn.rfind(kind.path);
   const auto parts = parse_table_arn(engine, arn);
   if (at == std::string::npos) {
@@ -65,7 +65,7 @@ Result<Job> find_job(const Engine::Impl& engine, const JobKind& kind, const std:
   return job;
 }
 
-Result<std::optional<Job>> job_of_token(const Engine::Impl& engine, const JobKind& kind,
+Result<std::optional<Job>> job_of_token(const JobEngine& engine, const JobKind& kind,
                                         const Item& request) {
   if (!request.contains("ClientToken")) return std::optional<Job>();
   STATOR_TRY(auto records, Records(*engine.store).list(kind.record));
@@ -81,7 +81,7 @@ Result<std::optional<Job>> job_of_token(const Engine::Impl& engine, const JobKin
   return std::optional<Job>();
 }
 
-Result<Item> list_jobs(const Engine::Impl& engine, const JobKind& kind, const Item& request,
+Result<Item> list_jobs(const JobEngine& engine, const JobKind& kind, const Item& request,
                        std::string_view size_member, std::string_view member,
                        FunctionRef<bool(const Item& record)> wanted,
                        FunctionRef<Item(const Job& job)> summary) {
@@ -132,7 +132,7 @@ std::string job_name(const JobKind& kind, std::string_view id) {
   return std::string(kind.name_lower).append(" ").append(id);
 }
 
-void describe_failure(const Engine::Impl& engine, const JobKind& kind, const Job& job,
+void describe_failure(const JobEngine& engine, const JobKind& kind, const Job& job,
                       Item& described) {
   if (job.record.contains("EndedMs")) return;
   const auto error = engine.jobs.failure(job_name(kind, job.id));
@@ -150,7 +150,7 @@ void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& fail
   record["FailureMessage"] = failure->message;
 }
 
-Result<void> resume_jobs(Engine::Impl& engine, const JobKind& kind, StartJob start) {
+Result<void> resume_jobs(JobEngine& engine, const JobKind& kind, StartJob start) {
   STATOR_TRY(const auto records, Records(*engine.store).list(kind.record));
   for (const auto& [id, record] : records) {
     if (text_of(record, "Status") == "IN_PROGRESS") start(engine, id);

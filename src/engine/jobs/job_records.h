@@ -9,8 +9,8 @@
 
 #include "api/admin/document.h"
 #include "engine/catalog/records.h"
-#include "engine/engine_impl.h"
-#include "engine/streams/arns.h"
+#include "engine/core/arns.h"
+#include "engine/jobs/job_engine.h"
 
 namespace stator::admin {
 
@@ -31,18 +31,18 @@ struct Job {
   Item record;
 };
 
-std::string job_arn(const Engine::Impl& engine, const JobKind& kind, std::string_view table,
+std::string job_arn(const JobEngine& engine, const JobKind& kind, std::string_view table,
                     std::string_view id);
 
 // kValidation, kAccessDenied, and the kind's own code, as the service answers such ARNs.
-Result<Job> find_job(const Engine::Impl& engine, const JobKind& kind, const std::string& arn);
+Result<Job> find_job(const JobEngine& engine, const JobKind& kind, const std::string& arn);
 
 // The job that the token began, in the last eight hours or still under way; absent: none.
-Result<std::optional<Job>> job_of_token(const Engine::Impl& engine, const JobKind& kind,
+Result<std::optional<Job>> job_of_token(const JobEngine& engine, const JobKind& kind,
                                         const Item& request);
 
 // A page, the newest first: what `summary` makes of the records that are wanted, in `member`.
-Result<Item> list_jobs(const Engine::Impl& engine, const JobKind& kind, const Item& request,
+Result<Item> list_jobs(const JobEngine& engine, const JobKind& kind, const Item& request,
                        std::string_view size_member, std::string_view member,
                        FunctionRef<bool(const Item& record)> wanted,
                        FunctionRef<Item(const Job& job)> summary);
@@ -55,17 +55,17 @@ struct JobFailure {
 JobFailure internal_failure(const Error& error);
 JobFailure no_such_bucket();
 JobFailure bucket_access_denied();
-// The name of a job in Engine::Impl::jobs.
+// The name of a job in JobEngine::jobs.
 std::string job_name(const JobKind& kind, std::string_view id);
 // Adds to a description why the job's last step failed; it is IN_PROGRESS and tried again.
-void describe_failure(const Engine::Impl& engine, const JobKind& kind, const Job& job,
+void describe_failure(const JobEngine& engine, const JobKind& kind, const Job& job,
                       Item& described);
 // Ends the job in its record: completed, where nothing failed.
 void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& failure);
 
 // Goes on with the jobs that an earlier process began.
-using StartJob = void (*)(Engine::Impl& engine, const std::string& id);
-Result<void> resume_jobs(Engine::Impl& engine, const JobKind& kind, StartJob start);
+using StartJob = void (*)(JobEngine& engine, const std::string& id);
+Result<void> resume_jobs(JobEngine& engine, const JobKind& kind, StartJob start);
 
 // Adds those members of `from` that are there.
 void copy_members(const Item& from, std::initializer_list<std::string_view> members, Item& to);

@@ -7,7 +7,7 @@
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/streams/point_in_time.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/verify/verify.h"
@@ -98,7 +98,7 @@ class Recovery : public EngineTest {
     return verify(engine_->store(), [](std::string_view, uint64_t, uint64_t) {}).findings;
   }
   TablePtr table(const std::string& name = "Things") {
-    return *engine_->impl().catalog->snapshot()->find(name);
+    return *engine_->parts().catalog->snapshot()->find(name);
   }
   std::size_t rows_of(SpaceId space) {
     std::size_t rows = 0;
@@ -215,11 +215,11 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   definition.log_space = 0;
   definition.recovery_ms = 0;
   const std::string key = record_key(RecordKind::kRestore, "Again");
-  const SpaceId space = must(engine_->impl().catalog->take_space(key, [&](SpaceId taken) {
+  const SpaceId space = must(engine_->parts().catalog->take_space(key, [&](SpaceId taken) {
     definition.space = taken;
     return Item{{"Definition", Binary{encode_table(definition)}}};
   }));
-  must(engine_->impl().catalog->take_space(key, [&](SpaceId taken) {
+  must(engine_->parts().catalog->take_space(key, [&](SpaceId taken) {
     definition.space = space;
     definition.global_spaces = {taken};
     return Item{{"Definition", Binary{encode_table(definition)}},
@@ -227,7 +227,7 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
                 {"Log", history.log},
                 {"Stamp", static_cast<int64_t>(history.stamp)}};
   }));
-  engine_->impl().catalog->hold(history);
+  engine_->parts().catalog->hold(history);
   ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
   clock_.advance(kDay * 36);
   engine_->run_maintenance();
@@ -289,13 +289,13 @@ TEST_F(Recovery, ADroppedTableWithoutItLeavesNothing) {
 TEST_F(Recovery, GoesOnRecordingForWhoHoldsTheLog) {
   ASSERT_THAT(set_recovery(true), IsOk());
   const HeldHistory history{.space = table()->definition().space, .log = table()->log_space()};
-  engine_->impl().catalog->hold(history);
+  engine_->parts().catalog->hold(history);
   ASSERT_THAT(set_recovery(false), IsOk());
   EXPECT_EQ(text_of(recovery(), "PointInTimeRecoveryStatus"), "DISABLED");
   engine_->run_maintenance();
   EXPECT_EQ(table()->log_space(), history.log);
   EXPECT_TRUE(findings().empty());
-  engine_->impl().catalog->release(history);
+  engine_->parts().catalog->release(history);
   engine_->run_maintenance();
   EXPECT_EQ(table()->log_space(), 0U);
   EXPECT_TRUE(comes_true([&] {

@@ -109,7 +109,7 @@ Result<void> check_throughput(const Item& request, const CreateTableRequest& sou
 // The copy of a table's items and entries from a backup, or as another table's were.
 class Restore final : public Job {
  public:
-  Restore(Engine::Impl& engine, std::string table) : engine_(engine), name_(std::move(table)) {}
+  Restore(JobEngine& engine, std::string table) : engine_(engine), name_(std::move(table)) {}
 
   Result<JobState> step() override {
     if (is_copied_) return finish();
@@ -194,7 +194,7 @@ class Restore final : public Job {
     return true;
   }
 
-  Engine::Impl& engine_;
+  JobEngine& engine_;
   std::string name_;
   std::string key_ = record_key(RecordKind::kRestore, name_);
   TablePtr table_;
@@ -206,9 +206,8 @@ class Restore final : public Job {
 
 }  // namespace
 
-Result<TableDefinition> restored_definition(const Engine::Impl& engine,
-                                            const TableDefinition& source, const Item& request,
-                                            RestoreSummary summary) {
+Result<TableDefinition> restored_definition(const JobEngine& engine, const TableDefinition& source,
+                                            const Item& request, RestoreSummary summary) {
   TableDefinition target{
       .settings = source.settings, .id = random_uuid(), .created_ms = engine.now_ms()};
   target.restored = std::move(summary);
@@ -229,7 +228,7 @@ Result<TableDefinition> restored_definition(const Engine::Impl& engine,
   return target;
 }
 
-Result<Item> begin_restore(Engine::Impl& engine, TableDefinition target, Item record) {
+Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record) {
   const std::string name = target.settings.table;
   STATOR_TRY(const TablePtr table,
              engine.catalog->begin_restore(std::move(target), std::move(record)));
@@ -238,11 +237,11 @@ Result<Item> begin_restore(Engine::Impl& engine, TableDefinition target, Item re
   return Item{{"TableDescription", std::move(described)}};
 }
 
-void start_restore(Engine::Impl& engine, const std::string& table) {
+void start_restore(JobEngine& engine, const std::string& table) {
   engine.jobs.add("restoration of table '" + table + "'", std::make_unique<Restore>(engine, table));
 }
 
-Result<Item> description_of(const Engine::Impl& engine, const Table& table, TableStatus status) {
+Result<Item> description_of(const JobEngine& engine, const Table& table, TableStatus status) {
   const std::string json = wire::to_json(DescribeTableResult{describe(engine, table, status)});
   STATOR_TRY(const Item described, wire::read_document(json, shapes::kAny));
   return map_of(described, "Table");

@@ -5,21 +5,20 @@
 #pragma once
 
 #include "api/admin/document.h"
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 
 namespace stator {
 
 // The definition of a table restored from one of `source`, with the overrides of the request.
 // kValidation for indexes that the source does not have.
-Result<TableDefinition> restored_definition(const Engine::Impl& engine,
-                                            const TableDefinition& source, const Item& request,
-                                            RestoreSummary summary);
+Result<TableDefinition> restored_definition(const JobEngine& engine, const TableDefinition& source,
+                                            const Item& request, RestoreSummary summary);
 
 // Keeps the record, starts the copy, and answers with the new table's description.
-Result<Item> begin_restore(Engine::Impl& engine, TableDefinition target, Item record);
-void start_restore(Engine::Impl& engine, const std::string& table);
+Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record);
+void start_restore(JobEngine& engine, const std::string& table);
 
 // DescribeTable's "Table", as a document.
-Result<Item> description_of(const Engine::Impl& engine, const Table& table, TableStatus status);
+Result<Item> description_of(const JobEngine& engine, const Table& table, TableStatus status);
 
 }  // namespace stator

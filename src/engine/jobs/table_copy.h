@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/streams/point_in_time.h"
 
 namespace stator {

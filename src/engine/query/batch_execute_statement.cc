@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
+#include "engine/query/query_operations.h"
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"
 
@@ -68,7 +68,7 @@ Result<Prepared> prepare_select(Prepared prepared, const partiql::Plan& plan) {
   return prepared;
 }
 
-Result<Prepared> prepare(const Engine::Impl& engine, const BatchStatement& statement,
+Result<Prepared> prepare(const ItemEngine& engine, const BatchStatement& statement,
                          partiql::Plan plan) {
   if (plan.kind == partiql::StatementKind::kExists) {
     return fail(Code::kValidation, messages::kExistsPlace);
@@ -102,7 +102,7 @@ struct Batch {
   }
 };
 
-void read(Engine::Impl& engine, Batch& batch, const Prepared& prepared, bool consistent,
+void read(ItemEngine& engine, Batch& batch, const Prepared& prepared, bool consistent,
           BatchStatementResult& result) {
   const Table& table = *prepared.table;
   result.table = table.name();
@@ -116,7 +116,7 @@ void read(Engine::Impl& engine, Batch& batch, const Prepared& prepared, bool con
   if (found->item) result.item = decode_item(ItemView(*found->item));
 }
 
-void write(Engine::Impl& engine, const std::shared_ptr<Batch>& batch, Prepared prepared,
+void write(ItemEngine& engine, const std::shared_ptr<Batch>& batch, Prepared prepared,
            std::size_t place) {
   batch->result.responses[place].table = prepared.table->name();
   write_one(engine, std::move(*prepared.action),
@@ -173,8 +173,8 @@ Result<void> check_distinct(const std::vector<Result<Prepared>>& statements) {
 
 }  // namespace
 
-void Engine::batch_execute_statement(const BatchExecuteStatementRequest& request,
-                                     Done<BatchExecuteStatementResult> done) {
+void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequest& request,
+                             Done<BatchExecuteStatementResult> done) {
   if (auto valid = validate(request); !valid) {
     done(failure_of(std::move(valid)));
     return;
@@ -183,7 +183,7 @@ void Engine::batch_execute_statement(const BatchExecuteStatementRequest& request
   std::vector<Result<Prepared>> statements;
   Result<void> checked = check_kinds(plans);
   for (std::size_t i = 0; i < plans.size() && checked; ++i) {
-    statements.push_back(plans[i] ? prepare(*impl_, request.statements[i], std::move(*plans[i]))
+    statements.push_back(plans[i] ? prepare(engine, request.statements[i], std::move(*plans[i]))
                                   : Result<Prepared>(failure_of(std::move(plans[i]))));
   }
   if (checked) checked = check_distinct(statements);
@@ -201,9 +201,9 @@ void Engine::batch_execute_statement(const BatchExecuteStatementRequest& request
     if (!statements[i]) {
       batch->result.responses[i].error = statement_error(std::move(statements[i]).error());
     } else if (statements[i]->action) {
-      write(*impl_, batch, std::move(*statements[i]), i);
+      write(engine, batch, std::move(*statements[i]), i);
     } else {
-      read(*impl_, *batch, *statements[i], request.statements[i].consistent_read,
+      read(engine, *batch, *statements[i], request.statements[i].consistent_read,
            batch->result.responses[i]);
     }
   }

@@ -6,10 +6,10 @@
 
 #include "api/model/base64.h"
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/query/page.h"
+#include "engine/query/query_operations.h"
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"
 #include "engine/rows/row_layout.h"
@@ -53,7 +53,7 @@ Result<Item> read_token(const Hash128& secret, const ExecuteStatementRequest& re
   return decode_item(ItemView(key));
 }
 
-Result<StatementResponse> select(Engine::Impl& engine, const ExecuteStatementRequest& request,
+Result<StatementResponse> select(ItemEngine& engine, const ExecuteStatementRequest& request,
                                  partiql::Plan plan) {
   STATOR_TRY(const TablePtr table, find_statement_table(*engine.catalog->snapshot(), plan.table));
   const Hash128& secret = engine.catalog->secret();
@@ -74,7 +74,7 @@ Result<StatementResponse> select(Engine::Impl& engine, const ExecuteStatementReq
   return response;
 }
 
-Result<WriteAction> prepare(const Engine::Impl& engine, const ExecuteStatementRequest& request,
+Result<WriteAction> prepare(const ItemEngine& engine, const ExecuteStatementRequest& request,
                             partiql::Plan plan) {
   STATOR_TRY(TablePtr table, find_statement_table(*engine.catalog->snapshot(), plan.table));
   return statement_action(std::move(table), std::move(plan), request.on_condition_failure);
@@ -82,8 +82,8 @@ Result<WriteAction> prepare(const Engine::Impl& engine, const ExecuteStatementRe
 
 }  // namespace
 
-void Engine::execute_statement(const ExecuteStatementRequest& request,
-                               Done<StatementResponse> done) {
+void execute_statement(ItemEngine& engine, const ExecuteStatementRequest& request,
+                       Done<StatementResponse> done) {
   if (auto valid = validate(request); !valid) {
     done(failure_of(std::move(valid)));
     return;
@@ -98,16 +98,16 @@ void Engine::execute_statement(const ExecuteStatementRequest& request,
     return;
   }
   if (plan->reads()) {
-    done(select(*impl_, request, std::move(*plan)));
+    done(select(engine, request, std::move(*plan)));
     return;
   }
   const ReturnValues returning = plan->returning.value_or(ReturnValues::kNone);
-  auto action = prepare(*impl_, request, std::move(*plan));
+  auto action = prepare(engine, request, std::move(*plan));
   if (!action) {
     done(failure_of(std::move(action)));
     return;
   }
-  write_one(*impl_, std::move(*action),
+  write_one(engine, std::move(*action),
             [returning, wanted = request.return_capacity, done = std::move(done)](
                 const WriteAction& written, Result<WriteEffect> effect) mutable {
               if (!effect) {

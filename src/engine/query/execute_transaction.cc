@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/transact_write.h"
+#include "engine/query/query_operations.h"
 #include "engine/query/statement_actions.h"
 
 namespace stator {
@@ -49,7 +49,7 @@ Result<std::vector<Plan>> plan_all(const ExecuteTransactionRequest& request) {
   return plans;
 }
 
-Result<std::vector<TablePtr>> find_tables(const Engine::Impl& engine,
+Result<std::vector<TablePtr>> find_tables(const ItemEngine& engine,
                                           const std::vector<Plan>& plans) {
   const auto snapshot = engine.catalog->snapshot();
   std::vector<TablePtr> tables;
@@ -92,7 +92,7 @@ Result<std::vector<Read>> prepare_reads(const std::vector<Plan>& plans,
   return reads;
 }
 
-Result<ExecuteTransactionResult> read_all(Engine::Impl& engine,
+Result<ExecuteTransactionResult> read_all(ItemEngine& engine,
                                           const ExecuteTransactionRequest& request,
                                           const std::vector<Read>& reads) {
   auto view = engine.store->read_view();
@@ -170,26 +170,26 @@ Hash128 fingerprint_of(const Hash128& secret, const ExecuteTransactionRequest& r
 
 }  // namespace
 
-void Engine::execute_transaction(const ExecuteTransactionRequest& request,
-                                 Done<ExecuteTransactionResult> done) {
+void execute_transaction(ItemEngine& engine, const ExecuteTransactionRequest& request,
+                         Done<ExecuteTransactionResult> done) {
   const auto fail_with = [&](Error error) { done(Failure(std::move(error))); };
   if (auto valid = validate(request); !valid) return fail_with(std::move(valid).error());
   auto plans = plan_all(request);
   if (!plans) return fail_with(std::move(plans).error());
-  auto tables = find_tables(*impl_, *plans);
+  auto tables = find_tables(engine, *plans);
   if (!tables) return fail_with(std::move(tables).error());
   if (plans->front().reads()) {
     auto reads = prepare_reads(*plans, *tables);
     if (!reads) return fail_with(std::move(reads).error());
-    return done(read_all(*impl_, request, *reads));
+    return done(read_all(engine, request, *reads));
   }
   auto actions = prepare_writes(request, std::move(*plans), *tables);
   if (!actions) return fail_with(std::move(actions).error());
   TransactWriteOptions options{.token = request.client_request_token,
                                .return_capacity = request.return_capacity};
-  if (options.token) options.fingerprint = fingerprint_of(impl_->catalog->secret(), request);
+  if (options.token) options.fingerprint = fingerprint_of(engine.catalog->secret(), request);
   transact_write(
-      *impl_, std::move(*actions), options,
+      engine, std::move(*actions), options,
       [done = std::move(done)](Result<TransactWriteItemsResult> result) mutable {
         if (!result) {
           done(failure_of(std::move(result)));

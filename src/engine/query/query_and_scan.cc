@@ -3,16 +3,16 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/query/page.h"
+#include "engine/query/query_operations.h"
 
 namespace stator {
 namespace {
 
 template <class Request, class Plan>
-Result<PageResponse> read_range(Engine::Impl& engine, const Request& request, Plan make_plan) {
+Result<PageResponse> read_range(const EngineCore& engine, const Request& request, Plan make_plan) {
   STATOR_CHECK_OK(validate(request));
   const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
@@ -28,12 +28,12 @@ Result<PageResponse> read_range(Engine::Impl& engine, const Request& request, Pl
 
 }  // namespace
 
-Result<PageResponse> Engine::query(const QueryRequest& request) {
-  return read_range(*impl_, request, plan_query);
+Result<PageResponse> query(const EngineCore& engine, const QueryRequest& request) {
+  return read_range(engine, request, plan_query);
 }
 
-Result<PageResponse> Engine::scan(const ScanRequest& request) {
-  return read_range(*impl_, request, plan_scan);
+Result<PageResponse> scan(const EngineCore& engine, const ScanRequest& request) {
+  return read_range(engine, request, plan_scan);
 }
 
 }  // namespace stator

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "engine/engine_impl.h"
 #include "engine/errors/messages.h"
+#include "engine/items/item_engine.h"
 #include "engine/items/item_rules.h"
 #include "engine/query/statement_plan.h"
 

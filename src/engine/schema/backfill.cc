@@ -24,7 +24,7 @@ struct Row {
 
 class Backfill final : public Job {
  public:
-  Backfill(Engine::Impl& engine, std::string table, SpaceId space)
+  Backfill(ItemEngine& engine, std::string table, SpaceId space)
       : engine_(engine), name_(std::move(table)), space_(space) {}
 
   Result<JobState> step() override {
@@ -158,7 +158,7 @@ class Backfill final : public Job {
     return Failure(finished.error());
   }
 
-  Engine::Impl& engine_;
+  ItemEngine& engine_;
   std::string name_;
   SpaceId space_;
   bool started_ = false;
@@ -170,13 +170,13 @@ class Backfill final : public Job {
 
 }  // namespace
 
-void start_backfill(Engine::Impl& engine, std::string table, SpaceId space) {
+void start_backfill(ItemEngine& engine, std::string table, SpaceId space) {
   const std::string name =
       "filling of space " + std::to_string(space) + " of table '" + table + "'";
   engine.jobs.add(name, std::make_unique<Backfill>(engine, std::move(table), space));
 }
 
-void resume_backfills(Engine::Impl& engine) {
+void resume_backfills(ItemEngine& engine) {
   const auto snapshot = engine.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     for (const SpaceId space : table->definition().unfinished) {

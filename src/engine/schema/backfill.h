@@ -10,13 +10,13 @@
 
 #include <string>
 
-#include "engine/engine_impl.h"
+#include "engine/items/item_engine.h"
 
 namespace stator {
 
 // Starts to fill `space` of a table. Ends early if the table or the space is dropped.
-void start_backfill(Engine::Impl& engine, std::string table, SpaceId space);
+void start_backfill(ItemEngine& engine, std::string table, SpaceId space);
 // Resumes those that an earlier process began.
-void resume_backfills(Engine::Impl& engine);
+void resume_backfills(ItemEngine& engine);
 
 }  // namespace stator

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "api/validation/table_update.h"
-#include "engine/streams/arns.h"
+#include "engine/core/arns.h"
 
 namespace stator {
 namespace {
@@ -20,7 +20,7 @@ ThroughputChanges as_of(ThroughputChanges changes, int64_t now_ms) {
   return changes;
 }
 
-IndexDescription describe(const Engine::Impl& engine, const Table& table, std::size_t position,
+IndexDescription describe(const EngineCore& engine, const Table& table, std::size_t position,
                           const std::string& table_arn) {
   const Index& index = table.indexes()[position];
   const Counters::Totals counters = table.counters(1 + position).totals();
@@ -47,7 +47,7 @@ IndexDescription describe(const Engine::Impl& engine, const Table& table, std::s
 
 }  // namespace
 
-TableDescription describe(const Engine::Impl& engine, const Table& table) {
+TableDescription describe(const EngineCore& engine, const Table& table) {
   const TableDefinition& definition = table.definition();
   const CreateTableRequest& settings = definition.settings;
   TableDescription description;
@@ -98,7 +98,7 @@ TableDescription describe(const Engine::Impl& engine, const Table& table) {
   return description;
 }
 
-TableDescription describe(const Engine::Impl& engine, const Table& table, TableStatus status) {
+TableDescription describe(const EngineCore& engine, const Table& table, TableStatus status) {
   TableDescription description = describe(engine, table);
   description.status = status;
   if (description.restore) description.restore->in_progress = status == TableStatus::kCreating;

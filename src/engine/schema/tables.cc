@@ -8,6 +8,7 @@
 #include "engine/catalog/last_backup.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
+#include "engine/schema/schema_operations.h"
 #include "engine/schema/table_description.h"
 
 namespace stator {
@@ -17,36 +18,37 @@ constexpr std::size_t kListedTablesMax = 100;
 
 }  // namespace
 
-Result<CreateTableResult> Engine::create_table(const CreateTableRequest& request) {
+Result<CreateTableResult> create_table(SchemaEngine& engine, const CreateTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
   if (request.resource_policy) {
     STATOR_CHECK_OK(check_policy(*request.resource_policy));
-    impl_->resource_policies.expect_policies();
+    engine.resource_policies.expect_policies();
   }
-  auto table = impl_->catalog->create(request, impl_->now_ms());
+  auto table = engine.catalog->create(request, engine.now_ms());
   if (!table) return Failure(service_error(std::move(table).error()));
-  if (request.resource_policy) STATOR_CHECK_OK(impl_->resource_policies.refresh(**table));
-  return CreateTableResult{describe(*impl_, **table, TableStatus::kCreating)};
+  if (request.resource_policy) STATOR_CHECK_OK(engine.resource_policies.refresh(**table));
+  return CreateTableResult{describe(engine, **table, TableStatus::kCreating)};
 }
 
-Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& request) {
+Result<DescribeTableResult> describe_table(EngineCore& engine,
+                                           const DescribeTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalog->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     const auto restoring = snapshot->restoring.find(request.table);
     if (restoring == snapshot->restoring.end()) {
       return fail(Code::kResourceNotFound, messages::table_not_found(request.table));
     }
-    return DescribeTableResult{describe(*impl_, *restoring->second, TableStatus::kCreating)};
+    return DescribeTableResult{describe(engine, *restoring->second, TableStatus::kCreating)};
   }
-  start_count(impl_->jobs, *impl_->store, **table);
-  return DescribeTableResult{describe(*impl_, **table)};
+  start_count(engine.jobs, *engine.store, **table);
+  return DescribeTableResult{describe(engine, **table)};
 }
 
-Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
+Result<ListTablesResult> list_tables(const EngineCore& engine, const ListTablesRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalog->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   auto restoring = snapshot->restoring;
   if (!restoring.empty()) restoring.insert(snapshot->tables.begin(), snapshot->tables.end());
   const auto& tables = restoring.empty() ? snapshot->tables : restoring;
@@ -63,15 +65,15 @@ Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
   return result;
 }
 
-Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request) {
+Result<DeleteTableResult> delete_table(SchemaEngine& engine, const DeleteTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const int64_t now_ms = impl_->now_ms();
-  auto table = impl_->catalog->drop(request.table, now_ms, [&](const Table& dropped) {
-    return last_backup(dropped, impl_->job_ids.next(now_ms), now_ms);
+  const int64_t now_ms = engine.now_ms();
+  auto table = engine.catalog->drop(request.table, now_ms, [&](const Table& dropped) {
+    return last_backup(dropped, engine.job_ids.next(now_ms), now_ms);
   });
   if (!table) return Failure(service_error(std::move(table).error()));
-  impl_->resource_policies.forget(**table);
-  DeleteTableResult result{describe(*impl_, **table, TableStatus::kDeleting)};
+  engine.resource_policies.forget(**table);
+  DeleteTableResult result{describe(engine, **table, TableStatus::kDeleting)};
   result.table.created_ms = 0;
   result.table.attributes.clear();
   result.table.key_schema.clear();

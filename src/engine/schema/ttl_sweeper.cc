@@ -11,6 +11,7 @@
 #include "engine/errors/service_errors.h"
 #include "engine/items/write_action.h"
 #include "engine/schema/backfill.h"
+#include "engine/schema/schema_operations.h"
 
 namespace stator {
 namespace {
@@ -58,7 +59,7 @@ Item key_of(const Table& table, ItemView item) {
 
 class TableSweep {
  public:
-  TableSweep(Engine::Impl& engine, TablePtr table) : engine_(engine), table_(std::move(table)) {}
+  TableSweep(SchemaEngine& engine, TablePtr table) : engine_(engine), table_(std::move(table)) {}
 
   std::size_t run() {
     SweepCursor& cursor = table_->sweep_cursor();
@@ -129,7 +130,7 @@ class TableSweep {
     return std::optional(std::move(action));
   }
 
-  Engine::Impl& engine_;
+  SchemaEngine& engine_;
   TablePtr table_;
 };
 
@@ -154,7 +155,7 @@ Result<void> change(const TimeToLiveSpecification& wanted, TableDefinition& defi
 
 }  // namespace
 
-std::size_t sweep_expired(Engine::Impl& engine) {
+std::size_t sweep_expired(SchemaEngine& engine) {
   std::size_t deleted = 0;
   const auto snapshot = engine.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
@@ -163,31 +164,26 @@ std::size_t sweep_expired(Engine::Impl& engine) {
   return deleted;
 }
 
-void start_sweeping(Engine::Impl& engine) {
+void start_sweeping(SchemaEngine& engine) {
   engine.sweeper.start(engine.options.sweep_interval, [&engine] { sweep_expired(engine); });
 }
 
-std::size_t Engine::sweep_expired() {
-  return stator::sweep_expired(*impl_);
-}
-
-Result<UpdateTimeToLiveResult> Engine::update_time_to_live(const UpdateTimeToLiveRequest& request) {
+Result<UpdateTimeToLiveResult> update_time_to_live(SchemaEngine& engine,
+                                                   const UpdateTimeToLiveRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  auto versions = impl_->catalog->update(
-      request.table, impl_->now_ms(),
+  auto versions = engine.catalog->update(
+      request.table, engine.now_ms(),
       [&](TableDefinition& definition) { return change(request.specification, definition); },
-      [&engine = *impl_](const std::string& table, SpaceId space) {
-        start_backfill(engine, table, space);
-      });
+      [&engine](const std::string& table, SpaceId space) { start_backfill(engine, table, space); });
   if (!versions) return Failure(service_error(std::move(versions).error()));
-  if (request.specification.enabled) start_sweeping(*impl_);
+  if (request.specification.enabled) start_sweeping(engine);
   return UpdateTimeToLiveResult{request.specification};
 }
 
-Result<DescribeTimeToLiveResult> Engine::describe_time_to_live(
-    const DescribeTimeToLiveRequest& request) {
+Result<DescribeTimeToLiveResult> describe_time_to_live(const EngineCore& engine,
+                                                       const DescribeTimeToLiveRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalog->snapshot();
+  const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     return fail(Code::kResourceNotFound, messages::table_not_found(request.table));

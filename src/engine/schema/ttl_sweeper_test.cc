@@ -4,7 +4,7 @@
 
 #include <future>
 
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"
 #include "engine/verify/verify.h"
@@ -41,7 +41,7 @@ class TimeToLive : public EngineTest {
   }
   bool has(const std::string& pk) { return get("Things", {{"pk", pk}}).has_value(); }
   std::size_t queue_length() {
-    const TablePtr table = *engine_->impl().catalog->snapshot()->find("Things");
+    const TablePtr table = *engine_->parts().catalog->snapshot()->find("Things");
     std::size_t rows = 0;
     const auto scanned = engine_->store().read_view().value()->scan(
         {.range = space_range(table->expiry()->space)},
@@ -78,7 +78,7 @@ TEST_F(SweptStore, IsReadFromWhereTheLastSweepEnded) {
   clock_.advance(std::chrono::seconds(10));
   put_expiring("a", now() - 1);
   EXPECT_EQ(sweep(), 1U);
-  const TablePtr table = *engine_->impl().catalog->snapshot()->find("Things");
+  const TablePtr table = *engine_->parts().catalog->snapshot()->find("Things");
   const KeyRange queue = space_range(table->expiry()->space);
   faults_.take_scans(queue);
   EXPECT_EQ(sweep(), 0U);
@@ -243,7 +243,7 @@ TEST_F(TimeToLive, ItsSweepStartsByItself) {
 TEST_F(TimeToLive, AQueueThatLacksAnItemIsDamage) {
   enable();
   put_expiring("a", now() + 5);
-  const TablePtr table = *engine_->impl().catalog->snapshot()->find("Things");
+  const TablePtr table = *engine_->parts().catalog->snapshot()->find("Things");
   ASSERT_THAT(engine_->store().drop_range(space_range(table->expiry()->space)), IsOk());
   const VerifyReport report = verify(engine_->store(), [](std::string_view, uint64_t, uint64_t) {});
   ASSERT_EQ(report.finding_count, 1U);

@@ -10,6 +10,7 @@
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/schema/backfill.h"
+#include "engine/schema/schema_operations.h"
 #include "engine/schema/table_description.h"
 #include "engine/schema/update_table.h"
 #include "fmt/format.h"
@@ -121,7 +122,7 @@ Result<void> change(const UpdateTableRequest& request, int64_t now_ms,
 }
 
 // There is one region, and the table is in it.
-Result<void> check_replicas(const Engine::Impl& engine, const std::vector<std::string>& regions) {
+Result<void> check_replicas(const SchemaEngine& engine, const std::vector<std::string>& regions) {
   if (regions.empty()) return {};
   if (std::ranges::find(regions, engine.options.region) != regions.end()) {
     return fail(Code::kValidation, messages::kLocalReplica);
@@ -135,7 +136,7 @@ Result<void> check_replicas(const Engine::Impl& engine, const std::vector<std::s
 }
 
 // What the service answers: the change has begun, and capacity is still what it was.
-TableDescription describe_begun(const Engine::Impl& engine, const TableVersions& versions) {
+TableDescription describe_begun(const SchemaEngine& engine, const TableVersions& versions) {
   TableDescription description = describe(engine, *versions.after);
   const TableDescription before = describe(engine, *versions.before);
   description.status = TableStatus::kUpdating;
@@ -153,7 +154,7 @@ TableDescription describe_begun(const Engine::Impl& engine, const TableVersions&
 
 }  // namespace
 
-Result<TableVersions> change_table(Engine::Impl& engine, const UpdateTableRequest& request) {
+Result<TableVersions> change_table(SchemaEngine& engine, const UpdateTableRequest& request) {
   STATOR_CHECK_OK(validate(request));
   STATOR_CHECK_OK(check_replicas(engine, request.replica_regions));
   auto versions = engine.catalog->update(
@@ -164,9 +165,9 @@ Result<TableVersions> change_table(Engine::Impl& engine, const UpdateTableReques
   return versions;
 }
 
-Result<UpdateTableResult> Engine::update_table(const UpdateTableRequest& request) {
-  STATOR_TRY(const TableVersions versions, change_table(*impl_, request));
-  return UpdateTableResult{describe_begun(*impl_, versions)};
+Result<UpdateTableResult> update_table(SchemaEngine& engine, const UpdateTableRequest& request) {
+  STATOR_TRY(const TableVersions versions, change_table(engine, request));
+  return UpdateTableResult{describe_begun(engine, versions)};
 }
 
 }  // namespace stator

@@ -2,10 +2,10 @@
 // UpdateTable.
 #pragma once
 
-#include "engine/engine_impl.h"
+#include "engine/schema/schema_engine.h"
 
 namespace stator {
 
-Result<TableVersions> change_table(Engine::Impl& engine, const UpdateTableRequest& request);
+Result<TableVersions> change_table(SchemaEngine& engine, const UpdateTableRequest& request);
 
 }  // namespace stator

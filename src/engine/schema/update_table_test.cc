@@ -3,7 +3,7 @@
 #include <random>
 #include <thread>
 
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/verify/verify.h"
 
@@ -28,7 +28,7 @@ CreateTableRequest provisioned_table() {
 
 // Uses the tables as they are now for as long as it lives: no backfill begins meanwhile.
 struct HeldVersion {
-  explicit HeldVersion(Engine& engine) : snapshot(engine.impl().catalog->snapshot()) {}
+  explicit HeldVersion(Engine& engine) : snapshot(engine.parts().catalog->snapshot()) {}
   std::shared_ptr<const CatalogSnapshot> snapshot;
 };
 
@@ -254,7 +254,7 @@ TEST_F(TableChanges, ABackfillGoesOnAfterARestart) {
   {
     const HeldVersion held(*engine_);
     ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
-    engine_->impl().jobs.stop();
+    engine_->parts().jobs.stop();
   }
   expect_sound();
   open_directory();

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "support/from_environment.h"
 #include "support/must.h"
@@ -25,7 +25,7 @@ class PointInTime : public EngineTest {
   }
 
   TableHistory history() {
-    const auto snapshot = engine_->impl().catalog->snapshot();
+    const auto snapshot = engine_->parts().catalog->snapshot();
     const Table& table = **snapshot->find("Things");
     return {.key = table.key(), .log = table.log_space(), .secret = table.secret()};
   }

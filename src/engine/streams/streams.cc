@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/engine_impl.h"
+#include "engine/core/arns.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
-#include "engine/streams/arns.h"
 #include "engine/streams/shard_iterator.h"
+#include "engine/streams/stream_operations.h"
 
 namespace stator {
 namespace {
@@ -42,7 +42,7 @@ Failure stream_not_found(std::string_view arn) {
   return fail(Code::kResourceNotFound, messages::stream_not_found(arn));
 }
 
-Result<FoundStream> find_stream(const Engine::Impl& engine, const CatalogSnapshot& snapshot,
+Result<FoundStream> find_stream(const EngineCore& engine, const CatalogSnapshot& snapshot,
                                 std::string_view arn) {
   for (const auto& [space, log] : snapshot.logs) {
     for (const LoggedStream& stream : log->streams) {
@@ -116,7 +116,7 @@ EncodedItem keys_of(const LogDefinition& log, ItemView image) {
   return std::move(keys).finish();
 }
 
-StreamRecordResponse make_record(const Engine::Impl& engine, const Hash128& secret,
+StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret,
                                  const FoundStream& found, const Change& change) {
   constexpr int64_t kSecond = 1000;
   const StreamViewType view = found.stream.view;
@@ -146,7 +146,7 @@ StreamRecordResponse make_record(const Engine::Impl& engine, const Hash128& secr
   return record;
 }
 
-Result<GetRecordsResponse> read_records(const Engine::Impl& engine, const FoundStream& found,
+Result<GetRecordsResponse> read_records(const EngineCore& engine, const FoundStream& found,
                                         ShardIterator iterator, std::string_view arn,
                                         int64_t limit) {
   const int64_t now_ms = engine.now_ms();
@@ -188,16 +188,17 @@ Result<T> answer(Result<T> result) {
 
 }  // namespace
 
-Result<ListStreamsResult> Engine::list_streams(const ListStreamsRequest& request) {
+Result<ListStreamsResult> list_streams(const EngineCore& engine,
+                                       const ListStreamsRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const int64_t now_ms = impl_->now_ms();
-  const auto snapshot = impl_->catalog->snapshot();
+  const int64_t now_ms = engine.now_ms();
+  const auto snapshot = engine.catalog->snapshot();
   std::vector<StreamSummary> streams;
   for (const auto& [space, log] : snapshot->logs) {
     if (request.table && log->table != *request.table) continue;
     for (const LoggedStream& stream : log->streams) {
       if (!stream.is_readable(now_ms)) continue;
-      StreamSummary summary{.arn = stream_arn(*impl_, log->table, stream.created_ms),
+      StreamSummary summary{.arn = stream_arn(engine, log->table, stream.created_ms),
                             .table = log->table,
                             .label = stream_label(stream.created_ms)};
       if (request.exclusive_start_stream && summary.arn <= *request.exclusive_start_stream) {
@@ -215,16 +216,17 @@ Result<ListStreamsResult> Engine::list_streams(const ListStreamsRequest& request
   return result;
 }
 
-Result<DescribeStreamResult> Engine::describe_stream(const DescribeStreamRequest& request) {
+Result<DescribeStreamResult> describe_stream(const EngineCore& engine,
+                                             const DescribeStreamRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const auto snapshot = impl_->catalog->snapshot();
-  STATOR_TRY(const FoundStream found, find_stream(*impl_, *snapshot, request.stream));
-  auto view = answer(impl_->store->read_view());
+  const auto snapshot = engine.catalog->snapshot();
+  STATOR_TRY(const FoundStream found, find_stream(engine, *snapshot, request.stream));
+  auto view = answer(engine.store->read_view());
   if (!view) return failure_of(std::move(view));
-  auto generations = answer(generations_of(**view, found, impl_->now_ms()));
+  auto generations = answer(generations_of(**view, found, engine.now_ms()));
   if (!generations) return failure_of(std::move(generations));
 
-  const Hash128 secret = stream_secret(impl_->catalog->secret());
+  const Hash128 secret = stream_secret(engine.catalog->secret());
   std::vector<Shard> shards;
   for (const Generation& generation : *generations) {
     for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
@@ -252,23 +254,24 @@ Result<DescribeStreamResult> Engine::describe_stream(const DescribeStreamRequest
   return DescribeStreamResult{.stream = std::move(stream)};
 }
 
-Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIteratorRequest& request) {
+Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
+                                                  const GetShardIteratorRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const int64_t now_ms = impl_->now_ms();
-  const auto snapshot = impl_->catalog->snapshot();
-  STATOR_TRY(const FoundStream found, find_stream(*impl_, *snapshot, request.stream));
+  const int64_t now_ms = engine.now_ms();
+  const auto snapshot = engine.catalog->snapshot();
+  STATOR_TRY(const FoundStream found, find_stream(engine, *snapshot, request.stream));
   const SpaceId log = found.log->space;
-  auto view = answer(impl_->store->read_view());
+  auto view = answer(engine.store->read_view());
   if (!view) return failure_of(std::move(view));
   auto generations = answer(generations_of(**view, found, now_ms));
   if (!generations) return failure_of(std::move(generations));
 
-  const Hash128 secret = stream_secret(impl_->catalog->secret());
+  const Hash128 secret = stream_secret(engine.catalog->secret());
   for (const Generation& generation : *generations) {
     for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
       if (shard_id(secret, log, bucket, generation.begin) != request.shard) continue;
       auto position =
-          answer(start_position(*impl_->store, **view, log, bucket, generation, request));
+          answer(start_position(*engine.store, **view, log, bucket, generation, request));
       if (!position) return failure_of(std::move(position));
       const ShardIterator iterator{.log = log,
                                    .stream_ms = found.stream.created_ms,
@@ -288,19 +291,19 @@ Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIterator
   return fail(Code::kResourceNotFound, messages::kShardNotFound);
 }
 
-Result<GetRecordsResponse> Engine::get_records(const GetRecordsRequest& request) {
+Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecordsRequest& request) {
   STATOR_CHECK_OK(validate(request));
-  const Hash128 secret = stream_secret(impl_->catalog->secret());
+  const Hash128 secret = stream_secret(engine.catalog->secret());
   std::string_view arn;
   const auto iterator = read_shard_iterator(secret, request.iterator, arn);
   if (!iterator) return fail(Code::kValidation, messages::kInvalidIterator);
-  if (iterator->issued_ms <= impl_->now_ms() - kIteratorLifetimeMs) {
+  if (iterator->issued_ms <= engine.now_ms() - kIteratorLifetimeMs) {
     return fail(Code::kExpiredIterator, messages::kIteratorExpired);
   }
-  const auto snapshot = impl_->catalog->snapshot();
-  STATOR_TRY(const FoundStream found, find_stream(*impl_, *snapshot, arn));
+  const auto snapshot = engine.catalog->snapshot();
+  STATOR_TRY(const FoundStream found, find_stream(engine, *snapshot, arn));
   if (found.log->space != iterator->log) return stream_not_found(arn);
-  return answer(read_records(*impl_, found, *iterator, arn, request.limit.value_or(kRecordsMax)));
+  return answer(read_records(engine, found, *iterator, arn, request.limit.value_or(kRecordsMax)));
 }
 
 }  // namespace stator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/streams/arns.h"
+#include "engine/core/arns.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +28,7 @@ std::vector<std::string_view> arn_parts(std::string_view arn) {
 
 }  // namespace
 
-std::string table_arn(const Engine::Impl& engine, std::string_view table) {
+std::string table_arn(const EngineCore& engine, std::string_view table) {
   return std::string("arn:aws:dynamodb:")
       .append(engine.options.region)
       .append(":")
@@ -52,11 +52,11 @@ std::string stream_label(int64_t created_ms) {
   return {text, static_cast<std::size_t>(length)};
 }
 
-std::string stream_arn(const Engine::Impl& engine, std::string_view table, int64_t created_ms) {
+std::string stream_arn(const EngineCore& engine, std::string_view table, int64_t created_ms) {
   return table_arn(engine, table).append("/stream/").append(stream_label(created_ms));
 }
 
-Result<ArnParts> parse_table_arn(const Engine::Impl& engine, const std::string& arn) {
+Result<ArnParts> parse_table_arn(const EngineCore& engine, const std::string& arn) {
   const std::vector<std::string_view> parts = arn_parts(arn);
   if (parts[0] != "arn") return fail(Code::kValidation, messages::no_arn(arn));
   if (parts.size() < 6 || parts[2] != "dynamodb") {
