@@ -13,6 +13,8 @@ constexpr std::string_view kNoPolicy = "NO_POLICY";
 struct Resource {
   TablePtr table;
   std::string member;  // of the table's settings
+
+  bool is_stream() const { return member != "Policy"; }
 };
 
 Result<Resource> resource_of(const Engine::Impl& engine, const std::string& arn) {
@@ -54,6 +56,9 @@ Result<Item> put_resource_policy(Engine::Impl& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   const std::string policy = text_of(request, "Policy");
   STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  if (resource.is_stream() && !is_readable_stream(engine, *engine.catalogue->snapshot(), arn)) {
+    return fail(Code::kResourceNotFound, messages::arn_not_found(arn));
+  }
   STATOR_CHECK_OK(check_policy(policy));
   std::string revision;
   const auto put = [&](Item& settings) -> Result<void> {

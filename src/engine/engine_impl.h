@@ -56,6 +56,9 @@ std::string table_arn(const Engine::Impl& engine, std::string_view table);
 // Of a stream by its creation: "2015-05-11T21:21:33.291".
 std::string stream_label(int64_t created_ms);
 std::string stream_arn(const Engine::Impl& engine, std::string_view table, int64_t created_ms);
+// Whether there is such a stream whose records can be read: it may have ended, a day ago at most.
+bool is_readable_stream(const Engine::Impl& engine, const CatalogueSnapshot& snapshot,
+                        std::string_view arn);
 
 // An error of the store as the service would answer it.
 Error service_error(Error error);

@@ -216,6 +216,11 @@ std::string stream_arn(const Engine::Impl& engine, std::string_view table, int64
   return table_arn(engine, table).append("/stream/").append(stream_label(created_ms));
 }
 
+bool is_readable_stream(const Engine::Impl& engine, const CatalogueSnapshot& snapshot,
+                        std::string_view arn) {
+  return find_stream(engine, snapshot, arn).has_value();
+}
+
 Result<ListStreamsResult> Engine::list_streams(const ListStreamsRequest& request) {
   STATOR_CHECK_OK(validate(request));
   const int64_t now_ms = impl_->now_ms();
