@@ -18,6 +18,7 @@
 
 #include "api/responses.h"
 #include "base/clock.h"
+#include "base/log_level.h"
 #include "stator/client.h"
 #include "storage/store.h"
 
@@ -37,7 +38,7 @@ struct EngineOptions {
   // Its directories stand for S3's buckets; empty: there are none.
   std::filesystem::path buckets = {};
   // Told of what no answer tells, such as why an item was not imported; from any thread.
-  std::function<void(const std::string&)> report = {};
+  std::function<void(LogLevel, const std::string&)> report = {};
   // How often expired items are looked for, by the machine's time; zero: when told only.
   std::chrono::milliseconds sweep_interval{1000};
   // Of an item collection. See collections.h.
