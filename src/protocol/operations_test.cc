@@ -149,6 +149,7 @@ struct Deferring {
 };
 
 TEST_F(OperationsTest, LeaveWritingTheResponsesOfWritesToWhoeverWantsTo) {
+  Deferring::deferred = 0;
   const auto ask_later = [&](std::string_view name, std::string_view json) {
     std::function<Result<std::string>()> make;
     Operations<Deferring>::find(name)({.engine = *engine_, .waiting = nullptr}, json, {&make});
