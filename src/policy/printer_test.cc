@@ -28,11 +28,11 @@ std::string printed_condition(const std::string& condition) {
 }
 
 TEST(PolicyPrinter, PrintsStatements) {
-  EXPECT_EQ(
-      printed(R"({"Statement": {"Sid": "One", "Effect": "Deny", "NotAction": "dynamodb:Get**",
+  EXPECT_EQ(printed(R"({"Statement": {"Sid": "One", "Effect": "Deny", "NotAction": "dynamodb:Get**",
               "NotResource": "arn:aws:dynamodb:*:1:table/A$"}})"),
-      R"({"Statement":[{"Effect":"Deny","NotAction":["dynamodb:Get*"],)"
-      R"("NotResource":["arn:aws:dynamodb:*:1:table/A${$}"],"Sid":"One"}],"Version":"2012-10-17"})");
+            R"({"Statement":[{"Effect":"Deny","NotAction":["dynamodb:Get*"],)"
+            R"("NotResource":["arn:aws:dynamodb:*:1:table/A${$}"],"Sid":"One"}],)"
+            R"("Version":"2012-10-17"})");
   EXPECT_EQ(printed(R"({"Statement": [{"Effect": "Allow", "Principal": {"Service": "x", "AWS":
               ["arn:aws:iam::111122223333:root", "arn:aws:iam::111122223333:user/ann", "*"]},
               "Action": ["dynamodb:Scan"], "Resource": "*"}]})",
