@@ -4,6 +4,7 @@
 
 #include "cli/stator_program.h"
 #include "cli/terminal.h"
+#include "client/scripted_service.h"
 
 namespace stator::test {
 namespace {
@@ -230,6 +231,21 @@ TEST_P(DataCommands, ExplainStatements) {
   EXPECT_THAT(stator({"sql", "explain\nSELECT * FROM Orders WHERE nr = 2", "--json"}).out,
               MatchesRegex("\\{\"plan\":\"Scan: [^\"]*\",\"items\":1,\"pages\":1,\"examined\":4,"
                            "\"read_units\":0.5,\"ms\":[0-9]+\\}\n"));
+}
+
+TEST(DataCommandsAlone, DoNotGuessWhatAServiceDoesNotReport) {
+  const ScriptStep table =
+      answer(200, R"({"Table":{"TableName":"T","TableStatus":"ACTIVE","KeySchema":[)"
+                  R"({"AttributeName":"id","KeyType":"HASH"}],"AttributeDefinitions":[)"
+                  R"({"AttributeName":"id","AttributeType":"S"}]}})");
+  ScriptedService service({table,
+                           answer(200, R"({"Items":[{"id":{"S":"a"}}],"NextToken":"more"})",
+                                  "x-stator-examined: 5\r\n"),
+                           answer(200, R"({"Items":[]})")});
+  const Ran ran = run_stator({"sql", "EXPLAIN SELECT * FROM T", "--endpoint", service.url()});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\nitems     1 in 2 pages\nexamined  unknown\n"
+                                 "capacity  unknown\n"));
 }
 
 TEST(DataCommandsAlone, EditStatementsOnATerminal) {
