@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -46,9 +47,17 @@ class MemoryBudget {
 
   void release(std::size_t bytes) {
     held_.fetch_sub(bytes);
+    if (calls_.load() && calls_.exchange(false)) on_release_();
     if (waiting_.load() == 0) return;
     const std::lock_guard lock(mutex_);
     released_.notify_all();
+  }
+
+  // What call_at_release() calls, on the thread that releases. Before the first bytes are added.
+  void set_on_release(std::function<void()> call) { on_release_ = std::move(call); }
+  // Once after the next release.
+  void call_at_release() {
+    if (on_release_) calls_.store(true);
   }
 
   // Waits until `bytes` can be added; false at the deadline, and after stop().
@@ -89,6 +98,8 @@ class MemoryBudget {
   std::atomic<std::size_t> held_ = 0;
   std::atomic<std::size_t> peak_ = 0;  // since the last quiet moment
   std::atomic<int> waiting_ = 0;
+  std::atomic<bool> calls_ = false;
+  std::function<void()> on_release_ = {};
   std::mutex mutex_;
   std::condition_variable released_;
   bool stopped_ = false;
