@@ -22,9 +22,12 @@ using ErrorCode = boost::system::error_code;
 
 constexpr int kRequestsPerTurn = 32;  // of one connection, before others get theirs
 constexpr std::chrono::milliseconds kLingerMax{2'000};
-constexpr std::size_t kSmallBytes = 64 << 10;        // of a body; more is for the bulk loop
-constexpr std::size_t kHeldUncounted = 8 << 10;      // bounded by the number of connections
-constexpr std::size_t kReceiveBytesMax = 256 << 10;  // at once, before others get theirs
+constexpr std::size_t kSmallBytes = 64 << 10;    // of a body; more is for the bulk loop
+constexpr std::size_t kHeldUncounted = 8 << 10;  // bounded by the number of connections
+// Of a receive, which is one turn, and of a call that sends. A thread in a system call leaves the
+// processor late to one that comes first.
+constexpr std::size_t kCallBytesMax = 64 << 10;
+constexpr std::size_t kSendBytesPerTurn = 1 << 20;
 constexpr std::size_t kTlsRecordBytes = 16 << 10;
 constexpr std::size_t kBytesPerTimeout = 4UL << 20;  // of a response; slower readers are too slow
 
@@ -208,7 +211,7 @@ void Connection::start_read() {
   }
   reading_ = true;
   if (tls_) return read_tls(space);
-  socket_.async_read_some(asio::buffer(space.data(), std::min(space.size(), kReceiveBytesMax)),
+  socket_.async_read_some(asio::buffer(space.data(), std::min(space.size(), kCallBytesMax)),
                           [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
                             self->on_received(error, count);
                           });
@@ -217,7 +220,7 @@ void Connection::start_read() {
 // Ends in on_received() as well, and never within this call.
 void Connection::read_tls(std::span<char> space) {
   using Outcome = TlsSession::Outcome;
-  const auto step = tls_->read(space.first(std::min(space.size(), kReceiveBytesMax)));
+  const auto step = tls_->read(space.first(std::min(space.size(), kCallBytesMax)));
   if (step.outcome == Outcome::kNotTls) {
     reading_ = false;
     tls_.reset();
@@ -385,17 +388,20 @@ bool Connection::send(Response response, bool keep) {
 
 bool Connection::continue_sending() {
   const std::size_t total = head_.size() + body_.size();
+  const std::size_t turn_end = std::min(total, sent_ + kSendBytesPerTurn);
   while (sent_ < total) {
+    if (sent_ >= turn_end) {
+      asio::post(loop_->context(), [self = shared_from_this()] { self->resume_sending(); });
+      return false;
+    }
     const std::size_t of_head = std::min(sent_, head_.size());
     const std::size_t of_body = sent_ - of_head;
     ErrorCode error;
     sent_ += write_some(std::string_view(head_).substr(of_head),
-                        std::string_view(body_).substr(of_body), error);
+                        std::string_view(body_).substr(of_body, kCallBytesMax), error);
     if (error == asio::error::would_block) {
       socket_.async_wait(send_wait_, [self = shared_from_this()](const ErrorCode& wait_error) {
-        if (self->state_ != State::kSending) return;
-        if (wait_error) return self->close();
-        self->resume_sending();
+        wait_error && self->state_ == State::kSending ? self->close() : self->resume_sending();
       });
       return false;
     }
@@ -408,7 +414,7 @@ bool Connection::continue_sending() {
 }
 
 void Connection::resume_sending() {
-  if (continue_sending()) serve();
+  if (state_ == State::kSending && continue_sending()) serve();
 }
 
 // True where the next request may be read here.

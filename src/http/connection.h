@@ -15,8 +15,10 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -107,9 +109,15 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void post_give_room();  // from any thread
 
  private:
-  using Answers = std::vector<std::pair<std::shared_ptr<Connection>, Response>>;
+  // What other threads have for this one.
+  struct Inbox {
+    std::vector<std::pair<std::shared_ptr<Connection>, Response>> answers = {};
+    std::vector<std::pair<std::shared_ptr<Connection>, Step>> arrivals = {};
+  };
 
-  void deliver_answers();
+  void ring();  // from any thread: looks into the inbox
+  void listen_to_bell();
+  void open_inbox();
   void start_ticking();
   void tick();
   void finish_if_empty();
@@ -122,6 +130,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   boost::asio::io_context context_;
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
   boost::asio::steady_timer ticker_;
+  boost::asio::posix::stream_descriptor bell_;  // an event descriptor
+  uint64_t rings_ = 0;
   std::chrono::milliseconds tick_interval_;
   SteadyTime now_;
   bool ticking_ = false;
@@ -131,14 +141,15 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::vector<std::shared_ptr<Connection>> connections_;
   std::deque<std::shared_ptr<Connection>> bodies_waiting_;
   std::atomic<std::size_t> bodies_waiting_count_ = 0;
-  Answers delivering_;
+  Inbox opened_;
+  std::atomic<bool> room_released_ = false;
 
   std::mutex mutex_;
   std::thread thread_;        // of a bulk loop
   std::size_t expected_ = 0;  // connections on their way here
   bool ended_ = false;        // nothing is expected any more
   bool shut_ = false;
-  Answers answers_;
+  Inbox inbox_;
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -159,6 +170,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Takes the room for the whole request, if it is there.
   bool take_room();
   void receive_with_room();
+  // On the loop that it has moved to.
+  void arrive(Loop::Step step);
   // No request is under way, nor any byte of one. Of two, the one with the lower deadline has been
   // idle for longer.
   bool is_idle() const {
@@ -207,7 +220,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<Loop> loop_;  // first, so that it goes last
   std::shared_ptr<Loop> home_;  // the loop for its small requests
   Socket socket_;
-  std::unique_ptr<TlsSession> tls_;                   // null: plain
+  std::unique_ptr<TlsSession> tls_;  // null: plain
+  int moving_ = -1;                  // the socket between two loops
+  boost::asio::ip::tcp protocol_ = boost::asio::ip::tcp::v4();
   Socket::wait_type send_wait_ = Socket::wait_write;  // what sending waits for
   RequestReader reader_;
   std::string peer_;

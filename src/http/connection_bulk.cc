@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What large requests and responses need: another loop, room in memory, and bytes that are dropped.
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/error.hpp>
@@ -15,7 +16,7 @@ namespace {
 
 using ErrorCode = boost::system::error_code;
 
-constexpr std::size_t kDropAtOnce = 1UL << 20;  // before others get their turn
+constexpr std::size_t kDropAtOnce = 256UL << 10;  // before others get their turn
 constexpr std::size_t kDroppedMax = 64UL << 20;
 
 }  // namespace
@@ -28,15 +29,26 @@ bool Connection::move_to(const std::shared_ptr<Loop>& loop, Loop::Step step) {
   if (in_progress_) loop->count_request(1);
   if (in_progress_) loop_->count_request(-1);
   const auto before = std::exchange(loop_, loop);
-  ErrorCode error;
-  const auto protocol = socket_.local_endpoint(error).protocol();
-  const int descriptor = socket_.release(error);  // which TLS goes on to use
-  socket_ = Socket(loop->context());
-  std::ignore = socket_.assign(protocol, descriptor, error);
-  if (!error) std::ignore = socket_.non_blocking(true, error);
+  ErrorCode ignored;
+  protocol_ = socket_.local_endpoint(ignored).protocol();
+  moving_ = socket_.release(ignored);  // which TLS goes on to use
   before->release(*this);
   loop->take(self, step);
   return true;
+}
+
+void Connection::arrive(Loop::Step step) {
+  ErrorCode error;
+  socket_ = Socket(loop_->context());
+  std::ignore = socket_.assign(protocol_, moving_, error);
+  if (error) ::close(moving_);
+  if (!error) std::ignore = socket_.non_blocking(true, error);
+  if (error) return close();
+  try {
+    (this->*step)();
+  } catch (const std::exception&) {  // out of memory: this connection's loss only
+    close();
+  }
 }
 
 bool Connection::move_to_bulk(Loop::Step step) {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <exception>
+#include <tuple>
 
 #include "base/memory.h"
 #include "http/background.h"
@@ -40,8 +45,11 @@ Loop::Loop(std::shared_ptr<Shared> shared, Kind kind)
       context_(1),
       work_(context_.get_executor()),
       ticker_(context_),
+      bell_(context_, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       tick_interval_(tick_interval_for(shared_->options, kind)),
-      now_(std::chrono::steady_clock::now()) {}
+      now_(std::chrono::steady_clock::now()) {
+  listen_to_bell();
+}
 
 Loop::~Loop() = default;
 
@@ -91,25 +99,17 @@ bool Loop::expect() {
       return false;
     }
   }
+  inbox_.arrivals.reserve(inbox_.arrivals.size() + expected_ + 1);  // so that take() cannot fail
   ++expected_;
   return true;
 }
 
 void Loop::take(std::shared_ptr<Connection> connection, Step step) {
-  const auto arrive = [this, step](const std::shared_ptr<Connection>& arrived) {
-    {
-      const std::lock_guard lock(mutex_);
-      --expected_;
-    }
-    if (!ticking_) now_ = std::chrono::steady_clock::now();
-    insert(arrived);
-    try {
-      ((*arrived).*step)();
-    } catch (const std::exception&) {  // out of memory: this connection's loss only
-      arrived->close();
-    }
-  };
-  asio::post(context_, [arrive, arrived = std::move(connection)] { arrive(arrived); });
+  {
+    const std::lock_guard lock(mutex_);
+    inbox_.arrivals.emplace_back(std::move(connection), step);
+  }
+  ring();
 }
 
 void Loop::join() {
@@ -186,11 +186,7 @@ bool Loop::queue_for_room(std::shared_ptr<Connection> connection) {
 }
 
 void Loop::post_give_room() {
-  try {
-    asio::post(context_, [this] { give_room(); });
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // Out of memory: the next tick does it.
-  }
+  if (!room_released_.exchange(true)) ring();
 }
 
 // The first that there is no room for holds up those behind it, so that large ones get theirs too.
@@ -229,6 +225,7 @@ void Loop::finish_if_empty() {
     ended_ = true;
   }
   ticker_.cancel();
+  bell_.cancel();
   work_.reset();
 }
 
@@ -238,33 +235,59 @@ void Loop::post_answer(std::shared_ptr<Connection> connection, Response response
     {
       const std::lock_guard lock(mutex_);
       if (shut_) return;
-      wake = answers_.empty();
+      wake = inbox_.answers.empty();
       shared_->memory.add_anyway(response.body.size());
-      answers_.emplace_back(std::move(connection), std::move(response));
+      inbox_.answers.emplace_back(std::move(connection), std::move(response));
     }
-    if (wake) asio::post(context_, [this] { deliver_answers(); });
+    if (wake) ring();
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // Out of memory: the answer is lost, and its connection waits for the server's end.
   }
 }
 
-void Loop::deliver_answers() {
+// Asio's post() wakes the loop while it holds the loop's lock. A thread in the background would
+// then lose the processor to the loop, which waits for the lock.
+void Loop::ring() {
+  const uint64_t once = 1;
+  std::ignore = ::write(bell_.native_handle(), &once, sizeof once);
+}
+
+void Loop::listen_to_bell() {
+  bell_.async_read_some(asio::buffer(&rings_, sizeof rings_),
+                        [this](const boost::system::error_code& error, std::size_t) {
+                          if (error) return;
+                          listen_to_bell();
+                          open_inbox();
+                        });
+}
+
+void Loop::open_inbox() {
+  opened_.answers.clear();  // what an exception has left
+  opened_.arrivals.clear();
   {
     const std::lock_guard lock(mutex_);
-    delivering_.swap(answers_);
+    std::swap(opened_, inbox_);
+    expected_ -= opened_.arrivals.size();
   }
-  for (auto& [connection, response] : delivering_) {
+  for (auto& [connection, response] : opened_.answers) {
     shared_->memory.release(response.body.size());
     connection->deliver(std::move(response));
   }
-  delivering_.clear();
+  opened_.answers.clear();
+  if (!opened_.arrivals.empty() && !ticking_) now_ = std::chrono::steady_clock::now();
+  for (auto& [connection, step] : opened_.arrivals) {
+    insert(connection);
+    connection->arrive(step);
+  }
+  opened_.arrivals.clear();
+  if (room_released_.exchange(false)) give_room();
 }
 
 void Loop::shut() {
-  Answers dropped;
+  Inbox dropped;
   const std::lock_guard lock(mutex_);
   shut_ = true;
-  dropped.swap(answers_);
+  std::swap(dropped, inbox_);
 }
 
 }  // namespace stator::http

@@ -6,11 +6,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <utility>
+
+#include "http/signal.h"
 
 namespace stator::http {
 
@@ -48,9 +48,7 @@ class MemoryBudget {
   void release(std::size_t bytes) {
     held_.fetch_sub(bytes);
     if (calls_.load() && calls_.exchange(false)) on_release_();
-    if (waiting_.load() == 0) return;
-    const std::lock_guard lock(mutex_);
-    released_.notify_all();
+    if (waiting_.load() > 0) released_.raise();
   }
 
   // What call_at_release() calls, on the thread that releases. Before the first bytes are added.
@@ -64,17 +62,20 @@ class MemoryBudget {
   bool wait_and_add(std::size_t bytes, std::chrono::steady_clock::time_point deadline) {
     if (add(bytes, limit_)) return true;
     if (bytes > limit_) return false;
-    std::unique_lock lock(mutex_);
-    ++waiting_;  // before the look that follows, so that no release is missed
+    ++waiting_;  // before the attempts that follow, so that no release is missed
     bool added = false;
-    released_.wait_until(lock, deadline, [&] { return (added = add(bytes, limit_)) || stopped_; });
+    bool in_time = true;
+    while (in_time && !stopped_.load()) {
+      const auto seen = released_.count();
+      if ((added = add(bytes, limit_))) break;
+      in_time = released_.wait(seen, deadline);
+    }
     --waiting_;
     return added;
   }
   void stop() {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-    released_.notify_all();
+    stopped_.store(true);
+    released_.raise();
   }
 
   // True once after much was held and most of it was released.
@@ -100,9 +101,8 @@ class MemoryBudget {
   std::atomic<int> waiting_ = 0;
   std::atomic<bool> calls_ = false;
   std::function<void()> on_release_ = {};
-  std::mutex mutex_;
-  std::condition_variable released_;
-  bool stopped_ = false;
+  Signal released_;
+  std::atomic<bool> stopped_ = false;
 };
 
 // Bytes of a budget, given back when it ends.
