@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -102,8 +103,8 @@ Attempt attempt_of(HttpAnswer answer, bool writes) {
 // Absent unless the whole text is a number that is not negative.
 std::optional<int64_t> number_in(std::string_view text) {
   int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, number);
+  const char* const end = std::to_address(text.end());
+  const auto [last, error] = std::from_chars(std::to_address(text.begin()), end, number);
   if (text.empty() || error != std::errc() || last != end || number < 0) return std::nullopt;
   return number;
 }

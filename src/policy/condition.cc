@@ -318,6 +318,7 @@ std::vector<std::string> Condition::values() const {
     std::string operator()(const AddressRange& range) const { return range.text(); }
   };
   std::vector<std::string> texts;
+  texts.reserve(operands_.size());
   for (const Operand& operand : operands_) texts.push_back(std::visit(Print(), operand));
   return texts;
 }

@@ -135,7 +135,7 @@ std::string time_text(int64_t unix_ms) {
 
 std::string exact_time_text(int64_t unix_ms) {
   // Times of zones can be just outside the years 1 to 9999 of UTC.
-  constexpr int64_t kFarthestMs = (14 * 60 + 59) * 60'000;
+  constexpr int64_t kFarthestMs = int64_t{14 * 60 + 59} * 60'000;
   std::string text;
   for (const auto& [zone, offset_ms] :
        {std::pair("Z", int64_t{0}), std::pair("+14:59", kFarthestMs),
