@@ -9,12 +9,12 @@
 #include <cstdio>
 #include <optional>
 
-#include "api/wire.h"
+#include "api/json/item_json.h"
 #include "cli/item_output.h"
 #include "cli/key_arguments.h"
 #include "cli/statements.h"
 #include "cli/table_access.h"
-#include "engine/statement_plan.h"
+#include "engine/query/statement_plan.h"
 #include "partiql/planner.h"
 
 namespace stator::cli {

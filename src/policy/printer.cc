@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/wire.h"
+#include "api/json/item_json.h"
 
 namespace stator::policy {
 namespace {

@@ -241,7 +241,7 @@ TEST_F(JobFaults, AnIndexWhoseLastStepIsRefusedIsNotFilledAgain) {
     ASSERT_LT(scans.size(), 1000U);
     restart();
     const KeyRange rows =
-        space_range((*engine_->impl().catalogue->snapshot()->find("Songs"))->key().space);
+        space_range((*engine_->parts().catalog->snapshot()->find("Songs"))->key().space);
     faults_.take_scans(rows);
     faults_.fail_at(static_cast<int>(scans.size()), {.code = Code::kIo, .message = "refused"});
     add_index("again");
