@@ -115,7 +115,7 @@ TEST_P(BulkRequests, AreAnsweredInOrderAmongSmallOnes) {
     });
   }
   clients.clear();
-  EXPECT_EQ(server->stats().requests_in_progress, 0U);
+  EXPECT_TRUE(wait_until([&] { return server->stats().requests_in_progress == 0; }));
 }
 
 TEST_P(BulkRequests, ComeInChunksToo) {
@@ -160,6 +160,7 @@ TEST_P(BulkRequests, WaitForRoomInOrder) {
   ASSERT_TRUE(first.send(std::string_view(request).substr(request.size() - 1)));
   EXPECT_EQ(first.read_answer().status, 200);
   for (Peer& peer : waiting) EXPECT_EQ(peer.read_answer().status, 200);
+  const std::lock_guard lock(mutex);
   EXPECT_EQ(order, "s1234");
   EXPECT_EQ(server->stats().bodies_waiting, 0U);
 }
