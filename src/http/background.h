@@ -7,10 +7,11 @@
 namespace stator::http {
 
 // Of the calling thread: for work that takes long, so that threads for short work come first. Nine
-// such threads get as much of a busy core as one with the usual priority.
+// such threads get as much of a busy core as one of the others.
 inline void run_in_background() {
   constexpr int kNiceness = 10;
-  setpriority(PRIO_PROCESS, 0, kNiceness);  // 0 is this thread, on Linux
+  // 0 is this thread, on Linux.
+  setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNiceness);
 }
 
 }  // namespace stator::http
