@@ -100,6 +100,7 @@ TEST_P(BulkRequests, DoNotHoldUpSmallOnes) {
 TEST_P(BulkRequests, AreAnsweredInOrderAmongSmallOnes) {
   const auto server = start(echo, {.threads = 2});
   std::vector<std::jthread> clients;
+  clients.reserve(6);
   for (int c = 0; c < 6; ++c) {
     clients.emplace_back([&server, c] {
       Peer connection(server->port());
@@ -123,9 +124,9 @@ TEST_P(BulkRequests, AreAnsweredInOrderAmongSmallOnes) {
 TEST_P(BulkRequests, ComeInChunksToo) {
   const auto server = start(echo);
   Peer connection(server->port());
-  constexpr int kChunks = 40;
+  constexpr std::size_t kChunks = 40;
   std::string text = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
-  for (int i = 0; i < kChunks; ++i) text += "4000\r\n" + std::string(0x4000, 'x') + "\r\n";
+  for (std::size_t i = 0; i < kChunks; ++i) text += "4000\r\n" + std::string(0x4000, 'x') + "\r\n";
   const std::jthread sender(
       [&] { EXPECT_TRUE(connection.send(text + "0\r\n\r\n" + post("next"))); });
   EXPECT_EQ(connection.read_answer().body.size(), sizeof "POST /c " - 1 + kChunks * 0x4000);
@@ -267,6 +268,7 @@ TEST_P(BulkRequests, DoNotKeepAServerFromStopping) {
     const auto server = start(echo, {.held_bytes_max = kHeldMax, .stop_timeout = milliseconds(20)});
     std::atomic<int> answered = 0;
     std::vector<std::jthread> clients;
+    clients.reserve(6);
     for (int c = 0; c < 6; ++c) {
       clients.emplace_back([&] {
         Peer connection(server->port());

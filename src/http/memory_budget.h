@@ -67,7 +67,8 @@ class MemoryBudget {
     bool in_time = true;
     while (in_time && !stopped_.load()) {
       const auto seen = released_.count();
-      if ((added = add(bytes, limit_))) break;
+      added = add(bytes, limit_);
+      if (added) break;
       in_time = released_.wait(seen, deadline);
     }
     --waiting_;

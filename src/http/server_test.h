@@ -65,7 +65,7 @@ class Held {
 inline bool over_tls = false;
 
 // TLS 1.2, in which nothing comes from the server unasked.
-inline const test::TlsClient kClient{.version_max = TLS1_2_VERSION};
+inline constexpr test::TlsClient kClient{.version_max = TLS1_2_VERSION};
 
 class Peer {
  public:
