@@ -11,6 +11,7 @@
 
 #include "storage/batch.h"
 #include "storage/lock_table.h"
+#include "storage/read_rows.h"
 #include "storage/split_range.h"
 #include "storage/store.h"
 #include "storage/stores.h"
@@ -51,6 +52,31 @@ class MemoryStore final : public Store {
   Result<std::unique_ptr<ReadView>> read_view() override;
   Result<NumberedView> numbered_view() override;
   Result<std::unique_ptr<Transaction>> begin() override;
+
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    CommitResult result;
+    {
+      const LockTable::Guard guard = locks.lock(keys);
+      GuardedValues values(keys.size());
+      const GuardedRows rows = values.rows();
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        static_cast<void>(get(keys[i], [&](std::string_view value) { rows[i] = value; }));
+      }
+      Batch batch = decide(rows);
+      if (!batch.empty()) result.sequence = apply(batch);
+    }
+    done(std::move(result));
+  }
+  void write(Batch batch, CommitDone done) override {
+    CommitResult result;
+    {
+      const LockTable::Guard guard = locks.lock(batch);
+      if (!batch.empty()) result.sequence = apply(batch);
+    }
+    done(std::move(result));
+  }
+  void read(ReadRequest request, ReadDone done) override;
+  Result<LogPosition> safe_position() override { return LogPosition{last_stamp() + 1}; }
 
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
     return split_by_hash(range, parts);
@@ -208,6 +234,11 @@ class MemoryTransaction final : public Transaction {
 
 Result<std::unique_ptr<ReadView>> MemoryStore::read_view() {
   return std::make_unique<MemoryReadView>(*this);
+}
+
+void MemoryStore::read(ReadRequest request, ReadDone done) {
+  MemoryReadView view(*this);
+  done(read_rows(view, std::move(request)));
 }
 
 Result<NumberedView> MemoryStore::numbered_view() {

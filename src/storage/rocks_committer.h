@@ -62,6 +62,14 @@ class RocksCommitter {
   // on find() answers with the batch's versions, or the batch was refused.
   void commit(Batch batch, uint64_t seen, CommitDone done, FunctionRef<void()> queued);
 
+  // As commit(), unless the outcome is known at once: then it is returned, and `done` and `queued`
+  // have not been called.
+  std::optional<CommitResult> submit(Batch batch, uint64_t seen, CommitDone& done,
+                                     FunctionRef<void()> queued);
+
+  // Every stamp up to this one is of a written row, or of none.
+  uint64_t written_stamp() const;
+
   // Calls `look` while nothing is being written, with the sequence of the last batch that was.
   // Waits for a write that is under way.
   void between_writes(FunctionRef<void(uint64_t sequence)> look);

@@ -305,6 +305,55 @@ TEST_F(RocksStore, AnswersNothingFromAQueuedVersionThatWasLost) {
   EXPECT_EQ(commit(*reader).get().outcome, CommitOutcome::kUnavailable);
 }
 
+TEST_F(RocksStore, DecidesOnAQueuedVersionAndAnswersOnceItIsSynced) {
+  auto store = open();
+  gate.shut();
+  const auto write = put(*store, "a", "1");
+  gate.await_someone();
+  const std::vector<std::string> keys{"a"};
+  std::promise<CommitResult> promise;
+  auto answer = promise.get_future();
+  std::optional<std::string> seen;
+  store->transact(
+      keys,
+      [&](GuardedRows rows) {
+        seen = rows[0];
+        return Batch();
+      },
+      [&](CommitResult result) { promise.set_value(std::move(result)); });
+  EXPECT_EQ(seen, "1");
+  EXPECT_FALSE(done(answer));
+  gate.open();
+  EXPECT_EQ(answer.get().outcome, CommitOutcome::kCommitted);
+  write.wait();
+}
+
+TEST_F(RocksStore, DecidesAgainWhenWhatItReadWasLost) {
+  auto store = open();
+  gate.shut();
+  auto first = put(*store, "a", "1");
+  gate.await_someone();
+  auto doomed = put(*store, "b", std::string(2UL << 20, 'x'));
+  const std::vector<std::string> keys{"b"};
+  std::vector<std::size_t> sizes;
+  const CommitResult result = transact_and_wait(*store, keys, [&](GuardedRows rows) {
+    sizes.push_back(rows[0] ? rows[0]->size() : 0);
+    if (sizes.size() == 1) {
+      gate.full = true;
+      gate.open();
+      EXPECT_EQ(doomed.get().outcome, CommitOutcome::kUnavailable);
+      gate.full = false;
+    }
+    Batch batch;
+    batch.put("b", std::to_string(sizes.back()));
+    return batch;
+  });
+  EXPECT_EQ(result.outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{2UL << 20, 0}));
+  EXPECT_EQ(get(*store, "b"), "0");
+  EXPECT_EQ(first.get().outcome, CommitOutcome::kCommitted);
+}
+
 TEST_F(RocksStore, ThrottlesWhenItsQueueIsFull) {
   auto store = open({.queue_bytes_max = 10'000});
   gate.shut();

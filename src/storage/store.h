@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store: an ordered, transactional map from byte strings to byte strings.
+// Store: a TransactStore of one process, with views and transactions that borrow it.
 //
-// Keys: kPartitionBytes of partition (a space id and a hash, see partition_key), then the sort
-// part, compared as unsigned bytes. A distributed store routes by the first part.
 // Thread safety: every method may be called from any thread at once; a ReadView or Transaction by
 // one thread at a time.
 // Visibility: commits apply atomically and in one order. get, scan and ReadView see only what is as
 // durable as the store was told to make it: nothing that a crash could take back. A read that
 // starts after a commit was acknowledged sees all of it.
+// Calls: transact, write and read complete on the calling thread, except that `done` of a write
+// waits for the disk. transact runs `decide` with its keys locked, on the newest versions, which
+// may not be durable yet; so transactions of one key need not wait for the disk between them.
 // Lifetime: views and transactions must be destroyed before the store. Destroying the store waits
 // for commits under way.
 // Errors: kIo, kCorruption, kThrottling when a bounded queue is full. Absence is a value.
@@ -25,25 +26,9 @@
 
 #include "base/function_ref.h"
 #include "stator/result.h"
+#include "storage/transact_store.h"
 
 namespace stator {
-
-inline constexpr std::size_t kPartitionBytes = 20;
-inline constexpr std::size_t kStampBytes = 8;
-
-struct StoreCapabilities {
-  std::size_t key_bytes_max = 0;
-  std::size_t value_bytes_max = 0;
-  std::size_t transaction_bytes_max = 0;
-  bool snapshot_spans_partitions = false;
-};
-
-struct KeyRange {
-  std::string begin;  // inclusive
-  std::string end;    // exclusive; empty: no end
-};
-
-enum class Direction { kForward, kBackward };
 
 struct ScanOptions {
   KeyRange range;
@@ -55,9 +40,6 @@ struct ScanOptions {
 // Called for each row in order; the views die with the call. False ends the scan.
 using RowVisitor = FunctionRef<bool(std::string_view key, std::string_view value)>;
 using ValueVisitor = FunctionRef<void(std::string_view value)>;
-// Called for each thing found wrong, with one line that names it.
-using DamageVisitor = FunctionRef<void(std::string_view damage)>;
-using BytesVisitor = FunctionRef<void(uint64_t done_bytes, uint64_t total_bytes)>;
 
 // One consistent state of the whole store. Short-lived: a page, one TransactGetItems.
 class ReadView {
@@ -74,21 +56,6 @@ struct NumberedView {
   std::unique_ptr<ReadView> view;
   uint64_t sequence = 0;
 };
-
-enum class CommitOutcome {
-  kCommitted,
-  kConflict,     // another transaction came between; nothing was applied, try again
-  kUnknown,      // the connection broke at the commit: it may or may not have been applied
-  kUnavailable,  // refused or failed; nothing was applied
-};
-
-struct CommitResult {
-  CommitOutcome outcome = CommitOutcome::kCommitted;
-  Error error = {};  // why, where not committed
-  // Of a commit with writes, in the order in which commits apply: see NumberedView.
-  uint64_t sequence = 0;
-};
-using CommitDone = std::move_only_function<void(CommitResult)>;
 
 // Reads and writes that apply together or not at all.
 // Destroying it without a commit drops its writes and releases its locks. A transaction that holds
@@ -124,33 +91,8 @@ class Transaction {
   virtual void commit(CommitDone done) = 0;
 };
 
-struct StoreHealth {
-  bool writable = true;
-  std::string reason;  // why not, one line; empty when writable
-};
-
-// What a store has done since it was opened, and what it holds. Zero for what it does not have.
-struct StoreStats {
-  uint64_t commits = 0;        // that wrote something or waited for writes
-  uint64_t commit_groups = 0;  // written together
-  uint64_t syncs = 0;
-  uint64_t queued_commits = 0;
-  uint64_t queued_bytes = 0;
-  uint64_t queued_bytes_max = 0;
-  uint64_t cache_bytes = 0;
-  uint64_t cache_bytes_max = 0;
-  uint64_t write_buffer_bytes = 0;
-  uint64_t file_bytes = 0;                // of table files
-  uint64_t pending_compaction_bytes = 0;  // estimated
-};
-
-class Store {
+class Store : public TransactStore {
  public:
-  virtual ~Store() = default;
-
-  virtual StoreCapabilities capabilities() const = 0;
-  virtual StoreHealth health() const = 0;
-  virtual StoreStats stats() const { return {}; }
   // No row that can be read has a later stamp.
   virtual uint64_t last_stamp() const = 0;
 
@@ -161,10 +103,6 @@ class Store {
   virtual Result<NumberedView> numbered_view() = 0;
   virtual Result<std::unique_ptr<Transaction>> begin() = 0;
 
-  // Cuts a range into at most `parts` adjacent ranges of similar weight that cover it exactly.
-  virtual Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) = 0;
-  // Erases every key of the range. Not atomic; call it again after a crash. Nobody may write there.
-  virtual Result<void> drop_range(const KeyRange& range) = 0;
   // Writes a consistent copy that can be opened as a store of its own into `directory`, which must
   // not exist. kInvalidArgument from a store without files.
   virtual Result<void> checkpoint(const std::filesystem::path& directory) = 0;

@@ -47,6 +47,17 @@ class ForwardingStore : public Store {
   StoreHealth health() const override { return inner_->health(); }
   StoreStats stats() const override { return inner_->stats(); }
   uint64_t last_stamp() const override { return inner_->last_stamp(); }
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    inner_->transact(keys, std::move(decide), std::move(done));
+  }
+  void write(Batch batch, CommitDone done) override {
+    inner_->write(std::move(batch), std::move(done));
+  }
+  void read(ReadRequest request, ReadDone done) override {
+    inner_->read(std::move(request), std::move(done));
+  }
+  Result<LogPosition> safe_position() override { return inner_->safe_position(); }
+  StoreFiles* files() override { return inner_->files(); }
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     return inner_->get(key, visit);
   }
