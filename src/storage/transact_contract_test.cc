@@ -65,6 +65,7 @@ TEST_P(TransactContract, OneOfManyCreatesAnAbsentKey) {
     const Keys key{"key-" + std::to_string(round)};
     std::atomic<int> winners = 0;
     std::vector<std::jthread> threads;
+    threads.reserve(6);
     for (std::size_t user = 0; user < 6; ++user) {
       threads.emplace_back([&, user] {
         bool creates = false;
@@ -87,6 +88,7 @@ TEST_P(TransactContract, FirstStartsAtOnceAgreeOnOneHeader) {
     std::vector<std::string> used(4);
     {
       std::vector<std::jthread> threads;
+      threads.reserve(used.size());
       for (std::size_t user = 0; user < used.size(); ++user) {
         threads.emplace_back([&, user] {
           transact(store(user), header, [&](GuardedRows rows) {
@@ -104,6 +106,7 @@ TEST_P(TransactContract, CountsEveryIncrementOnce) {
   constexpr int kThreads = 6;
   constexpr int kEach = 100;
   std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
   for (std::size_t user = 0; user < kThreads; ++user) {
     threads.emplace_back([&, user] {
       for (int n = 0; n < kEach; ++n) {
@@ -123,6 +126,7 @@ TEST_P(TransactContract, NoTransactionCommitsOnAValueThatAWriteReplaced) {
   std::mutex mutex;
   std::map<uint64_t, std::string> values;  // by sequence
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (std::size_t user = 0; user < 4; ++user) {
     threads.emplace_back([&, user] {
       for (int n = 0; n < 60; ++n) {
@@ -151,6 +155,30 @@ TEST_P(TransactContract, NoTransactionCommitsOnAValueThatAWriteReplaced) {
     before = value;
   }
   EXPECT_EQ(get("key"), before);
+}
+
+TEST_P(TransactContract, AWriteComesBeforeATransactionThatReadsItOrBehindIt) {
+  put("key", "old");
+  std::atomic<bool> has_read = false;
+  std::atomic<bool> is_written = false;
+  CommitResult written;
+  std::jthread writer([&] {
+    has_read.wait(false);
+    written = write(store(1), put_of("key", "new"));
+    is_written = true;
+  });
+  std::string seen;
+  const CommitResult result = transact({"key"}, [&](GuardedRows rows) {
+    seen = *rows[0];
+    has_read = true;
+    has_read.notify_all();
+    // Time for the write, which may have to wait for this transaction instead.
+    for (int i = 0; i < 10'000 && !is_written; ++i) std::this_thread::yield();
+    return put_of("key", seen + " and more");
+  });
+  writer.join();
+  EXPECT_EQ(seen, written.sequence < result.sequence ? "new" : "old");
+  EXPECT_EQ(get("key"), written.sequence < result.sequence ? "new and more" : "new");
 }
 
 // ---- Reads
@@ -234,6 +262,7 @@ TEST_P(TransactContract, ReadsOneStateWhileOthersMoveBetweenKeys) {
   write(store(), begin);
   std::atomic<int> left = 4;
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (std::size_t user = 0; user < 4; ++user) {
     threads.emplace_back([&, user] {
       std::mt19937 random(static_cast<unsigned>(user));
@@ -267,6 +296,7 @@ TEST_P(TransactContract, ReadsOneStateWhileOthersMoveBetweenKeys) {
 
 TEST_P(TransactContract, StampsAscendWithinABatchAndFromCommitToCommitOfAKey) {
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (std::size_t user = 0; user < 4; ++user) {
     threads.emplace_back([&, user] {
       for (int n = 0; n < 50; ++n) {
@@ -296,6 +326,7 @@ TEST_P(TransactContract, NothingCommitsBelowASafePosition) {
   constexpr int kEach = 150;
   std::atomic<std::size_t> left = kWriters;
   std::vector<std::jthread> threads;
+  threads.reserve(kWriters);
   for (std::size_t user = 0; user < kWriters; ++user) {
     threads.emplace_back([&, user] {
       for (int n = 0; n < kEach; ++n) {
@@ -335,9 +366,9 @@ TEST_P(TransactContract, ACallbackMayCallTheStore) {
   const Keys keys{"a"};
   store().transact(
       keys, [](GuardedRows) { return put_of("a", "1"); },
-      [&](CommitResult first) {
+      [&](const CommitResult& first) {
         EXPECT_EQ(first.outcome, CommitOutcome::kCommitted);
-        store().write(put_of("b", "2"), [&](CommitResult second) {
+        store().write(put_of("b", "2"), [&](const CommitResult& second) {
           EXPECT_EQ(second.outcome, CommitOutcome::kCommitted);
           store().read({.keys = {"b"}}, [&](Result<ReadResult> result) {
             found.set_value(result ? result->values.at(0) : std::nullopt);
@@ -350,11 +381,12 @@ TEST_P(TransactContract, ACallbackMayCallTheStore) {
 TEST_P(TransactContract, FinishesCallsBeforeItIsDestroyed) {
   std::atomic<int> committed = 0;
   std::vector<Keys> keys;
+  keys.reserve(60);
   for (int i = 0; i < 60; ++i) keys.push_back({"key-" + std::to_string(i)});
   for (const Keys& key : keys) {
     store().transact(
         key, [&](GuardedRows) { return put_of(key[0], "x"); },
-        [&](CommitResult result) {
+        [&](const CommitResult& result) {
           if (result.outcome == CommitOutcome::kCommitted) ++committed;
         });
   }

@@ -96,8 +96,10 @@ TEST_P(TransactHistories, HaveAnOrderThatExplainsThem) {
   constexpr int kEach = 120;
   History history;
   std::vector<std::string> names;
+  names.reserve(kKeys);
   for (std::size_t key = 0; key < kKeys; ++key) names.push_back("key-" + std::to_string(key));
   std::vector<std::jthread> threads;
+  threads.reserve(kUsers);
   for (int user = 0; user < kUsers; ++user) {
     threads.emplace_back([&, user] {
       std::mt19937 random(kSeed + static_cast<unsigned>(user));
@@ -109,8 +111,10 @@ TEST_P(TransactHistories, HaveAnOrderThatExplainsThem) {
         }
         std::ranges::shuffle(keys, random);
         std::vector<bool> appends;
+        appends.reserve(keys.size());
         for (std::size_t i = 0; i < keys.size(); ++i) appends.push_back(random() % 2 == 0);
         std::vector<std::string> guarded;
+        guarded.reserve(keys.size());
         for (const std::size_t key : keys) guarded.push_back(names[key]);
         Observed observed;
         transact(store(static_cast<std::size_t>(user)), guarded, [&](GuardedRows rows) {
@@ -132,6 +136,7 @@ TEST_P(TransactHistories, HaveAnOrderThatExplainsThem) {
   if (backend_) backend_->deliver_late();
   const ReadResult end = read(store(), {.keys = names});
   std::vector<std::vector<int>> final_marks;
+  final_marks.reserve(kKeys);
   for (const auto& value : end.values) final_marks.push_back(marks_of(value));
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   history.check(final_marks);
@@ -181,6 +186,7 @@ TEST_P(TransactHistories, OfOneUserAreThoseOfAMap) {
       }
       default: {
         std::vector<StoredRow> wanted;
+        wanted.reserve(model.size());
         for (const auto& [key, value] : model) wanted.push_back({key, value});
         EXPECT_EQ(rows_of(on, {}), wanted);
       }
