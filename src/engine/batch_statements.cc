@@ -82,14 +82,14 @@ Result<Prepared> prepare(const Engine::Impl& engine, const BatchStatement& state
 }
 
 // What the statements of one batch share until the last of them is done.
-struct Batch {
+struct StatementBatch {
   std::mutex mutex;
   std::size_t pending = 1;  // the starting itself counts
   CapacityMeter meter;
   BatchExecuteStatementResult result;
   Done<BatchExecuteStatementResult> done;
 
-  explicit Batch(ReturnConsumedCapacity wanted) : meter(wanted) {}
+  explicit StatementBatch(ReturnConsumedCapacity wanted) : meter(wanted) {}
 
   void finish_one() {
     {
@@ -101,7 +101,7 @@ struct Batch {
   }
 };
 
-void read(Engine::Impl& engine, Batch& batch, const Prepared& prepared, bool consistent,
+void read(Engine::Impl& engine, StatementBatch& batch, const Prepared& prepared, bool consistent,
           BatchStatementResult& result) {
   const Table& table = *prepared.table;
   result.table = table.name();
@@ -115,7 +115,7 @@ void read(Engine::Impl& engine, Batch& batch, const Prepared& prepared, bool con
   if (found->item) result.item = decode_item(ItemView(*found->item));
 }
 
-void write(Engine::Impl& engine, const std::shared_ptr<Batch>& batch, Prepared prepared,
+void write(Engine::Impl& engine, const std::shared_ptr<StatementBatch>& batch, Prepared prepared,
            std::size_t place) {
   batch->result.responses[place].table = prepared.table->name();
   write_one(engine, std::move(*prepared.action),
@@ -190,7 +190,7 @@ void Engine::batch_execute_statement(const BatchExecuteStatementRequest& request
     done(failure_of(std::move(checked)));
     return;
   }
-  auto batch = std::make_shared<Batch>(request.return_capacity);
+  auto batch = std::make_shared<StatementBatch>(request.return_capacity);
   batch->result.responses.resize(statements.size());
   batch->done = std::move(done);
   for (const Result<Prepared>& prepared : statements) {
