@@ -234,14 +234,14 @@ TEST_P(TransactContract, ReadsAsAMapWouldInPartsOfAnySize) {
     while (rest) {
       ReadResult part = read(store(), std::move(*rest));
       std::size_t count = part.values.size();
+      std::size_t bytes = 0;
       std::size_t bytes_before_last = 0;
       for (auto& value : part.values) values_read.push_back(std::move(value));
       for (auto& range : part.ranges) {
         count += range.size();
         for (StoredRow& row : range) {
-          if (&row != &part.ranges.back().back()) {
-            bytes_before_last += row.key.size() + row.value.size();
-          }
+          bytes_before_last = bytes;
+          bytes += row.key.size() + row.value.size();
           rows_read.push_back(std::move(row));
         }
       }
