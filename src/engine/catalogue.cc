@@ -39,30 +39,10 @@ const TablePtr* CatalogueSnapshot::find(std::string_view name) const {
 
 Result<std::unique_ptr<Catalogue>> Catalogue::open(Store& store, Jobs& jobs) {
   std::unique_ptr<Catalogue> catalogue(new Catalogue(store, jobs));
-  std::string header;
-  STATOR_TRY(const bool found, store.get(catalogue_row_key(CatalogueRow::kHeader),
-                                         [&](std::string_view value) { header = value; }));
-  if (!found) {
-    STATOR_CHECK_OK(catalogue->write_header());
-    catalogue->publish({});
-    return catalogue;
-  }
-  STATOR_TRY(const CatalogueHeader read, read_catalogue_header(header));
-  catalogue->secret_ = read.secret;
-  STATOR_CHECK_OK(catalogue->load(read.format));
+  STATOR_TRY(const CatalogueHeader header, open_catalogue_header(store));
+  catalogue->secret_ = header.secret;
+  STATOR_CHECK_OK(catalogue->load(header.format));
   return catalogue;
-}
-
-Result<void> Catalogue::write_header() {
-  bool empty = true;
-  STATOR_TRY(const auto view, store_.read_view());
-  STATOR_CHECK_OK(view->scan({.range = {}, .expected_rows = 1},
-                             [&](std::string_view, std::string_view) { return empty = false; }));
-  if (!empty) return fail(Code::kCorruption, "the data has rows, but no catalog header");
-
-  const std::string secret = random_bytes(secret_.size());
-  std::copy(secret.begin(), secret.end(), secret_.begin());
-  return put_catalogue_header(store_, {.format = kCatalogueFormat, .secret = secret_});
 }
 
 Result<void> Catalogue::load(uint64_t format) {
@@ -82,7 +62,7 @@ Result<void> Catalogue::load(uint64_t format) {
   // Before anything else is written: an older version of Stator must refuse what this one adds.
   // The rows of format 1 are as they are in format 2.
   if (format != kCatalogueFormat) {
-    STATOR_CHECK_OK(put_catalogue_header(store_, {.format = kCatalogueFormat, .secret = secret_}));
+    STATOR_CHECK_OK(raise_catalogue_format(store_));
   }
   for (const auto& [name, table] : loaded.tables) note_recording(table);
   publish(std::move(loaded));
@@ -150,16 +130,15 @@ Result<void> Catalogue::load_counters(const std::map<SpaceId, std::string>& rows
     }
   }
   if (rows.empty()) return {};
-  STATOR_TRY(const auto transaction, store_.begin());
-  for (const auto& [space, value] : rows)
-    transaction->erase(catalogue_row_key(CatalogueRow::kCounters, space));
-  return commit_or_fail(*transaction);
+  Batch batch;
+  for (const auto& [space, value] : rows) {
+    batch.erase(catalogue_row_key(CatalogueRow::kCounters, space));
+  }
+  return write_or_fail(store_, std::move(batch));
 }
 
 void Catalogue::save_counters() {
-  auto transaction = store_.begin();
-  if (!transaction) return;  // counted again at the next start
-  bool any = false;
+  Batch batch;
   const auto current = snapshot();
   for (const auto& [name, table] : current->tables) {
     if (table->needs_count()) continue;
@@ -169,11 +148,11 @@ void Catalogue::save_counters() {
       std::string value;
       append_big_endian(value, static_cast<uint64_t>(counters.items));
       append_big_endian(value, static_cast<uint64_t>(counters.bytes));
-      (*transaction)->put(catalogue_row_key(CatalogueRow::kCounters, spaces[i]), value);
-      any = true;
+      batch.put(catalogue_row_key(CatalogueRow::kCounters, spaces[i]), value);
     }
   }
-  if (any) static_cast<void>(commit_and_wait(**transaction));
+  // If that fails, the next start counts.
+  if (!batch.empty()) static_cast<void>(write_and_wait(store_, std::move(batch)));
 }
 
 Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t now_ms) {
@@ -181,7 +160,7 @@ Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t n
   if (snapshot()->restoring.contains(settings.table)) {
     return fail(Code::kResourceInUse, messages::table_exists(settings.table));
   }
-  STATOR_TRY(Written written, retry_conflicts([&] { return insert(settings, now_ms); }));
+  STATOR_TRY(Written written, insert(settings, now_ms));
   STATOR_TRY(TablePtr table, Table::make(std::move(written.definition), secret_));
   note_recording(table);
   CatalogueSnapshot next = *snapshot();
@@ -192,32 +171,28 @@ Result<TablePtr> Catalogue::create(const CreateTableRequest& settings, int64_t n
 }
 
 Result<Catalogue::Written> Catalogue::insert(const CreateTableRequest& settings, int64_t now_ms) {
-  STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 2> keys = {catalogue_row_key(CatalogueRow::kTable, settings.table),
                                            catalogue_row_key(CatalogueRow::kNextSpace)};
-  STATOR_TRY(const auto rows, transaction->get_for_update(keys));
-  if (rows[0]) {
-    STATOR_CHECK_OK(commit_or_fail(*transaction));
-    return fail(Code::kResourceInUse, messages::table_exists(settings.table));
-  }
-  Spaces spaces(rows[1]);
-  TableDefinition definition{.settings = settings, .id = random_uuid(), .created_ms = now_ms};
-  definition.space = spaces.take();
-  definition.local_spaces =
-      spaces.take(settings.local_indexes ? settings.local_indexes->size() : 0);
-  definition.global_spaces =
-      spaces.take(settings.global_indexes ? settings.global_indexes->size() : 0);
-  const auto new_space = [&] { return spaces.take(); };
-  STATOR_TRY(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, *transaction));
-  STATOR_CHECK_OK(spaces.save(*transaction));
+  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<Written> {
+    if (rows[0]) return fail(Code::kResourceInUse, messages::table_exists(settings.table));
+    Spaces spaces(rows[1]);
+    TableDefinition definition{.settings = settings, .id = random_uuid(), .created_ms = now_ms};
+    definition.space = spaces.take();
+    definition.local_spaces =
+        spaces.take(settings.local_indexes ? settings.local_indexes->size() : 0);
+    definition.global_spaces =
+        spaces.take(settings.global_indexes ? settings.global_indexes->size() : 0);
+    const auto new_space = [&] { return spaces.take(); };
+    STATOR_TRY(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, batch));
+    STATOR_CHECK_OK(spaces.save(batch));
 
-  // Before it is kept: a definition that cannot be used must never be read back.
-  auto usable = Table::make(definition, secret_);
-  if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
+    // Before it is kept: a definition that cannot be used must never be read back.
+    auto usable = Table::make(definition, secret_);
+    if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
 
-  transaction->put(keys[0], encode_table(definition));
-  STATOR_CHECK_OK(commit_or_fail(*transaction));
-  return Written{.definition = std::move(definition), .log = std::move(log)};
+    batch.put(keys[0], encode_table(definition));
+    return Written{.definition = std::move(definition), .log = std::move(log)};
+  });
 }
 
 Result<TableVersions> Catalogue::update(std::string_view name, int64_t now_ms, Change change,
@@ -227,8 +202,7 @@ Result<TableVersions> Catalogue::update(std::string_view name, int64_t now_ms, C
   const TablePtr* found = next.find(name);
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
   TableVersions versions{.before = *found, .after = {}};
-  STATOR_TRY(Written written,
-             retry_conflicts([&] { return replace(*versions.before, now_ms, change); }));
+  STATOR_TRY(Written written, replace(*versions.before, now_ms, change));
   STATOR_TRY(versions.after,
              Table::make(std::move(written.definition), secret_, versions.before.get()));
   note_recording(versions.after);
@@ -247,40 +221,38 @@ Result<TableVersions> Catalogue::update(std::string_view name, int64_t now_ms, C
 
 // Writes what `change` makes of the table's definition.
 Result<Catalogue::Written> Catalogue::replace(const Table& table, int64_t now_ms, Change change) {
-  STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 2> keys = {catalogue_row_key(CatalogueRow::kTable, table.name()),
                                            catalogue_row_key(CatalogueRow::kNextSpace)};
-  STATOR_TRY(const auto rows, transaction->get_for_update(keys));
-  TableDefinition definition = table.definition();
-  STATOR_CHECK_OK(change(definition));
-  Spaces spaces(rows[1]);
-  const auto take_space = [&](SpaceId& space) {
-    if (space != 0) return;
-    space = spaces.take();
-    definition.unfinished.push_back(space);
-  };
-  for (SpaceId& space : definition.global_spaces) take_space(space);
-  if (definition.expiry) take_space(definition.expiry->space);
-  const auto new_space = [&] { return spaces.take(); };
-  STATOR_TRY(LogPtr log,
-             plan_log(&table.definition(), definition, new_space, now_ms, *transaction));
-  STATOR_CHECK_OK(spaces.save(*transaction));
-  auto usable = Table::make(definition, secret_);
-  if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
-  const std::vector<SpaceId> lost = lost_spaces(table, **usable);
-  std::erase_if(definition.unfinished,
-                [&](SpaceId space) { return std::ranges::count(lost, space) > 0; });
+  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<Written> {
+    TableDefinition definition = table.definition();
+    STATOR_CHECK_OK(change(definition));
+    Spaces spaces(rows[1]);
+    const auto take_space = [&](SpaceId& space) {
+      if (space != 0) return;
+      space = spaces.take();
+      definition.unfinished.push_back(space);
+    };
+    for (SpaceId& space : definition.global_spaces) take_space(space);
+    if (definition.expiry) take_space(definition.expiry->space);
+    const auto new_space = [&] { return spaces.take(); };
+    STATOR_TRY(LogPtr log, plan_log(&table.definition(), definition, new_space, now_ms, batch));
+    STATOR_CHECK_OK(spaces.save(batch));
+    auto usable = Table::make(definition, secret_);
+    if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
+    const std::vector<SpaceId> lost = lost_spaces(table, **usable);
+    std::erase_if(definition.unfinished,
+                  [&](SpaceId space) { return std::ranges::count(lost, space) > 0; });
 
-  for (const SpaceId space : lost) {
-    transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
-  }
-  for (const SpaceId space : table.definition().unfinished) {
-    if (definition.is_unfinished(space)) continue;
-    transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));
-  }
-  transaction->put(keys[0], encode_table(definition));
-  STATOR_CHECK_OK(commit_or_fail(*transaction));
-  return Written{.definition = std::move(definition), .log = std::move(log)};
+    for (const SpaceId space : lost) {
+      batch.put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+    }
+    for (const SpaceId space : table.definition().unfinished) {
+      if (definition.is_unfinished(space)) continue;
+      batch.erase(catalogue_row_key(CatalogueRow::kBackfill, space));
+    }
+    batch.put(keys[0], encode_table(definition));
+    return Written{.definition = std::move(definition), .log = std::move(log)};
+  });
 }
 
 Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms, LastBackup last_backup) {
@@ -298,8 +270,7 @@ Result<TablePtr> Catalogue::drop(std::string_view name, int64_t now_ms, LastBack
   const std::optional<NamedRecord> backup = last_backup(*table);
   std::vector<SpaceId> lost = table->all_spaces();
   if (backup) std::erase(lost, table->definition().space);
-  STATOR_TRY(const LogPtr log,
-             retry_conflicts([&] { return erase(*table, lost, backup, now_ms); }));
+  STATOR_TRY(const LogPtr log, erase(*table, lost, backup, now_ms));
   next.tables.erase(table->name());
   table->when_unused([this, spaces = std::move(lost)] { erase_later(spaces); });
   if (log) next.logs.insert_or_assign(log->space, log);
@@ -318,27 +289,25 @@ void Catalogue::erase_later(SpaceId space) {
 
 Result<LogPtr> Catalogue::erase(const Table& table, const std::vector<SpaceId>& lost,
                                 const std::optional<NamedRecord>& backup, int64_t now_ms) {
-  STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kTable, table.name())};
-  STATOR_CHECK_OK(transaction->get_for_update(keys));
-  transaction->erase(keys[0]);
-  transaction->erase(settings_key(table.definition().space));
-  if (backup) transaction->put(backup->key, encode_item(backup->record));
-  for (const SpaceId space : lost)
-    transaction->put(catalogue_row_key(CatalogueRow::kDropped, space), "");
-  for (const SpaceId space : table.definition().unfinished)
-    transaction->erase(catalogue_row_key(CatalogueRow::kBackfill, space));
-  LogPtr log = end_log(table, now_ms, *transaction);
-  STATOR_CHECK_OK(commit_or_fail(*transaction));
-  return log;
+  return commit_change(store_, keys, [&](GuardedRows, Batch& batch) -> Result<LogPtr> {
+    batch.erase(keys[0]);
+    batch.erase(settings_key(table.definition().space));
+    if (backup) batch.put(backup->key, encode_item(backup->record));
+    for (const SpaceId space : lost)
+      batch.put(catalogue_row_key(CatalogueRow::kDropped, space), "");
+    for (const SpaceId space : table.definition().unfinished)
+      batch.erase(catalogue_row_key(CatalogueRow::kBackfill, space));
+    return end_log(table, now_ms, batch);
+  });
 }
 
 Result<void> Catalogue::erase_rows(SpaceId space) const {
   if (is_held(space)) return {};
   STATOR_CHECK_OK(store_.drop_range(space_range(space)));
-  STATOR_TRY(const auto transaction, store_.begin());
-  transaction->erase(catalogue_row_key(CatalogueRow::kDropped, space));
-  return commit_or_fail(*transaction);
+  Batch batch;
+  batch.erase(catalogue_row_key(CatalogueRow::kDropped, space));
+  return write_or_fail(store_, std::move(batch));
 }
 
 void Catalogue::note_recording(const TablePtr& table) {

@@ -2,14 +2,22 @@
 #include "engine/catalogue_header.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
+#include "base/random.h"
 #include "engine/catalogue_commit.h"
 
 namespace stator {
 namespace {
 
 constexpr std::size_t kFormatBytes = 4;
+
+Result<bool> is_empty(Store& store) {
+  STATOR_TRY(const ReadResult first,
+             read_and_wait(store, {.ranges = {{.range = {}}}, .rows_max = 1}));
+  return first.ranges[0].empty();
+}
 
 }  // namespace
 
@@ -29,13 +37,38 @@ Result<CatalogueHeader> read_catalogue_header(std::string_view value) {
   return header;
 }
 
-Result<void> put_catalogue_header(Store& store, const CatalogueHeader& header) {
+std::string encode_catalogue_header(const CatalogueHeader& header) {
   std::string value;
   append_big_endian(value, static_cast<uint32_t>(header.format));
   value.append(header.secret.begin(), header.secret.end());
-  STATOR_TRY(const auto transaction, store.begin());
-  transaction->put(catalogue_row_key(CatalogueRow::kHeader), value);
-  return commit_or_fail(*transaction);
+  return value;
+}
+
+Result<CatalogueHeader> open_catalogue_header(Store& store) {
+  const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kHeader)};
+  std::string stored;
+  STATOR_TRY(const bool found, store.get(keys[0], [&](std::string_view value) { stored = value; }));
+  if (found) return read_catalogue_header(stored);
+
+  STATOR_TRY(const bool empty, is_empty(store));
+  CatalogueHeader fresh{.format = kCatalogueFormat};
+  std::ranges::copy(random_bytes(fresh.secret.size()), fresh.secret.begin());
+  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<CatalogueHeader> {
+    if (rows[0]) return read_catalogue_header(*rows[0]);
+    if (!empty) return fail(Code::kCorruption, "the data has rows, but no catalog header");
+    batch.put(keys[0], encode_catalogue_header(fresh));
+    return fresh;
+  });
+}
+
+Result<void> raise_catalogue_format(Store& store) {
+  const std::array<std::string, 1> keys = {catalogue_row_key(CatalogueRow::kHeader)};
+  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
+    STATOR_TRY(CatalogueHeader header, read_catalogue_header(rows[0].value_or("")));
+    header.format = kCatalogueFormat;
+    batch.put(keys[0], encode_catalogue_header(header));
+    return {};
+  });
 }
 
 }  // namespace stator

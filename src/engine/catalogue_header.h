@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "engine/catalogue_rows.h"
@@ -17,7 +18,13 @@ struct CatalogueHeader {
 
 // kCorruption for damaged bytes, and for a format that this version of Stator does not read.
 Result<CatalogueHeader> read_catalogue_header(std::string_view value);
-// In one commit, which is all that a migration to the next format needs so far. The store's errors.
-Result<void> put_catalogue_header(Store& store, const CatalogueHeader& header);
+std::string encode_catalogue_header(const CatalogueHeader& header);
+
+// Returns the header that is stored. An empty store gets one with a new secret. Of several
+// processes that start at once, all return the same one.
+// Errors: the store's; kCorruption for damaged headers, and for rows without one.
+Result<CatalogueHeader> open_catalogue_header(Store& store);
+// Stores the current format. In one commit, which is all that a migration to it needs so far.
+Result<void> raise_catalogue_format(Store& store);
 
 }  // namespace stator

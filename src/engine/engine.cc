@@ -57,7 +57,6 @@ Engine::~Engine() {
   impl_->ticker.stop();
   impl_->jobs.stop();
   impl_->writes.wait_until_empty();
-  impl_->retries.stop();
   impl_->housekeeping.stop();
   impl_->catalogue->save_counters();
 }
@@ -103,6 +102,9 @@ Error service_error(CommitResult result) {
   if (result.outcome == CommitOutcome::kUnknown) {
     return {.code = Code::kInternalServerError,
             .message = "The write may or may not have been applied: " + result.error.message};
+  }
+  if (result.outcome == CommitOutcome::kConflict) {
+    return {.code = Code::kTransactionConflict, .message = messages::kTransactionConflict};
   }
   if (result.error.code == Code::kThrottling) return service_error(std::move(result.error));
   return {.code = Code::kInternalServerError, .message = std::move(result.error.message)};

@@ -30,7 +30,6 @@ struct Engine::Impl {
   EngineOptions options;
   ResourcePolicies resource_policies;
   Worker housekeeping;  // Engine::tend() without being told
-  Worker retries;       // writes that met a conflict
   TokenSweepState token_sweep;
   Jobs jobs;  // whatever takes long: copies, imports, exports, index fills, counts
   std::atomic<int64_t> last_job_ms{0};  // by which the last backup, import or export is named

@@ -88,11 +88,6 @@ class MemoryStore final : public Store {
     rows_.erase(rows_.lower_bound(range.begin), end);
     return {};
   }
-  Result<void> checkpoint(const std::filesystem::path&) override {
-    return fail(Code::kInvalidArgument, "a store in memory has no files to copy");
-  }
-  void verify_files(DamageVisitor, BytesVisitor) override {}
-
   Result<bool> get_at(std::string_view key, uint64_t sequence, ValueVisitor visit) {
     const std::shared_lock lock(mutex_);
     const auto row = rows_.find(key);

@@ -54,8 +54,8 @@ class RocksFiles : public testing::Test {
   Result<std::vector<std::string>> look() const {
     STATOR_TRY(const auto store, open_rocks_store({.path = path_, .read_only = true}));
     std::vector<std::string> found;
-    store->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
-                        [&](uint64_t done, uint64_t total) { EXPECT_LE(done, total); });
+    store->files()->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
+                                 [&](uint64_t done, uint64_t total) { EXPECT_LE(done, total); });
     return found;
   }
   std::filesystem::path only_file(const std::string& extension) const {
@@ -92,10 +92,10 @@ TEST_F(RocksFiles, AreCheckedInTheMiddleOfCompactions) {
   write();
   std::vector<std::string> found;
   bool written_meanwhile = false;
-  (*store)->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
-                         [&](uint64_t, uint64_t) {
-                           if (!std::exchange(written_meanwhile, true)) write();
-                         });
+  (*store)->files()->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
+                                  [&](uint64_t, uint64_t) {
+                                    if (!std::exchange(written_meanwhile, true)) write();
+                                  });
   EXPECT_TRUE(written_meanwhile);
   EXPECT_EQ(found, std::vector<std::string>());
 }

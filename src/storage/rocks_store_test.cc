@@ -382,8 +382,8 @@ TEST_F(RocksStore, CopiesItselfWhileItIsOpen) {
   auto store = open();
   put(*store, "a", "1").wait();
   const auto copy = directory.path() / "copy";
-  ASSERT_THAT(store->checkpoint(copy), IsOk());
-  EXPECT_THAT(store->checkpoint(copy), FailsWith(Code::kIo, "it exists already"));
+  ASSERT_THAT(store->files()->checkpoint(copy), IsOk());
+  EXPECT_THAT(store->files()->checkpoint(copy), FailsWith(Code::kIo, "it exists already"));
   put(*store, "a", "2").wait();
   auto copied = open_rocks_store({.path = copy, .create_if_missing = false});
   ASSERT_THAT(copied, IsOk());

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -102,13 +101,6 @@ class Store : public TransactStore {
   // Waits for a write that is on its way to the disk: not for requests.
   virtual Result<NumberedView> numbered_view() = 0;
   virtual Result<std::unique_ptr<Transaction>> begin() = 0;
-
-  // Writes a consistent copy that can be opened as a store of its own into `directory`, which must
-  // not exist. kInvalidArgument from a store without files.
-  virtual Result<void> checkpoint(const std::filesystem::path& directory) = 0;
-  // Reads every file and compares what it holds with its checksums; a store without files has none
-  // that could be damaged.
-  virtual void verify_files(DamageVisitor damaged, BytesVisitor progress) = 0;
 };
 
 // Blocks until the commit's outcome is known.

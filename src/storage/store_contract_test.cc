@@ -447,7 +447,7 @@ TEST_P(StoreContract, StampsGrowOnAfterTheStoreWasOpenedAgain) {
     EXPECT_GE(store->last_stamp(), last);
   }
   const auto copy = directory_.path() / "copy";
-  ASSERT_THAT(store->checkpoint(copy), IsOk());
+  ASSERT_THAT(store->files()->checkpoint(copy), IsOk());
   auto copied = open_rocks_store({.path = copy});
   ASSERT_THAT(copied, IsOk());
   store = std::move(*copied);

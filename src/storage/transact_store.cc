@@ -35,4 +35,9 @@ Result<ReadResult> read_and_wait(TransactStore& store, ReadRequest request) {
       [&](ReadDone done) { store.read(std::move(request), std::move(done)); });
 }
 
+Result<void> copy_files(TransactStore& store, const std::filesystem::path& directory) {
+  if (StoreFiles* const files = store.files()) return files->checkpoint(directory);
+  return fail(Code::kInvalidArgument, "a store in memory has no files to copy");
+}
+
 }  // namespace stator

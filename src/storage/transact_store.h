@@ -176,4 +176,7 @@ CommitResult transact_and_wait(TransactStore& store, std::span<const std::string
 CommitResult write_and_wait(TransactStore& store, Batch batch);
 Result<ReadResult> read_and_wait(TransactStore& store, ReadRequest request);
 
+// StoreFiles::checkpoint(); kInvalidArgument from a store without files.
+Result<void> copy_files(TransactStore& store, const std::filesystem::path& directory);
+
 }  // namespace stator

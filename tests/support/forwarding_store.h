@@ -3,7 +3,6 @@
 // it.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,12 +67,6 @@ class ForwardingStore : public Store {
     return inner_->split_ranges(range, parts);
   }
   Result<void> drop_range(const KeyRange& range) override { return inner_->drop_range(range); }
-  Result<void> checkpoint(const std::filesystem::path& directory) override {
-    return inner_->checkpoint(directory);
-  }
-  void verify_files(DamageVisitor damaged, BytesVisitor progress) override {
-    inner_->verify_files(damaged, progress);
-  }
 
  protected:
   std::shared_ptr<Store> inner_;
