@@ -2,7 +2,19 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(STATOR_INSTALLED base value storage expression api policy partiql transfer engine access protocol client recipes)
+set(STATOR_INSTALLED base value storage expression
+  api_model api_validation api_json api_wire api_admin
+  policy partiql transfer
+  engine_errors engine_background engine_rows engine_change_log engine_catalog engine_core engine_items engine_query
+  engine_streams engine_schema engine_jobs engine_admin engine_verify engine
+  access protocol client
+  recipes_common recipes_toggle recipes_semaphore recipes_feed recipes_sensors)
+# For the .pc file: the highest first, as a linker wants them.
+set(pc_libraries ${STATOR_INSTALLED})
+list(REVERSE pc_libraries)
+list(TRANSFORM pc_libraries PREPEND -lstator_)
+list(JOIN pc_libraries " " pc_libraries)
+list(APPEND STATOR_INSTALLED api recipes)  # interfaces of their folders
 list(TRANSFORM STATOR_INSTALLED PREPEND stator_)
 
 add_library(stator_sdk INTERFACE)

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "api/document.h"
+#include "api/admin/document.h"
 #include "base/check.h"
-#include "engine/engine_impl.h"
+#include "engine/jobs/job_engine.h"
 
 namespace stator::access {
 namespace {
@@ -51,11 +51,11 @@ Result<void> check_keeps_access(const Access& access, const policy::Context& con
 }  // namespace
 
 bool has_resource_policies(Engine& engine) {
-  return engine.impl().resource_policies.any();
+  return engine.parts().resource_policies.any();
 }
 
 policy::Caller caller_of(Engine& engine, std::string_view username) {
-  const EngineOptions& options = engine.impl().options;
+  const EngineOptions& options = engine.parts().options;
   policy::Caller caller{.account = options.account, .username = std::string(username)};
   caller.arn.append("arn:aws:iam::").append(options.account).append(":user/").append(username);
   caller.region = options.region;

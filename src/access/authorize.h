@@ -10,9 +10,9 @@
 
 #include "access/gather.h"
 #include "access/needs.h"
-#include "api/validate.h"
+#include "api/validation/validate.h"
+#include "engine/catalog/resource_policies.h"
 #include "engine/engine.h"
-#include "engine/resource_policies.h"
 #include "policy/evaluate.h"
 
 namespace stator::access {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "access/gather.h"
-#include "api/document.h"
+#include "api/admin/document.h"
 
 namespace stator::access {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single items, ranges, batches and transactions.
 #include "access/gather.h"
-#include "api/enums.h"
-#include "api/layer.h"
-#include "engine/request_expressions.h"
+#include "api/model/enums.h"
+#include "api/model/layer.h"
+#include "engine/items/request_expressions.h"
 #include "expression/binder.h"
 #include "expression/parser.h"
 

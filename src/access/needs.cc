@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "api/base64.h"
-#include "engine/statement_actions.h"
+#include "api/model/base64.h"
+#include "engine/query/statement_actions.h"
 #include "expression/paths.h"
 
 namespace stator::access {
@@ -90,7 +90,7 @@ Need& Needs::on_table_arn(std::string_view action, std::string_view text) {
   return on_table(action, resource.substr(0, slash), resource.substr(slash));
 }
 
-// As CatalogueSnapshot::find has it.
+// As CatalogSnapshot::find has it.
 std::string_view table_name_in(std::string_view name_or_arn) {
   constexpr std::string_view kBeforeName = ":table/";
   const std::size_t at =

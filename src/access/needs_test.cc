@@ -9,9 +9,9 @@
 
 #include "access/authorize.h"
 #include "access/gather.h"
-#include "api/wire.h"
-#include "engine/administration.h"
-#include "engine/engine_harness.h"
+#include "api/wire/wire.h"
+#include "engine/admin/administration.h"
+#include "engine/testing/engine_harness.h"
 
 namespace stator::access {
 namespace {

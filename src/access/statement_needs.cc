@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "access/gather.h"
-#include "api/enums.h"
-#include "engine/statement_plan.h"
+#include "api/model/enums.h"
+#include "engine/query/statement_plan.h"
 #include "partiql/planner.h"
 
 namespace stator::access {

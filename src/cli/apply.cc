@@ -11,15 +11,16 @@
 #include <string>
 #include <thread>
 
-#include "api/validate.h"
-#include "api/wire.h"
+#include "api/json/item_json.h"
+#include "api/validation/validate.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
 #include "cli/progress.h"
 #include "cli/table_plan.h"
 #include "cli/template.h"
 #include "fmt/format.h"
-#include "recipes/requests.h"
+#include "recipes/common/requests.h"
 #include "stator/recipes/common.h"
 
 namespace stator::cli {

@@ -9,7 +9,8 @@
 #include <string>
 #include <system_error>
 
-#include "api/wire.h"
+#include "api/json/item_json.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "server/control_socket.h"

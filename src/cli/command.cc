@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
+#include "api/json/item_json.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/suggestion.h"

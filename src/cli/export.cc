@@ -11,8 +11,9 @@
 #include <memory>
 #include <string>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/json/item_json.h"
+#include "api/wire/wire.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "cli/commands.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/expression_flags.h"
+#include "api/json/item_json.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 
 namespace stator::cli {
 namespace {

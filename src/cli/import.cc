@@ -19,8 +19,9 @@
 #include <string>
 #include <thread>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/json/item_json.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
 #include "cli/progress.h"

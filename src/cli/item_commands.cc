@@ -3,7 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "api/wire.h"
+#include "api/json/item_json.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/expression_flags.h"
 #include "cli/item_output.h"

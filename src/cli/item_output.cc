@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/item_output.h"
+#include "api/json/item_json.h"
 
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/command.h"
 
 namespace stator::cli {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/base64.h"
-#include "api/enums.h"
+#include "api/model/base64.h"
+#include "api/model/enums.h"
 
 namespace stator::cli {
 namespace {

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/wire.h"
+#include "api/json/item_json.h"
+#include "api/wire/wire.h"
 #include "base/clock.h"
 #include "base/profile_file.h"
 #include "cli/commands.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recipe_command.h"
+#include "api/json/item_json.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <utility>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "stator/recipes/common.h"
 
 namespace stator::cli {

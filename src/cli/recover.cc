@@ -5,7 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "api/wire.h"
+#include "api/json/item_json.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "storage/stores.h"
 

@@ -8,7 +8,8 @@
 #include <string>
 #include <system_error>
 
-#include "api/wire.h"
+#include "api/json/item_json.h"
+#include "api/wire/wire.h"
 #include "base/random.h"
 #include "cli/commands.h"
 #include "cli/progress.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/enums.h"
+#include "api/model/enums.h"
 #include "cli/command.h"
 #include "cli/item_output.h"
 #include "cli/key_arguments.h"

@@ -2,15 +2,16 @@
 // The service changes one thing at a time: indexes that go, then capacity, then indexes that come
 // (one a request), then the rest.
 #include "cli/table_plan.h"
+#include "api/json/item_json.h"
 
 #include <algorithm>
 #include <functional>
 #include <set>
 #include <utility>
 
-#include "api/document.h"
-#include "api/enums.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/model/enums.h"
+#include "api/wire/wire.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/toggle_consume.h"
+#include "api/json/item_json.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/command.h"
 
 namespace stator::cli {

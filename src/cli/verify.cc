@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator verify: is a data directory, or a backup, as it should be?
 #include "cli/verify.h"
+#include "api/json/item_json.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -8,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "storage/stores.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "engine/verify.h"
+#include "engine/verify/verify.h"
 #include "stator/result.h"
 
 namespace stator::cli {

@@ -11,7 +11,7 @@
 
 namespace stator {
 
-// kCorruption where the store holds no Stator catalogue that this version can read.
+// kCorruption where the store holds no Stator catalog that this version can read.
 Result<Database> open_database_on(std::unique_ptr<Store> store);
 Database database_on(std::unique_ptr<Engine> engine);
 

@@ -2,7 +2,7 @@
 // The engine's answers, whose items are in binary form, as a client's results. Errors pass through.
 #pragma once
 
-#include "api/responses.h"
+#include "api/model/responses.h"
 #include "stator/client.h"
 
 namespace stator {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "base/random.h"
 #include "client/curl_transport.h"
 #include "protocol/operations.h"

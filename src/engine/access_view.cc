@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/access_view.h"
 
-#include "engine/engine_impl.h"
+#include "engine/engine.h"
+#include "engine/jobs/job_engine.h"
 
 namespace stator {
 
 AccessView::AccessView(Engine& engine)
-    : engine_(engine), snapshot_(engine.impl().catalogue->snapshot()) {}
+    : engine_(engine), snapshot_(engine.parts().catalog->snapshot()) {}
 
 const std::string& AccessView::account() const {
-  return engine_.impl().options.account;
+  return engine_.parts().options.account;
 }
 
 const std::string& AccessView::region() const {
-  return engine_.impl().options.region;
+  return engine_.parts().options.region;
 }
 
 std::optional<std::string> AccessView::partition_key(
@@ -27,14 +28,14 @@ std::optional<std::string> AccessView::partition_key(
 }
 
 PolicyPtr AccessView::resource_policy(std::string_view name, std::string_view rest) const {
-  const ResourcePolicies& policies = engine_.impl().resource_policies;
+  const ResourcePolicies& policies = engine_.parts().resource_policies;
   if (!policies.any()) return nullptr;
   const TablePtr* table = snapshot_->find(name);
   return table == nullptr ? nullptr : policies.find(**table, rest);
 }
 
 policy::KeySet AccessView::resource_policy_keys() const {
-  return engine_.impl().resource_policies.keys();
+  return engine_.parts().resource_policies.keys();
 }
 
 }  // namespace stator

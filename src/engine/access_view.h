@@ -10,12 +10,12 @@
 #include <string>
 #include <string_view>
 
-#include "engine/resource_policies.h"
+#include "engine/catalog/resource_policies.h"
 
 namespace stator {
 
 class Engine;
-struct CatalogueSnapshot;
+struct CatalogSnapshot;
 
 class AccessView {
  public:
@@ -33,7 +33,7 @@ class AccessView {
 
  private:
   Engine& engine_;
-  std::shared_ptr<const CatalogueSnapshot> snapshot_;
+  std::shared_ptr<const CatalogSnapshot> snapshot_;
 };
 
 }  // namespace stator

@@ -3,23 +3,39 @@
 
 #include <utility>
 
-#include "engine/admin_jobs.h"
-#include "engine/administration.h"
-#include "engine/backfill.h"
-#include "engine/backups.h"
-#include "engine/engine_impl.h"
-#include "engine/exports.h"
-#include "engine/imports.h"
-#include "engine/messages.h"
-#include "engine/sweep.h"
+#include "engine/admin/administration.h"
+#include "engine/background/ticker.h"
+#include "engine/background/worker.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/item_operations.h"
+#include "engine/items/token_sweep.h"
+#include "engine/jobs/backups.h"
+#include "engine/jobs/exports.h"
+#include "engine/jobs/imports.h"
+#include "engine/jobs/job_engine.h"
+#include "engine/jobs/job_records.h"
+#include "engine/query/query_operations.h"
+#include "engine/schema/backfill.h"
+#include "engine/schema/schema_operations.h"
+#include "engine/schema/ttl_sweeper.h"
+#include "engine/streams/stream_operations.h"
 
 namespace stator {
+
+struct Engine::Impl : JobEngine {
+  using JobEngine::JobEngine;
+
+  Worker housekeeping;  // run_maintenance() without being told
+  Ticker ticker;        // what time asks for
+};
+
 namespace {
 
-void tend_all(Engine::Impl& engine) {
-  engine.catalogue->tend_logs(engine.now_ms());
+void maintain(JobEngine& engine) {
+  engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
-  start_token_sweep(engine);
+  start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
 }
 
 }  // namespace
@@ -27,7 +43,7 @@ void tend_all(Engine::Impl& engine) {
 Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(store), options);
-  STATOR_TRY(impl->catalogue, Catalogue::open(*impl->store, impl->jobs));
+  STATOR_TRY(impl->catalog, Catalog::open(*impl->store, impl->jobs));
   // From here on it ends as an engine does, its workers first.
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
@@ -35,18 +51,18 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
   STATOR_CHECK_OK(resume_copies(parts));
   STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kImportJobs, start_import));
   STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kExportJobs, start_export));
-  const auto snapshot = parts.catalogue->snapshot();
+  const auto snapshot = parts.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
     STATOR_CHECK_OK(parts.resource_policies.refresh(*table));
   }
-  parts.ticker.start(options.tend_interval,
-                     [&parts] { parts.housekeeping.post([&parts] { tend_all(parts); }); });
+  parts.ticker.start(options.maintenance_interval,
+                     [&parts] { parts.housekeeping.post([&parts] { maintain(parts); }); });
   return engine;
 }
 
-void Engine::tend() {
-  tend_all(*impl_);
+void Engine::run_maintenance() {
+  maintain(*impl_);
   impl_->jobs.retry_now();
 }
 
@@ -58,7 +74,114 @@ Engine::~Engine() {
   impl_->jobs.stop();
   impl_->writes.wait_until_empty();
   impl_->housekeeping.stop();
-  impl_->catalogue->save_counters();
+  impl_->catalog->save_counters();
+}
+
+Result<CreateTableResult> Engine::create_table(const CreateTableRequest& request) {
+  return stator::create_table(*impl_, request);
+}
+
+Result<DescribeTableResult> Engine::describe_table(const DescribeTableRequest& request) {
+  return stator::describe_table(*impl_, request);
+}
+
+Result<ListTablesResult> Engine::list_tables(const ListTablesRequest& request) {
+  return stator::list_tables(*impl_, request);
+}
+
+Result<DeleteTableResult> Engine::delete_table(const DeleteTableRequest& request) {
+  return stator::delete_table(*impl_, request);
+}
+
+Result<UpdateTableResult> Engine::update_table(const UpdateTableRequest& request) {
+  return stator::update_table(*impl_, request);
+}
+
+Result<UpdateTimeToLiveResult> Engine::update_time_to_live(const UpdateTimeToLiveRequest& request) {
+  return stator::update_time_to_live(*impl_, request);
+}
+
+Result<DescribeTimeToLiveResult> Engine::describe_time_to_live(
+    const DescribeTimeToLiveRequest& request) {
+  return stator::describe_time_to_live(*impl_, request);
+}
+
+Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
+  return stator::get_item(*impl_, request);
+}
+
+Result<PageResponse> Engine::query(const QueryRequest& request) {
+  return stator::query(*impl_, request);
+}
+
+Result<PageResponse> Engine::scan(const ScanRequest& request) {
+  return stator::scan(*impl_, request);
+}
+
+Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& request) {
+  return stator::batch_get_item(*impl_, request);
+}
+
+Result<TransactGetItemsResponse> Engine::transact_get_items(
+    const TransactGetItemsRequest& request) {
+  return stator::transact_get_items(*impl_, request);
+}
+
+void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
+  stator::put_item(*impl_, request, std::move(done));
+}
+
+void Engine::update_item(const UpdateItemRequest& request, Done<WriteResponse> done) {
+  stator::update_item(*impl_, request, std::move(done));
+}
+
+void Engine::delete_item(const DeleteItemRequest& request, Done<WriteResponse> done) {
+  stator::delete_item(*impl_, request, std::move(done));
+}
+
+void Engine::batch_write_item(const BatchWriteItemRequest& request,
+                              Done<BatchWriteItemResult> done) {
+  stator::batch_write_item(*impl_, request, std::move(done));
+}
+
+void Engine::transact_write_items(const TransactWriteItemsRequest& request,
+                                  Done<TransactWriteItemsResult> done) {
+  stator::transact_write_items(*impl_, request, std::move(done));
+}
+
+void Engine::execute_statement(const ExecuteStatementRequest& request,
+                               Done<StatementResponse> done) {
+  stator::execute_statement(*impl_, request, std::move(done));
+}
+
+void Engine::batch_execute_statement(const BatchExecuteStatementRequest& request,
+                                     Done<BatchExecuteStatementResult> done) {
+  stator::batch_execute_statement(*impl_, request, std::move(done));
+}
+
+void Engine::execute_transaction(const ExecuteTransactionRequest& request,
+                                 Done<ExecuteTransactionResult> done) {
+  stator::execute_transaction(*impl_, request, std::move(done));
+}
+
+Result<ListStreamsResult> Engine::list_streams(const ListStreamsRequest& request) {
+  return stator::list_streams(*impl_, request);
+}
+
+Result<DescribeStreamResult> Engine::describe_stream(const DescribeStreamRequest& request) {
+  return stator::describe_stream(*impl_, request);
+}
+
+Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIteratorRequest& request) {
+  return stator::get_shard_iterator(*impl_, request);
+}
+
+Result<GetRecordsResponse> Engine::get_records(const GetRecordsRequest& request) {
+  return stator::get_records(*impl_, request);
+}
+
+std::size_t Engine::sweep_expired() {
+  return stator::sweep_expired(*impl_);
 }
 
 Result<Item> Engine::administer(const admin::Operation& operation, const Item& request) {
@@ -68,53 +191,19 @@ Result<Item> Engine::administer(const admin::Operation& operation, const Item& r
 }
 
 EngineStats Engine::stats() const {
-  const Jobs::Stats jobs = impl_->jobs.stats();
-  return {.tables = impl_->catalogue->snapshot()->tables.size(),
+  const JobRunner::Stats jobs = impl_->jobs.stats();
+  return {.tables = impl_->catalog->snapshot()->tables.size(),
           .jobs = jobs.jobs,
           .failing_jobs = jobs.failing,
           .oldest_job = jobs.oldest};
 }
 
+JobEngine& Engine::parts() {
+  return *impl_;
+}
+
 Store& Engine::store() {
   return *impl_->store;
-}
-
-Result<TablePtr> find_table(const CatalogueSnapshot& snapshot, std::string_view name) {
-  const TablePtr* table = snapshot.find(name);
-  if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-  return *table;
-}
-
-Error service_error(Error error) {
-  switch (error.code) {
-    case Code::kThrottling:
-      return {.code = Code::kThrottling, .message = messages::kTooBusy};
-    case Code::kIo:
-    case Code::kCorruption:
-    case Code::kUnavailable:
-      return {.code = Code::kInternalServerError, .message = std::move(error.message)};
-    default:
-      return error;
-  }
-}
-
-Error service_error(CommitResult result) {
-  if (result.outcome == CommitOutcome::kUnknown) {
-    return {.code = Code::kInternalServerError,
-            .message = "The write may or may not have been applied: " + result.error.message};
-  }
-  if (result.outcome == CommitOutcome::kConflict) {
-    return {.code = Code::kTransactionConflict, .message = messages::kTransactionConflict};
-  }
-  if (result.error.code == Code::kThrottling) return service_error(std::move(result.error));
-  return {.code = Code::kInternalServerError, .message = std::move(result.error.message)};
-}
-
-Failure transaction_cancelled(std::vector<CancellationReason> reasons) {
-  Error error{.code = Code::kTransactionCanceled, .message = cancellation_message(reasons)};
-  error.detail =
-      std::make_shared<const ErrorDetail>(ErrorDetail{.item = {}, .reasons = std::move(reasons)});
-  return Failure(std::move(error));
 }
 
 }  // namespace stator

@@ -11,13 +11,11 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
-#include <functional>
+#include <cstddef>
 #include <memory>
-#include <string>
 
-#include "api/responses.h"
-#include "base/clock.h"
+#include "api/model/responses.h"
+#include "engine/core/engine_core.h"
 #include "stator/client.h"
 #include "storage/store.h"
 
@@ -26,28 +24,7 @@ namespace stator {
 namespace admin {
 struct Operation;
 }
-
-template <class T>
-using Done = std::move_only_function<void(Result<T>)>;
-
-struct EngineOptions {
-  const Clock* clock = &system_clock();  // must outlive the engine
-  std::string region = "us-east-1";      // of ARNs
-  std::string account = "000000782867";
-  // Its directories stand for S3's buckets; empty: there are none.
-  std::filesystem::path buckets = {};
-  // Told of what no answer tells, such as why an item was not imported; from any thread.
-  std::function<void(const std::string&)> report = {};
-  // How often expired items are looked for, by the machine's time; zero: when told only.
-  std::chrono::milliseconds sweep_interval{1000};
-  // Of an item collection. See collections.h.
-  int64_t collection_bytes_max = 10LL << 30;
-  // Pause before a failed step of a job is tried again, by the failures in a row; empty: see
-  // jobs.h.
-  std::function<std::chrono::milliseconds(int failures)> retry_delay = {};
-  // How often Engine::tend() is done without being told, by the machine's time; zero: never.
-  std::chrono::milliseconds tend_interval{60'000};
-};
+struct JobEngine;
 
 struct EngineStats {
   std::size_t tables = 0;
@@ -58,7 +35,7 @@ struct EngineStats {
 
 class Engine {
  public:
-  // kCorruption where the store holds no Stator catalogue that this version can read.
+  // kCorruption where the store holds no Stator catalog that this version can read.
   static Result<std::unique_ptr<Engine>> open(std::unique_ptr<Store> store,
                                               const EngineOptions& options = {});
   ~Engine();
@@ -90,7 +67,7 @@ class Engine {
   void execute_transaction(const ExecuteTransactionRequest& request,
                            Done<ExecuteTransactionResult> done);
 
-  // One of engine/administration.h. The request is of the operation's shape.
+  // One of engine/admin/administration.h. The request is of the operation's shape.
   Result<Item> administer(const admin::Operation& operation, const Item& request);
 
   // Deletes the items that have expired by now; returns how many. Not from a callback.
@@ -103,15 +80,15 @@ class Engine {
   // Does at once what is otherwise done by and by as time passes: shards are closed and new ones
   // opened, what is too old erased (records of changes, tokens), failed jobs tried again. For tests
   // with a clock of their own.
-  void tend();
+  void run_maintenance();
 
   Store& store();
   EngineStats stats() const;
 
-  struct Impl;  // engine_impl.h, for this folder
-  Impl& impl() { return *impl_; }
+  JobEngine& parts();  // engine/jobs/job_engine.h, for access control and tests
 
  private:
+  struct Impl;
   explicit Engine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "api/attribute_check.h"
+#include "api/validation/attribute_check.h"
 #include "expression/paths.h"
 #include "partiql/conditions.h"
 #include "partiql/messages.h"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "api/attribute_check.h"
-#include "api/messages.h"
+#include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
 #include "partiql/messages.h"
 #include "partiql/refusal.h"
 

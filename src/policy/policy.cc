@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "api/json_strict.h"
+#include "api/json/json_strict.h"
 
 namespace stator::policy {
 namespace {

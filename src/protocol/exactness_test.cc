@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which check of a request fires first, and its exact text, as tables of requests and answers.
-#include "api/constraints.h"
+#include "api/model/constraints.h"
 #include "protocol/exactness_harness.h"
 #include "support/matchers.h"
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "api/responses.h"
+#include "api/model/responses.h"
 
 namespace stator::protocol {
 

@@ -2,7 +2,7 @@
 // The API's operations by name: a request's JSON in, the answer's JSON or an Error out.
 //
 // An operation is one line of kDynamoDb or kStreams: its name, and the engine's method. The reader
-// of the request and the writer of the answer follow from the method's types (api/wire.h).
+// of the request and the writer of the answer follow from the method's types (api/wire/wire.h).
 // Thread safety: as Engine. Reads answer on the calling thread, writes once they are as durable as
 // the engine's store promises, on the thread that made them so; what waits for the disk does so on
 // `waiting`, or on the calling thread where there is none.
@@ -20,11 +20,11 @@
 #include <utility>
 
 #include "access/authorize.h"
-#include "api/document.h"
-#include "api/wire.h"
-#include "engine/administration.h"
+#include "api/admin/document.h"
+#include "api/wire/wire.h"
+#include "engine/admin/administration.h"
+#include "engine/background/worker.h"
 #include "engine/engine.h"
-#include "engine/worker.h"
 #include "protocol/facts.h"
 
 namespace stator::protocol {

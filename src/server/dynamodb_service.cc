@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "base/clock.h"
 #include "metrics/text.h"
 #include "protocol/operations.h"

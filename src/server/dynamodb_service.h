@@ -21,8 +21,8 @@
 
 #include "access/authorize.h"
 #include "console/console.h"
+#include "engine/background/worker.h"
 #include "engine/engine.h"
-#include "engine/worker.h"
 #include "http/server.h"
 #include "server/decision_log.h"
 #include "server/host_filter.h"

@@ -77,8 +77,8 @@ class Health : public ::testing::Test {
   http::Response page(std::string_view path) { return ask(parsed("GET", path)); }
 
   HealthStore* store_ = new HealthStore;  // the engine's
-  std::unique_ptr<Engine> engine_ = must(
-      Engine::open(std::unique_ptr<Store>(store_), {.sweep_interval = {}, .tend_interval = {}}));
+  std::unique_ptr<Engine> engine_ = must(Engine::open(
+      std::unique_ptr<Store>(store_), {.sweep_interval = {}, .maintenance_interval = {}}));
   std::optional<DynamoDbService> service_{std::in_place, *engine_};
 };
 

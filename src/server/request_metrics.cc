@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "stator/client.h"
 
 namespace stator::server {

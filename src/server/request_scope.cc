@@ -3,7 +3,7 @@
 
 #include <exception>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "base/clock.h"
 #include "server/dynamodb_service.h"
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/published.h"
+#include "base/atomic_snapshot.h"
 #include "http/server.h"
 #include "server/credentials.h"
 #include "stator/result.h"
@@ -50,7 +50,7 @@ class SignatureVerifier {
   static Result<Claims> claims_of(const KeyRing& ring, const http::Request& request,
                                   int64_t now_ms);
 
-  Published<KeyRing> ring_;
+  AtomicSnapshot<KeyRing> ring_;
 };
 
 }  // namespace stator::server

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "api/base64.h"
-#include "api/json_utf8.h"
+#include "api/model/base64.h"
+#include "api/model/utf8.h"
 
 namespace stator::transfer {
 namespace {

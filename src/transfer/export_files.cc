@@ -12,8 +12,8 @@
 #include <ctime>
 #include <utility>
 
-#include "api/base64.h"
-#include "api/json_writer.h"
+#include "api/json/json_writer.h"
+#include "api/model/base64.h"
 #include "transfer/ion_text.h"
 
 namespace stator::transfer {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/base64.h"
-#include "api/json_utf8.h"
+#include "api/model/base64.h"
+#include "api/model/utf8.h"
 
 namespace stator::transfer {
 namespace {

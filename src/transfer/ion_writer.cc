@@ -3,7 +3,7 @@
 #include <array>
 #include <variant>
 
-#include "api/base64.h"
+#include "api/model/base64.h"
 #include "transfer/ion_text.h"
 
 namespace stator::transfer {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/json_lines.h"
+#include "api/json/item_json.h"
 
 #include <algorithm>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 
 namespace stator::transfer {
 namespace {

@@ -2,8 +2,9 @@
 // ImportTable from a directory that stands for a bucket, the same in each home.
 #include <fstream>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/json/item_json.h"
+#include "api/wire/wire.h"
 #include "client/client_test.h"
 #include "support/transfer_jobs.h"
 #include "transfer/export_files.h"

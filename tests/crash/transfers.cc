@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crash/transfers.h"
+#include "api/json/item_json.h"
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/wire/wire.h"
 #include "support/transfer_jobs.h"
 #include "transfer/export_files.h"
 

@@ -5,9 +5,9 @@
 #include <boost/pfr/ops_fields.hpp>
 #include <concepts>
 
-#include "api/admin_shapes.h"
-#include "api/validate.h"
-#include "api/wire.h"
+#include "api/admin/admin_shapes.h"
+#include "api/validation/validate.h"
+#include "api/wire/wire.h"
 #include "base/check.h"
 
 namespace stator {

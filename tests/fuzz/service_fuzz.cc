@@ -8,8 +8,8 @@
 #include <map>
 #include <optional>
 
-#include "api/document.h"
-#include "api/wire.h"
+#include "api/admin/document.h"
+#include "api/wire/wire.h"
 #include "base/check.h"
 #include "engine/engine.h"
 #include "server/dynamodb_service.h"

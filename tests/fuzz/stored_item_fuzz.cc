@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a stored item: refused, or read in full, written back to the same bytes, and the
 // same JSON from the bytes as from the tree, which reads back to the same item.
-#include "api/json_writer.h"
-#include "api/wire.h"
+#include "api/json/item_json.h"
+#include "api/json/json_writer.h"
+#include "api/wire/wire.h"
 #include "base/check.h"
 #include "value/encoded.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "api/wire.h"
+#include "api/wire/wire.h"
 #include "stator/requests.h"
 
 namespace stator::test {

@@ -29,11 +29,44 @@ ALLOWED = {
     "server": {"console", "protocol", "access", "policy", "engine", "api", "storage", "value", "metrics", "http", "base"},
     "cli": {"policy", "partiql", "expression", "server", "nats", "mariadb", "recipes", "client", "protocol", "engine", "transfer", "api", "storage", "value", "metrics", "http", "base"},
 }
+# Within a folder that has folders of its own: those, and what of its siblings each may include. "" is the
+# folder itself, whose own files stand above all others.
+PARTS = {
+    "api": {
+        "model": set(),
+        "validation": {"model"},
+        "json": {"validation", "model"},
+        "wire": {"json", "validation", "model"},
+        "admin": {"json", "model"},
+    },
+    "engine": {
+        "errors": set(),
+        "background": set(),
+        "rows": set(),
+        "change_log": {"rows"},
+        "catalog": {"change_log", "rows", "background", "errors"},
+        "core": {"catalog", "background", "errors"},
+        "items": {"core", "catalog", "change_log", "rows", "background", "errors"},
+        "query": {"items", "core", "catalog", "rows", "errors"},
+        "streams": {"core", "catalog", "change_log", "rows", "errors"},
+        "schema": {"items", "core", "catalog", "rows", "background", "errors"},
+        "jobs": {"schema", "streams", "query", "items", "core", "catalog", "change_log", "rows", "background", "errors"},
+        "admin": {"jobs", "schema", "streams", "items", "core", "catalog", "rows", "background", "errors"},
+        "verify": {"items", "catalog", "change_log", "rows"},
+    },
+    "recipes": {
+        "common": set(),
+        "toggle": {"common"},
+        "semaphore": {"common"},
+        "feed": {"common"},
+        "sensors": {"common"},
+    },
+}
 # A library's headers, and where they may be included.
 LIBRARIES = {
     r"rocksdb/": r"src/storage/rocks_[a-z_]+\.(h|cc)|bench/.*|tests/power_loss/.*",
     r"boost/": r"src/http/.*|bench/.*|tests/fuzz/.*",
-    r"simdjson": r"src/api/json_[a-z_]+\.(h|cc)",
+    r"simdjson": r"src/api/json/.*|src/api/model/utf8\.cc",
     r"curl/": r"src/client/.*",
     r"nats/nats.h": r"src/nats/.*",
     r"mysql.h": r"src/mariadb/.*",
@@ -48,7 +81,24 @@ LINES_MAX = 800
 # place. Numbers are parsed below every layer that has one.
 MESSAGE = re.compile(r'fail\(\s*Code::kValidation,\s*"')
 MESSAGE_LAYERS = {"api", "expression", "engine", "protocol"}
+# Not part of the program.
+TEST_SUPPORT = re.compile(r".*(_test\.cc|_harness\.h|/testing/.*)")
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.M)
+
+
+def part_of(path: str, folder: str):
+    """The folder within `folder` that a path from src/ on is in: "" for its own files."""
+    steps = path.split("/")
+    return steps[1] if len(steps) > 2 and steps[0] == folder else ""
+
+
+def wrong_arrow(name: str, folder: str, included: str):
+    """Whether a source in a folder with parts includes one that it may not."""
+    parts = PARTS[folder]
+    own, other = part_of(name.removeprefix("src/"), folder), part_of(included, folder)
+    if own == "" or own == other:
+        return False
+    return own not in parts or other not in parts[own]
 
 
 def problems_in(root: pathlib.Path, path: pathlib.Path):
@@ -67,6 +117,9 @@ def problems_in(root: pathlib.Path, path: pathlib.Path):
         if folder and first in ALLOWED and "/" in included and not own_test:
             if first != folder and first not in ALLOWED[folder]:
                 yield f"{name}: {folder} may not include {included}"
+            if first == folder and folder in PARTS and not TEST_SUPPORT.fullmatch(name):
+                if wrong_arrow(name, folder, included):
+                    yield f"{name}: may not include {included}"
         if name.startswith("include/") and not included.startswith("stator/") and "/" in included:
             yield f"{name}: an installed header includes {included}"
         for library, where in LIBRARIES.items():

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/database_on_store.h"
-#include "engine/engine_harness.h"
+#include "engine/testing/engine_harness.h"
 #include "recipes/feed_test.h"
 
 namespace stator {
@@ -43,7 +43,7 @@ class FeedStreamTest : public testing::Test {
     for (int i = 0; i < hours.count(); ++i) {
       clock.advance(1h);
       time.advance(1h);
-      engine_->tend();
+      engine_->run_maintenance();
     }
   }
   std::vector<std::string> texts_of(const UserId& user) {

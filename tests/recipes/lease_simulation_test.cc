@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 
-#include "recipes/lock_item.h"
 #include "recipes/recipe_test.h"
+#include "recipes/semaphore/lock_item.h"
 #include "stator/recipes/semaphore.h"
 #include "support/from_environment.h"
 #include "support/virtual_world.h"

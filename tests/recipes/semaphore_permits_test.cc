@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "recipes/lock_item.h"
+#include "recipes/semaphore/lock_item.h"
 #include "recipes/semaphore_test.h"
 #include "support/stepped_time.h"
 

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attribute values from DynamoDB JSON: {"S": "text"}, {"L": [{"N": "1"}]}.
+#include <algorithm>
+
+#include "api/json/json_reader.h"
+#include "api/model/base64.h"
+#include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
+#include "expression/messages.h"
+#include "fmt/format.h"
+
+namespace stator::wire {
+namespace {
+
+// Of a list whose elements may all be invalid; a longer one grows as they are read.
+constexpr std::size_t kReservedElementsMax = 1024;
+
+}  // namespace
+
+bool Reader::too_deep(int depth) {
+  if (depth <= kValueNestingMax) return false;
+  fail(Code::kValidation, messages::kValueNestedTooDeeply);
+  return true;
+}
+
+Item Reader::item_at(Json json, int depth) {
+  Item item;
+  simdjson::dom::object object;
+  if (!map(json, object)) return item;
+  for (const auto [name, attribute] : object) {
+    if (auto checked = check_attribute_name(name); !checked) fail(std::move(checked).error());
+    AttributeValue read = value_at(attribute, depth);
+    if (failed()) break;
+    // Most clients write names in order, or nearly so.
+    if (item.empty() || item.rbegin()->first < std::string_view(name)) {
+      item.emplace_hint(item.end(), std::string(name), std::move(read));
+    } else {
+      item.insert_or_assign(std::string(name), std::move(read));
+    }
+  }
+  return item;
+}
+
+Names Reader::names(Json json) {
+  Names names;
+  simdjson::dom::object object;
+  if (!map(json, object)) return names;
+  for (const auto [placeholder, name] : object) {
+    if (name.is_null()) {
+      const At at(*this, Stage::kExpressions);
+      fail(Code::kValidation,
+           fmt::format(expression::message::kNullName, std::string_view(placeholder)));
+      continue;
+    }
+    names.insert_or_assign(std::string(placeholder), text(name));
+    if (failed()) break;
+  }
+  return names;
+}
+
+Values Reader::values(Json json) {
+  Values values;
+  simdjson::dom::object object;
+  if (!map(json, object)) return values;
+  for (const auto [name, value] : object) {
+    within(
+        Stage::kExpressions,
+        [&] { values.insert_or_assign(std::string(name), value_at(value, 0)); },
+        [&](const std::string& message) {
+          if (layer_ != Layer::kOlder) return message;
+          return fmt::format(messages::kInvalidExpressionValue, message, std::string_view(name));
+        });
+    if (failed()) break;
+  }
+  return values;
+}
+
+Item Reader::start_key(Json json) {
+  Item key;
+  within(
+      Stage::kStartKey, [&] { key = item(json); },
+      [this](const std::string& message) {
+        if (layer_ != Layer::kOlder) return message;
+        return fmt::format(messages::kStartKeyWith, message);
+      });
+  return key;
+}
+
+AttributeValue Reader::member_value(Json json) {
+  if (json.is_object() || json.is_array() || json.is_null()) return value(json);
+  fail(Code::kSerialization, messages::kScalarForCollection);
+  return {};
+}
+
+AttributeValue Reader::value_at(Json json, int depth) {
+  simdjson::dom::object object;
+  std::optional<AttributeValue> value;
+  if (json.is_null() || failed()) {
+    fail(Code::kValidation, messages::kEmptyValue);
+    return {};
+  }
+  element_of_ = "Item";
+  if (!structure(json, object)) return {};
+  for (const auto [name, content] : object) {
+    const std::optional<AttributeType> type = type_from_name(name);
+    if (!type || content.is_null()) continue;
+    if (value) {
+      fail(Code::kValidation, messages::kManyTypes);
+      return {};
+    }
+    value = typed_value(*type, content, depth);
+    if (failed()) return {};
+  }
+  if (!value) {
+    fail(Code::kValidation, messages::kEmptyValue);
+    return {};
+  }
+  return std::move(*value);
+}
+
+AttributeValue Reader::typed_value(AttributeType type, Json json, int depth) {
+  switch (type) {
+    case AttributeType::kS:
+      return text(json);
+    case AttributeType::kN:
+      return number(json);
+    case AttributeType::kB:
+      return Binary{binary(json)};
+    case AttributeType::kBool:
+      return boolean(json);
+    case AttributeType::kNull:
+      if (!boolean(json)) fail(Code::kValidation, messages::kFalseNull);
+      return Null{};
+    case AttributeType::kSs:
+      return string_set(json);
+    case AttributeType::kNs:
+      return number_set(json);
+    case AttributeType::kBs:
+      return binary_set(json);
+    case AttributeType::kL: {
+      List values;
+      simdjson::dom::array array;
+      if (too_deep(depth + 1) || !list(json, array)) return values;
+      values.reserve(std::min(array.size(), kReservedElementsMax));
+      for (const Json element : array) {
+        values.push_back(value_at(element, depth + 1));
+        if (failed()) break;
+      }
+      return values;
+    }
+    case AttributeType::kM:
+      if (too_deep(depth + 1)) return {};
+      return item_at(json, depth + 1);
+  }
+  return {};
+}
+
+Number Reader::number(Json json) {
+  std::string_view text;
+  if (json.get_string().get(text) != simdjson::SUCCESS) {
+    wrong_type(json, "String");
+    return {};
+  }
+  Result<Number> number = Number::parse(text);
+  if (!number) {
+    Error error = std::move(number).error();
+    if (text.empty() && layer_ != Layer::kOlder) error.message += ": ";
+    fail(std::move(error));
+    return {};
+  }
+  return *number;
+}
+
+std::string Reader::binary(Json json) {
+  std::string_view text;
+  if (json.get_string().get(text) != simdjson::SUCCESS) {
+    fail(Code::kSerialization, json.is_array()    ? messages::kListForBytes
+                               : json.is_object() ? messages::kStructureUnexpected
+                                                  : messages::kNoBytes);
+    return {};
+  }
+  Result<std::string> bytes = from_base64(text);
+  if (!bytes) {
+    fail(std::move(bytes).error());
+    return {};
+  }
+  return std::move(*bytes);
+}
+
+AttributeValue Reader::string_set(Json json) {
+  std::vector<std::string> elements = texts(json);
+  if (elements.empty()) fail(Code::kValidation, messages::kEmptyStringSet);
+  if (failed()) return {};
+  StringSet set(std::move(elements));
+  // The message lists the elements as they were given, which the set no longer knows.
+  if (set.has_duplicates()) fail(Code::kValidation, duplicate_strings(texts(json), layer_));
+  return set;
+}
+
+AttributeValue Reader::number_set(Json json) {
+  std::vector<Number> elements;
+  simdjson::dom::array array;
+  if (!list(json, array)) return {};
+  for (const Json element : array) {
+    elements.push_back(number(element));
+    if (failed()) return {};
+  }
+  if (elements.empty()) fail(Code::kValidation, messages::kEmptyNumberSet);
+  NumberSet set(std::move(elements));
+  if (set.has_duplicates()) fail(Code::kValidation, duplicate_numbers(layer_));
+  return set;
+}
+
+AttributeValue Reader::binary_set(Json json) {
+  std::vector<Binary> elements;
+  simdjson::dom::array array;
+  if (!list(json, array)) return {};
+  for (const Json element : array) {
+    elements.push_back(Binary{binary(element)});
+    if (failed()) return {};
+  }
+  if (elements.empty()) fail(Code::kValidation, messages::kEmptyBinarySet);
+  BinarySet set(elements);
+  if (set.has_duplicates()) {
+    std::vector<std::string> bytes;
+    bytes.reserve(elements.size());
+    for (Binary& element : elements) bytes.push_back(std::move(element.bytes));
+    fail(Code::kValidation, duplicate_binaries(std::move(bytes), layer_));
+  }
+  return set;
+}
+
+}  // namespace stator::wire

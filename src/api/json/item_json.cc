@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items alone: DynamoDB JSON both ways, and plain JSON for people and scripts.
+#include <variant>
+
+#include "api/json/item_json.h"
+#include "api/json/json_reader.h"
+#include "api/json/json_writer.h"
+
+namespace stator::wire {
+namespace {
+
+void write_plain(JsonWriter& json, const Map& map);
+
+struct PlainWriter {
+  JsonWriter& json;
+  void operator()(const std::string& text) const { json.text(text); }
+  void operator()(const Number& number) const { json.number(number); }
+  void operator()(const Binary& binary) const { json.base64(binary.bytes); }
+  void operator()(bool boolean) const { json.boolean(boolean); }
+  void operator()(const Null&) const { json.null(); }
+  void operator()(const Map& map) const { write_plain(json, map); }
+  void operator()(const List& list) const {
+    json.begin_array();
+    for (const AttributeValue& value : list) std::visit(*this, value.variant());
+    json.end_array();
+  }
+  template <class T>
+  void operator()(const SetOf<T>& set) const {
+    json.begin_array();
+    for (const T& element : set.elements()) (*this)(element);
+    json.end_array();
+  }
+};
+
+void write_plain(JsonWriter& json, const Map& map) {
+  json.begin_object();
+  for (const auto& [name, value] : map) {
+    json.user_key(name);
+    std::visit(PlainWriter{json}, value.variant());
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::string item_to_json(const Item& item) {
+  JsonWriter json;
+  json.item(item);
+  return std::move(json).finish();
+}
+
+Result<Item> item_from_json(std::string_view json) {
+  STATOR_TRY(const Document document, Document::parse(json));
+  Reader reader;
+  Item item = reader.item(document.root());
+  STATOR_CHECK_OK(reader.result());
+  return item;
+}
+
+Result<Item> exported_item_from_json(std::string_view json) {
+  const auto document = Document::parse(json);
+  if (!document) return fail(Code::kCorruption, "it is no JSON");
+  simdjson::dom::element wrapped;
+  if (document->root()["Item"].get(wrapped) != simdjson::SUCCESS) {
+    return fail(Code::kSerialization, "There is no Item");
+  }
+  Reader reader;
+  Item item = reader.item(wrapped);
+  STATOR_CHECK_OK(reader.result());
+  return item;
+}
+
+std::string item_to_plain_json(const Item& item) {
+  JsonWriter json;
+  write_plain(json, item);
+  return std::move(json).finish();
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading JSON that came over the network into typed structures.
+//
+// A structure is described by a table of its members (Member); read_members() walks the JSON object
+// once and calls the reader of each member it finds. Unknown members and nulls are skipped; of a
+// repeated member the last one counts.
+// Errors, in the order in which the service finds them: JSON of a wrong type (kSerialization),
+// which ends the reading at once; violations of the model (unknown enumeration values, absent
+// members), gathered so that one message can name them all; the first value that is none
+// (kValidation).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/model/constraints.h"
+#include "api/model/enums.h"
+#include "api/model/layer.h"
+#include "simdjson.h"
+#include "stator/value.h"
+
+namespace stator::wire {
+
+using Json = simdjson::dom::element;
+
+// A parsed text. It borrows a parser of its thread: a thread has one small document at a time.
+class Document {
+ public:
+  static Result<Document> parse(std::string_view text);  // kSerialization
+  Json root() const { return root_; }
+
+ private:
+  std::unique_ptr<simdjson::dom::parser> own_parser_;  // large texts' only
+  Json root_;
+};
+
+class Reader;
+
+std::string enum_constraint(std::string_view values);
+
+template <class T>
+struct Member {
+  std::string_view name;
+  void (*read)(Reader&, Json, T&);
+  bool required = false;
+};
+
+// Invalid values are told in the order of these, whatever their order in the text.
+enum class Stage { kParameters, kItems, kConditions, kStartKey, kExpressions };
+
+class Reader {
+ public:
+  // While it lives, what is found invalid belongs to a stage.
+  class At {
+   public:
+    At(Reader& reader, Stage stage)
+        : reader_(reader), outer_(std::exchange(reader.stage_, stage)) {}
+    At(const At&) = delete;
+    At& operator=(const At&) = delete;
+    ~At() { reader_.stage_ = outer_; }
+
+   private:
+    Reader& reader_;
+    Stage outer_;
+  };
+
+  explicit Reader(Layer layer = Layer::kOlder) : layer_(layer) {}
+
+  Layer layer() const { return layer_; }
+  bool failed() const { return error_.has_value(); }
+  bool sound() const { return !failed() && !invalid_ && constraints_.empty(); }
+  void fail(Code code, std::string message);
+  void fail(Error error);
+  Result<void> result() const;
+  // Whether result() is about a value, which a fault of the parameters would come before.
+  bool tells_value() const {
+    return !failed() && constraints_.empty() && invalid_ && invalid_stage_ > Stage::kParameters;
+  }
+
+  std::string text(Json json);
+  std::vector<std::string> texts(Json json);
+  bool boolean(Json json);
+  int64_t integer(Json json, std::string_view type = "Integer");  // or "Long"
+  double real(Json json);
+  // A table's name; of an ARN the name in it.
+  std::string table_name(Json json);
+  static std::string table_name_of(std::string_view name_or_arn);
+
+  // `current` is the text of the service's current layer, if that differs.
+  template <class E>
+  E enumeration(Json json, std::string_view current = {}) {
+    const std::string name = text(json);
+    const std::optional<E> value = enum_from_name<E>(name);
+    if (!value && !failed()) {
+      constraints_.violated(name, path_to(member_), enum_constraint(enum_set_text<E>()), current);
+    }
+    return value.value_or(E{});
+  }
+
+  template <class E>
+  E enumeration(std::string_view member, Json json) {
+    member_ = member;
+    return enumeration<E>(json);
+  }
+
+  AttributeValue value(Json json) { return value_at(json, 0); }
+  // As value(), of a member of a structure.
+  AttributeValue member_value(Json json);
+  Item item(Json json) { return item_at(json, 0); }
+  std::vector<Item> items(Json json);
+  Names names(Json json);  // ExpressionAttributeNames
+  // ExpressionAttributeValues: the older layer names the key of an invalid value.
+  Values values(Json json);
+  // Reads, and takes what is found invalid from the request: its message, or nothing.
+  template <class Read>
+  std::string fault_of(Read read) {
+    std::optional<Error> outer = std::exchange(invalid_, std::nullopt);
+    const Stage outer_stage = invalid_stage_;
+    read();
+    const std::optional<Error> found = std::exchange(invalid_, std::move(outer));
+    invalid_stage_ = outer_stage;
+    return found ? found->message : "";
+  }
+  // ExclusiveStartKey: the older layer says that an invalid value is the key's.
+  Item start_key(Json json);
+
+  // Calls read(element) for each element of a list.
+  template <class F>
+  void elements(Json json, F read) {
+    simdjson::dom::array array;
+    if (!list(json, array)) return;
+    const std::string_view member = member_;
+    const std::size_t outer = enter(member_);
+    std::size_t place = 0;
+    for (const Json element : array) {
+      const std::size_t inner = enter_numbered(++place);
+      element_of_ = member;
+      read(element);
+      path_.resize(inner);
+      if (failed()) break;
+    }
+    path_.resize(outer);
+  }
+
+  // Calls read(name, value) for each entry of a map; the first for one that is read later than the
+  // member before it in the text.
+  template <class F>
+  void entries(std::string_view member, Json json, F read) {
+    member_ = member;
+    entries(json, read);
+  }
+  template <class F>
+  void entries(Json json, F read) {
+    simdjson::dom::object object;
+    const std::string_view member = member_;
+    if (!map(json, object)) return;
+    const std::size_t outer = enter(member_);
+    for (const auto [name, entry] : object) {
+      if (entry.is_null()) continue;
+      const std::size_t inner = enter_entry(name);
+      element_of_ = member;
+      read(std::string_view(name), entry);
+      path_.resize(inner);
+      if (failed()) break;
+    }
+    path_.resize(outer);
+  }
+
+  // One structure by the table of its members.
+  template <class T, class S, std::size_t N>
+  void members(Json json, const Member<S> (&table)[N], T& out) {
+    simdjson::dom::object object;
+    if (!structure(json, object)) return;
+    const std::size_t outer = enter(member_);
+    bool seen[N] = {};
+    for (const auto [name, value] : object) {
+      for (std::size_t i = 0; i < N; ++i) {
+        if (name != table[i].name) continue;
+        if (!value.is_null()) {
+          seen[i] = true;
+          member_ = table[i].name;
+          table[i].read(*this, value, out);
+        }
+        break;
+      }
+      if (failed()) break;
+    }
+    for (std::size_t i = 0; i < N && !failed(); ++i) {
+      if (table[i].required && !seen[i]) constraints_.missing(path_to(table[i].name));
+    }
+    path_.resize(outer);
+  }
+
+  // Calls read(name, value) for each member of a structure, and then complete(), both where the
+  // structure is the place that missing() speaks of.
+  template <class F, class G>
+  void structure_members(Json json, F read, G complete) {
+    simdjson::dom::object object;
+    if (!structure(json, object)) return;
+    const std::size_t outer = enter(member_);
+    for (const auto [name, value] : object) {
+      if (value.is_null()) continue;
+      member_ = name;
+      read(std::string_view(name), value);
+      if (failed()) break;
+    }
+    if (!failed()) complete();
+    path_.resize(outer);
+  }
+
+  Constraints& constraints() { return constraints_; }
+  // To what is being read.
+  std::string path() const { return member_.empty() ? path_ : path_to(member_); }
+  void missing(std::string_view member) { constraints_.missing(path_to(member)); }
+
+ private:
+  // The service's path to a member: names begin in lower case, places count from 1.
+  std::string path_to(std::string_view member) const;
+  // These extend the path and return its former length.
+  std::size_t enter(std::string_view member);
+  std::size_t enter_numbered(std::size_t place);   // "3.member"
+  std::size_t enter_entry(std::string_view name);  // "name.member"
+
+  bool list(Json json, simdjson::dom::array& array);
+  bool structure(Json json, simdjson::dom::object& object);
+  bool map(Json json, simdjson::dom::object& object);
+  // Fails for a JSON value that stands where a scalar of type `wanted` should.
+  void wrong_type(Json json, std::string_view wanted);
+  // Reads at a stage, and puts the message of what is found invalid into another.
+  template <class Read, class Wrap>
+  void within(Stage stage, Read read, Wrap wrap) {
+    const At at(*this, stage);
+    std::optional<Error> outer = std::exchange(invalid_, std::nullopt);
+    const Stage outer_stage = invalid_stage_;
+    read();
+    if (invalid_) invalid_->message = wrap(invalid_->message);
+    if (outer && (!invalid_ || outer_stage <= stage)) {
+      invalid_ = std::move(outer);
+      invalid_stage_ = outer_stage;
+    }
+  }
+
+  AttributeValue value_at(Json json, int depth);
+  AttributeValue typed_value(AttributeType type, Json json, int depth);
+  Item item_at(Json json, int depth);
+  Number number(Json json);
+  std::string binary(Json json);
+  AttributeValue string_set(Json json);
+  AttributeValue number_set(Json json);
+  AttributeValue binary_set(Json json);
+  bool too_deep(int depth);
+
+  const Layer layer_;
+  std::optional<Error> error_;
+  std::optional<Error> invalid_;
+  Stage invalid_stage_ = Stage::kItems;
+  Stage stage_ = Stage::kItems;
+  Constraints constraints_;
+  std::string path_;
+  std::string_view member_;      // being read, where that extends the path
+  std::string_view element_of_;  // the list or map of which an element is about to be read
+};
+
+// ---- Readers of members, by pointer to the member: set_text<&PutItemRequest::condition>.
+
+template <auto member, class T>
+void set_text(Reader& reader, Json json, T& out) {
+  out.*member = reader.text(json);
+}
+template <auto member, class T>
+void set_table(Reader& reader, Json json, T& out) {
+  out.*member = reader.table_name(json);
+}
+template <auto member, class T>
+void set_boolean(Reader& reader, Json json, T& out) {
+  out.*member = reader.boolean(json);
+}
+template <auto member, class T>
+void set_integer(Reader& reader, Json json, T& out) {
+  out.*member = reader.integer(json);
+}
+template <auto member, class T>
+void set_long(Reader& reader, Json json, T& out) {
+  out.*member = reader.integer(json, "Long");
+}
+template <auto member, class T>
+void set_real(Reader& reader, Json json, T& out) {
+  out.*member = reader.real(json);
+}
+template <auto member, class T>
+void set_item(Reader& reader, Json json, T& out) {
+  out.*member = reader.item(json);
+}
+template <auto member, class T>
+void set_start_key(Reader& reader, Json json, T& out) {
+  out.*member = reader.start_key(json);
+}
+template <auto member, class T>
+void set_json(Reader&, Json json, T& out) {
+  out.*member = json;
+}
+template <auto member, class T>
+void set_values(Reader& reader, Json json, T& out) {
+  out.*member = reader.values(json);
+}
+template <auto member, class T>
+void set_items(Reader& reader, Json json, T& out) {
+  out.*member = reader.items(json);
+}
+template <auto member, class T>
+void set_texts(Reader& reader, Json json, T& out) {
+  out.*member = reader.texts(json);
+}
+template <class V>
+struct ValueOf {
+  using Type = V;
+};
+template <class V>
+struct ValueOf<std::optional<V>> {
+  using Type = V;
+};
+template <auto member, class T>
+void set_enum(Reader& reader, Json json, T& out) {
+  using E = typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type;
+  out.*member = reader.enumeration<E>(json);
+}
+// A structure, and a list of structures, of which `table` describes one.
+template <auto member, const auto& table, class T>
+void set_structure(Reader& reader, Json json, T& out) {
+  typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type value;
+  reader.members(json, table, value);
+  out.*member = std::move(value);
+}
+template <auto member, const auto& table, class T>
+void set_list(Reader& reader, Json json, T& out) {
+  typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type list;
+  reader.elements(json, [&](Json element) { reader.members(element, table, list.emplace_back()); });
+  out.*member = std::move(list);
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/model/constraints.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <utility>
+
+#include "api/model/layer.h"
+#include "api/model/messages.h"
+#include "fmt/format.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kNameCharactersMax = 255;
+constexpr std::size_t kReportedMax = 10;      // violations in one message
+constexpr std::size_t kValueBytesMax = 1024;  // of a value quoted in a message
+
+// The value, cut where it is long, and never within a character.
+std::string_view shortened(std::string_view value) {
+  if (value.size() <= kValueBytesMax) return value;
+  std::size_t end = kValueBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xC0) == 0x80) --end;
+  return value.substr(0, end);
+}
+
+std::string_view name_in_arn(std::string_view value) {
+  constexpr std::string_view kTable = ":table/";
+  const std::size_t table = value.starts_with("arn:") ? value.find(kTable) : std::string_view::npos;
+  if (table != std::string_view::npos) value.remove_prefix(table + kTable.size());
+  return value;
+}
+
+// The model counts characters, which are Unicode's code points.
+std::size_t character_count(std::string_view text) {
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues));
+}
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+}  // namespace
+
+void Constraints::add(std::string_view path, std::string text, std::string_view current) {
+  Violations& violations = path == "tableName" ? own_table_ : rest_;
+  if (violations.size() == kReportedMax) return;
+  violations.push_back(
+      {.path = std::string(path), .text = std::move(text), .current = std::string(current)});
+}
+
+void Constraints::violated(std::string_view value, std::string_view path,
+                           std::string_view constraint, std::string_view current) {
+  add(path, fmt::format(messages::kViolation, shortened(value), path, constraint), current);
+}
+
+void Constraints::violated_unquoted(std::string_view path, std::string_view constraint) {
+  add(path, fmt::format(messages::kUnquotedViolation, path, constraint));
+}
+
+void Constraints::missing(std::string_view path) {
+  std::string text = fmt::format(messages::kMissing, path);
+  // The reader of the request may have said so already.
+  const auto same = [&](const Violation& violation) { return violation.text == text; };
+  if (std::ranges::any_of(own_table_, same) || std::ranges::any_of(rest_, same)) return;
+  if (path == "item" || path == "key") lacks_subject_ = true;
+  add(path, std::move(text));
+}
+
+void Constraints::report_alone(std::string message) {
+  if (!alone_) alone_ = std::move(message);
+}
+
+void Constraints::length(std::string_view value, std::string_view path, std::size_t least,
+                         std::size_t most) {
+  count(character_count(value), path, least, most, value);
+}
+
+void Constraints::range(int64_t value, std::string_view path, int64_t least, int64_t most) {
+  if (value < least) {
+    violated(std::to_string(value), path, fmt::format(messages::kValueAtLeast, least));
+  } else if (value > most) {
+    violated(std::to_string(value), path, fmt::format(messages::kValueAtMost, most));
+  }
+}
+
+void Constraints::count(std::size_t count, std::string_view path, std::size_t least,
+                        std::size_t most, std::string_view value) {
+  if (count < least) {
+    violated(value, path, fmt::format(messages::kLengthAtLeast, least));
+  } else if (count > most) {
+    violated(value, path, fmt::format(messages::kLengthAtMost, most));
+  }
+}
+
+void Constraints::resource_name(std::string_view value, std::string_view path, std::size_t least) {
+  if (!std::ranges::all_of(value, is_name_character)) violated(value, path, messages::kNamePattern);
+  length(value, path, least, kNameCharactersMax);
+}
+
+void Constraints::table_name(std::string_view value, std::string_view path) {
+  resource_name(name_in_arn(value), path, 1);
+}
+
+void Constraints::used_table(std::string_view value) {
+  if (!value.empty()) return table_name(value, "tableName");
+  if (own_table_.empty()) missing("tableName");
+}
+
+void Constraints::managed_table(std::string_view value) {
+  if (!value.empty()) return resource_name(name_in_arn(value), "tableName");
+  table_required_ = own_table_.empty();
+}
+
+void Constraints::sort_by(std::span<const std::string_view> members) {
+  const auto same_letter = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  const auto place = [&](const Violation& violation) {
+    const std::string_view path = violation.path;
+    const std::string_view member = path.substr(0, path.find('.'));
+    return std::ranges::find_if(members,
+                                [&](std::string_view name) {
+                                  return std::ranges::equal(name, member, same_letter);
+                                }) -
+           members.begin();
+  };
+  if (lacks_subject_) {
+    rest_.insert(rest_.begin(), own_table_.begin(), own_table_.end());
+    own_table_.clear();
+  }
+  Violations sorted;
+  sorted.reserve(rest_.size());
+  for (std::ptrdiff_t at = 0; at <= std::ssize(members); ++at) {
+    std::ranges::copy_if(rest_, std::back_inserter(sorted),
+                         [&](const Violation& violation) { return place(violation) == at; });
+  }
+  rest_ = std::move(sorted);
+}
+
+Result<void> Constraints::result() const {
+  if (empty()) return {};
+  if (table_required_) return fail(Code::kValidation, messages::kTableNameRequired);
+  if (alone_ && own_table_.empty() && !lacks_subject_) return fail(Code::kValidation, *alone_);
+  const Violations& told = own_table_.empty() ? rest_ : own_table_;
+  std::string texts;
+  for (const Violation& violation : told) {
+    if (!texts.empty()) texts += "; ";
+    texts += violation.current.empty() || lacks_subject_ ? violation.text : violation.current;
+  }
+  if (told.size() == 1) return fail(Code::kValidation, counted(texts));
+  return fail(Code::kValidation, fmt::format(messages::kSeveralErrors, told.size(), texts));
+}
+
+std::string counted(std::string_view message) {
+  return fmt::format(messages::kOneError, 1, message);
+}
+
+Error worded(Layer layer, Error error) {
+  const bool bare = error.code != Code::kValidation || error.message == messages::kEmptyValue ||
+                    error.message == messages::kManyTypes;
+  if (layer == Layer::kCounted && !bare) error.message = counted(error.message);
+  return error;
+}
+
+Result<void> worded(Layer layer, Result<void> result) {
+  if (result) return result;
+  return Failure(worded(layer, std::move(result).error()));
+}
+
+}  // namespace stator

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/validation/attribute_check.h"
+
+#include <algorithm>
+#include <set>
+#include <variant>
+
+#include "api/model/base64.h"
+#include "api/model/messages.h"
+#include "api/model/utf8.h"
+#include "expression/messages.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace stator {
+namespace {
+
+Result<void> check_nested(const AttributeValue& value, Layer layer, int depth);
+
+Result<void> check_map(const Map& map, Layer layer, int depth) {
+  for (const auto& [name, value] : map) {
+    STATOR_CHECK_OK(check_attribute_name(name));
+    STATOR_CHECK_OK(check_text(name));
+    STATOR_CHECK_OK(check_nested(value, layer, depth));
+  }
+  return {};
+}
+
+struct Check {
+  Layer layer;
+  int depth;
+
+  Result<void> operator()(const std::string& text) const { return check_text(text); }
+  Result<void> operator()(const Number&) const { return {}; }
+  Result<void> operator()(const Binary&) const { return {}; }
+  Result<void> operator()(bool) const { return {}; }
+  Result<void> operator()(const Null&) const { return {}; }
+  Result<void> operator()(const StringSet& set) const {
+    if (set.empty()) return fail(Code::kValidation, messages::kEmptyStringSet);
+    if (set.has_duplicates()) {
+      return fail(Code::kValidation, duplicate_strings(set.elements(), layer));
+    }
+    for (const std::string& text : set.elements()) STATOR_CHECK_OK(check_text(text));
+    return {};
+  }
+  Result<void> operator()(const NumberSet& set) const {
+    if (set.empty()) return fail(Code::kValidation, messages::kEmptyNumberSet);
+    if (set.has_duplicates()) return fail(Code::kValidation, duplicate_numbers(layer));
+    return {};
+  }
+  Result<void> operator()(const BinarySet& set) const {
+    if (set.empty()) return fail(Code::kValidation, messages::kEmptyBinarySet);
+    if (!set.has_duplicates()) return {};
+    std::vector<std::string> elements;
+    for (const Binary& binary : set.elements()) elements.push_back(binary.bytes);
+    return fail(Code::kValidation, duplicate_binaries(std::move(elements), layer));
+  }
+  Result<void> operator()(const List& list) const {
+    if (depth + 1 > kValueNestingMax)
+      return fail(Code::kValidation, messages::kValueNestedTooDeeply);
+    for (const AttributeValue& value : list) STATOR_CHECK_OK(check_nested(value, layer, depth + 1));
+    return {};
+  }
+  Result<void> operator()(const Map& map) const {
+    if (depth + 1 > kValueNestingMax)
+      return fail(Code::kValidation, messages::kValueNestedTooDeeply);
+    return check_map(map, layer, depth + 1);
+  }
+};
+
+Result<void> check_nested(const AttributeValue& value, Layer layer, int depth) {
+  return std::visit(Check{layer, depth}, value.variant());
+}
+
+// The current layer adds elements to a sorted set until one is there already, and prints the set,
+// that one and the rest.
+void sort_until_repeated(std::vector<std::string>& elements) {
+  std::set<std::string_view> seen;
+  const auto repeated = std::ranges::find_if(
+      elements, [&](const std::string& element) { return !seen.insert(element).second; });
+  std::sort(elements.begin(), repeated);
+}
+
+}  // namespace
+
+Result<void> check_attribute_name(std::string_view name) {
+  constexpr std::size_t kBytesMax = 65'535;
+  if (name.empty()) return fail(Code::kValidation, messages::kEmptyAttributeName);
+  if (name.size() > kBytesMax) return fail(Code::kValidation, expression::message::kNameTooLong);
+  return {};
+}
+
+Result<void> check_text(std::string_view text) {
+  if (wire::is_utf8(text)) return {};
+  return fail(Code::kValidation, messages::kNoUtf8);
+}
+
+std::string duplicate_strings(std::vector<std::string> elements, Layer layer) {
+  if (layer == Layer::kOlder) {
+    return fmt::format(messages::kDuplicateStrings, fmt::join(elements, ", "));
+  }
+  sort_until_repeated(elements);
+  for (std::string& element : elements) element = fmt::format("\"{}\"", element);
+  return fmt::format(messages::kDuplicateStrings, fmt::join(elements, ", "));
+}
+
+std::string duplicate_binaries(std::vector<std::string> elements, Layer layer) {
+  const bool older = layer == Layer::kOlder;
+  if (!older) sort_until_repeated(elements);
+  for (std::string& element : elements) {
+    element = wire::to_base64(element);
+    if (!older) element = fmt::format("\"{}\"", element);
+  }
+  return fmt::format(messages::kDuplicateBinaries, fmt::join(elements, older ? ", " : ","));
+}
+
+std::string duplicate_numbers(Layer layer) {
+  return layer == Layer::kOlder ? messages::kOlderDuplicateNumbers : messages::kDuplicateNumbers;
+}
+
+Result<void> check_value(const AttributeValue& value, Layer layer) {
+  return check_nested(value, layer, 0);
+}
+
+Result<void> check_attributes(const Item& item, Layer layer) {
+  return check_map(item, layer, 0);
+}
+
+}  // namespace stator

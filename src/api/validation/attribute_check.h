@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every attribute value must be, whoever made it: sets with elements and no duplicates,
+// nesting within bounds, text in UTF-8.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/model/layer.h"
+#include "stator/value.h"
+
+namespace stator {
+
+inline constexpr int kValueNestingMax = 31;  // lists and maps around a value
+
+// The errors of sets that have duplicates; elements as they were given, binaries as bytes.
+std::string duplicate_strings(std::vector<std::string> elements, Layer layer);
+std::string duplicate_binaries(std::vector<std::string> elements, Layer layer);
+std::string duplicate_numbers(Layer layer);
+
+// kValidation for names of attributes that are empty or longer than 65,535 bytes.
+Result<void> check_attribute_name(std::string_view name);
+// kValidation for text that is no UTF-8, such as no request in JSON can hold.
+Result<void> check_text(std::string_view text);
+// kValidation with one of the texts above.
+Result<void> check_value(const AttributeValue& value, Layer layer = Layer::kOlder);
+Result<void> check_attributes(const Item& item, Layer layer = Layer::kOlder);
+
+}  // namespace stator

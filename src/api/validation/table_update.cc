@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/validation/table_update.h"
+
+#include <algorithm>
+
+#include "api/model/enums.h"
+#include "api/model/messages.h"
+#include "api/validation/table_rules.h"
+#include "api/validation/validate_rules.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace stator {
+namespace {
+
+class TableUpdate {
+ public:
+  TableUpdate(const CreateTableRequest& current, const UpdateTableRequest& request)
+      : current_(current), request_(request), settings_(current) {}
+
+  Result<CreateTableRequest> run() {
+    STATOR_CHECK_OK(change_billing());
+    STATOR_CHECK_OK(change_warm_throughput(settings_.warm_throughput, request_.warm_throughput,
+                                           settings_.throughput, "table"));
+    if (request_.table_class) settings_.table_class = request_.table_class;
+    if (request_.deletion_protection) settings_.deletion_protection = request_.deletion_protection;
+    if (request_.encryption) settings_.encryption = request_.encryption;
+    STATOR_CHECK_OK(add_attributes());
+    STATOR_CHECK_OK(change_indexes());
+    STATOR_CHECK_OK(check_index_throughputs());
+    STATOR_CHECK_OK(finish_attributes());
+    return std::move(settings_);
+  }
+
+ private:
+  bool switches_mode() const {
+    return request_.billing_mode && is_paid_per_request(current_) != is_paid_per_request(settings_);
+  }
+
+  Result<void> change_billing() {
+    if (request_.billing_mode) settings_.billing_mode = request_.billing_mode;
+    if (is_paid_per_request(settings_)) {
+      if (request_.throughput) {
+        return invalid(messages::kPaidPerRequest);
+      }
+      settings_.throughput.reset();
+      if (request_.on_demand_throughput) {
+        settings_.on_demand_throughput = request_.on_demand_throughput;
+      }
+    } else {
+      STATOR_CHECK_OK(refuse_on_demand(request_.on_demand_throughput, ""));
+      settings_.on_demand_throughput.reset();
+      if (request_.throughput) {
+        STATOR_CHECK_OK(
+            check_changes(current_.throughput, *request_.throughput, "table", "the table"));
+        settings_.throughput = request_.throughput;
+      }
+    }
+    if (switches_mode() && settings_.global_indexes) {
+      for (IndexDefinition& index : *settings_.global_indexes) {
+        index.throughput.reset();
+        index.on_demand_throughput.reset();
+      }
+    }
+    return {};
+  }
+
+  static Result<void> check_changes(const std::optional<Throughput>& current,
+                                    const Throughput& wanted, const std::string& what,
+                                    const std::string& provisioned_for) {
+    if (current != wanted) return {};
+    return fail(Code::kValidation, fmt::format(messages::kSameThroughput, what, provisioned_for,
+                                               wanted.read, wanted.write));
+  }
+
+  // Members that are not given are 0.
+  Result<void> change_warm_throughput(std::optional<Throughput>& warm,
+                                      const std::optional<Throughput>& wanted,
+                                      const std::optional<Throughput>& provisioned,
+                                      std::string_view of) const {
+    if (!wanted) return {};
+    const Throughput now = warm.value_or(default_warm_throughput(settings_, provisioned));
+    const auto decreases = [&](std::string_view member) {
+      return invalid(fmt::format(messages::kWarmDecreased, member, of));
+    };
+    if (wanted->read != 0 && wanted->read < now.read) return decreases("ReadUnitsPerSecond");
+    if (wanted->write != 0 && wanted->write < now.write) return decreases("WriteUnitsPerSecond");
+    warm = Throughput{.read = std::max(now.read, wanted->read),
+                      .write = std::max(now.write, wanted->write)};
+    return {};
+  }
+
+  // Those of the keys of new indexes; the service looks at no others.
+  Result<void> add_attributes() {
+    if (!request_.attributes || !request_.global_indexes) return {};
+    std::set<std::string_view> wanted;
+    for (const GlobalIndexChange& change : *request_.global_indexes) {
+      if (!change.create) continue;
+      for (const KeySchemaElement& element : change.create->key_schema) wanted.insert(element.name);
+    }
+    for (const AttributeDefinition& attribute : *request_.attributes) {
+      if (!wanted.contains(attribute.name)) continue;
+      const auto known =
+          std::ranges::find(settings_.attributes, attribute.name, &AttributeDefinition::name);
+      if (known == settings_.attributes.end()) {
+        settings_.attributes.push_back(attribute);
+      } else if (known->type != attribute.type) {
+        return redefined(attribute.name);
+      }
+    }
+    return {};
+  }
+
+  // Names the schema in which the attribute is a key, and that of the index to be made.
+  Failure redefined(const std::string& attribute) const {
+    const auto has = [&](const KeySchema& schema) {
+      return std::ranges::find(schema, attribute, &KeySchemaElement::name) != schema.end();
+    };
+    const KeySchema* existing = &current_.key_schema;
+    for (const auto* indexes : {&current_.local_indexes, &current_.global_indexes}) {
+      if (!*indexes) continue;
+      for (const IndexDefinition& index : **indexes) {
+        if (!has(*existing) && has(index.key_schema)) existing = &index.key_schema;
+      }
+    }
+    const KeySchema* made = existing;
+    for (const GlobalIndexChange& change : *request_.global_indexes) {
+      if (change.create && has(change.create->key_schema)) made = &change.create->key_schema;
+    }
+    return invalid(fmt::format(messages::kOtherType, schema_text(*existing, current_.attributes),
+                               schema_text(*made, *request_.attributes)));
+  }
+
+  // An attribute that the request does not define has the type that it has in the table.
+  std::string schema_text(const KeySchema& schema,
+                          const std::vector<AttributeDefinition>& attributes) const {
+    std::vector<std::string> elements;
+    for (const KeySchemaElement& element : schema) {
+      auto found = std::ranges::find(attributes, element.name, &AttributeDefinition::name);
+      if (found == attributes.end()) {
+        found = std::ranges::find(current_.attributes, element.name, &AttributeDefinition::name);
+        if (found == current_.attributes.end()) continue;
+      }
+      elements.push_back(fmt::format(messages::kOtherTypeElement, element.name,
+                                     wire::enum_name(found->type), wire::enum_name(element.type)));
+    }
+    return fmt::format("{}", fmt::join(elements, ", "));
+  }
+
+  Result<void> change_indexes() {
+    if (!request_.global_indexes) return {};
+    const auto makes_or_drops = [](const GlobalIndexChange& change) { return !change.update; };
+    if (std::ranges::count_if(*request_.global_indexes, makes_or_drops) > 1) {
+      return fail(Code::kLimitExceeded, messages::kOneIndexChange);
+    }
+    for (const GlobalIndexChange& change : *request_.global_indexes) {
+      if (change.update) {
+        STATOR_CHECK_OK(update_index(*change.update));
+      } else if (change.create) {
+        STATOR_CHECK_OK(create_index(*change.create));
+      } else {
+        STATOR_CHECK_OK(remove_index(*change.remove));
+      }
+    }
+    if (settings_.global_indexes && settings_.global_indexes->empty()) {
+      settings_.global_indexes.reset();
+    }
+    return {};
+  }
+
+  template <class List>
+  static auto named(List& indexes, const std::string& name) {
+    return std::ranges::find(indexes, name, &IndexDefinition::name);
+  }
+
+  bool has_global_index(const std::string& name) const {
+    return settings_.global_indexes &&
+           named(*settings_.global_indexes, name) != settings_.global_indexes->end();
+  }
+
+  Result<void> update_index(const GlobalIndexUpdate& update) {
+    if (!has_global_index(update.name)) return no_such_index();
+    IndexDefinition& index = *named(*settings_.global_indexes, update.name);
+    const std::string of = "index : " + index.name;
+    if (update.throughput) {
+      if (is_paid_per_request(settings_)) {
+        return invalid(messages::kPaidPerRequest);
+      }
+      STATOR_CHECK_OK(check_changes(index.throughput, *update.throughput, "index " + index.name,
+                                    "index " + index.name));
+      index.throughput = update.throughput;
+    }
+    if (update.on_demand_throughput) {
+      if (!is_paid_per_request(settings_)) {
+        return refuse_on_demand(update.on_demand_throughput, " for index: " + index.name);
+      }
+      STATOR_CHECK_OK(check_on_demand(update.on_demand_throughput, of));
+      index.on_demand_throughput = update.on_demand_throughput;
+    }
+    return change_warm_throughput(index.warm_throughput, update.warm_throughput, index.throughput,
+                                  "index " + index.name);
+  }
+
+  Result<void> create_index(const IndexDefinition& index) {
+    const bool is_local = settings_.local_indexes && named(*settings_.local_indexes, index.name) !=
+                                                         settings_.local_indexes->end();
+    if (is_local || has_global_index(index.name)) {
+      return fail(Code::kValidation, messages::kIndexExists);
+    }
+    if (!settings_.global_indexes) settings_.global_indexes.emplace();
+    if (settings_.global_indexes->size() >= kGlobalIndexesMax) {
+      return fail(Code::kLimitExceeded,
+                  fmt::format(messages::kTooManyIndexesToUpdate, kGlobalIndexesMax));
+    }
+    settings_.global_indexes->push_back(index);
+    return check_warm(settings_, index.warm_throughput, index.throughput, "index " + index.name);
+  }
+
+  Result<void> remove_index(const std::string& name) {
+    if (!has_global_index(name)) return no_such_index();
+    settings_.global_indexes->erase(named(*settings_.global_indexes, name));
+    return {};
+  }
+
+  static Failure no_such_index() { return fail(Code::kResourceNotFound, messages::kNoSuchIndex); }
+
+  Result<void> check_index_throughputs() const {
+    if (!switches_mode() || is_paid_per_request(settings_) || !settings_.global_indexes) return {};
+    std::vector<std::string_view> lacking;
+    for (const IndexDefinition& index : *settings_.global_indexes) {
+      if (!index.throughput) lacking.emplace_back(index.name);
+    }
+    if (lacking.empty()) return {};
+    return invalid(fmt::format(messages::kIndexThroughputMissing, fmt::join(lacking, ",")));
+  }
+
+  // Definitions that no key needs any more go.
+  Result<void> finish_attributes() {
+    STATOR_CHECK_OK(check_index_keys(settings_, attribute_names(settings_.attributes)));
+    STATOR_CHECK_OK(check_index_settings(settings_));
+    const std::set<std::string> used = used_attributes(settings_);
+    std::erase_if(settings_.attributes, [&](const AttributeDefinition& attribute) {
+      return !used.contains(attribute.name);
+    });
+    return {};
+  }
+
+  const CreateTableRequest& current_;
+  const UpdateTableRequest& request_;
+  CreateTableRequest settings_;
+};
+
+}  // namespace
+
+Result<CreateTableRequest> updated_settings(const CreateTableRequest& current,
+                                            const UpdateTableRequest& request) {
+  return TableUpdate(current, request).run();
+}
+
+Throughput default_warm_throughput(const CreateTableRequest& settings,
+                                   const std::optional<Throughput>& provisioned) {
+  constexpr Throughput kOnDemand = {.read = 12'000, .write = 4'000};
+  return is_paid_per_request(settings) ? kOnDemand : provisioned.value_or(Throughput());
+}
+
+}  // namespace stator

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// UpdateTable, UpdateTimeToLive and DescribeTimeToLive, as far as it needs no table.
+#include <algorithm>
+#include <utility>
+
+#include "api/model/messages.h"
+#include "api/validation/attribute_check.h"
+#include "api/validation/table_rules.h"
+#include "api/validation/validate.h"
+#include "api/validation/validate_rules.h"
+#include "fmt/format.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kIndexNameBytesMax = 255;
+
+// The members given that each ask for a change.
+int changes_of(const UpdateTableRequest& request) {
+  const bool changes_indexes = request.global_indexes && !request.global_indexes->empty();
+  const bool given[] = {changes_indexes,
+                        request.billing_mode.has_value(),
+                        request.throughput.has_value(),
+                        request.on_demand_throughput.has_value(),
+                        request.warm_throughput.has_value(),
+                        request.table_class.has_value(),
+                        request.deletion_protection.has_value(),
+                        request.encryption.has_value(),
+                        request.stream.has_value(),
+                        !request.replica_regions.empty()};
+  return static_cast<int>(std::ranges::count(given, true));
+}
+
+// Changes of indexes, save for those of their capacity.
+bool changes_indexes(const UpdateTableRequest& request, bool only_new) {
+  if (!request.global_indexes) return false;
+  return std::ranges::any_of(*request.global_indexes, [&](const GlobalIndexChange& change) {
+    return change.create || (change.remove && !only_new);
+  });
+}
+
+// One request makes one kind of change. Only a billing mode goes with others: with the capacity
+// that belongs to it, with a stream, with indexes. The order is the service's.
+Result<void> check_one_kind(const UpdateTableRequest& request) {
+  if (changes_of(request) < 2) return {};
+  const std::pair<bool, std::string_view> alone[] = {
+      {!request.replica_regions.empty(), "Replica"},
+      {request.encryption.has_value(), "Server-Side Encryption"},
+      {request.table_class.has_value(), "TableClass"},
+      {request.deletion_protection.has_value(), "DeletionProtection"},
+  };
+  for (const auto& [given, name] : alone) {
+    if (given) return invalid(fmt::format(messages::kOnlyOperation, name));
+  }
+  if (request.on_demand_throughput && (request.stream || request.warm_throughput)) {
+    return invalid(messages::kOnDemandWithOther);
+  }
+  if (request.warm_throughput) {
+    return invalid(changes_indexes(request, true) ? messages::kWarmWithNewIndex
+                                                  : messages::kWarmOnlyOperation);
+  }
+  if (request.throughput && request.stream) return invalid(messages::kStreamWithCapacity);
+  if (!changes_indexes(request, false)) return {};
+  if (request.throughput) return invalid(messages::kIndexWithCapacity);
+  if (request.stream) return invalid(messages::kIndexWithStream);
+  return {};
+}
+
+Result<void> check_billing(const UpdateTableRequest& request) {
+  if (request.billing_mode == BillingMode::kProvisioned && !request.throughput) {
+    return invalid(messages::kProvisionedWithout);
+  }
+  if (request.billing_mode == BillingMode::kPayPerRequest && request.throughput) {
+    return invalid(messages::kPaidPerRequest);
+  }
+  if (request.throughput) return check_bounds(*request.throughput);
+  return {};
+}
+
+const std::string& index_name(const GlobalIndexChange& change) {
+  if (change.update) return change.update->name;
+  return change.create ? change.create->name : *change.remove;
+}
+
+Result<void> check_index_changes(const UpdateTableRequest& request) {
+  if (!request.global_indexes) return {};
+  if (request.global_indexes->empty()) return invalid(messages::kNoIndexUpdates);
+  std::set<std::string_view> names;
+  for (const GlobalIndexChange& change : *request.global_indexes) {
+    const int given = (change.update ? 1 : 0) + (change.create ? 1 : 0) + (change.remove ? 1 : 0);
+    if (given == 0) {
+      return invalid(messages::kNoIndexAction);
+    }
+    if (given > 1) {
+      return invalid(messages::kManyIndexActions);
+    }
+    if (!names.insert(index_name(change)).second) {
+      return invalid(fmt::format(messages::kIndexChangedTwice, index_name(change)));
+    }
+    if (change.update && change.update->throughput) {
+      STATOR_CHECK_OK(check_bounds(*change.update->throughput));
+    }
+    if (!change.create) continue;
+    if (change.create->key_schema.empty()) return invalid(messages::kNoIndexKeys);
+    if (!request.attributes) {
+      return invalid(fmt::format(messages::kNoDefinitions, change.create->name));
+    }
+  }
+  return {};
+}
+
+Result<void> check_texts(const UpdateTableRequest& request) {
+  if (request.attributes) {
+    for (const AttributeDefinition& attribute : *request.attributes) {
+      STATOR_CHECK_OK(check_text(attribute.name));
+    }
+  }
+  if (!request.global_indexes) return {};
+  for (const GlobalIndexChange& change : *request.global_indexes) {
+    if (!change.create) continue;
+    for (const std::string& name : change.create->projection.non_key_attributes) {
+      STATOR_CHECK_OK(check_text(name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_constraints(const UpdateTableRequest& request, Constraints& constraints) {
+  constraints.managed_table(request.table);
+  if (request.attributes) add_attributes(*request.attributes, constraints);
+  add_throughput(request.throughput, "provisionedThroughput", constraints);
+  if (!request.global_indexes) return;
+  for (std::size_t i = 0; i < request.global_indexes->size(); ++i) {
+    const GlobalIndexChange& change = (*request.global_indexes)[i];
+    const std::string path = fmt::format("globalSecondaryIndexUpdates.{}.member.", i + 1);
+    if (change.update) {
+      constraints.resource_name(change.update->name, path + "update.indexName");
+      add_throughput(change.update->throughput, path + "update.provisionedThroughput", constraints);
+    }
+    if (change.create) {
+      add_index(*change.create, path + "create", kGlobalIndexKeysMax, constraints);
+    }
+    if (change.remove) constraints.resource_name(*change.remove, path + "delete.indexName");
+  }
+}
+
+void add_constraints(const UpdateTimeToLiveRequest& request, Constraints& constraints) {
+  constraints.managed_table(request.table);
+  constraints.length(request.specification.attribute, "timeToLiveSpecification.attributeName", 1,
+                     kIndexNameBytesMax);
+}
+
+void add_constraints(const DescribeTimeToLiveRequest& request, Constraints& constraints) {
+  constraints.managed_table(request.table);
+}
+
+Result<void> validate(const UpdateTableRequest& request) {
+  STATOR_CHECK_OK(check_constraints(request));
+  if (changes_of(request) == 0) {
+    return fail(Code::kValidation, messages::kNothingToUpdate);
+  }
+  STATOR_CHECK_OK(check_texts(request));
+  STATOR_CHECK_OK(check_billing(request));
+  STATOR_CHECK_OK(check_on_demand(request.on_demand_throughput, "table"));
+  if (request.stream) STATOR_CHECK_OK(check_stream(*request.stream));
+  STATOR_CHECK_OK(check_index_changes(request));
+  return check_one_kind(request);
+}
+
+Result<void> validate(const UpdateTimeToLiveRequest& request) {
+  STATOR_CHECK_OK(check_constraints(request));
+  return check_text(request.specification.attribute);
+}
+
+Result<void> validate(const DescribeTimeToLiveRequest& request) {
+  return check_constraints(request);
+}
+
+}  // namespace stator

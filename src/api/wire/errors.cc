@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors on the wire: {"__type": "prefix#Name", "message": …} and what some carry beside it.
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "api/json/json_writer.h"
+#include "api/wire/wire.h"
+
+namespace stator::wire {
+namespace {
+
+constexpr std::string_view kService = "com.amazonaws.dynamodb.v20120810#";
+constexpr std::string_view kCoralService = "com.amazon.coral.service#";
+constexpr std::string_view kCoralValidate = "com.amazon.coral.validate#";
+constexpr std::string_view kCoralAvailability = "com.amazon.coral.availability#";
+
+std::string_view type_prefix(Code code) {
+  switch (code) {
+    case Code::kValidation:
+      return kCoralValidate;
+    case Code::kThrottling:
+      return kCoralAvailability;
+    case Code::kAccessDenied:
+    case Code::kMissingAuthenticationToken:
+    case Code::kIncompleteSignature:
+    case Code::kInvalidSignature:
+    case Code::kUnrecognizedClient:
+    case Code::kSerialization:
+    case Code::kUnknownOperation:
+      return kCoralService;
+    default:
+      return kService;
+  }
+}
+
+// The service spells this member in two ways.
+std::string_view message_member(Code code) {
+  switch (code) {
+    case Code::kTransactionCanceled:
+    case Code::kTransactionInProgress:
+    case Code::kIdempotentParameterMismatch:
+    case Code::kSerialization:
+    case Code::kAccessDenied:
+      return "Message";
+    default:
+      return "message";
+  }
+}
+
+std::string public_message(const Error& error) {
+  // What failed on this machine is for its log: paths and states are nobody's business elsewhere.
+  if (public_code(error.code) == Code::kInternalServerError) {
+    return "The request processing has failed because of an unknown error, exception or failure.";
+  }
+  if (error.code == Code::kTransactionCanceled && error.message.empty() && error.detail) {
+    return cancellation_message(error.detail->reasons);
+  }
+  return error.message;
+}
+
+void write_reasons(JsonWriter& json, const std::vector<CancellationReason>& reasons) {
+  json.key("CancellationReasons");
+  json.begin_array();
+  for (const CancellationReason& reason : reasons) {
+    json.begin_object();
+    json.key("Code");
+    json.text(reason.code);
+    if (!reason.message.empty()) {
+      json.key("Message");
+      json.text(reason.message);
+    }
+    if (reason.item) {
+      json.key("Item");
+      json.item(*reason.item);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+// Codes that arise beside the API reach a remote caller as one of its own.
+Code public_code(Code code) {
+  switch (code) {
+    case Code::kTimeout:
+    case Code::kUnavailable:
+      return Code::kServiceUnavailable;
+    case Code::kInvalidArgument:
+      return Code::kValidation;
+    case Code::kOutcomeUnknown:
+    case Code::kIo:
+    case Code::kCorruption:
+    case Code::kLocked:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
+    case Code::kConflict:
+    case Code::kHeld:
+    case Code::kLost:
+    case Code::kInFuture:
+    case Code::kLimitsDisagree:
+    case Code::kBadCursor:
+    case Code::kCancelled:
+    case Code::kExpired:
+      return Code::kInternalServerError;
+    default:
+      return code;
+  }
+}
+
+std::string error_to_json(const Error& error) {
+  const Code code = public_code(error.code);
+  JsonWriter json;
+  json.begin_object();
+  json.key("__type");
+  json.text(std::string(type_prefix(code)) + code_name(code));
+  const std::string message = public_message(error);
+  if (!message.empty()) {  // nothing is said about what is no JSON, and no operation
+    json.key(message_member(code));
+    json.text(message);
+  }
+  if (error.detail) {
+    if (code == Code::kTransactionCanceled) write_reasons(json, error.detail->reasons);
+    if (error.detail->item) {
+      json.key("Item");
+      json.item(*error.detail->item);
+    }
+  }
+  json.end_object();
+  return std::move(json).finish();
+}
+
+int http_status(Code code) {
+  switch (public_code(code)) {
+    case Code::kInternalServerError:
+      return 500;
+    case Code::kServiceUnavailable:
+      return 503;
+    default:
+      return 400;
+  }
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the readers of all requests share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "api/json/json_reader.h"
+#include "api/model/constraints.h"
+#include "api/validation/validate.h"
+#include "api/wire/wire.h"
+
+namespace stator::wire {
+
+// {"#n": "name"}
+template <auto member, class T>
+void set_names(Reader& reader, Json json, T& out) {
+  out.*member = reader.names(json);
+}
+
+// Reads T by `table`, which describes T or a draft derived from it, then lets `complete` turn what
+// the draft holds beyond T into members of T. Violations are reported in the order of the table.
+template <class T, class Draft, std::size_t N, class F>
+Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], F complete) {
+  STATOR_TRY(const Document document, Document::parse(json));
+  Draft draft;
+  Reader reader(kLayerOf<T>);
+  reader.members(document.root(), table, draft);
+  if (!reader.failed()) complete(reader, draft);
+  if (!reader.sound()) {
+    const T& request = draft;
+    if (!reader.failed()) add_constraints(request, reader.constraints());
+    // Placeholders that legacy parameters became are none of the request's own.
+    constexpr bool kHasLegacy = requires { request.legacy; };
+    bool legacy = false;
+    if constexpr (kHasLegacy) legacy = request.legacy;
+    std::array<std::string_view, N> order;
+    std::ranges::transform(table, order.begin(), &Member<Draft>::name);
+    reader.constraints().sort_by(order);
+    if (reader.tells_value() && !legacy) STATOR_CHECK_OK(check_parameters(request));
+    STATOR_CHECK_OK(reader.result());
+  }
+  return T(std::move(draft));
+}
+
+template <class T, std::size_t N>
+Result<T> read_document(std::string_view json, const Member<T> (&table)[N]) {
+  return read_document<T>(json, table, [](Reader&, T&) {});
+}
+
+}  // namespace stator::wire

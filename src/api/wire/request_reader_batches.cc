@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/model/messages.h"
+#include "api/wire/batch_shapes.h"
+#include "api/wire/legacy.h"
+#include "api/wire/request_reader.h"
+
+namespace stator::wire {
+namespace {
+
+struct KeysDraft : KeysAndAttributes, LegacyParameters {};
+
+constexpr Member<KeysDraft> kKeysAndAttributes[] = {
+    {"Keys", set_items<&KeysDraft::keys>, true},
+    {"ConsistentRead", set_boolean<&KeysDraft::consistent_read>},
+    {"ProjectionExpression", set_text<&KeysDraft::projection>},
+    {"ExpressionAttributeNames", set_names<&KeysDraft::names>},
+    {"AttributesToGet", set_json<&KeysDraft::attributes_to_get>},
+};
+
+struct PutPart {
+  Item item;
+};
+struct DeletePart {
+  Item key;
+};
+struct WriteDraft {
+  std::optional<PutPart> put;
+  std::optional<DeletePart> erase;
+};
+
+constexpr Member<PutPart> kPutRequest[] = {{"Item", set_item<&PutPart::item>, true}};
+constexpr Member<DeletePart> kDeleteRequest[] = {{"Key", set_item<&DeletePart::key>, true}};
+constexpr Member<WriteDraft> kWriteRequest[] = {
+    {"PutRequest", set_structure<&WriteDraft::put, kPutRequest>},
+    {"DeleteRequest", set_structure<&WriteDraft::erase, kDeleteRequest>},
+};
+
+WriteRequest read_write(Reader& reader, Json json) {
+  WriteDraft draft;
+  reader.members(json, kWriteRequest, draft);
+  WriteRequest request;
+  if (draft.put) request.put = std::move(draft.put->item);
+  if (draft.erase) request.delete_key = std::move(draft.erase->key);
+  return request;
+}
+
+// A name and an ARN of one table would be two entries of the same one.
+template <class Tables>
+auto* add_table(Reader& reader, Tables& tables, std::string_view name) {
+  const auto [at, added] = tables.try_emplace(Reader::table_name_of(name));
+  if (!added && at->first != name) {
+    reader.fail(Code::kValidation, messages::kTableTwice);
+  }
+  return &(at->second = {});
+}
+
+constexpr Member<BatchGetItemRequest> kBatchGetItem[] = {
+    {"RequestItems", set_keys_by_table<&BatchGetItemRequest::items>},
+    {"ReturnConsumedCapacity", set_enum<&BatchGetItemRequest::return_capacity>},
+};
+
+// An unknown enumeration value comes before the names of tables.
+constexpr Member<BatchWriteItemRequest> kBatchWriteItem[] = {
+    {"ReturnConsumedCapacity", set_enum<&BatchWriteItemRequest::return_capacity>},
+    {"ReturnItemCollectionMetrics", set_enum<&BatchWriteItemRequest::return_metrics>},
+    {"RequestItems", set_requests_by_table<&BatchWriteItemRequest::items>},
+};
+
+}  // namespace
+
+std::map<std::string, KeysAndAttributes, std::less<>> read_keys_by_table(Reader& reader,
+                                                                         Json json) {
+  std::map<std::string, KeysAndAttributes, std::less<>> tables;
+  reader.entries(json, [&](std::string_view name, Json entry) {
+    KeysDraft draft;
+    reader.members(entry, kKeysAndAttributes, draft);
+    if (!reader.failed()) translate_projection(reader, draft);
+    *add_table(reader, tables, name) = std::move(draft);
+  });
+  return tables;
+}
+
+std::map<std::string, std::vector<WriteRequest>, std::less<>> read_requests_by_table(Reader& reader,
+                                                                                     Json json) {
+  std::map<std::string, std::vector<WriteRequest>, std::less<>> tables;
+  reader.entries(json, [&](std::string_view name, Json entry) {
+    std::vector<WriteRequest>* requests = add_table(reader, tables, name);
+    reader.elements(entry, [&](Json element) { requests->push_back(read_write(reader, element)); });
+  });
+  return tables;
+}
+
+template <>
+Result<BatchGetItemRequest> read_request(std::string_view json) {
+  return read_document(json, kBatchGetItem);
+}
+
+template <>
+Result<BatchWriteItemRequest> read_request(std::string_view json) {
+  return read_document(json, kBatchWriteItem);
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes that several requests or answers hold, written as JSON members. Each writes nothing where
+// the member would be absent.
+#pragma once
+
+#include <concepts>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json/json_writer.h"
+#include "api/model/enums.h"
+#include "stator/client.h"
+
+namespace stator::wire {
+
+template <std::convertible_to<std::string_view> T>
+void write_text(JsonWriter& json, std::string_view key, const T& value) {
+  json.key(key);
+  json.text(value);
+}
+inline void write_text(JsonWriter& json, std::string_view key,
+                       const std::optional<std::string>& value) {
+  if (value) write_text(json, key, *value);
+}
+inline void write_integer(JsonWriter& json, std::string_view key, int64_t value) {
+  json.key(key);
+  json.integer(value);
+}
+inline void write_integer(JsonWriter& json, std::string_view key, std::optional<int64_t> value) {
+  if (value) write_integer(json, key, *value);
+}
+inline void write_boolean(JsonWriter& json, std::string_view key, bool value) {
+  json.key(key);
+  json.boolean(value);
+}
+inline void write_item(JsonWriter& json, std::string_view key, const Item& item) {
+  json.key(key);
+  json.item(item);
+}
+inline void write_item(JsonWriter& json, std::string_view key, const std::optional<Item>& item) {
+  if (item) write_item(json, key, *item);
+}
+template <class E>
+void write_enum(JsonWriter& json, std::string_view key, E value) {
+  write_text(json, key, enum_name(value));
+}
+// A parameter whose first value is the one that it has when it is not given.
+template <class E>
+void write_option(JsonWriter& json, std::string_view key, E value) {
+  if (value != E{}) write_enum(json, key, value);
+}
+
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& values);
+void write_names(JsonWriter& json, const std::optional<Names>& names);
+void write_values(JsonWriter& json, const std::optional<Values>& values);
+void write_attribute_definitions(JsonWriter& json, const std::vector<AttributeDefinition>& list);
+void write_key_schema(JsonWriter& json, const KeySchema& schema);
+void write_projection(JsonWriter& json, const Projection& projection);
+void write_stream(JsonWriter& json, const std::optional<StreamSpecification>& stream);
+void write_on_demand(JsonWriter& json, const std::optional<OnDemandThroughput>& throughput);
+void write_time_to_live(JsonWriter& json, const TimeToLiveSpecification& specification);
+
+// {"Table": {"Keys": […]}}: a request's RequestItems, an answer's UnprocessedKeys.
+void write_keys_by_table(JsonWriter& json,
+                         const std::map<std::string, KeysAndAttributes, std::less<>>& tables);
+void write_requests_by_table(
+    JsonWriter& json, const std::map<std::string, std::vector<WriteRequest>, std::less<>>& tables);
+
+}  // namespace stator::wire

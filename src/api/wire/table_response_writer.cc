@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers about tables, as JSON.
+#include "api/wire/shapes_writer.h"
+#include "api/wire/wire.h"
+
+namespace stator::wire {
+namespace {
+
+void write_time(JsonWriter& json, std::string_view key, const std::optional<int64_t>& unix_ms) {
+  if (!unix_ms) return;
+  json.key(key);
+  json.seconds(*unix_ms);
+}
+
+void write_throughput(JsonWriter& json, const Throughput& throughput,
+                      const ThroughputChanges& changes) {
+  json.key("ProvisionedThroughput");
+  json.begin_object();
+  write_time(json, "LastIncreaseDateTime", changes.increased_ms);
+  write_time(json, "LastDecreaseDateTime", changes.decreased_ms);
+  write_integer(json, "NumberOfDecreasesToday", changes.decreases_today);
+  write_integer(json, "ReadCapacityUnits", throughput.read);
+  write_integer(json, "WriteCapacityUnits", throughput.write);
+  json.end_object();
+}
+
+void write_warm_throughput(JsonWriter& json, const std::optional<Throughput>& throughput,
+                           TableStatus status) {
+  if (!throughput) return;
+  json.key("WarmThroughput");
+  json.begin_object();
+  write_integer(json, "ReadUnitsPerSecond", throughput->read);
+  write_integer(json, "WriteUnitsPerSecond", throughput->write);
+  write_enum(json, "Status", status);
+  json.end_object();
+}
+
+void write_index(JsonWriter& json, const IndexDescription& index, bool global) {
+  json.begin_object();
+  write_text(json, "IndexName", index.definition.name);
+  write_key_schema(json, index.definition.key_schema);
+  write_projection(json, index.definition.projection);
+  if (global) {
+    write_enum(json, "IndexStatus", index.status);
+    if (index.backfilling) write_boolean(json, "Backfilling", *index.backfilling);
+    write_throughput(json, index.definition.throughput.value_or(Throughput{}),
+                     index.throughput_changes);
+    write_on_demand(json, index.definition.on_demand_throughput);
+    write_warm_throughput(json, index.definition.warm_throughput, index.status);
+  }
+  write_integer(json, "IndexSizeBytes", index.size_bytes);
+  write_integer(json, "ItemCount", index.item_count);
+  write_text(json, "IndexArn", index.arn);
+  json.end_object();
+}
+
+void write_indexes(JsonWriter& json, std::string_view key,
+                   const std::vector<IndexDescription>& indexes, bool global) {
+  if (indexes.empty()) return;
+  json.key(key);
+  json.begin_array();
+  for (const IndexDescription& index : indexes) write_index(json, index, global);
+  json.end_array();
+}
+
+// Absent for a table that has been provisioned all its life.
+void write_billing_mode(JsonWriter& json, const TableDescription& table) {
+  if (table.billing_mode != BillingMode::kPayPerRequest && !table.on_demand_since_ms) return;
+  json.key("BillingModeSummary");
+  json.begin_object();
+  write_enum(json, "BillingMode", table.billing_mode);
+  write_time(json, "LastUpdateToPayPerRequestDateTime", table.on_demand_since_ms);
+  json.end_object();
+}
+
+void write_table_class(JsonWriter& json, const TableDescription& table) {
+  if (!table.table_class) return;
+  json.key("TableClassSummary");
+  json.begin_object();
+  write_enum(json, "TableClass", *table.table_class);
+  write_time(json, "LastUpdateDateTime", table.table_class_changed_ms);
+  json.end_object();
+}
+
+void write_encryption(JsonWriter& json, const TableDescription& table) {
+  if (!table.encryption) return;
+  json.key("SSEDescription");
+  json.begin_object();
+  write_text(json, "Status", "ENABLED");
+  write_enum(json, "SSEType", table.encryption->type.value_or(EncryptionType::kKms));
+  write_text(json, "KMSMasterKeyArn", table.encryption->key_id);
+  json.end_object();
+}
+
+void write_restore(JsonWriter& json, const std::optional<RestoreSummary>& restore) {
+  if (!restore) return;
+  json.key("RestoreSummary");
+  json.begin_object();
+  write_text(json, "SourceBackupArn", restore->source_backup_arn);
+  write_text(json, "SourceTableArn", restore->source_table_arn);
+  json.key("RestoreDateTime");
+  json.seconds(restore->time_ms);
+  write_boolean(json, "RestoreInProgress", restore->in_progress);
+  json.end_object();
+}
+
+// What a deleted table no longer has is left out.
+void write_table(JsonWriter& json, const TableDescription& table) {
+  json.begin_object();
+  if (!table.attributes.empty()) write_attribute_definitions(json, table.attributes);
+  write_text(json, "TableName", table.table);
+  if (!table.key_schema.empty()) write_key_schema(json, table.key_schema);
+  write_enum(json, "TableStatus", table.status);
+  if (table.created_ms != 0) write_time(json, "CreationDateTime", table.created_ms);
+  write_throughput(json, table.throughput, table.throughput_changes);
+  write_integer(json, "TableSizeBytes", table.size_bytes);
+  write_integer(json, "ItemCount", table.item_count);
+  write_text(json, "TableArn", table.arn);
+  write_text(json, "TableId", table.id);
+  write_billing_mode(json, table);
+  write_indexes(json, "LocalSecondaryIndexes", table.local_indexes, false);
+  write_indexes(json, "GlobalSecondaryIndexes", table.global_indexes, true);
+  write_table_class(json, table);
+  write_encryption(json, table);
+  write_stream(json, table.stream);
+  write_text(json, "LatestStreamLabel", table.latest_stream_label);
+  write_text(json, "LatestStreamArn", table.latest_stream_arn);
+  write_restore(json, table.restore);
+  write_boolean(json, "DeletionProtectionEnabled", table.deletion_protection);
+  write_on_demand(json, table.on_demand_throughput);
+  write_warm_throughput(json, table.warm_throughput, table.status);
+  json.end_object();
+}
+
+std::string described(std::string_view key, const TableDescription& table) {
+  JsonWriter json(1024);
+  json.begin_object();
+  json.key(key);
+  write_table(json, table);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace
+
+std::string to_json(const CreateTableResult& result) {
+  return described("TableDescription", result.table);
+}
+
+std::string to_json(const DescribeTableResult& result) {
+  return described("Table", result.table);
+}
+
+std::string to_json(const DeleteTableResult& result) {
+  return described("TableDescription", result.table);
+}
+
+std::string to_json(const UpdateTableResult& result) {
+  return described("TableDescription", result.table);
+}
+
+std::string to_json(const UpdateTimeToLiveResult& result) {
+  JsonWriter json;
+  json.begin_object();
+  write_time_to_live(json, result.specification);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const DescribeTimeToLiveResult& result) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("TimeToLiveDescription");
+  json.begin_object();
+  write_enum(json, "TimeToLiveStatus", result.status);
+  if (!result.attribute.empty()) write_text(json, "AttributeName", result.attribute);
+  json.end_object();
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const ListTablesResult& result) {
+  JsonWriter json;
+  json.begin_object();
+  write_texts(json, "TableNames", result.tables);
+  write_text(json, "LastEvaluatedTableName", result.last_evaluated_table);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stator::wire

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// AWS JSON 1.0 for DynamoDB: requests and answers to and from text.
+//
+// read_* are given one document from the network: sizes, depths and types are hostile.
+// kSerialization for JSON that is none or has a member of the wrong JSON type; kValidation for
+// values that no member may have. Legacy parameters (Expected, AttributeUpdates, KeyConditions,
+// QueryFilter, ScanFilter, AttributesToGet, ConditionalOperator) are translated to expressions
+// here, so nothing below knows of them. Unknown members are ignored, as the service does.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations_Amazon_DynamoDB.html
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/model/responses.h"
+#include "stator/client.h"
+
+namespace stator::wire {
+
+// ---- A server's side: requests in, answers out. T is a request of stator/requests.h.
+template <class T>
+Result<T> read_request(std::string_view json);  // specialized in the .cc for every request type
+
+std::string to_json(const CreateTableResult& result);
+std::string to_json(const DescribeTableResult& result);
+std::string to_json(const ListTablesResult& result);
+std::string to_json(const DeleteTableResult& result);
+std::string to_json(const UpdateTableResult& result);
+std::string to_json(const UpdateTimeToLiveResult& result);
+std::string to_json(const DescribeTimeToLiveResult& result);
+std::string to_json(const WriteResponse& response);
+std::string to_json(const GetItemResponse& response);
+std::string to_json(const PageResponse& response);
+std::string to_json(const BatchGetItemResponse& response);
+std::string to_json(const BatchWriteItemResult& result);
+std::string to_json(const TransactWriteItemsResult& result);
+std::string to_json(const TransactGetItemsResponse& response);
+std::string to_json(const StatementResponse& response);
+std::string to_json(const BatchExecuteStatementResult& result);
+std::string to_json(const ExecuteTransactionResult& result);
+std::string to_json(const ListStreamsResult& result);
+std::string to_json(const DescribeStreamResult& result);
+std::string to_json(const GetShardIteratorResult& result);
+std::string to_json(const GetRecordsResponse& response);
+
+std::string error_to_json(const Error& error);  // {"__type": …, "message": …} and detail
+int http_status(Code code);
+Code public_code(Code code);  // by which a remote caller knows the code
+
+// ---- A client's side: requests out, answers in. T is a result of stator/client.h.
+std::string to_json(const CreateTableRequest& request);
+std::string to_json(const DescribeTableRequest& request);
+std::string to_json(const ListTablesRequest& request);
+std::string to_json(const DeleteTableRequest& request);
+std::string to_json(const UpdateTableRequest& request);
+std::string to_json(const UpdateTimeToLiveRequest& request);
+std::string to_json(const DescribeTimeToLiveRequest& request);
+std::string to_json(const PutItemRequest& request);
+std::string to_json(const GetItemRequest& request);
+std::string to_json(const UpdateItemRequest& request);
+std::string to_json(const DeleteItemRequest& request);
+std::string to_json(const QueryRequest& request);
+std::string to_json(const ScanRequest& request);
+std::string to_json(const BatchGetItemRequest& request);
+std::string to_json(const BatchWriteItemRequest& request);
+std::string to_json(const TransactWriteItemsRequest& request);
+std::string to_json(const TransactGetItemsRequest& request);
+std::string to_json(const ExecuteStatementRequest& request);
+std::string to_json(const BatchExecuteStatementRequest& request);
+std::string to_json(const ExecuteTransactionRequest& request);
+std::string to_json(const ListStreamsRequest& request);
+std::string to_json(const DescribeStreamRequest& request);
+std::string to_json(const GetShardIteratorRequest& request);
+std::string to_json(const GetRecordsRequest& request);
+
+template <class T>
+Result<T> read_result(std::string_view json);  // specialized in the .cc for every result type
+// The error of an answer whose status is not 200.
+Error read_error(int status, std::string_view json);
+
+}  // namespace stator::wire

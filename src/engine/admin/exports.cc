@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// ExportTableToPointInTime, DescribeExport, ListExports.
+#include "engine/jobs/exports.h"
+#include "engine/admin/support.h"
+#include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/history_hold.h"
+#include "engine/catalog/records.h"
+#include "engine/core/arns.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/jobs/export_filter.h"
+#include "engine/jobs/job_records.h"
+#include "engine/streams/point_in_time.h"
+
+namespace stator::admin {
+namespace {
+
+constexpr std::string_view kIncremental = "INCREMENTAL_EXPORT";
+
+bool is_incremental(const Item& request) {
+  return text_of(request, "ExportType") == kIncremental;
+}
+
+Item description_of(const JobEngine& engine, const Job& job) {
+  const Item& request = map_of(job.record, "Request");
+  const std::string table = text_of(job.record, "Table");
+  const std::string status = text_of(job.record, "Status");
+  Item described{{"ExportArn", job_arn(engine, kExportJobs, table, job.id)},
+                 {"ExportStatus", status},
+                 {"TableArn", table_arn(engine, table)},
+                 {"DestinationType", "S3"},
+                 {"StartTime", seconds(integer_of(job.record, "StartedMs"))}};
+  copy_members(request,
+               {"ClientToken", "S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm",
+                "S3SseKmsKeyId", "ExportFormat", "ExportType", "FilterSpecification"},
+               described);
+  copy_members(job.record, {"TableId", "FailureCode", "FailureMessage"}, described);
+  describe_failure(engine, kExportJobs, job, described);
+  if (is_incremental(request)) {
+    Item increment = map_of(request, "IncrementalExportSpecification");
+    for (const char* time : {"ExportFromTime", "ExportToTime"}) {
+      increment[time] = seconds(integer_of(increment, time));
+    }
+    described["IncrementalExportSpecification"] = std::move(increment);
+  } else {
+    described["ExportTime"] = seconds(integer_of(request, "ExportTime"));
+  }
+  if (job.record.contains("EndedMs")) {
+    described["EndTime"] = seconds(integer_of(job.record, "EndedMs"));
+  }
+  if (status == "COMPLETED") {
+    described["ExportManifest"] = export_manifest(engine, job.id, job.record);
+    described["ItemCount"] = integer_of(job.record, "Items");
+    described["BilledSizeBytes"] = integer_of(job.record, "BilledBytes");
+  }
+  return Item{{"ExportDescription", std::move(described)}};
+}
+
+Result<void> check_combinations(const Item& request) {
+  const bool has_increment = request.contains("IncrementalExportSpecification");
+  const Item& increment = map_of(request, "IncrementalExportSpecification");
+  const auto refused = [](const char* text) { return fail(Code::kValidation, text); };
+  if (has_increment && !request.contains("ExportType")) {
+    return refused(messages::kIncrementNeedsType);
+  }
+  if (has_increment && !is_incremental(request)) return refused(messages::kIncrementOfFull);
+  if (is_incremental(request) && !has_increment) return refused(messages::kNoIncrement);
+  if (has_increment && !increment.contains("ExportFromTime")) {
+    return refused(messages::kNoExportFromTime);
+  }
+  if (request.contains("S3SseKmsKeyId") && text_of(request, "S3SseAlgorithm") != "KMS") {
+    return refused(messages::kKeyWithoutKms);
+  }
+  return {};
+}
+
+// kValidation, kAccessDenied, kTableNotFound.
+Result<TablePtr> exported_table(const JobEngine& engine, const std::string& arn) {
+  if (!arn.starts_with("arn:")) return fail(Code::kValidation, messages::kTableArnIsNone);
+  const auto parts = parse_table_arn(engine, arn);
+  if (!parts && parts.error().code == Code::kAccessDenied) return Failure(parts.error());
+  if (parts && !parts->rest.empty()) return fail(Code::kValidation, messages::kInvalidTableArn);
+  if (!parts) return fail(Code::kTableNotFound, messages::no_such_table(arn));
+  const auto snapshot = engine.catalog->snapshot();
+  const TablePtr* table = snapshot->find(parts->table);
+  if (table == nullptr) return fail(Code::kTableNotFound, messages::no_such_table(arn));
+  return *table;
+}
+
+// The request with the defaults that the service tells of.
+Item completed(Item request, int64_t now_ms) {
+  request.emplace("S3SseAlgorithm", "AES256");
+  request.emplace("ExportFormat", "DYNAMODB_JSON");
+  if (is_incremental(request)) {
+    Item increment = map_of(request, "IncrementalExportSpecification");
+    increment.emplace("ExportToTime", now_ms);
+    increment.emplace("ExportViewType", "NEW_AND_OLD_IMAGES");
+    request["IncrementalExportSpecification"] = std::move(increment);
+  } else {
+    request.emplace("ExportTime", now_ms);
+  }
+  return request;
+}
+
+Result<void> check_times(const Item& request, const TableDefinition& table, int64_t now_ms) {
+  constexpr int64_t kMinuteMs = 60'000;
+  constexpr int64_t kDayMs = 24L * 60 * kMinuteMs;
+  constexpr int64_t kLeastMs = 15 * kMinuteMs;
+  const bool recovers = table.recovery_ms > 0;
+  const int64_t earliest_ms = recovers ? earliest_restorable_ms(table, now_ms) : INT64_MAX;
+  const auto invalid = [](std::string text) {
+    return fail(Code::kInvalidExportTime, std::move(text));
+  };
+  if (!is_incremental(request)) {
+    if (!recovers) {
+      return fail(Code::kPointInTimeRecoveryUnavailable,
+                  messages::no_recovery(table.settings.table));
+    }
+    const int64_t time_ms = integer_of(request, "ExportTime");
+    if (time_ms < earliest_ms || time_ms > now_ms) return invalid(messages::kInvalidExportTime);
+    return {};
+  }
+  const Item& increment = map_of(request, "IncrementalExportSpecification");
+  const int64_t from_ms = integer_of(increment, "ExportFromTime");
+  const int64_t to_ms = integer_of(increment, "ExportToTime");
+  // What clients know of the beginning is its second.
+  constexpr int64_t kSecondMs = 1000;
+  if (from_ms < earliest_ms / kSecondMs * kSecondMs) {
+    return invalid(messages::increment_too_early(time_text(from_ms)));
+  }
+  if (to_ms > now_ms) return invalid(messages::increment_too_late(time_text(to_ms)));
+  if (to_ms - from_ms < kLeastMs) return invalid(messages::kIncrementTooShort);
+  if (to_ms - from_ms > kDayMs) return invalid(messages::kIncrementTooLong);
+  return {};
+}
+
+// Where the job finds the stamps of the export's times; the end of the log is the latest of them.
+Result<void> set_stamps(const JobEngine& engine, const Item& asked, Item& record) {
+  STATOR_TRY(const auto view, engine.store->read_view());
+  STATOR_TRY(const uint64_t end, log_end(*view, static_cast<SpaceId>(integer_of(record, "Log"))));
+  const bool latest = !is_incremental(asked) && !asked.contains("ExportTime");
+  record["Stamp"] = latest ? static_cast<int64_t>(end) : 0;
+  if (!latest) record["StampLimit"] = static_cast<int64_t>(end);
+  return {};
+}
+
+Result<Item> export_table(JobEngine& engine, const Item& asked) {
+  const int64_t now_ms = engine.now_ms();
+  STATOR_CHECK_OK(check_combinations(asked));
+  STATOR_TRY(const auto earlier, job_of_token(engine, kExportJobs, asked));
+  if (earlier) {
+    if (map_of(earlier->record, "Asked") != asked) {
+      return fail(Code::kExportConflict, messages::token_conflict("Export"));
+    }
+    return description_of(engine, *earlier);
+  }
+  STATOR_TRY(const TablePtr table, exported_table(engine, text_of(asked, "TableArn")));
+  const TableDefinition& definition = table->definition();
+  const Item request = completed(asked, now_ms);
+  if (request.contains("FilterSpecification")) {
+    STATOR_CHECK_OK(ExportFilter::make(*table, map_of(request, "FilterSpecification")));
+  }
+  STATOR_CHECK_OK(check_times(request, definition, now_ms));
+  Job job{.id = engine.job_ids.next(engine.now_ms()),
+          .record = Item{{"Table", table->name()},
+                         {"TableId", definition.id},
+                         {"Definition", Binary{encode_table(definition)}},
+                         {"From", definition.space},
+                         {"Log", definition.log_space},
+                         {"Asked", asked},
+                         {"Request", request},
+                         {"Status", "IN_PROGRESS"},
+                         {"StartedMs", now_ms}}};
+  // Nothing goes between the choice of the stamps and the record that holds them.
+  const HistoryHold all(*engine.catalog, {.space = definition.space, .log = definition.log_space});
+  STATOR_CHECK_OK(set_stamps(engine, asked, job.record));
+  const auto history = history_of(job.record);
+  if (history) engine.catalog->hold(*history);
+  const auto kept = Records(*engine.store).put(record_key(RecordKind::kExport, job.id), job.record);
+  if (!kept) {
+    if (history) engine.catalog->release(*history);
+    return Failure(kept.error());
+  }
+  start_export(engine, job.id);
+  return description_of(engine, job);
+}
+
+Result<Item> describe_export(JobEngine& engine, const Item& request) {
+  STATOR_TRY(const Job job, find_job(engine, kExportJobs, text_of(request, "ExportArn")));
+  return description_of(engine, job);
+}
+
+// Of a table: those of the one that has the name now.
+Result<Item> list_exports(JobEngine& engine, const Item& request) {
+  const std::string arn = text_of(request, "TableArn");
+  const auto snapshot = engine.catalog->snapshot();
+  const TablePtr* table = arn.empty() ? nullptr : snapshot->find(arn);
+  return list_jobs(
+      engine, kExportJobs, request, "MaxResults", "ExportSummaries",
+      [&](const Item& record) {
+        return arn.empty() ||
+               (table != nullptr && text_of(record, "TableId") == (*table)->definition().id);
+      },
+      [&](const Job& job) {
+        const bool incremental = is_incremental(map_of(job.record, "Request"));
+        return Item{
+            {"ExportArn", job_arn(engine, kExportJobs, text_of(job.record, "Table"), job.id)},
+            {"ExportStatus", text_of(job.record, "Status")},
+            {"ExportType", incremental ? kIncremental : "FULL_EXPORT"}};
+      });
+}
+
+}  // namespace
+
+const Operation kExportTableToPointInTime{shapes::kExportTableToPointInTime, export_table};
+const Operation kDescribeExport{shapes::kExportArn, describe_export};
+const Operation kListExports{shapes::kListExports, list_exports};
+
+}  // namespace stator::admin

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// ImportTable, DescribeImport, ListImports.
+#include "engine/jobs/imports.h"
+#include "api/validation/validate.h"
+#include "api/wire/wire.h"
+#include "base/random.h"
+#include "engine/admin/support.h"
+#include "engine/core/arns.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/errors/messages.h"
+#include "engine/jobs/job_records.h"
+#include "transfer/bucket.h"
+
+namespace stator::admin {
+namespace {
+
+Item summary_of(const JobEngine& engine, const Job& job) {
+  const std::string table = text_of(job.record, "Table");
+  Item summary{{"ImportArn", job_arn(engine, kImportJobs, table, job.id)},
+               {"ImportStatus", text_of(job.record, "Status")},
+               {"TableArn", table_arn(engine, table)},
+               {"StartTime", seconds(integer_of(job.record, "StartedMs"))}};
+  copy_members(map_of(job.record, "Request"), {"S3BucketSource", "InputFormat"}, summary);
+  if (job.record.contains("EndedMs")) {
+    summary["EndTime"] = seconds(integer_of(job.record, "EndedMs"));
+  }
+  return summary;
+}
+
+Item import_description(const JobEngine& engine, const Job& job) {
+  Item described = summary_of(engine, job);
+  copy_members(
+      map_of(job.record, "Request"),
+      {"ClientToken", "InputFormatOptions", "InputCompressionType", "TableCreationParameters"},
+      described);
+  copy_members(job.record, {"TableId", "FailureCode", "FailureMessage"}, described);
+  describe_failure(engine, kImportJobs, job, described);
+  described["ErrorCount"] = integer_of(job.record, "Errors");
+  described["ProcessedItemCount"] = integer_of(job.record, "Processed");
+  described["ImportedItemCount"] = integer_of(job.record, "Imported");
+  described["ProcessedSizeBytes"] = integer_of(job.record, "Bytes");
+  return Item{{"ImportTableDescription", std::move(described)}};
+}
+
+// The request with the defaults that the service tells of.
+Item completed(const JobEngine& engine, Item request) {
+  Item source = map_of(request, "S3BucketSource");
+  source.emplace("S3BucketOwner", engine.options.account);
+  request["S3BucketSource"] = std::move(source);
+  request.emplace("InputCompressionType", "NONE");
+  return request;
+}
+
+// What keeps it from beginning, as the service would find out by and by.
+std::optional<JobFailure> find_failure(const JobEngine& engine, const Item& request) {
+  const Item& source = map_of(request, "S3BucketSource");
+  if (!transfer::Bucket::open(engine.options.buckets, text_of(source, "S3Bucket"))) {
+    return no_such_bucket();
+  }
+  if (text_of(source, "S3BucketOwner") != engine.options.account) return bucket_access_denied();
+  return std::nullopt;
+}
+
+Failure table_exists(std::string_view name) {
+  return fail(Code::kResourceInUse, messages::table_exists(name));
+}
+
+// The table's definition; kValidation as CreateTable.
+Result<TableDefinition> definition_of(const JobEngine& engine, const Item& parameters) {
+  TableDefinition definition{.settings = {}, .id = random_uuid(), .created_ms = engine.now_ms()};
+  STATOR_TRY(definition.settings,
+             wire::read_request<CreateTableRequest>(wire::document_to_json(parameters)));
+  STATOR_CHECK_OK(validate(definition.settings));
+  return definition;
+}
+
+Result<Item> import_table(JobEngine& engine, const Item& asked) {
+  const Item request = completed(engine, asked);
+  const Item& parameters = map_of(request, "TableCreationParameters");
+  const std::string name = text_of(parameters, "TableName");
+  if (request.contains("InputFormatOptions") && text_of(request, "InputFormat") != "CSV") {
+    return fail(Code::kValidation, messages::options_for_format(text_of(request, "InputFormat")));
+  }
+  STATOR_TRY(TableDefinition definition, definition_of(engine, parameters));
+  const auto snapshot = engine.catalog->snapshot();
+  STATOR_TRY(const auto earlier, job_of_token(engine, kImportJobs, request));
+  if (earlier) {
+    if (text_of(earlier->record, "Table") != name) {
+      return fail(Code::kImportConflict, messages::token_conflict("Import"));
+    }
+    if (text_of(earlier->record, "Status") == "COMPLETED" && snapshot->find(name) != nullptr) {
+      return table_exists(name);
+    }
+    return import_description(engine, *earlier);
+  }
+  if (snapshot->find(name) != nullptr || snapshot->restoring.contains(name)) {
+    return table_exists(name);
+  }
+  Job job{.id = engine.job_ids.next(engine.now_ms()),
+          .record = Item{{"Table", name},
+                         {"TableId", definition.id},
+                         {"Request", request},
+                         {"Status", "IN_PROGRESS"},
+                         {"StartedMs", engine.now_ms()}}};
+  Item begun = import_description(engine, job);
+  const auto failure = find_failure(engine, request);
+  if (failure) end_job(job.record, engine.now_ms(), failure);
+  const Records records(*engine.store);
+  const std::string key = record_key(RecordKind::kImport, job.id);
+  STATOR_CHECK_OK(records.put(key, job.record));
+  if (failure) return begun;
+  const auto made = engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}});
+  if (!made) {
+    STATOR_CHECK_OK(records.put(key, {}));
+    if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);
+    return Failure(made.error());
+  }
+  start_import(engine, job.id);
+  return begun;
+}
+
+Result<Item> describe_import(JobEngine& engine, const Item& request) {
+  STATOR_TRY(const Job job, find_job(engine, kImportJobs, text_of(request, "ImportArn")));
+  return import_description(engine, job);
+}
+
+Result<Item> list_imports(JobEngine& engine, const Item& request) {
+  const std::string arn = text_of(request, "TableArn");
+  return list_jobs(
+      engine, kImportJobs, request, "PageSize", "ImportSummaryList",
+      [&](const Item& record) {
+        return arn.empty() || table_arn(engine, text_of(record, "Table")) == arn;
+      },
+      [&](const Job& job) { return summary_of(engine, job); });
+}
+
+}  // namespace
+
+const Operation kImportTable{shapes::kImportTable, import_table};
+const Operation kDescribeImport{shapes::kImportArn, describe_import};
+const Operation kListImports{shapes::kListImports, list_imports};
+
+}  // namespace stator::admin

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// PutResourcePolicy, GetResourcePolicy, DeleteResourcePolicy. The layer `access` enforces the
+// policies, for callers whose signatures are verified.
+#include "engine/admin/support.h"
+#include "engine/core/arns.h"
+#include "engine/errors/admin_messages.h"
+#include "policy/policy.h"
+
+namespace stator::admin {
+namespace {
+
+constexpr std::string_view kNoPolicy = "NO_POLICY";
+
+struct Resource {
+  TablePtr table;
+  std::string member;  // of the table's settings
+};
+
+Result<Resource> resource_of(const JobEngine& engine, const std::string& arn) {
+  auto parsed = parse_table_arn(engine, arn);
+  if (!parsed) {
+    // What tags answer for other regions has a text of its own here.
+    const bool elsewhere = parsed.error().message == messages::invalid_table_arn(arn);
+    if (elsewhere) return fail(Code::kValidation, messages::invalid_policy_arn(arn));
+    return failure_of(std::move(parsed));
+  }
+  const ArnParts& parts = *parsed;
+  if (!parts.rest.empty() && !parts.rest.starts_with("/stream/")) {
+    return fail(Code::kValidation, messages::index_arn(arn));
+  }
+  const auto snapshot = engine.catalog->snapshot();
+  const TablePtr* table = snapshot->find(parts.table);
+  if (table == nullptr) return fail(Code::kResourceNotFound, messages::arn_not_found(arn));
+  return Resource{.table = *table, .member = "Policy" + parts.rest};
+}
+
+// That which the table was created with is in its definition, until the settings know better: an
+// empty one there is one that was deleted.
+Item policy_of(const Resource& resource, const Item& settings) {
+  if (settings.contains(resource.member)) return map_of(settings, resource.member);
+  const TableDefinition& definition = resource.table->definition();
+  if (resource.member != "Policy" || !definition.settings.resource_policy) return {};
+  return {{"Document", *definition.settings.resource_policy},
+          {"Revision", std::to_string(definition.created_ms)}};
+}
+
+Result<void> check_revision(const Item& request, const Item& policy, const std::string& arn) {
+  if (!request.contains("ExpectedRevisionId")) return {};
+  const std::string expected = text_of(request, "ExpectedRevisionId");
+  if (policy.empty() ? expected == kNoPolicy : expected == text_of(policy, "Revision")) return {};
+  return fail(Code::kPolicyNotFound, messages::policy_not_found(arn));
+}
+
+Result<Item> put_resource_policy(JobEngine& engine, const Item& request) {
+  const std::string arn = text_of(request, "ResourceArn");
+  const std::string policy = text_of(request, "Policy");
+  STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  STATOR_CHECK_OK(check_policy(policy));
+  std::string revision;
+  const auto put = [&](Item& settings) -> Result<void> {
+    const Item before = policy_of(resource, settings);
+    STATOR_CHECK_OK(check_revision(request, before, arn));
+    revision = text_of(before, "Revision");
+    if (!before.empty() && text_of(before, "Document") == policy) return {};
+    const int64_t last =
+        Number::parse(revision.empty() ? "0" : revision).value_or(Number()).to_int64().value_or(0);
+    revision = std::to_string(std::max(engine.now_ms(), last + 1));
+    settings[resource.member] = Item{{"Document", policy}, {"Revision", revision}};
+    return {};
+  };
+  STATOR_CHECK_OK(change_settings(engine, *resource.table, put));
+  STATOR_CHECK_OK(engine.resource_policies.refresh(*resource.table));
+  return Item{{"RevisionId", revision}};
+}
+
+Result<Item> get_resource_policy(JobEngine& engine, const Item& request) {
+  const std::string arn = text_of(request, "ResourceArn");
+  STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  STATOR_TRY(const Item settings, settings_of(engine, *resource.table));
+  const Item policy = policy_of(resource, settings);
+  if (policy.empty()) return fail(Code::kPolicyNotFound, messages::policy_not_found(arn));
+  return Item{{"Policy", text_of(policy, "Document")}, {"RevisionId", text_of(policy, "Revision")}};
+}
+
+Result<Item> delete_resource_policy(JobEngine& engine, const Item& request) {
+  const std::string arn = text_of(request, "ResourceArn");
+  STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  Item answer;
+  const auto erase = [&](Item& settings) -> Result<void> {
+    answer.clear();
+    const Item policy = policy_of(resource, settings);
+    STATOR_CHECK_OK(check_revision(request, policy, arn));
+    if (!policy.empty()) answer["RevisionId"] = text_of(policy, "Revision");
+    settings[resource.member] = Item();
+    return {};
+  };
+  STATOR_CHECK_OK(change_settings(engine, *resource.table, erase));
+  STATOR_CHECK_OK(engine.resource_policies.refresh(*resource.table));
+  return answer;
+}
+
+}  // namespace
+
+const Operation kPutResourcePolicy{shapes::kPutResourcePolicy, put_resource_policy};
+const Operation kGetResourcePolicy{shapes::kGetResourcePolicy, get_resource_policy};
+const Operation kDeleteResourcePolicy{shapes::kDeleteResourcePolicy, delete_resource_policy};
+
+}  // namespace stator::admin

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/background/worker.h"
+
+#include <utility>
+
+namespace stator {
+
+void Worker::post(std::move_only_function<void()> job) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  jobs_.push_back(std::move(job));
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  wake_.notify_one();
+}
+
+void Worker::stop() {
+  std::deque<std::move_only_function<void()>> dropped;  // destroyed outside the lock
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    dropped.swap(jobs_);
+    wake_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Worker::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    {
+      std::move_only_function<void()> job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      job();
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace stator

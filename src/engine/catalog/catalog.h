@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Catalog: which tables there are, kept in the store's space 0. docs/formats/catalog.md.
+//
+// Thread safety: every method may be called from any thread at once; reads take a snapshot and
+// never wait for changes.
+// Durability: a change has been committed when the method that makes it returns.
+// Lifetime: the store and the jobs must outlive the catalog and every TablePtr.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/atomic_snapshot.h"
+#include "base/function_ref.h"
+#include "engine/background/job_runner.h"
+#include "engine/catalog/table.h"
+#include "engine/change_log/change_log.h"
+#include "storage/store.h"
+
+namespace stator {
+
+struct CatalogSnapshot {
+  std::map<std::string, TablePtr, std::less<>> tables;  // in the order of ListTables
+  std::map<SpaceId, LogPtr> logs;  // those of tables that are gone too, while a stream is readable
+
+  // Those that are being restored: nobody reads or writes there yet.
+  std::map<std::string, TablePtr, std::less<>> restoring;
+
+  // Null where there is none. `name` is a table name or a table ARN.
+  const TablePtr* find(std::string_view name) const;
+  // The log of a table's incarnation; null where there is none.
+  LogPtr log_of(std::string_view table_id) const;
+};
+
+// The table that an operation on data names; kResourceNotFound.
+Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name);
+
+struct TableVersions {
+  TablePtr before;
+  TablePtr after;
+};
+
+// What a job reads: the rows of a space, and a log from a stamp on.
+struct HeldHistory {
+  SpaceId space = 0;
+  SpaceId log = 0;
+  uint64_t stamp = 0;
+
+  auto operator<=>(const HeldHistory&) const = default;
+};
+// Absent where a record names none, in its members From, Log and Stamp.
+std::optional<HeldHistory> history_of(const Item& record);
+
+// A row for records.h.
+struct NamedRecord {
+  std::string key;
+  Item record;
+};
+
+// Gives out a space that was never used.
+using NewSpace = FunctionRef<SpaceId()>;
+
+class Catalog {
+ public:
+  // Reads the catalog, brings it to the current format, writes one into an empty store, and has
+  // `jobs` erase what dropped tables left behind. kCorruption if the store holds something else or
+  // another format, or a row is unknown.
+  static Result<std::unique_ptr<Catalog>> open(Store& store, JobRunner& jobs);
+
+  std::shared_ptr<const CatalogSnapshot> snapshot() const { return snapshot_.get(); }
+  const Hash128& secret() const { return secret_; }
+
+  // kResourceInUse where the name is taken.
+  Result<TablePtr> create(const CreateTableRequest& settings, int64_t now_ms);
+  // kResourceNotFound, or what `change` returns. It may give a table's definition new settings, and
+  // a space of 0 to what has none yet: that gets an id and is unfinished. Once nobody uses the
+  // version before, the rows of spaces that the definition no longer has go, and `fill` runs for
+  // each new one.
+  using Change = FunctionRef<Result<void>(TableDefinition& definition)>;
+  using Fill = std::move_only_function<void(const std::string& table, SpaceId space)>;
+  Result<TableVersions> update(std::string_view name, int64_t now_ms, Change change,
+                               Fill fill = {});
+  // kResourceNotFound; kValidation for a protected table. Its rows go once nobody uses it, the log
+  // when its streams have been unreadable for long enough. The record that `last_backup` makes is
+  // written with it: the items stay, and are its.
+  using LastBackup = FunctionRef<std::optional<NamedRecord>(const Table& table)>;
+  Result<TablePtr> drop(std::string_view name, int64_t now_ms, LastBackup last_backup);
+
+  // Does what time asks for: begins new generations of logs, and erases what nobody wants any more.
+  // What fails is tried again with the next call.
+  void maintain_logs(int64_t now_ms);
+
+  // What is held stays until it is released as often: the rows of the space though their table is
+  // dropped, the log from the stamp on, and who records there goes on to. A start holds what
+  // records name, before anything is erased.
+  void hold(const HeldHistory& history);
+  void release(const HeldHistory& history);
+
+  // catalog_records.cc: changes that go with a record, see records.h.
+  // Gives out a space, and writes the record that names it.
+  Result<SpaceId> take_space(const std::string& record_key, FunctionRef<Item(SpaceId)> record);
+  // Erases a record, and the rows of its space.
+  Result<void> release_space(const std::string& record_key, SpaceId space);
+  // Gives spaces to a table that is to be restored, and keeps it in the record.
+  // kTableAlreadyExists where the name is taken, kTableInUse where it is so by another restoration.
+  Result<TablePtr> begin_restore(TableDefinition definition, Item record);
+  // Makes the table visible. No error if it is not being restored.
+  Result<void> finish_restore(const std::string& name);
+  // Forgets a table that is being restored, and erases its rows. No error if there is none.
+  Result<void> cancel_restore(const std::string& name);
+
+  // Keeps the counters for the next start. Nobody may write afterwards.
+  void save_counters();
+
+ private:
+  Catalog(Store& store, JobRunner& jobs) : store_(store), jobs_(jobs) {}
+
+  Result<void> load(uint64_t format);
+  Result<void> load_row(std::string_view rest, std::string_view value, CatalogSnapshot& loaded,
+                        std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
+  Result<void> load_record(std::string_view rest, std::string_view value, CatalogSnapshot& loaded);
+  Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
+  void erase_later(const std::vector<SpaceId>& spaces);
+  struct Written {
+    TableDefinition definition;
+    LogPtr log;  // null where there is no other than before
+  };
+  Result<Written> replace(const Table& table, int64_t now_ms, Change change);
+  Result<Written> insert(const CreateTableRequest& settings, int64_t now_ms);
+  Result<LogPtr> erase(const Table& table, const std::vector<SpaceId>& lost,
+                       const std::optional<NamedRecord>& backup, int64_t now_ms);
+  void erase_later(SpaceId space);
+  Result<void> erase_rows(SpaceId space) const;  // unless it is held
+  void publish(CatalogSnapshot next);
+  void note_recording(const TablePtr& table);
+
+  // catalog_logs.cc
+  // What a change of a definition means for the table's log: puts it into `batch`, completes
+  // `after`, and returns the log where there is another than before. `before` is null for a table
+  // that is new.
+  Result<LogPtr> plan_log(const TableDefinition* before, TableDefinition& after, NewSpace new_space,
+                          int64_t now_ms, Batch& batch) const;
+  LogPtr end_log(const Table& table, int64_t now_ms, Batch& batch) const;
+  int64_t stream_time(std::string_view table, int64_t now_ms) const;
+  bool is_held(SpaceId space_or_log) const;
+  uint64_t held_from(SpaceId log) const;  // UINT64_MAX where it is not held
+  Result<void> stop_unwanted_recording(SpaceId space, int64_t now_ms);
+  Result<void> maintain_log(SpaceId space, int64_t now_ms);
+  Result<void> begin_generation(const LogDefinition& log, int64_t now_ms);
+  Result<void> forget_streams(const LogDefinition& log, int64_t now_ms);
+  Result<void> trim(const LogDefinition& log, const std::vector<LogMark>& marks,
+                    int64_t now_ms) const;
+
+  Store& store_;
+  JobRunner& jobs_;
+  Hash128 secret_ = {};
+  std::mutex changes_;                                       // held by whatever changes the catalog
+  std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
+  mutable std::mutex held_mutex_;
+  std::multiset<HeldHistory> held_;
+  AtomicSnapshot<CatalogSnapshot> snapshot_;
+};
+
+}  // namespace stator

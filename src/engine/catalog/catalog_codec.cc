@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+// A definition is kept as an item in binary form, so that one checked decoder serves all.
+// Enumerators are kept as the numbers of stored_codes.h. A new member needs a new kCatalogFormat:
+// readers refuse members that they do not know.
+#include "engine/catalog/catalog_codec.h"
+
+#include <utility>
+
+#include "engine/rows/stored_codes.h"
+
+namespace stator {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr int kVersionWithBackfill = 2;  // has what readers of the first must not overlook
+
+Failure damaged(std::string_view what) {
+  return fail(Code::kCorruption,
+              "A table definition in the catalogue is damaged: " + std::string(what));
+}
+
+Failure unknown_version(int64_t version) {
+  return damaged("version " + std::to_string(version) + "; this version of Stator reads 1 and 2");
+}
+
+// ---- Out
+
+template <class E>
+  requires std::is_enum_v<E>
+AttributeValue number(E value) {
+  return {stored_code(value)};
+}
+
+AttributeValue encode(const KeySchema& schema) {
+  List list;
+  for (const KeySchemaElement& element : schema) {
+    list.emplace_back(Map{{"Name", element.name}, {"Type", number(element.type)}});
+  }
+  return list;
+}
+
+AttributeValue encode(const std::vector<AttributeDefinition>& attributes) {
+  List list;
+  for (const AttributeDefinition& attribute : attributes) {
+    list.emplace_back(Map{{"Name", attribute.name}, {"Type", number(attribute.type)}});
+  }
+  return list;
+}
+
+void put(Map& map, const char* name, const std::optional<Throughput>& throughput) {
+  if (throughput) map[name] = Map{{"Read", throughput->read}, {"Write", throughput->write}};
+}
+
+void put(Map& map, const char* name, const std::optional<OnDemandThroughput>& throughput) {
+  if (throughput) map[name] = Map{{"Read", throughput->max_read}, {"Write", throughput->max_write}};
+}
+
+void put(Map& map, const char* name, const std::optional<int64_t>& value) {
+  if (value) map[name] = *value;
+}
+
+void put(Map& map, const char* name, const ThroughputChanges& changes) {
+  if (changes == ThroughputChanges()) return;
+  Map entry{{"Decreases", changes.decreases_today}};
+  put(entry, "IncreasedMs", changes.increased_ms);
+  put(entry, "DecreasedMs", changes.decreased_ms);
+  map[name] = std::move(entry);
+}
+
+void put(Map& map, const char* name, const std::optional<EncryptionSpecification>& encryption) {
+  if (!encryption) return;
+  Map entry;
+  if (encryption->enabled) entry["Enabled"] = *encryption->enabled;
+  if (encryption->type) entry["Type"] = number(*encryption->type);
+  if (encryption->key_id) entry["KeyId"] = *encryption->key_id;
+  map[name] = std::move(entry);
+}
+
+void put(Map& map, const char* name, const std::optional<std::vector<IndexDefinition>>& indexes,
+         const std::vector<SpaceId>& spaces) {
+  if (!indexes) return;
+  List list;
+  for (std::size_t i = 0; i < indexes->size(); ++i) {
+    const IndexDefinition& index = (*indexes)[i];
+    List included;
+    for (const std::string& attribute : index.projection.non_key_attributes) {
+      included.emplace_back(attribute);
+    }
+    Map entry{{"Name", index.name},
+              {"KeySchema", encode(index.key_schema)},
+              {"Projection", number(index.projection.type)},
+              {"Included", std::move(included)},
+              {"Space", spaces[i]}};
+    put(entry, "Throughput", index.throughput);
+    put(entry, "OnDemand", index.on_demand_throughput);
+    put(entry, "Warm", index.warm_throughput);
+    list.emplace_back(std::move(entry));
+  }
+  map[name] = std::move(list);
+}
+
+void put(Map& map, const std::optional<RestoreSummary>& restored) {
+  if (!restored) return;
+  Map entry{{"TimeMs", restored->time_ms}};
+  if (restored->source_backup_arn) entry["Backup"] = *restored->source_backup_arn;
+  if (restored->source_table_arn) entry["Table"] = *restored->source_table_arn;
+  map["Restored"] = std::move(entry);
+}
+
+// What a definition has beside its settings.
+void put_changes(Map& map, const TableDefinition& definition) {
+  if (definition.expiry) {
+    map["Expiry"] =
+        Map{{"Attribute", definition.expiry->attribute}, {"Space", definition.expiry->space}};
+  }
+  if (!definition.unfinished.empty()) {
+    List spaces;
+    for (const SpaceId space : definition.unfinished) spaces.emplace_back(Map{{"Space", space}});
+    map["Unfinished"] = std::move(spaces);
+  }
+  put(map, definition.restored);
+  put(map, "OnDemandSinceMs", definition.on_demand_since_ms);
+  put(map, "TableClassChangedMs", definition.table_class_changed_ms);
+  put(map, "ThroughputChanges", definition.throughput_changes);
+  Map indexes;
+  for (const auto& [name, changes] : definition.index_throughput_changes) {
+    put(indexes, name.c_str(), changes);
+  }
+  if (!indexes.empty()) map["IndexThroughputChanges"] = std::move(indexes);
+}
+
+// ---- In. Each reader fails on an absent or wrongly typed member, unless it is optional.
+
+template <class T>
+Result<const T*> member(const Map& map, const char* name) {
+  const auto found = map.find(name);
+  const T* value = found == map.end() ? nullptr : found->second.get_if<T>();
+  if (value == nullptr) return damaged(name);
+  return value;
+}
+
+Result<int64_t> integer(const Map& map, const char* name, int64_t min, int64_t max) {
+  STATOR_TRY(const Number* value, member<Number>(map, name));
+  const auto integer = value->to_int64();
+  if (!integer || *integer < min || *integer > max) return damaged(name);
+  return *integer;
+}
+
+template <class E>
+Result<E> enumerator(const Map& map, const char* name) {
+  STATOR_TRY(const int64_t code, integer(map, name, 0, INT64_MAX));
+  const auto value = from_stored<E>(code);
+  if (!value) return damaged(name);
+  return *value;
+}
+
+Result<SpaceId> space(const Map& map) {
+  STATOR_TRY(const int64_t value, integer(map, "Space", kFirstTableSpace, UINT32_MAX));
+  return static_cast<SpaceId>(value);
+}
+
+Result<std::string> text(const Map& map, const char* name) {
+  STATOR_TRY(const std::string* value, member<std::string>(map, name));
+  return *value;
+}
+
+Result<KeySchema> key_schema(const Map& map) {
+  STATOR_TRY(const List* list, member<List>(map, "KeySchema"));
+  KeySchema schema;
+  for (const AttributeValue& value : *list) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("KeySchema");
+    KeySchemaElement element;
+    STATOR_TRY(element.name, text(*entry, "Name"));
+    STATOR_TRY(element.type, enumerator<KeyType>(*entry, "Type"));
+    schema.push_back(std::move(element));
+  }
+  return schema;
+}
+
+Result<std::vector<AttributeDefinition>> attribute_definitions(const Map& map) {
+  STATOR_TRY(const List* list, member<List>(map, "Attributes"));
+  std::vector<AttributeDefinition> attributes;
+  for (const AttributeValue& value : *list) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("Attributes");
+    AttributeDefinition attribute;
+    STATOR_TRY(attribute.name, text(*entry, "Name"));
+    STATOR_TRY(attribute.type, enumerator<ScalarType>(*entry, "Type"));
+    attributes.push_back(std::move(attribute));
+  }
+  return attributes;
+}
+
+template <class T>
+Result<std::optional<T>> throughput(const Map& map, const char* name) {
+  if (!map.contains(name)) return std::optional<T>();
+  STATOR_TRY(const Map* entry, member<Map>(map, name));
+  STATOR_TRY(const int64_t read, integer(*entry, "Read", INT64_MIN, INT64_MAX));
+  STATOR_TRY(const int64_t write, integer(*entry, "Write", INT64_MIN, INT64_MAX));
+  return std::optional<T>(T{read, write});
+}
+
+Result<std::optional<int64_t>> optional_integer(const Map& map, const char* name) {
+  if (!map.contains(name)) return std::optional<int64_t>();
+  STATOR_TRY(const int64_t value, integer(map, name, INT64_MIN, INT64_MAX));
+  return std::optional(value);
+}
+
+Result<ThroughputChanges> throughput_changes(const Map& map, const char* name) {
+  ThroughputChanges changes;
+  if (!map.contains(name)) return changes;
+  STATOR_TRY(const Map* entry, member<Map>(map, name));
+  STATOR_TRY(changes.decreases_today, integer(*entry, "Decreases", 0, INT64_MAX));
+  STATOR_TRY(changes.increased_ms, optional_integer(*entry, "IncreasedMs"));
+  STATOR_TRY(changes.decreased_ms, optional_integer(*entry, "DecreasedMs"));
+  return changes;
+}
+
+Result<EncryptionSpecification> encryption(const Map& map) {
+  EncryptionSpecification encryption;
+  if (map.contains("Enabled")) {
+    STATOR_TRY(const bool* enabled, member<bool>(map, "Enabled"));
+    encryption.enabled = *enabled;
+  }
+  if (map.contains("Type")) {
+    STATOR_TRY(encryption.type, enumerator<EncryptionType>(map, "Type"));
+  }
+  if (map.contains("KeyId")) {
+    STATOR_TRY(encryption.key_id, text(map, "KeyId"));
+  }
+  return encryption;
+}
+
+Result<std::optional<RestoreSummary>> restored(const Map& map) {
+  if (!map.contains("Restored")) return std::optional<RestoreSummary>();
+  STATOR_TRY(const Map* entry, member<Map>(map, "Restored"));
+  RestoreSummary summary;
+  STATOR_TRY(summary.time_ms, integer(*entry, "TimeMs", INT64_MIN, INT64_MAX));
+  if (entry->contains("Backup")) {
+    STATOR_TRY(summary.source_backup_arn, text(*entry, "Backup"));
+  }
+  if (entry->contains("Table")) {
+    STATOR_TRY(summary.source_table_arn, text(*entry, "Table"));
+  }
+  return std::optional(std::move(summary));
+}
+
+// What a definition has beside its settings.
+Result<void> read_changes(const Map& map, TableDefinition& definition) {
+  if (map.contains("Expiry")) {
+    STATOR_TRY(const Map* entry, member<Map>(map, "Expiry"));
+    ExpiryQueue queue;
+    STATOR_TRY(queue.attribute, text(*entry, "Attribute"));
+    STATOR_TRY(queue.space, space(*entry));
+    definition.expiry = std::move(queue);
+  }
+  if (map.contains("Unfinished")) {
+    STATOR_TRY(const List* list, member<List>(map, "Unfinished"));
+    for (const AttributeValue& value : *list) {
+      const Map* entry = value.get_if<Map>();
+      if (entry == nullptr) return damaged("Unfinished");
+      STATOR_TRY(const SpaceId id, space(*entry));
+      definition.unfinished.push_back(id);
+    }
+  }
+  STATOR_TRY(definition.restored, restored(map));
+  STATOR_TRY(definition.on_demand_since_ms, optional_integer(map, "OnDemandSinceMs"));
+  STATOR_TRY(definition.table_class_changed_ms, optional_integer(map, "TableClassChangedMs"));
+  STATOR_TRY(definition.throughput_changes, throughput_changes(map, "ThroughputChanges"));
+  if (map.contains("IndexThroughputChanges")) {
+    STATOR_TRY(const Map* indexes, member<Map>(map, "IndexThroughputChanges"));
+    for (const auto& [name, unused] : *indexes) {
+      STATOR_TRY(definition.index_throughput_changes[name],
+                 throughput_changes(*indexes, name.c_str()));
+    }
+  }
+  return {};
+}
+
+Result<IndexDefinition> index_definition(const Map& map) {
+  IndexDefinition index;
+  STATOR_TRY(index.name, text(map, "Name"));
+  STATOR_TRY(index.key_schema, key_schema(map));
+  STATOR_TRY(index.projection.type, enumerator<ProjectionType>(map, "Projection"));
+  STATOR_TRY(const List* included, member<List>(map, "Included"));
+  for (const AttributeValue& value : *included) {
+    const auto* name = value.get_if<std::string>();
+    if (name == nullptr) return damaged("Included");
+    index.projection.non_key_attributes.push_back(*name);
+  }
+  STATOR_TRY(index.throughput, throughput<Throughput>(map, "Throughput"));
+  STATOR_TRY(index.on_demand_throughput, throughput<OnDemandThroughput>(map, "OnDemand"));
+  STATOR_TRY(index.warm_throughput, throughput<Throughput>(map, "Warm"));
+  return index;
+}
+
+Result<void> read_indexes(const Map& map, const char* name,
+                          std::optional<std::vector<IndexDefinition>>& indexes,
+                          std::vector<SpaceId>& spaces) {
+  if (!map.contains(name)) return {};
+  STATOR_TRY(const List* list, member<List>(map, name));
+  indexes.emplace();
+  for (const AttributeValue& value : *list) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged(name);
+    STATOR_TRY(IndexDefinition index, index_definition(*entry));
+    STATOR_TRY(const SpaceId id, space(*entry));
+    indexes->push_back(std::move(index));
+    spaces.push_back(id);
+  }
+  return {};
+}
+
+Result<void> read_log_settings(const Map& map, TableDefinition& definition) {
+  if (map.contains("Stream")) {
+    STATOR_TRY(const Map* stream, member<Map>(map, "Stream"));
+    STATOR_TRY(const bool* enabled, member<bool>(*stream, "Enabled"));
+    definition.settings.stream = StreamSpecification{.enabled = *enabled};
+    if (stream->contains("View")) {
+      STATOR_TRY(definition.settings.stream->view, enumerator<StreamViewType>(*stream, "View"));
+    }
+  }
+  if (map.contains("Log")) {
+    STATOR_TRY(const int64_t id, integer(map, "Log", kFirstTableSpace, UINT32_MAX));
+    definition.log_space = static_cast<SpaceId>(id);
+  }
+  if (map.contains("LatestStreamMs")) {
+    STATOR_TRY(definition.latest_stream_ms, integer(map, "LatestStreamMs", INT64_MIN, INT64_MAX));
+  }
+  if (map.contains("RecoveryMs")) {
+    STATOR_TRY(definition.recovery_ms, integer(map, "RecoveryMs", 0, INT64_MAX));
+    STATOR_TRY(definition.recovery_since_ms, integer(map, "RecoverySinceMs", INT64_MIN, INT64_MAX));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string encode_table(const TableDefinition& definition) {
+  const CreateTableRequest& settings = definition.settings;
+  const bool is_plain = definition.unfinished.empty() && !definition.expiry;
+  Item item{{"Version", is_plain ? kVersion : kVersionWithBackfill},
+            {"Name", settings.table},
+            {"Id", definition.id},
+            {"CreatedMs", definition.created_ms},
+            {"Space", definition.space},
+            {"Attributes", encode(settings.attributes)},
+            {"KeySchema", encode(settings.key_schema)}};
+  put(item, "LocalIndexes", settings.local_indexes, definition.local_spaces);
+  put(item, "GlobalIndexes", settings.global_indexes, definition.global_spaces);
+  if (settings.billing_mode) item["BillingMode"] = number(*settings.billing_mode);
+  put(item, "Throughput", settings.throughput);
+  put(item, "OnDemand", settings.on_demand_throughput);
+  put(item, "Warm", settings.warm_throughput);
+  if (settings.table_class) item["TableClass"] = number(*settings.table_class);
+  if (settings.deletion_protection) item["DeletionProtection"] = *settings.deletion_protection;
+  List tags;
+  for (const Tag& tag : settings.tags)
+    tags.emplace_back(Map{{"Key", tag.key}, {"Value", tag.value}});
+  item["Tags"] = std::move(tags);
+  put(item, "Encryption", settings.encryption);
+  if (settings.resource_policy) item["ResourcePolicy"] = *settings.resource_policy;
+  put_changes(item, definition);
+  if (settings.stream) {
+    Map stream{{"Enabled", settings.stream->enabled}};
+    if (settings.stream->view) stream["View"] = number(*settings.stream->view);
+    item["Stream"] = std::move(stream);
+  }
+  if (definition.log_space != 0) item["Log"] = definition.log_space;
+  if (definition.latest_stream_ms) item["LatestStreamMs"] = *definition.latest_stream_ms;
+  if (definition.recovery_ms != 0) {
+    item["RecoveryMs"] = definition.recovery_ms;
+    item["RecoverySinceMs"] = definition.recovery_since_ms;
+  }
+  return encode_item(item);
+}
+
+Result<TableDefinition> decode_table(std::string_view bytes) {
+  STATOR_CHECK_OK(validate_item(bytes));
+  const Item item = decode_item(ItemView(bytes));
+  STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
+  if (version != kVersion && version != kVersionWithBackfill) {
+    return unknown_version(version);
+  }
+  TableDefinition definition;
+  CreateTableRequest& settings = definition.settings;
+  STATOR_TRY(settings.table, text(item, "Name"));
+  STATOR_TRY(definition.id, text(item, "Id"));
+  STATOR_TRY(definition.created_ms, integer(item, "CreatedMs", INT64_MIN, INT64_MAX));
+  STATOR_TRY(definition.space, space(item));
+  STATOR_TRY(settings.attributes, attribute_definitions(item));
+  STATOR_TRY(settings.key_schema, key_schema(item));
+  STATOR_CHECK_OK(
+      read_indexes(item, "LocalIndexes", settings.local_indexes, definition.local_spaces));
+  STATOR_CHECK_OK(
+      read_indexes(item, "GlobalIndexes", settings.global_indexes, definition.global_spaces));
+  if (item.contains("BillingMode")) {
+    STATOR_TRY(settings.billing_mode, enumerator<BillingMode>(item, "BillingMode"));
+  }
+  STATOR_TRY(settings.throughput, throughput<Throughput>(item, "Throughput"));
+  STATOR_TRY(settings.on_demand_throughput, throughput<OnDemandThroughput>(item, "OnDemand"));
+  STATOR_TRY(settings.warm_throughput, throughput<Throughput>(item, "Warm"));
+  if (item.contains("TableClass")) {
+    STATOR_TRY(settings.table_class, enumerator<TableClass>(item, "TableClass"));
+  }
+  if (item.contains("DeletionProtection")) {
+    STATOR_TRY(const bool* enabled, member<bool>(item, "DeletionProtection"));
+    settings.deletion_protection = *enabled;
+  }
+  STATOR_TRY(const List* tags, member<List>(item, "Tags"));
+  for (const AttributeValue& value : *tags) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("Tags");
+    Tag tag;
+    STATOR_TRY(tag.key, text(*entry, "Key"));
+    STATOR_TRY(tag.value, text(*entry, "Value"));
+    settings.tags.push_back(std::move(tag));
+  }
+  if (item.contains("Encryption")) {
+    STATOR_TRY(const Map* entry, member<Map>(item, "Encryption"));
+    STATOR_TRY(settings.encryption, encryption(*entry));
+  }
+  if (item.contains("ResourcePolicy")) {
+    STATOR_TRY(settings.resource_policy, text(item, "ResourcePolicy"));
+  }
+  STATOR_CHECK_OK(read_changes(item, definition));
+  STATOR_CHECK_OK(read_log_settings(item, definition));
+  if (encode_table(definition) != bytes) return damaged("unknown members");
+  return definition;
+}
+
+Result<TableDefinition> table_in(const Item& record) {
+  const auto found = record.find("Definition");
+  const Binary* bytes = found == record.end() ? nullptr : found->second.get_if<Binary>();
+  if (bytes == nullptr) return fail(Code::kCorruption, "A record has no table definition");
+  return decode_table(bytes->bytes);
+}
+
+std::string encode_log(const LogDefinition& log) {
+  List streams;
+  for (const LoggedStream& stream : log.streams) {
+    Map entry{{"CreatedMs", stream.created_ms}, {"View", number(stream.view)}};
+    if (stream.ended_ms) entry["EndedMs"] = *stream.ended_ms;
+    streams.emplace_back(std::move(entry));
+  }
+  return encode_item({{"Version", kVersion},
+                      {"Space", log.space},
+                      {"Table", log.table},
+                      {"TableId", log.table_id},
+                      {"KeySchema", encode(log.key_schema)},
+                      {"Streams", std::move(streams)},
+                      {"RecoveryMs", log.recovery_ms}});
+}
+
+Result<LogDefinition> decode_log(std::string_view bytes) {
+  STATOR_CHECK_OK(validate_item(bytes));
+  const Item item = decode_item(ItemView(bytes));
+  STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
+  if (version != kVersion) {
+    return unknown_version(version);
+  }
+  LogDefinition log;
+  STATOR_TRY(log.space, space(item));
+  STATOR_TRY(log.table, text(item, "Table"));
+  STATOR_TRY(log.table_id, text(item, "TableId"));
+  STATOR_TRY(log.key_schema, key_schema(item));
+  STATOR_TRY(log.recovery_ms, integer(item, "RecoveryMs", 0, INT64_MAX));
+  STATOR_TRY(const List* streams, member<List>(item, "Streams"));
+  for (const AttributeValue& value : *streams) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("Streams");
+    LoggedStream stream;
+    STATOR_TRY(stream.created_ms, integer(*entry, "CreatedMs", INT64_MIN, INT64_MAX));
+    STATOR_TRY(stream.view, enumerator<StreamViewType>(*entry, "View"));
+    if (entry->contains("EndedMs")) {
+      STATOR_TRY(stream.ended_ms, integer(*entry, "EndedMs", INT64_MIN, INT64_MAX));
+    }
+    log.streams.push_back(stream);
+  }
+  if (encode_log(log) != bytes) return damaged("unknown members");
+  return log;
+}
+
+}  // namespace stator

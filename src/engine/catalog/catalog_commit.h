@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the catalog's changes are committed: on the calling thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "engine/errors/messages.h"
+#include "storage/store.h"
+
+namespace stator {
+
+inline Result<void> committed(CommitResult result) {
+  if (result.outcome == CommitOutcome::kCommitted) return {};
+  if (result.outcome == CommitOutcome::kConflict) {
+    return fail(Code::kThrottling, messages::kTooBusy);
+  }
+  return Failure(std::move(result.error));
+}
+
+// Commits rows that nobody else writes.
+inline Result<void> write_or_fail(TransactStore& store, Batch batch) {
+  return committed(write_and_wait(store, std::move(batch)));
+}
+
+// Reads `keys`, lets `change(rows, batch)` put its writes into the batch, and commits them. It can
+// run again after a conflict. If it fails, nothing is written, and its failure is returned.
+template <class Change>
+auto commit_change(TransactStore& store, std::span<const std::string> keys, Change change) {
+  using Changed = std::invoke_result_t<Change&, GuardedRows, Batch&>;
+  std::optional<Changed> changed;
+  auto result = committed(transact_and_wait(store, keys, [&](GuardedRows rows) {
+    Batch batch;
+    changed.emplace(change(rows, batch));
+    return *changed ? std::move(batch) : Batch();
+  }));
+  return result ? std::move(*changed) : Changed(failure_of(std::move(result)));
+}
+
+}  // namespace stator

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is stored: formats that are read, migrated and refused, and the directories of each format.
+#include <future>
+
+#include "api/admin/document.h"
+#include "engine/admin/administration.h"
+#include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/catalog_header.h"
+#include "engine/jobs/job_engine.h"
+#include "engine/rows/stored_codes.h"
+#include "engine/testing/engine_harness.h"
+#include "engine/testing/faulty_store.h"
+#include "engine/verify/verify.h"
+#include "support/must.h"
+
+namespace stator::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class CatalogFormat : public EngineTest {
+ protected:
+  CatalogFormat() {
+    reopen();
+    create(hash_table());
+  }
+  ~CatalogFormat() override { engine_.reset(); }
+
+  void reopen() { open(std::make_unique<FaultyStore>(faults_, inner_)); }
+  // Opens the store as another process would.
+  Result<std::unique_ptr<Engine>> try_open() {
+    engine_.reset();
+    return std::async(std::launch::async,
+                      [&] {
+                        return Engine::open(
+                            std::make_unique<FaultyStore>(faults_, inner_),
+                            {.clock = &clock_, .sweep_interval = {}, .maintenance_interval = {}});
+                      })
+        .get();
+  }
+  void put_row(const std::string& key, const std::string& value) {
+    Batch batch;
+    batch.put(key, value);
+    ASSERT_EQ(write_and_wait(*inner_, std::move(batch)).outcome, CommitOutcome::kCommitted);
+  }
+  std::string row(const std::string& key) {
+    std::string value;
+    EXPECT_THAT(inner_->get(key, [&](std::string_view bytes) { value = bytes; }), IsOk());
+    return value;
+  }
+  void set_format(uint64_t format) {
+    engine_.reset();
+    CatalogHeader header{.format = kCatalogFormat};
+    const std::string value = row(catalog_row_key(CatalogRow::kHeader));
+    std::copy(value.begin() + 4, value.end(), header.secret.begin());
+    header.format = format;
+    put_row(catalog_row_key(CatalogRow::kHeader), encode_catalog_header(header));
+  }
+  uint64_t format() {
+    return read_big_endian(row(catalog_row_key(CatalogRow::kHeader)).substr(0, 4));
+  }
+
+  Faults faults_;
+  std::shared_ptr<Store> inner_ = make_memory_store();
+};
+
+// Another process begins while this one looks for a header.
+class RacingStore final : public test::ForwardingStore {
+ public:
+  explicit RacingStore(std::shared_ptr<Store> inner) : ForwardingStore(std::move(inner)) {}
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    if (!std::exchange(has_raced_, true)) {
+      const auto other = Engine::open(std::make_unique<ForwardingStore>(inner_),
+                                      {.sweep_interval = {}, .maintenance_interval = {}});
+      ASSERT_THAT(other, IsOk());
+      EXPECT_THAT((*other)->create_table(hash_table("Theirs")), IsOk());
+    }
+    inner_->transact(keys, std::move(decide), std::move(done));
+  }
+
+ private:
+  bool has_raced_ = false;
+};
+
+TEST_F(CatalogFormat, TakesTheHeaderOfAProcessThatBeganFirst) {
+  engine_.reset();
+  inner_ = make_memory_store();
+  open(std::make_unique<RacingStore>(inner_));
+  ASSERT_THAT(put("Theirs", {{"pk", "a"}}), IsOk());
+  reopen();
+  EXPECT_EQ(get("Theirs", {{"pk", "a"}}), (Item{{"pk", "a"}})) << "hashed with another secret";
+}
+
+TEST_F(CatalogFormat, RefusesOtherFormatsAndNamesBoth) {
+  for (const uint64_t other : {uint64_t{0}, uint64_t{kCatalogFormat + 1}, uint64_t{1000}}) {
+    set_format(other);
+    EXPECT_THAT(try_open(),
+                FailsWith(Code::kCorruption, "the data has format " + std::to_string(other) +
+                                                 "; this version of Stator reads formats 1 to 2"));
+    EXPECT_EQ(format(), other);
+  }
+}
+
+TEST_F(CatalogFormat, IsMigratedWhereverAnEarlierAttemptEnded) {
+  for (uint64_t from = kOldestFormat; from < kCatalogFormat; ++from) {
+    for (int operation = 0;; ++operation) {
+      SCOPED_TRACE(operation);
+      set_format(from);
+      faults_.fail_at(operation, {.code = Code::kIo, .message = "refused"});
+      const bool opened = try_open().has_value();
+      const bool has_failed = faults_.has_failed();
+      faults_.mend();
+      ASSERT_THAT(try_open(), IsOk());
+      EXPECT_EQ(format(), kCatalogFormat);
+      if (opened && !has_failed) break;
+    }
+  }
+  reopen();
+  EXPECT_THAT(put("Things", {{"pk", "a"}}), IsOk());
+}
+
+TEST_F(CatalogFormat, RefusesUnknownRows) {
+  engine_.reset();
+  std::string kind(1, static_cast<char>(CatalogRow::kRecord));
+  for (const std::string& rest : {std::string("z"), kind + "z", std::string("dxx"),
+                                  std::string("bxxxxx"), std::string("hx")}) {
+    SCOPED_TRACE(rest);
+    const std::string key = catalog_row_key(CatalogRow::kHeader).substr(0, kPartitionBytes) + rest;
+    put_row(key, "");
+    EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown row in the catalog"));
+    ASSERT_THAT(inner_->drop_range({.begin = key, .end = key + '\0'}), IsOk());
+  }
+  EXPECT_THAT(try_open(), IsOk());
+}
+
+TEST_F(CatalogFormat, RefusesUnknownMembersOfADefinition) {
+  engine_.reset();
+  const std::string key = catalog_row_key(CatalogRow::kTable, "Things");
+  Item definition = decode_item(ItemView(row(key)));
+  definition["Later"] = 1;
+  put_row(key, encode_item(definition));
+  EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown members"));
+}
+
+// Whoever changes this list adds a format, see kCatalogFormat.
+TEST(StoredDefinition, HasTheMembersOfItsFormat) {
+  const IndexDefinition index{.name = "i",
+                              .key_schema = {{"pk", KeyType::kHash}},
+                              .projection = {},
+                              .throughput = Throughput{1, 1},
+                              .on_demand_throughput = OnDemandThroughput{1, 1},
+                              .warm_throughput = Throughput{1, 1}};
+  TableDefinition definition{.settings = hash_table(), .id = "id", .created_ms = 1, .space = 16};
+  CreateTableRequest& settings = definition.settings;
+  settings.local_indexes = {index};
+  settings.global_indexes = {index};
+  definition.local_spaces = {17};
+  definition.global_spaces = {18};
+  settings.throughput = Throughput{1, 1};
+  settings.on_demand_throughput = OnDemandThroughput{1, 1};
+  settings.warm_throughput = Throughput{1, 1};
+  settings.table_class = TableClass::kStandard;
+  settings.deletion_protection = true;
+  settings.encryption =
+      EncryptionSpecification{.enabled = true, .type = EncryptionType::kKms, .key_id = "key"};
+  settings.resource_policy = "{}";
+  settings.stream = StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly};
+  definition.expiry = ExpiryQueue{.attribute = "a", .space = 19};
+  definition.unfinished = {19};
+  definition.on_demand_since_ms = 1;
+  definition.table_class_changed_ms = 1;
+  definition.throughput_changes.decreases_today = 1;
+  definition.index_throughput_changes["i"].decreases_today = 1;
+  definition.restored =
+      RestoreSummary{.source_backup_arn = "b", .source_table_arn = "t", .time_ms = 1};
+  definition.recovery_ms = 1;
+  definition.log_space = 20;
+  definition.latest_stream_ms = 1;
+  const std::string bytes = encode_table(definition);
+  std::vector<std::string> members;
+  for (const auto& [name, value] : decode_item(ItemView(bytes))) members.push_back(name);
+  EXPECT_THAT(
+      members,
+      ElementsAre("Attributes", "BillingMode", "CreatedMs", "DeletionProtection", "Encryption",
+                  "Expiry", "GlobalIndexes", "Id", "IndexThroughputChanges", "KeySchema",
+                  "LatestStreamMs", "LocalIndexes", "Log", "Name", "OnDemand", "OnDemandSinceMs",
+                  "RecoveryMs", "RecoverySinceMs", "ResourcePolicy", "Restored", "Space", "Stream",
+                  "TableClass", "TableClassChangedMs", "Tags", "Throughput", "ThroughputChanges",
+                  "Unfinished", "Version", "Warm"));
+  EXPECT_THAT(decode_table(bytes), IsOk());
+}
+
+TEST(StoredCodes, StandForTheSameEnumeratorsForever) {
+  const auto codes = [](auto... values) { return std::vector<int>{stored_code(values)...}; };
+  EXPECT_THAT(codes(KeyType::kHash, KeyType::kRange), ElementsAre(0, 1));
+  EXPECT_THAT(codes(ScalarType::kS, ScalarType::kN, ScalarType::kB), ElementsAre(0, 1, 2));
+  EXPECT_THAT(codes(ProjectionType::kAll, ProjectionType::kKeysOnly, ProjectionType::kInclude),
+              ElementsAre(0, 1, 2));
+  EXPECT_THAT(codes(BillingMode::kProvisioned, BillingMode::kPayPerRequest), ElementsAre(0, 1));
+  EXPECT_THAT(codes(TableClass::kStandard, TableClass::kStandardInfrequentAccess),
+              ElementsAre(0, 1));
+  EXPECT_THAT(codes(EncryptionType::kAes256, EncryptionType::kKms), ElementsAre(0, 1));
+  EXPECT_THAT(codes(StreamViewType::kNewImage, StreamViewType::kOldImage,
+                    StreamViewType::kNewAndOldImages, StreamViewType::kKeysOnly),
+              ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(codes(TransactAction::kConditionCheck, TransactAction::kPut, TransactAction::kDelete,
+                    TransactAction::kUpdate),
+              ElementsAre(0, 1, 2, 3));
+}
+
+template <class E>
+void expect_read_back() {
+  for (std::size_t code = 0; code < kStored<E>.size(); ++code) {
+    EXPECT_EQ(stored_code(kStored<E>[code]), static_cast<int>(code));
+    EXPECT_EQ(from_stored<E>(static_cast<int64_t>(code)), kStored<E>[code]);
+  }
+  EXPECT_EQ(from_stored<E>(-1), std::nullopt);
+  EXPECT_EQ(from_stored<E>(std::ssize(kStored<E>)), std::nullopt);
+}
+
+TEST(StoredCodes, AreReadBack) {
+  expect_read_back<KeyType>();
+  expect_read_back<ScalarType>();
+  expect_read_back<ProjectionType>();
+  expect_read_back<BillingMode>();
+  expect_read_back<TableClass>();
+  expect_read_back<EncryptionType>();
+  expect_read_back<StreamViewType>();
+}
+
+// A type of a value is its byte in an item.
+TEST(StoredCodes, OfValuesStandForTheSameTypesForever) {
+  const std::vector<AttributeType> types = {
+      AttributeType::kS,    AttributeType::kN,  AttributeType::kB,  AttributeType::kBool,
+      AttributeType::kNull, AttributeType::kSs, AttributeType::kNs, AttributeType::kBs,
+      AttributeType::kL,    AttributeType::kM};
+  for (std::size_t i = 0; i < types.size(); ++i) EXPECT_EQ(static_cast<std::size_t>(types[i]), i);
+}
+
+// ---- Directories that the first version of each format wrote: tests/formats/README.md
+
+class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface<int> {
+ protected:
+  WrittenDirectory() {
+    engine_.reset();
+    std::filesystem::copy(std::filesystem::path(STATOR_FORMATS) / std::to_string(GetParam()),
+                          directory_.path() / "data", std::filesystem::copy_options::recursive);
+  }
+
+  void expect_sound() {
+    engine_.reset();
+    const auto store = open_rocks_store({.path = directory_.path() / "data", .read_only = true});
+    ASSERT_THAT(store, IsOk());
+    const VerifyReport report = verify(**store, [](std::string_view, uint64_t, uint64_t) {});
+    for (const Finding& finding : report.findings) ADD_FAILURE() << finding.message;
+    EXPECT_EQ(report.tokens, 1U);
+    EXPECT_GT(report.changes, 0U);
+  }
+  int64_t count(const std::string& table, std::optional<std::string> index = {}) {
+    return must(
+               engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount}))
+        .count;
+  }
+  Item call(const admin::Operation& operation, const Item& request) {
+    return must(engine_->administer(operation, request));
+  }
+};
+
+TEST_P(WrittenDirectory, IsReadMigratedAndWritten) {
+  expect_sound();
+  open_directory();
+  const TableDescription music = must(engine_->describe_table({.table = "Music"})).table;
+  EXPECT_EQ(music.item_count, 20);
+  ASSERT_EQ(music.local_indexes.size(), 1U);
+  EXPECT_EQ(music.local_indexes[0].definition.projection.type, ProjectionType::kKeysOnly);
+  ASSERT_EQ(music.global_indexes.size(), 1U);
+  EXPECT_EQ(music.global_indexes[0].definition.projection.type, ProjectionType::kInclude);
+  EXPECT_EQ(music.stream->view, StreamViewType::kOldImage);
+  EXPECT_EQ(count("Music"), 20);
+  EXPECT_EQ(count("Music", "byYear"), 20);
+  EXPECT_EQ(count("Music", "byGenre"), 10);
+  EXPECT_EQ(get("Music", {{"artist", "a1"}, {"song", Number::parse("3").value()}})->at("title"),
+            AttributeValue("title 3"));
+  EXPECT_EQ(must(engine_->describe_time_to_live({.table = "Music"})).attribute, "expires");
+  EXPECT_EQ(must(engine_->list_streams({})).streams.size(), 1U);
+  const Item backups = call(admin::kListBackups, {{"BackupType", "ALL"}});
+  const List& summaries = list_of(backups, "BackupSummaries");
+  ASSERT_EQ(summaries.size(), 2U) << "one of Plain, and the last one of a table that was dropped";
+  for (const AttributeValue& summary : summaries) {
+    const std::string target = "From" + text_of(as_map(summary), "TableName");
+    call(admin::kRestoreTableFromBackup,
+         {{"BackupArn", text_of(as_map(summary), "BackupArn")}, {"TargetTableName", target}});
+    wait_for_table(target);
+    EXPECT_EQ(count(target), 1);
+  }
+  EXPECT_EQ(text_of(as_map(list_of(call(admin::kListTagsOfResource, {{"ResourceArn", music.arn}}),
+                                   "Tags")[0]),
+                    "Key"),
+            "team");
+  ASSERT_THAT(put("Music", {{"artist", "a1"}, {"song", 1000}, {"year", 2000}}), IsOk());
+  expect_sound();
+  open_directory();
+  EXPECT_EQ(must(engine_->describe_table({.table = "Music"})).table.item_count, 21);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, WrittenDirectory,
+                         ::testing::Range(static_cast<int>(kOldestFormat),
+                                          static_cast<int>(kCatalogFormat) + 1));
+
+}  // namespace
+}  // namespace stator::test

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of the catalog's rows. docs/formats/catalog.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/rows/row_layout.h"
+
+namespace stator {
+
+// The format of all that the engine stores. Whatever is added or changed there gets a new one, so
+// that no version of Stator writes into a directory without knowing all of it.
+inline constexpr uint32_t kCatalogFormat = 2;
+inline constexpr uint32_t kOldestFormat = 1;  // that a start migrates
+
+// What follows the partition in a row's key.
+enum class CatalogRow : char {
+  kRecord = 'a',     // kind, name: a document that administrative operations keep, see records.h
+  kHeader = 'h',     // format version, secret
+  kNextSpace = 'n',  // the id that the next table or index gets
+  kTable = 't',      // name: a table definition
+  kDropped = 'd',    // space: nobody uses it, its rows are being erased
+  kLog = 'l',        // space: definition of a change log
+  kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
+  kBackfill = 'b',   // space that is being filled: the row key of the last item seen
+};
+
+std::string catalog_row_key(CatalogRow row, std::string_view rest = {});
+std::string catalog_row_key(CatalogRow row, SpaceId space);
+
+}  // namespace stator

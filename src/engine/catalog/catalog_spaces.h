@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spaces: gives out the ids of spaces, in a transaction that guards the row of the next one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/catalog/catalog_rows.h"
+#include "stator/result.h"
+#include "storage/store.h"
+
+namespace stator {
+
+class Spaces {
+ public:
+  // What the row holds; absent before the first is given out.
+  explicit Spaces(const std::optional<std::string>& row)
+      : next_(row ? read_big_endian(*row) : kFirstTableSpace) {}
+
+  SpaceId take() { return static_cast<SpaceId>(next_++); }
+  std::vector<SpaceId> take(std::size_t count) {
+    std::vector<SpaceId> spaces(count);
+    for (SpaceId& space : spaces) space = take();
+    return spaces;
+  }
+  // kLimitExceeded where more were taken than there are.
+  Result<void> save(Batch& batch) const {
+    if (next_ >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
+    std::string row;
+    append_big_endian(row, static_cast<uint32_t>(next_));
+    batch.put(catalog_row_key(CatalogRow::kNextSpace), row);
+    return {};
+  }
+
+ private:
+  uint64_t next_;
+};
+
+}  // namespace stator

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/catalog/records.h"
+
+#include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/catalog_commit.h"
+#include "engine/errors/messages.h"
+
+namespace stator {
+namespace {
+
+Result<Item> decode(std::string_view value) {
+  STATOR_CHECK_OK(validate_item(value));
+  return decode_item(ItemView(value));
+}
+
+}  // namespace
+
+std::string record_key(RecordKind kind, std::string_view name) {
+  return catalog_row_key(CatalogRow::kRecord, std::string(1, static_cast<char>(kind)).append(name));
+}
+
+std::string settings_key(SpaceId table) {
+  std::string id;
+  append_big_endian(id, table);
+  return record_key(RecordKind::kSettings, id);
+}
+
+bool is_record(std::string_view rest, std::string_view value) {
+  if (rest.empty() || !validate_item(value)) return false;
+  switch (static_cast<RecordKind>(rest[0])) {
+    case RecordKind::kSettings:
+      return rest.size() == 1 + sizeof(SpaceId);
+    case RecordKind::kBackup:
+    case RecordKind::kRestore:
+    case RecordKind::kImport:
+    case RecordKind::kExport:
+      return rest.size() > 1;
+  }
+  return false;
+}
+
+Result<Item> Records::get(const std::string& key) const {
+  std::string kept;
+  STATOR_TRY(const bool found, store_.get(key, [&](std::string_view value) { kept = value; }));
+  if (!found) return Item();
+  return decode(kept);
+}
+
+Result<std::map<std::string, Item>> Records::list(RecordKind kind) const {
+  std::map<std::string, Item> records;
+  const std::string begin = record_key(kind, {});
+  Result<void> read;
+  STATOR_TRY(const auto view, store_.read_view());
+  STATOR_CHECK_OK(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+                             [&](std::string_view key, std::string_view value) {
+                               auto record = decode(value);
+                               if (!record) {
+                                 read = Failure(std::move(record).error());
+                                 return false;
+                               }
+                               records.emplace(key.substr(begin.size()), std::move(*record));
+                               return true;
+                             }));
+  STATOR_CHECK_OK(std::move(read));
+  return records;
+}
+
+Result<void> Records::put(const std::string& key, const Item& record) const {
+  return change(key, [&](Item& kept) -> Result<void> {
+    kept = record;
+    return {};
+  });
+}
+
+Result<void> Records::change(const std::string& key, Change change) const {
+  return change_guarded(key, {}, change);
+}
+
+Result<void> Records::change_settings(const Table& table, Change change) const {
+  return change_guarded(settings_key(table.definition().space),
+                        catalog_row_key(CatalogRow::kTable, table.name()), change);
+}
+
+Result<void> Records::change_guarded(const std::string& key, const std::string& guard,
+                                     Change change) const {
+  std::vector<std::string> keys = {key};
+  if (!guard.empty()) keys.push_back(guard);
+  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
+    if (!guard.empty() && !rows[1]) {
+      return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+    }
+    Item record;
+    if (rows[0]) {
+      STATOR_TRY(record, decode(*rows[0]));
+    }
+    STATOR_CHECK_OK(change(record));
+    if (record.empty()) {
+      batch.erase(key);
+    } else {
+      batch.put(key, encode_item(record));
+    }
+    return {};
+  });
+}
+
+}  // namespace stator

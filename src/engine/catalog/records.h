@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records: what administrative operations keep, one document a row of the catalog.
+// docs/formats/catalog.md.
+//
+// Thread safety: as the store. Durability: a change has been committed when the call returns.
+// Errors: the store's; kCorruption for rows that hold no document.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/table.h"
+#include "storage/store.h"
+
+namespace stator {
+
+// What follows the letter of the row.
+enum class RecordKind : char {
+  kSettings = 's',  // space id of a table: what was set beside its definition. Goes with the table.
+  kBackup = 'b',    // id of a backup: what it is a copy of, and its space
+  kRestore = 'r',   // name of a table that is being restored: its definition, and how far it is
+  kImport = 'i',    // id of an import: what was asked for, and how far it is
+  kExport = 'e',    // id of an export: the same
+};
+
+std::string record_key(RecordKind kind, std::string_view name);
+std::string settings_key(SpaceId table);
+// Whether what follows the letter is a record's key, and `value` a record.
+bool is_record(std::string_view rest, std::string_view value);
+
+class Records {
+ public:
+  explicit Records(Store& store) : store_(store) {}
+
+  // Empty where there is none.
+  Result<Item> get(const std::string& key) const;
+
+  // Those of a kind by their names, in order.
+  Result<std::map<std::string, Item>> list(RecordKind kind) const;
+
+  // Reads a record, lets `change` alter it (an empty one is erased, or stays absent), and commits.
+  // `change` runs again where somebody else came between; what it fails with is returned.
+  using Change = FunctionRef<Result<void>(Item& record)>;
+  Result<void> change(const std::string& key, Change change) const;
+  // Whatever was there; an empty record is erased.
+  Result<void> put(const std::string& key, const Item& record) const;
+  // The settings of a table that is still there; kResourceNotFound otherwise.
+  Result<void> change_settings(const Table& table, Change change) const;
+
+ private:
+  Result<void> change_guarded(const std::string& key, const std::string& guard,
+                              Change change) const;
+  Store& store_;
+};
+
+}  // namespace stator

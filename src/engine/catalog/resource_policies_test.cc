@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/catalog/resource_policies.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/access_view.h"
+#include "engine/admin/administration.h"
+#include "engine/catalog/records.h"
+#include "engine/jobs/job_engine.h"
+#include "engine/testing/engine_harness.h"
+#include "policy/evaluate.h"
+
+namespace stator {
+namespace {
+
+using test::EngineTest;
+using test::hash_table;
+using test::IsOk;
+
+constexpr const char* kDenyScans =
+    R"({"Statement": {"Effect": "Deny", "Principal": "*", "Action": "dynamodb:Scan",
+        "Resource": "*"}})";
+constexpr const char* kArn = "arn:aws:dynamodb:us-east-1:000000782867:table/Things";
+
+class ResourcePoliciesTest : public EngineTest {
+ protected:
+  // What the policy of Things, or of something below it, says about an action; absent: there is
+  // none.
+  std::optional<policy::Decision> decision_on(const std::string& action,
+                                              std::string_view rest = {}) {
+    const PolicyPtr found = AccessView(*engine_).resource_policy("Things", rest);
+    if (!found) return std::nullopt;
+    const policy::Caller caller;
+    const policy::Policy* const policies[] = {found.get()};
+    return policy::evaluate(policies, {.caller = caller, .action = action, .resource = kArn})
+        .decision;
+  }
+  void put(const std::string& arn, const std::string& document) {
+    EXPECT_THAT(engine_->administer(admin::kPutResourcePolicy,
+                                    Item{{"ResourceArn", arn}, {"Policy", document}}),
+                IsOk());
+  }
+};
+
+TEST_F(ResourcePoliciesTest, HoldAfterARestart) {
+  open_directory();
+  ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
+  EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
+  EXPECT_FALSE(engine_->parts().resource_policies.any());
+  put(kArn, kDenyScans);
+  EXPECT_EQ(decision_on("dynamodb:Scan"), policy::Decision::kDenied);
+  open_directory();
+  EXPECT_TRUE(engine_->parts().resource_policies.any());
+  EXPECT_EQ(decision_on("dynamodb:Scan"), policy::Decision::kDenied);
+  EXPECT_EQ(decision_on("dynamodb:Query"), policy::Decision::kNotAllowed);
+  EXPECT_THAT(engine_->administer(admin::kDeleteResourcePolicy, Item{{"ResourceArn", kArn}}),
+              IsOk());
+  EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
+}
+
+TEST_F(ResourcePoliciesTest, OfATableMadeWithOneAreReplaced) {
+  CreateTableRequest table = hash_table();
+  table.resource_policy = kDenyScans;
+  ASSERT_THAT(engine_->create_table(table), IsOk());
+  EXPECT_EQ(decision_on("dynamodb:Scan"), policy::Decision::kDenied);
+  EXPECT_THAT(engine_->administer(admin::kDeleteResourcePolicy, Item{{"ResourceArn", kArn}}),
+              IsOk());
+  EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
+}
+
+TEST_F(ResourcePoliciesTest, OfStreamsAreTheirOwn) {
+  ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
+  const std::string stream = "/stream/2026-01-02T03:04:05.678";
+  put(kArn + stream, kDenyScans);
+  EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
+  EXPECT_EQ(decision_on("dynamodb:Scan", stream), policy::Decision::kDenied);
+}
+
+// As an earlier version stored it.
+TEST_F(ResourcePoliciesTest, ThatCannotBeReadDenyAllButTheirReplacement) {
+  ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
+  JobEngine& impl = engine_->parts();
+  const TablePtr table = *impl.catalog->snapshot()->find("Things");
+  ASSERT_THAT(Records(*impl.store)
+                  .change_settings(*table,
+                                   [](Item& settings) -> Result<void> {
+                                     settings["Policy"] = Item{{"Document", "{}"}};
+                                     return {};
+                                   }),
+              IsOk());
+  ASSERT_THAT(impl.resource_policies.refresh(*table), IsOk());
+  EXPECT_EQ(decision_on("dynamodb:GetItem"), policy::Decision::kDenied);
+  EXPECT_NE(decision_on("dynamodb:PutResourcePolicy"), policy::Decision::kDenied);
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/catalog/table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/catalog/collection_sizes.h"
+
+namespace stator {
+namespace {
+
+Result<KeyShape> make_shape(SpaceId space, const KeySchema& schema,
+                            const std::vector<AttributeDefinition>& attributes) {
+  KeyShape shape{.space = space, .hash = {}, .range = {}};
+  for (const KeySchemaElement& element : schema) {
+    const auto found = std::ranges::find(attributes, element.name, &AttributeDefinition::name);
+    if (found == attributes.end()) {
+      return fail(Code::kCorruption, "Key attribute " + element.name + " has no definition");
+    }
+    (element.type == KeyType::kHash ? shape.hash : shape.range).push_back(*found);
+  }
+  if (shape.hash.empty()) return fail(Code::kCorruption, "A key schema has no partition key");
+  return shape;
+}
+
+void add_names(std::vector<std::string>& names, const std::vector<AttributeDefinition>& keys) {
+  for (const AttributeDefinition& key : keys) names.push_back(key.name);
+}
+
+}  // namespace
+
+bool Index::projects(std::string_view attribute) const {
+  return projects_all() ||
+         std::ranges::binary_search(projected, attribute, std::ranges::less{},
+                                    [](const std::string& name) { return std::string_view(name); });
+}
+
+EncodedItem Index::project(ItemView item) const {
+  if (projects_all()) return EncodedItem(item.bytes());
+  ItemBuilder builder;
+  auto wanted = projected.begin();
+  for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
+    while (wanted != projected.end() && *wanted < attribute->name) ++wanted;
+    if (wanted == projected.end()) break;
+    if (*wanted == attribute->name) builder.add(attribute->name, attribute->value);
+  }
+  return std::move(builder).finish();
+}
+
+Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Hash128& secret,
+                                           const Table* previous) {
+  std::shared_ptr<Table> table(new Table);
+  const CreateTableRequest& settings = definition.settings;
+  STATOR_TRY(table->key_, make_shape(definition.space, settings.key_schema, settings.attributes));
+
+  const auto add_indexes = [&](const std::optional<std::vector<IndexDefinition>>& indexes,
+                               const std::vector<SpaceId>& spaces, bool local) -> Result<void> {
+    const std::size_t count = indexes ? indexes->size() : 0;
+    if (spaces.size() != count) return fail(Code::kCorruption, "An index has no space");
+    for (std::size_t i = 0; i < count; ++i) {
+      Index index{.definition = (*indexes)[i], .local = local, .key = {}, .projected = {}};
+      STATOR_TRY(index.key,
+                 make_shape(spaces[i], index.definition.key_schema, settings.attributes));
+      index.complete = !definition.is_unfinished(spaces[i]);
+      index.projected = index.definition.projection.non_key_attributes;
+      for (const KeyShape* shape : {&std::as_const(index.key), &std::as_const(table->key_)}) {
+        add_names(index.projected, shape->hash);
+        add_names(index.projected, shape->range);
+      }
+      std::ranges::sort(index.projected);
+      const auto repeated = std::ranges::unique(index.projected);
+      index.projected.erase(repeated.begin(), repeated.end());
+      table->indexes_.push_back(std::move(index));
+    }
+    return {};
+  };
+  STATOR_CHECK_OK(add_indexes(settings.local_indexes, definition.local_spaces, true));
+  STATOR_CHECK_OK(add_indexes(settings.global_indexes, definition.global_spaces, false));
+
+  table->secret_ = secret;
+  table->definition_ = std::move(definition);
+  table->count_state_ =
+      previous != nullptr ? previous->count_state_ : std::make_shared<CountState>();
+  const bool has_queue = previous != nullptr && previous->expiry() != nullptr &&
+                         table->expiry() != nullptr &&
+                         previous->expiry()->space == table->expiry()->space;
+  table->sweep_cursor_ = has_queue ? previous->sweep_cursor_ : std::make_shared<SweepCursor>();
+  table->collections_ =
+      previous != nullptr ? previous->collections_ : std::make_shared<CollectionSizes>();
+  const std::vector<SpaceId> before =
+      previous != nullptr ? previous->spaces() : std::vector<SpaceId>();
+  for (const SpaceId space : table->spaces()) {
+    const auto known = std::ranges::find(before, space);
+    table->counters_.push_back(
+        known == before.end()
+            ? std::make_shared<Counters>()
+            : previous->counters_[static_cast<std::size_t>(known - before.begin())]);
+  }
+  return table;
+}
+
+Counters::Totals Counters::totals() const {
+  const std::lock_guard lock(mutex_);
+  return {.items = std::max<int64_t>(0, totals_.items),
+          .bytes = std::max<int64_t>(0, totals_.bytes)};
+}
+
+void Counters::set(Totals totals) {
+  const std::lock_guard lock(mutex_);
+  totals_ = totals;
+}
+
+void Counters::add(uint64_t sequence, Totals change) {
+  const std::lock_guard lock(mutex_);
+  // The last count had it already.
+  if (!is_counting_ && base_ && sequence <= *base_) return;
+  totals_ += change;
+  if (!is_counting_) return;
+  if (!base_) {
+    before_base_.push_back({.sequence = sequence, .change = change});
+  } else if (sequence > *base_) {
+    since_base_ += change;
+  }
+}
+
+uint64_t Counters::begin_count() {
+  const std::lock_guard lock(mutex_);
+  is_counting_ = true;
+  base_.reset();
+  before_base_.clear();
+  since_base_ = {};
+  return ++count_;
+}
+
+void Counters::set_base(uint64_t count, uint64_t sequence) {
+  const std::lock_guard lock(mutex_);
+  if (count != count_) return;
+  base_ = sequence;
+  for (const Late& late : std::exchange(before_base_, {})) {
+    if (late.sequence > sequence) since_base_ += late.change;
+  }
+}
+
+bool Counters::finish_count(uint64_t count, Totals counted) {
+  const std::lock_guard lock(mutex_);
+  if (count != count_ || !is_counting_) return false;
+  is_counting_ = false;
+  totals_ = counted;
+  totals_ += since_base_;
+  return true;
+}
+
+const Index* Table::index(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      indexes_, [&](const Index& index) { return index.definition.name == name; });
+  return found == indexes_.end() ? nullptr : &*found;
+}
+
+bool Table::is_key(std::string_view attribute) const {
+  const auto named = [&](const AttributeDefinition& key) { return key.name == attribute; };
+  return std::ranges::any_of(key_.hash, named) || std::ranges::any_of(key_.range, named);
+}
+
+std::vector<SpaceId> Table::spaces() const {
+  std::vector<SpaceId> spaces = {definition_.space};
+  for (const Index& index : indexes_) spaces.push_back(index.key.space);
+  return spaces;
+}
+
+std::vector<SpaceId> Table::all_spaces() const {
+  std::vector<SpaceId> all = spaces();
+  if (expiry() != nullptr) all.push_back(expiry()->space);
+  return all;
+}
+
+std::vector<Table::Counted> Table::counted() const {
+  std::vector<Counted> all;
+  const std::vector<SpaceId> of = spaces();
+  all.reserve(of.size());
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    all.push_back({.space = of[i], .range = space_range(of[i]), .counters = counters_[i]});
+  }
+  return all;
+}
+
+void Table::when_unused(std::move_only_function<void()> action) const {
+  era_->action = std::move(action);
+}
+
+void Table::replaced_by(const Table& next) const {
+  era_->next = next.era_;
+}
+
+}  // namespace stator

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/change_log/change_log.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace stator {
+namespace {
+
+constexpr char kRowVersion = 1;
+constexpr char kHasBefore = 1;
+constexpr char kHasAfter = 2;
+constexpr char kByService = 4;
+constexpr std::size_t kRecordHead = 2 + 8 + 4;  // version, flags, time, length of `before`
+constexpr std::size_t kMarkBytes = 1 + 8 + 8;   // version, time, stream
+constexpr std::size_t kRowKeyBytes = kPartitionBytes + kStampBytes;
+constexpr unsigned char kMarkBucket = 0xff;
+
+std::string partition_of(SpaceId log, unsigned char bucket) {
+  std::string key;
+  key.reserve(kRowKeyBytes);
+  append_big_endian(key, log);
+  key.push_back(static_cast<char>(bucket));
+  key.append(kPartitionBytes - key.size(), '\0');
+  return key;
+}
+
+KeyRange stamp_range(SpaceId log, unsigned char bucket, uint64_t from, uint64_t to) {
+  KeyRange range{.begin = partition_of(log, bucket), .end = partition_of(log, bucket)};
+  append_big_endian(range.begin, from);
+  append_big_endian(range.end, to);
+  return range;
+}
+
+Failure damaged_row(std::string_view what) {
+  return fail(Code::kCorruption, "A row of a change log is damaged: " + std::string(what));
+}
+
+int64_t read_time(std::string_view bytes) {
+  return static_cast<int64_t>(read_big_endian(bytes));
+}
+
+uint64_t stamp_of(std::string_view key) {
+  return read_big_endian(key.substr(kPartitionBytes));
+}
+
+// Whether a key is a row's of one bucket of any log.
+bool has_form(std::string_view key, unsigned char bucket) {
+  if (key.size() != kRowKeyBytes) return false;
+  const std::string_view partition = key.substr(sizeof(SpaceId), kPartitionBytes - sizeof(SpaceId));
+  return static_cast<unsigned char>(partition.front()) == bucket &&
+         std::ranges::all_of(partition.substr(1), [](char c) { return c == '\0'; });
+}
+
+}  // namespace
+
+int64_t LogDefinition::retention_ms() const {
+  return std::max(streams.empty() ? 0 : kStreamRetentionMs, recovery_ms);
+}
+
+unsigned log_bucket(std::string_view item_row_key) {
+  return static_cast<unsigned char>(item_row_key[sizeof(SpaceId)]) / (256 / kLogBuckets);
+}
+
+void put_change(Batch& batch, SpaceId log, std::string_view item_row_key, const Change& change) {
+  const std::string_view before = change.before ? change.before->bytes() : std::string_view();
+  const std::string_view after = change.after ? change.after->bytes() : std::string_view();
+  std::string value;
+  value.reserve(kRecordHead + before.size() + after.size());
+  value.push_back(kRowVersion);
+  value.push_back(static_cast<char>((change.before ? kHasBefore : 0) |
+                                    (change.after ? kHasAfter : 0) |
+                                    (change.by_service ? kByService : 0)));
+  append_big_endian(value, static_cast<uint64_t>(change.time_ms));
+  append_big_endian(value, static_cast<uint32_t>(before.size()));
+  value.append(before).append(after);
+  const auto bucket = static_cast<unsigned char>(log_bucket(item_row_key));
+  batch.put_stamped(partition_of(log, bucket), {}, value);
+}
+
+Result<Change> read_change(std::string_view key, std::string_view value) {
+  const bool known = key.size() == kRowKeyBytes &&
+                     static_cast<unsigned char>(key[sizeof(SpaceId)]) < kLogBuckets &&
+                     has_form(key, static_cast<unsigned char>(key[sizeof(SpaceId)]));
+  if (!known) return damaged_row("its key");
+  if (value.size() < kRecordHead || value[0] != kRowVersion)
+    return damaged_row("its version or length");
+  const char flags = value[1];
+  constexpr char kKnown = kHasBefore | kHasAfter | kByService;
+  if ((flags & ~kKnown) != 0 || (flags & (kHasBefore | kHasAfter)) == 0)
+    return damaged_row("its flags");
+  const std::string_view images = value.substr(kRecordHead);
+  const auto length = static_cast<std::size_t>(read_big_endian(value.substr(10, 4)));
+  if (length > images.size()) return damaged_row("the length of an image");
+  const auto image = [&](char flag, std::string_view bytes) -> Result<std::optional<ItemView>> {
+    if ((flags & flag) == 0) {
+      if (!bytes.empty()) return damaged_row("an image where there should be none");
+      return std::optional<ItemView>();
+    }
+    STATOR_CHECK_OK(validate_item(bytes));
+    return std::optional(ItemView(bytes));
+  };
+  Change change{.stamp = stamp_of(key),
+                .time_ms = read_time(value.substr(2, 8)),
+                .by_service = (flags & kByService) != 0};
+  STATOR_TRY(change.before, image(kHasBefore, images.substr(0, length)));
+  STATOR_TRY(change.after, image(kHasAfter, images.substr(length)));
+  return change;
+}
+
+KeyRange log_range(SpaceId log, unsigned bucket, uint64_t from, uint64_t to) {
+  return stamp_range(log, static_cast<unsigned char>(bucket), from, to);
+}
+
+Result<void> scan_changes(ReadView& view, SpaceId log, unsigned bucket, uint64_t from, uint64_t to,
+                          FunctionRef<bool(const Change&)> visit) {
+  Result<void> read;
+  STATOR_CHECK_OK(view.scan({.range = log_range(log, bucket, from, to)},
+                            [&](std::string_view key, std::string_view value) {
+                              auto change = read_change(key, value);
+                              if (!change) {
+                                read = failure_of(std::move(change));
+                                return false;
+                              }
+                              return visit(*change);
+                            }));
+  return read;
+}
+
+void put_mark(Batch& batch, SpaceId log, const LogMark& mark) {
+  std::string value(1, kRowVersion);
+  append_big_endian(value, static_cast<uint64_t>(mark.time_ms));
+  append_big_endian(value, static_cast<uint64_t>(mark.stream_ms));
+  batch.put_stamped(partition_of(log, kMarkBucket), {}, value);
+}
+
+KeyRange mark_range(SpaceId log, uint64_t to) {
+  return stamp_range(log, kMarkBucket, 0, to);
+}
+
+bool is_mark(std::string_view key) {
+  return has_form(key, kMarkBucket);
+}
+
+Result<LogMark> read_mark(std::string_view key, std::string_view value) {
+  if (!is_mark(key)) return damaged_row("a mark's key");
+  if (value.size() != kMarkBytes || value[0] != kRowVersion) return damaged_row("a mark");
+  return LogMark{.stamp = stamp_of(key),
+                 .time_ms = read_time(value.substr(1, 8)),
+                 .stream_ms = read_time(value.substr(9))};
+}
+
+Result<std::vector<LogMark>> read_marks(ReadView& view, SpaceId log, uint64_t from,
+                                        std::size_t count_max) {
+  std::vector<LogMark> marks;
+  Result<void> read;
+  STATOR_CHECK_OK(view.scan({.range = stamp_range(log, kMarkBucket, from, UINT64_MAX)},
+                            [&](std::string_view key, std::string_view value) {
+                              auto mark = read_mark(key, value);
+                              if (mark) {
+                                marks.push_back(*mark);
+                              } else {
+                                read = failure_of(std::move(mark));
+                              }
+                              return read.has_value() && marks.size() < count_max;
+                            }));
+  STATOR_CHECK_OK(std::move(read));
+  return marks;
+}
+
+Result<uint64_t> behind_changes(ReadView& view, SpaceId log, unsigned bucket, uint64_t from,
+                                uint64_t to) {
+  uint64_t behind = from;
+  STATOR_CHECK_OK(view.scan({.range = log_range(log, bucket, from, to),
+                             .direction = Direction::kBackward,
+                             .expected_rows = 1},
+                            [&](std::string_view key, std::string_view) {
+                              behind = stamp_of(key) + 1;
+                              return false;
+                            }));
+  return behind;
+}
+
+}  // namespace stator

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/items/index_maintenance.h"
+
+#include <algorithm>
+
+#include "engine/items/capacity.h"
+
+namespace stator {
+namespace {
+
+struct Entry {
+  std::string key;
+  EncodedItem item;
+};
+
+std::optional<Entry> entry_of(const Table& table, const Index& index,
+                              const std::optional<ItemView>& item) {
+  if (!item) return std::nullopt;
+  auto key = index_row_key(table.secret(), table.key(), index.key, *item);
+  if (!key) return std::nullopt;
+  return Entry{.key = std::move(*key), .item = index.project(*item)};
+}
+
+}  // namespace
+
+std::vector<IndexChange> index_changes(const Table& table, const std::optional<ItemView>& before,
+                                       const std::optional<ItemView>& after) {
+  std::vector<IndexChange> changes;
+  for (std::size_t i = 0; i < table.indexes().size(); ++i) {
+    const Index& index = table.indexes()[i];
+    std::optional<Entry> old_entry = entry_of(table, index, before);
+    std::optional<Entry> new_entry = entry_of(table, index, after);
+    if (!old_entry && !new_entry) continue;
+    if (old_entry && new_entry && old_entry->item == new_entry->item) continue;
+
+    IndexChange change{.index = i};
+    const std::size_t old_bytes = old_entry ? item_size_bytes(ItemView(old_entry->item)) : 0;
+    const std::size_t new_bytes = new_entry ? item_size_bytes(ItemView(new_entry->item)) : 0;
+    change.items_delta = (new_entry ? 1 : 0) - (old_entry ? 1 : 0);
+    change.bytes_delta = static_cast<int64_t>(new_bytes) - static_cast<int64_t>(old_bytes);
+    if (old_entry && new_entry && old_entry->key == new_entry->key) {
+      change.write_units = write_units(std::max(old_bytes, new_bytes));
+    } else {
+      if (old_entry) {
+        change.write_units += write_units(old_bytes);
+        change.erased_key = std::move(old_entry->key);
+      }
+      if (new_entry) change.write_units += write_units(new_bytes);
+    }
+    if (new_entry) {
+      change.put_key = std::move(new_entry->key);
+      change.entry = std::move(new_entry->item);
+    }
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+void apply_index_changes(const std::vector<IndexChange>& changes, Batch& batch) {
+  for (const IndexChange& change : changes) {
+    if (change.erased_key) batch.erase(*change.erased_key);
+    if (change.put_key) batch.put(*change.put_key, change.entry);
+  }
+}
+
+}  // namespace stator

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a change of an item means for its entries in the table's indexes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/catalog/table.h"
+#include "storage/store.h"
+
+namespace stator {
+
+struct IndexChange {
+  std::size_t index = 0;                       // in Table::indexes()
+  std::optional<std::string> erased_key = {};  // the old entry, where it goes or moves
+  std::optional<std::string> put_key = {};
+  EncodedItem entry = {};  // at put_key
+  double write_units = 0;
+  int64_t items_delta = 0;
+  int64_t bytes_delta = 0;
+};
+
+// Changes of the entries when an item goes from `before` to `after`, each absent where there is no
+// such item. Indexes whose view of the item stays the same are not mentioned.
+// A moved entry costs the erasure and the put; a changed one its larger image.
+std::vector<IndexChange> index_changes(const Table& table, const std::optional<ItemView>& before,
+                                       const std::optional<ItemView>& after);
+
+void apply_index_changes(const std::vector<IndexChange>& changes, Batch& batch);
+
+}  // namespace stator

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// ItemEngine: what writes of items need.
+#pragma once
+
+#include "engine/background/in_flight_operations.h"
+#include "engine/core/engine_core.h"
+#include "engine/items/token_sweep.h"
+
+namespace stator {
+
+struct ItemEngine : EngineCore {
+  using EngineCore::EngineCore;
+
+  TokenSweepState token_sweep;
+  InFlightOperations writes;
+};
+
+}  // namespace stator

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations on items, by their keys.
+#pragma once
+
+#include "api/model/responses.h"
+#include "engine/items/item_engine.h"
+#include "stator/client.h"
+
+namespace stator {
+
+Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest& request);
+Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
+                                            const BatchGetItemRequest& request);
+Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
+                                                    const TransactGetItemsRequest& request);
+
+void put_item(ItemEngine& engine, const PutItemRequest& request, Done<WriteResponse> done);
+void update_item(ItemEngine& engine, const UpdateItemRequest& request, Done<WriteResponse> done);
+void delete_item(ItemEngine& engine, const DeleteItemRequest& request, Done<WriteResponse> done);
+void batch_write_item(ItemEngine& engine, const BatchWriteItemRequest& request,
+                      Done<BatchWriteItemResult> done);
+void transact_write_items(ItemEngine& engine, const TransactWriteItemsRequest& request,
+                          Done<TransactWriteItemsResult> done);
+
+}  // namespace stator

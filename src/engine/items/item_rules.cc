@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/items/item_rules.h"
+
+#include <algorithm>
+
+#include "engine/errors/messages.h"
+
+namespace stator {
+namespace {
+
+std::size_t key_bytes(const AttributeValue& value) {
+  if (const auto* text = value.get_if<std::string>()) return text->size();
+  if (const auto* binary = value.get_if<Binary>()) return binary->bytes.size();
+  return 1;  // a number is never too long, and never empty
+}
+
+std::size_t key_bytes(ValueView value) {
+  return value.type() == AttributeType::kN ? 1 : value.text().size();
+}
+
+std::string_view kind_of(AttributeType type) {
+  return type == AttributeType::kB ? "binary" : "string";
+}
+
+const AttributeValue* find(const Item& item, std::string_view name) {
+  const auto found = item.find(name);
+  return found == item.end() ? nullptr : &found->second;
+}
+
+std::optional<ValueView> find(ItemView item, std::string_view name) {
+  return item.find(name);
+}
+
+// Attributes that are absent count nothing: an item may be in no index.
+template <class Source>
+Result<void> check_key_bytes(const KeyShape& shape, const Source& item) {
+  const auto total = [&](const std::vector<AttributeDefinition>& attributes) {
+    std::size_t bytes = 0;
+    for (const AttributeDefinition& attribute : attributes) {
+      if (const auto value = find(item, attribute.name)) bytes += key_bytes(*value);
+    }
+    return bytes;
+  };
+  if (total(shape.hash) > kHashKeyBytesMax) {
+    return fail(Code::kValidation, messages::kHashKeyTooLong);
+  }
+  if (total(shape.range) > kRangeKeyBytesMax) {
+    return fail(Code::kValidation, messages::kRangeKeyTooLong);
+  }
+  return {};
+}
+
+template <class Check>
+Result<void> for_each_attribute(const KeyShape& shape, Check check) {
+  for (const auto* attributes : {&shape.hash, &shape.range}) {
+    for (const AttributeDefinition& attribute : *attributes) STATOR_CHECK_OK(check(attribute));
+  }
+  return {};
+}
+
+// A value that an index cannot have as its key.
+struct KeyFault {
+  const Index* index = nullptr;
+  const AttributeDefinition* attribute = nullptr;
+  std::optional<AttributeType> wrong_type;  // absent: the value is empty
+};
+
+enum class Faults { kAll, kEmpty };
+
+std::optional<Update::Assigned> assigned(const Item& item, std::string_view name) {
+  const AttributeValue* value = find(item, name);
+  if (value == nullptr) return std::nullopt;
+  return Update::Assigned{.type = value->type(), .value = value};
+}
+std::optional<Update::Assigned> assigned(const Update& update, std::string_view name) {
+  return update.assigned(name);
+}
+
+template <class Source>
+std::optional<KeyFault> fault_in(const Index& index, Faults wanted, const Source& source) {
+  for (const auto* attributes : {&index.key.hash, &index.key.range}) {
+    for (const AttributeDefinition& attribute : *attributes) {
+      const auto value = assigned(source, attribute.name);
+      if (!value) continue;
+      KeyFault fault{.index = &index, .attribute = &attribute, .wrong_type = {}};
+      if (value->type != attribute_type(attribute.type)) {
+        fault.wrong_type = value->type;
+        if (wanted == Faults::kAll) return fault;
+      } else if (value->value != nullptr && key_bytes(*value->value) == 0) {
+        return fault;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// Of several indexes, the service reports the first by name.
+template <class Source>
+std::optional<KeyFault> first_fault(const Table& table, Faults wanted, const Source& source) {
+  std::optional<KeyFault> first;
+  for (const Index& index : table.indexes()) {
+    if (first && first->index->definition.name < index.definition.name) continue;
+    if (const auto fault = fault_in(index, wanted, source)) first = fault;
+  }
+  return first;
+}
+
+Failure index_key_type(const KeyFault& fault) {
+  const AttributeDefinition& attribute = *fault.attribute;
+  return fail(Code::kValidation, messages::index_key_type_mismatch(
+                                     attribute.name, type_name(attribute_type(attribute.type)),
+                                     type_name(*fault.wrong_type), fault.index->definition.name));
+}
+
+Result<void> refuse_put(const std::optional<KeyFault>& fault) {
+  if (!fault) return {};
+  if (fault->wrong_type) return index_key_type(*fault);
+  const AttributeDefinition& attribute = *fault->attribute;
+  return fail(Code::kValidation,
+              messages::empty_index_key(attribute.name, kind_of(attribute_type(attribute.type)),
+                                        fault->index->definition.name));
+}
+
+Result<void> refuse_update(const std::optional<KeyFault>& fault) {
+  if (!fault) return {};
+  if (fault->wrong_type) return index_key_type(*fault);
+  return fail(Code::kValidation, messages::kUpdatedIndexKeyEmpty +
+                                     std::string(kind_of(attribute_type(fault->attribute->type))) +
+                                     " value.");
+}
+
+bool deeper_than(ValueView value, int levels) {
+  const AttributeType type = value.type();
+  if (type == AttributeType::kM) {
+    if (levels == 0) return true;
+    for (AttributeCursor cursor = value.attributes(); const auto attribute = cursor.next();) {
+      if (deeper_than(attribute->value, levels - 1)) return true;
+    }
+  } else if (type == AttributeType::kL) {
+    if (levels == 0) return true;
+    for (ElementCursor cursor = value.elements(); const auto element = cursor.next();) {
+      if (deeper_than(*element, levels - 1)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<void> check_no_empty_key(const KeyShape& table, const Item& item) {
+  return for_each_attribute(table, [&](const AttributeDefinition& attribute) -> Result<void> {
+    const AttributeValue* value = find(item, attribute.name);
+    if (value != nullptr && key_bytes(*value) == 0) {
+      return fail(Code::kValidation, messages::empty_key(attribute.name, kind_of(value->type())));
+    }
+    return {};
+  });
+}
+
+Result<void> check_key(const KeyShape& table, const Item& key) {
+  if (key.size() != table.hash.size() + table.range.size()) {
+    return fail(Code::kValidation, messages::kKeyDoesNotMatch);
+  }
+  STATOR_CHECK_OK(
+      for_each_attribute(table, [&](const AttributeDefinition& attribute) -> Result<void> {
+        const AttributeValue* value = find(key, attribute.name);
+        if (value == nullptr || value->type() != attribute_type(attribute.type)) {
+          return fail(Code::kValidation, messages::kKeyDoesNotMatch);
+        }
+        return {};
+      }));
+  STATOR_CHECK_OK(check_no_empty_key(table, key));
+  return check_key_bytes(table, key);
+}
+
+Result<void> check_item(const Table& table, const Item& item) {
+  STATOR_CHECK_OK(
+      for_each_attribute(table.key(), [&](const AttributeDefinition& attribute) -> Result<void> {
+        const AttributeValue* value = find(item, attribute.name);
+        if (value == nullptr) {
+          return fail(Code::kValidation, messages::missing_key(attribute.name));
+        }
+        const AttributeType expected = attribute_type(attribute.type);
+        if (value->type() != expected) {
+          return fail(Code::kValidation,
+                      messages::key_type_mismatch(attribute.name, type_name(expected),
+                                                  type_name(value->type())));
+        }
+        return {};
+      }));
+  STATOR_CHECK_OK(check_no_empty_key(table.key(), item));
+  STATOR_CHECK_OK(check_key_bytes(table.key(), item));
+  STATOR_CHECK_OK(refuse_put(first_fault(table, Faults::kAll, item)));
+  for (const Index& index : table.indexes()) STATOR_CHECK_OK(check_key_bytes(index.key, item));
+  return {};
+}
+
+Result<void> check_assigned_index_keys(const Table& table, const Update& update) {
+  return refuse_update(first_fault(table, Faults::kAll, update));
+}
+
+Result<void> check_no_empty_index_key(const Table& table, const Item& item) {
+  return refuse_put(first_fault(table, Faults::kEmpty, item));
+}
+
+Result<void> check_no_empty_index_key(const Table& table, const Update& update) {
+  return refuse_update(first_fault(table, Faults::kEmpty, update));
+}
+
+Result<void> check_keys_unopened(const Table& table, const std::vector<std::string>& opened) {
+  if (opened.empty()) return {};
+  const auto check = [&](const KeyShape& shape, std::string_view kind) {
+    return for_each_attribute(shape, [&](const AttributeDefinition& attribute) -> Result<void> {
+      if (std::ranges::find(opened, attribute.name) == opened.end()) return {};
+      return fail(Code::kValidation, messages::opened_key(kind, attribute.name));
+    });
+  };
+  STATOR_CHECK_OK(check(table.key(), "Key"));
+  for (const Index& index : table.indexes()) STATOR_CHECK_OK(check(index.key, "IndexKey"));
+  return {};
+}
+
+Result<void> check_updated_item(const Table& table, const std::optional<ItemView>& before,
+                                ItemView item, std::size_t size_bytes) {
+  if (size_bytes > kItemBytesMax) return fail(Code::kValidation, messages::kUpdatedItemTooLarge);
+  for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
+    if (deeper_than(attribute->value, kNestingMax)) {
+      return fail(Code::kValidation, messages::kNestedTooDeeply);
+    }
+  }
+  for (const Index& index : table.indexes()) {
+    bool changed = false;
+    STATOR_CHECK_OK(
+        for_each_attribute(index.key, [&](const AttributeDefinition& attribute) -> Result<void> {
+          const auto value = item.find(attribute.name);
+          if (!value || (before && before->find(attribute.name) == value)) return {};
+          changed = true;
+          if (value->type() != attribute_type(attribute.type)) {
+            return fail(Code::kValidation, messages::kUpdatedIndexKeyType);
+          }
+          if (key_bytes(*value) == 0) {
+            return fail(Code::kValidation, messages::kUpdatedIndexKeyEmpty +
+                                               std::string(kind_of(value->type())) + " value.");
+          }
+          return {};
+        }));
+    if (changed) STATOR_CHECK_OK(check_key_bytes(index.key, item));
+  }
+  return {};
+}
+
+}  // namespace stator

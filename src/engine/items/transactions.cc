@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// TransactWriteItems. All keys are guarded in one call, the token's row among them, so that of two
+// requests with one token the second sees what the first did.
+#include <set>
+#include <utility>
+
+#include "api/validation/validate.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/collections.h"
+#include "engine/items/item_operations.h"
+#include "engine/items/item_rules.h"
+#include "engine/items/tokens.h"
+#include "engine/items/transact_write.h"
+#include "engine/items/write_action.h"
+
+namespace stator {
+namespace {
+
+struct TransactWrite {
+  ItemEngine& engine;
+  InFlightOperations::Pass pass;
+  std::vector<WriteAction> actions;
+  std::optional<std::string> token_key;  // the row's
+  Hash128 fingerprint = {};
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
+  Done<TransactWriteItemsResult> done;
+  std::vector<std::string> keys = {};  // the items' rows, then the token's
+  // Of the last attempt:
+  std::vector<WriteEffect> effects = {};
+  Result<TransactWriteItemsResult> result = {};
+};
+
+using Effects = std::vector<WriteEffect>;
+
+Result<std::vector<WriteAction>> prepare(const ItemEngine& engine,
+                                         const TransactWriteItemsRequest& request) {
+  const auto snapshot = engine.catalog->snapshot();
+  std::vector<WriteAction> actions;
+  std::optional<Error> missing;
+  for (const TransactWriteItem& item : request.items) {
+    auto table = find_table(*snapshot, item.table);
+    STATOR_TRY(
+        WriteAction action,
+        parse_write(table ? *table : nullptr, {.action = item.action,
+                                               .item = item.item,
+                                               .update = item.update,
+                                               .condition = item.condition,
+                                               .names = item.names,
+                                               .values = item.values,
+                                               .on_condition_failure = item.on_condition_failure}));
+    if (!table && !missing) missing = std::move(table).error();
+    actions.push_back(std::move(action));
+  }
+  if (missing) return Failure(std::move(*missing));
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    STATOR_CHECK_OK(check_no_empty_keys(actions[i], request.items[i].item));
+  }
+
+  std::vector<CancellationReason> reasons(request.items.size());
+  bool cancelled = false;
+  std::set<std::string_view> keys;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    WriteAction& action = actions[i];
+    if (auto checked = check_write(action, request.items[i].item); !checked) {
+      reasons[i] = reason_of(std::move(checked).error());
+      cancelled = true;
+      continue;
+    }
+    if (!keys.insert(action.row_key).second) {
+      return fail(Code::kValidation, messages::kRepeatedTransactionItem);
+    }
+    if (!action.item.empty()) bytes += item_size_bytes(ItemView(action.item));
+  }
+  if (bytes > kTransactionBytesMax) return fail(Code::kValidation, messages::kTransactionTooLarge);
+  if (cancelled) return transaction_cancelled(std::move(reasons));
+  return actions;
+}
+
+// ---- One attempt
+
+// Every effect, or the reasons why there is none.
+Result<Effects> evaluate_all(const TransactWrite& write, GuardedRows rows) {
+  Effects effects;
+  std::vector<CancellationReason> reasons(write.actions.size());
+  bool cancelled = false;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < write.actions.size(); ++i) {
+    Result<WriteEffect> effect =
+        evaluate_within_limit(write.engine, write.actions[i], std::move(rows[i]));
+    if (effect) {
+      if (write.actions[i].action == TransactAction::kPut ||
+          write.actions[i].action == TransactAction::kUpdate) {
+        bytes += effect->after_bytes;
+      }
+      effects.push_back(std::move(*effect));
+      continue;
+    }
+    if (!is_reason(effect.error())) return failure_of(std::move(effect));
+    reasons[i] = reason_of(std::move(effect).error());
+    cancelled = true;
+  }
+  if (cancelled) return transaction_cancelled(std::move(reasons));
+  if (bytes > kTransactionBytesMax) return fail(Code::kValidation, messages::kTransactionTooLarge);
+  return effects;
+}
+
+TransactWriteItemsResult make_result(const TransactWrite& write, const Effects& effects) {
+  TransactWriteItemsResult result;
+  CapacityMeter meter(write.return_capacity, CapacityMeter::Report::kWrite);
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    const WriteAction& action = write.actions[i];
+    meter_effect(meter, *action.table, effects[i], true);
+    if (write.return_metrics == ReturnItemCollectionMetrics::kSize &&
+        action.action != TransactAction::kConditionCheck) {
+      if (auto metrics = collection_metrics(action)) {
+        result.metrics[action.table->name()].push_back(std::move(*metrics));
+      }
+    }
+  }
+  result.capacity = meter.all();
+  return result;
+}
+
+// A repeated request costs what reading its items costs.
+TransactWriteItemsResult make_repeated_result(const TransactWrite& write, GuardedRows rows) {
+  TransactWriteItemsResult result;
+  CapacityMeter meter(write.return_capacity, CapacityMeter::Report::kRead);
+  if (meter.wanted()) {
+    for (std::size_t i = 0; i < write.actions.size(); ++i) {
+      const std::size_t bytes = rows[i] ? item_size_bytes(ItemView(*rows[i])) : 0;
+      meter.add(*write.actions[i].table, read_units(bytes) * 2);
+    }
+  }
+  result.capacity = meter.all();
+  return result;
+}
+
+// What a token's row says about the request: nothing, or the answer.
+std::optional<Result<TransactWriteItemsResult>> answer_of_token(
+    const TransactWrite& write, GuardedRows rows, const std::optional<std::string>& bytes) {
+  const auto row = bytes ? decode_token_row(*bytes) : std::nullopt;
+  if (!row || row->expires_ms <= write.engine.now_ms()) return std::nullopt;
+  if (row->fingerprint != write.fingerprint) {
+    return fail(Code::kIdempotentParameterMismatch, messages::kIdempotentMismatch);
+  }
+  return make_repeated_result(write, rows);
+}
+
+std::vector<std::string> guarded_keys(const TransactWrite& write) {
+  std::vector<std::string> keys;
+  keys.reserve(write.actions.size() + 1);
+  for (const WriteAction& action : write.actions) keys.push_back(action.row_key);
+  if (write.token_key) keys.push_back(*write.token_key);
+  return keys;
+}
+
+void keep_token(const TransactWrite& write, Batch& batch) {
+  const int64_t expires_ms = write.engine.now_ms() + kTokenLifetimeMs;
+  batch.put(*write.token_key,
+            encode_token_row({.expires_ms = expires_ms, .fingerprint = write.fingerprint}));
+  batch.put(token_expiry_key(expires_ms, *write.token_key), "");
+}
+
+Batch decide_all(TransactWrite& write, GuardedRows rows) {
+  Batch batch;
+  const std::size_t count = write.actions.size();
+  write.effects.clear();
+  if (write.token_key) {
+    if (auto known = answer_of_token(write, rows, rows[count])) {
+      write.result = std::move(*known);
+      return batch;
+    }
+  }
+  auto effects = evaluate_all(write, rows);
+  if (!effects) {
+    write.result = failure_of(std::move(effects));
+    return batch;
+  }
+  write.effects = std::move(*effects);
+  const int64_t time_ms = write.engine.now_ms();
+  for (std::size_t i = 0; i < count; ++i) {
+    apply_effect(write.actions[i], write.effects[i], time_ms, batch);
+  }
+  if (write.token_key) keep_token(write, batch);
+  write.result = make_result(write, write.effects);
+  return batch;
+}
+
+// Which of the items another request was writing is not known.
+Failure conflicted(const TransactWrite& write) {
+  std::vector<CancellationReason> reasons(write.actions.size());
+  for (CancellationReason& reason : reasons) {
+    reason.code = "TransactionConflict";
+    reason.message = messages::kTransactionConflict;
+  }
+  return transaction_cancelled(std::move(reasons));
+}
+
+void finish_all(TransactWrite& write, CommitResult committed) {
+  if (committed.outcome == CommitOutcome::kConflict) {
+    write.done(conflicted(write));
+    return;
+  }
+  if (committed.outcome != CommitOutcome::kCommitted) {
+    write.done(Failure(service_error(std::move(committed))));
+    return;
+  }
+  for (std::size_t i = 0; i < write.effects.size(); ++i) {
+    if (write.actions[i].action != TransactAction::kConditionCheck) {
+      count_effect(write.actions[i], write.effects[i], committed.sequence);
+    }
+  }
+  write.done(std::move(write.result));
+}
+
+}  // namespace
+
+bool is_reason(const Error& error) {
+  return error.code == Code::kConditionalCheckFailed || error.code == Code::kDuplicateItem ||
+         error.code == Code::kItemCollectionSizeLimitExceeded || error.code == Code::kValidation;
+}
+
+CancellationReason reason_of(Error error) {
+  CancellationReason reason;
+  reason.code = "ValidationError";
+  if (error.code == Code::kConditionalCheckFailed) reason.code = "ConditionalCheckFailed";
+  if (error.code == Code::kDuplicateItem) reason.code = "DuplicateItem";
+  if (error.code == Code::kItemCollectionSizeLimitExceeded) {
+    reason.code = "ItemCollectionSizeLimitExceeded";
+  }
+  reason.message = std::move(error.message);
+  if (error.detail) reason.item = error.detail->item;
+  return reason;
+}
+
+void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
+                    const TransactWriteOptions& options, Done<TransactWriteItemsResult> done) {
+  auto write =
+      std::make_unique<TransactWrite>(TransactWrite{.engine = engine,
+                                                    .pass = InFlightOperations::Pass(engine.writes),
+                                                    .actions = std::move(actions),
+                                                    .token_key = {},
+                                                    .fingerprint = options.fingerprint,
+                                                    .return_capacity = options.return_capacity,
+                                                    .return_metrics = options.return_metrics,
+                                                    .done = std::move(done)});
+  if (options.token) write->token_key = token_row_key(engine.catalog->secret(), *options.token);
+  write->keys = guarded_keys(*write);
+  TransactWrite& under_way = *write;
+  engine.store->transact(
+      under_way.keys, [&under_way](GuardedRows rows) { return decide_all(under_way, rows); },
+      [write = std::move(write)](CommitResult result) { finish_all(*write, std::move(result)); });
+}
+
+void transact_write_items(ItemEngine& engine, const TransactWriteItemsRequest& request,
+                          Done<TransactWriteItemsResult> done) {
+  if (auto valid = validate(request); !valid) {
+    done(failure_of(std::move(valid)));
+    return;
+  }
+  auto actions = prepare(engine, request);
+  if (!actions) {
+    done(failure_of(std::move(actions)));
+    return;
+  }
+  TransactWriteOptions options{.token = request.client_request_token,
+                               .fingerprint = {},
+                               .return_capacity = request.return_capacity,
+                               .return_metrics = request.return_metrics};
+  if (options.token) options.fingerprint = request_fingerprint(engine.catalog->secret(), request);
+  transact_write(engine, std::move(*actions), options, std::move(done));
+}
+
+}  // namespace stator

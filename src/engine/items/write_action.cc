@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/items/write_action.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/change_log/change_log.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/collections.h"
+#include "engine/items/item_engine.h"
+#include "engine/items/item_rules.h"
+#include "engine/items/request_expressions.h"
+
+namespace stator {
+namespace {
+
+Failure condition_failed(const WriteAction& action, const std::optional<ItemView>& before) {
+  Error error{.code = Code::kConditionalCheckFailed, .message = messages::kConditionFailed};
+  if (action.return_old_on_failure && before) {
+    error.detail = std::make_shared<const ErrorDetail>(
+        ErrorDetail{.item = decode_item(*before), .reasons = {}});
+  }
+  return Failure(std::move(error));
+}
+
+std::optional<ItemView> view_of(const std::optional<EncodedItem>& item) {
+  return item ? std::optional(ItemView(*item)) : std::nullopt;
+}
+
+bool has_expired(const WriteAction& action, ItemView item) {
+  const ExpiryQueue* queue = action.table->expiry();
+  const auto seconds = queue != nullptr ? expiry_seconds(*queue, item) : std::nullopt;
+  return seconds && is_expired(*seconds, *action.expired_at_ms);
+}
+
+// A write under way; ends when it is answered.
+struct SingleWrite {
+  ItemEngine& engine;
+  InFlightOperations::Pass pass;
+  WriteAction action;
+  WriteDone done;
+  Result<WriteEffect> effect = {};  // of the last attempt
+};
+
+Batch decide_item(SingleWrite& write, GuardedRows rows) {
+  Batch batch;
+  write.effect = evaluate_within_limit(write.engine, write.action, std::move(rows[0]));
+  if (!write.effect) return batch;
+  const int64_t time_ms = write.action.table->log_space() != 0 ? write.engine.now_ms() : 0;
+  apply_effect(write.action, *write.effect, time_ms, batch);
+  return batch;
+}
+
+void finish_item(SingleWrite& write, CommitResult result) {
+  if (result.outcome != CommitOutcome::kCommitted) {
+    write.effect = Failure(service_error(std::move(result)));
+  } else if (write.effect) {
+    count_effect(write.action, *write.effect, result.sequence);
+  }
+  write.done(write.action, std::move(write.effect));
+}
+
+Result<void> parse_expressions(WriteAction& action, const WriteParameters& parameters) {
+  STATOR_TRY(Placeholders placeholders,
+             checked_placeholders(parameters.names, parameters.values, parameters.layer));
+  const ExpressionLimits limits = limits_of(parameters.legacy, parameters.layer);
+  if (parameters.update) {
+    STATOR_TRY(action.update, Update::parse(*parameters.update, placeholders, limits));
+  }
+  if (parameters.condition) {
+    STATOR_TRY(action.condition, Condition::parse(*parameters.condition, ConditionRole::kCondition,
+                                                  placeholders, limits));
+  }
+  return placeholders.check_all_used();
+}
+
+}  // namespace
+
+double WriteEffect::table_units() const {
+  return write_units(std::max(before_bytes, after_bytes));
+}
+
+Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters) {
+  WriteAction action{.action = parameters.action, .table = std::move(table)};
+  action.return_old_on_failure =
+      parameters.on_condition_failure == ReturnValuesOnConditionCheckFailure::kAllOld;
+  if (parameters.action == TransactAction::kPut) {
+    action.item = encode_item(parameters.item);
+    if (item_size_bytes(ItemView(action.item)) > kItemBytesMax) {
+      return fail(Code::kValidation, messages::kItemTooLarge);
+    }
+  }
+  if (!parameters.update && !parameters.condition) return action;
+  STATOR_CHECK_OK(worded(parameters.layer, parse_expressions(action, parameters)));
+  if (action.table) STATOR_CHECK_OK(check_condition(action));
+  return action;
+}
+
+namespace {
+
+Result<void> check_update(const Table& table, const Update& update) {
+  for (const std::string& attribute : update.attributes()) {
+    if (table.is_key(attribute)) return fail(Code::kValidation, messages::key_update(attribute));
+  }
+  STATOR_CHECK_OK(check_assigned_index_keys(table, update));
+  return check_keys_unopened(table, update.opened_attributes());
+}
+
+}  // namespace
+
+Result<void> check_condition(const WriteAction& action) {
+  if (!action.condition) return {};
+  return check_keys_unopened(*action.table, action.condition->opened_attributes());
+}
+
+Result<void> check_no_empty_keys(const WriteAction& action, const Item& item) {
+  STATOR_CHECK_OK(check_no_empty_key(action.table->key(), item));
+  if (action.update) return check_no_empty_index_key(*action.table, *action.update);
+  if (action.action != TransactAction::kPut) return {};
+  return check_no_empty_index_key(*action.table, item);
+}
+
+Result<void> check_write(WriteAction& action, const Item& item) {
+  const KeyShape& shape = action.table->key();
+  if (action.action == TransactAction::kPut) {
+    STATOR_CHECK_OK(check_item(*action.table, item));
+    for (const auto* attributes : {&shape.hash, &shape.range}) {
+      for (const AttributeDefinition& attribute : *attributes) {
+        action.key.emplace(attribute.name, item.find(attribute.name)->second);
+      }
+    }
+  } else {
+    STATOR_CHECK_OK(check_key(shape, item));
+    if (action.update) STATOR_CHECK_OK(check_update(*action.table, *action.update));
+    action.key = item;
+  }
+  action.row_key = item_row_key(action.table->secret(), shape, action.key);
+  return {};
+}
+
+Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before) {
+  WriteEffect effect{.before = std::move(before)};
+  const std::optional<ItemView> old_item = view_of(effect.before);
+  if (old_item && !has_partition(*old_item, action.table->key(), action.key)) {
+    return fail(Code::kInternalServerError, "Two partition keys have one hash");
+  }
+  if (old_item) effect.before_bytes = item_size_bytes(*old_item);
+  if (action.inserts && old_item) return fail(Code::kDuplicateItem, messages::kDuplicateItem);
+  if (action.condition && !action.condition->matches(old_item)) {
+    return condition_failed(action, old_item);
+  }
+  switch (action.action) {
+    case TransactAction::kConditionCheck:
+      effect.after = effect.before;
+      effect.after_bytes = effect.before_bytes;
+      return effect;
+    case TransactAction::kPut:
+      effect.after = action.item;
+      break;
+    case TransactAction::kDelete:
+      if (action.expired_at_ms && old_item && !has_expired(action, *old_item)) {
+        effect.after = effect.before;
+        effect.after_bytes = effect.before_bytes;
+        return effect;
+      }
+      break;
+    case TransactAction::kUpdate:
+      if (action.update) {
+        STATOR_TRY(effect.after, action.update->apply(old_item, action.key));
+      } else {
+        effect.after = effect.before ? *effect.before : encode_item(action.key);
+      }
+      break;
+  }
+  const std::optional<ItemView> new_item = view_of(effect.after);
+  if (new_item) effect.after_bytes = item_size_bytes(*new_item);
+  if (action.action == TransactAction::kUpdate && new_item) {
+    STATOR_CHECK_OK(check_updated_item(*action.table, old_item, *new_item, effect.after_bytes));
+  }
+  if (!action.table->indexes().empty()) {
+    effect.index_changes = index_changes(*action.table, old_item, new_item);
+  }
+  return effect;
+}
+
+void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
+                  Batch& batch) {
+  if (effect.before == effect.after) return;
+  if (effect.after) {
+    batch.put(action.row_key, *effect.after);
+  } else {
+    batch.erase(action.row_key);
+  }
+  apply_index_changes(effect.index_changes, batch);
+  if (const ExpiryQueue* queue = action.table->expiry()) {
+    apply_expiry(*queue, action.row_key, effect.before, effect.after, batch);
+  }
+  if (const SpaceId log = action.table->log_space(); log != 0) {
+    put_change(batch, log, action.row_key,
+               {.time_ms = time_ms,
+                .before = view_of(effect.before),
+                .after = view_of(effect.after),
+                .by_service = action.by_service});
+  }
+}
+
+void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence) {
+  const Table& table = *action.table;
+  table.counters(0).add(sequence, {.items = (effect.after ? 1 : 0) - (effect.before ? 1 : 0),
+                                   .bytes = static_cast<int64_t>(effect.after_bytes) -
+                                            static_cast<int64_t>(effect.before_bytes)});
+  for (const IndexChange& change : effect.index_changes) {
+    table.counters(1 + change.index)
+        .add(sequence, {.items = change.items_delta, .bytes = change.bytes_delta});
+  }
+  count_collection(action, effect, sequence);
+  if (table.expiry() == nullptr || !effect.after) return;
+  const auto seconds = expiry_seconds(*table.expiry(), ItemView(*effect.after));
+  if (seconds) table.sweep_cursor().lower(*seconds);
+}
+
+void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& effect,
+                  bool transactional) {
+  if (!meter.wanted()) return;
+  meter.add(table, effect.table_units() * (transactional ? 2 : 1));
+  for (const IndexChange& change : effect.index_changes) {
+    meter.add(table, table.indexes()[change.index], change.write_units);
+  }
+}
+
+void write_one(ItemEngine& engine, WriteAction action, WriteDone done) {
+  auto write =
+      std::make_unique<SingleWrite>(SingleWrite{.engine = engine,
+                                                .pass = InFlightOperations::Pass(engine.writes),
+                                                .action = std::move(action),
+                                                .done = std::move(done)});
+  SingleWrite& under_way = *write;
+  engine.store->transact(
+      std::span(&under_way.action.row_key, 1),
+      [&under_way](GuardedRows rows) { return decide_item(under_way, rows); },
+      [write = std::move(write)](CommitResult result) { finish_item(*write, std::move(result)); });
+}
+
+}  // namespace stator

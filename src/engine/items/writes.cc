@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// PutItem, UpdateItem, DeleteItem.
+#include <utility>
+
+#include "api/validation/validate.h"
+#include "engine/items/collections.h"
+#include "engine/items/item_operations.h"
+#include "engine/items/write_action.h"
+
+namespace stator {
+namespace {
+
+struct Wanted {
+  ReturnValues values = ReturnValues::kNone;
+  ReturnConsumedCapacity capacity = ReturnConsumedCapacity::kNone;
+  ReturnItemCollectionMetrics metrics = ReturnItemCollectionMetrics::kNone;
+};
+
+// Absent where none of the updated paths is there.
+std::optional<EncodedItem> some(EncodedItem part) {
+  if (ItemView(part).attribute_count() == 0) return std::nullopt;
+  return part;
+}
+
+std::optional<EncodedItem> returned_values(ReturnValues wanted, const WriteAction& action,
+                                           WriteEffect& effect) {
+  switch (wanted) {
+    case ReturnValues::kNone:
+      return std::nullopt;
+    case ReturnValues::kAllOld:
+      return std::move(effect.before);
+    case ReturnValues::kAllNew:
+      return std::move(effect.after);
+    case ReturnValues::kUpdatedOld:
+      if (!action.update || !effect.before) return std::nullopt;
+      return some(action.update->updated_part(ItemView(*effect.before)));
+    case ReturnValues::kUpdatedNew:
+      if (!action.update || !effect.after) return std::nullopt;
+      return some(action.update->updated_part(ItemView(*effect.after)));
+  }
+  return std::nullopt;
+}
+
+WriteResponse make_response(const Wanted& wanted, const WriteAction& action, WriteEffect effect) {
+  WriteResponse response;
+  CapacityMeter meter(wanted.capacity);
+  meter_effect(meter, *action.table, effect, false);
+  response.capacity = meter.one();
+  response.attributes = returned_values(wanted.values, action, effect);
+  if (wanted.metrics == ReturnItemCollectionMetrics::kSize) {
+    response.metrics = collection_metrics(action);
+  }
+  return response;
+}
+
+Result<WriteAction> prepare(const ItemEngine& engine, const std::string& table_name,
+                            const WriteParameters& parameters) {
+  auto table = find_table(*engine.catalog->snapshot(), table_name);
+  STATOR_TRY(WriteAction action, parse_write(table ? std::move(*table) : nullptr, parameters));
+  if (!table) return failure_of(std::move(table));
+  STATOR_CHECK_OK(check_write(action, parameters.item));
+  return action;
+}
+
+template <class Request>
+void write(ItemEngine& engine, const Request& request, const WriteParameters& parameters,
+           Done<WriteResponse> done) {
+  if (auto valid = validate(request); !valid) {
+    done(failure_of(std::move(valid)));
+    return;
+  }
+  Result<WriteAction> action = prepare(engine, request.table, parameters);
+  if (!action) {
+    done(failure_of(std::move(action)));
+    return;
+  }
+  const Wanted wanted{.values = request.return_values,
+                      .capacity = request.return_capacity,
+                      .metrics = request.return_metrics};
+  write_one(engine, std::move(*action),
+            [wanted, done = std::move(done)](const WriteAction& written,
+                                             Result<WriteEffect> effect) mutable {
+              if (!effect) {
+                done(failure_of(std::move(effect)));
+                return;
+              }
+              done(make_response(wanted, written, std::move(*effect)));
+            });
+}
+
+const std::optional<std::string> no_update;
+
+}  // namespace
+
+void put_item(ItemEngine& engine, const PutItemRequest& request, Done<WriteResponse> done) {
+  write(engine, request,
+        {.action = TransactAction::kPut,
+         .item = request.item,
+         .update = no_update,
+         .condition = request.condition,
+         .names = request.names,
+         .values = request.values,
+         .on_condition_failure = request.on_condition_failure,
+         .legacy = request.legacy,
+         .layer = Layer::kCounted},
+        std::move(done));
+}
+
+void update_item(ItemEngine& engine, const UpdateItemRequest& request, Done<WriteResponse> done) {
+  write(engine, request,
+        {.action = TransactAction::kUpdate,
+         .item = request.key,
+         .update = request.update,
+         .condition = request.condition,
+         .names = request.names,
+         .values = request.values,
+         .on_condition_failure = request.on_condition_failure,
+         .legacy = request.legacy,
+         .layer = Layer::kCounted},
+        std::move(done));
+}
+
+void delete_item(ItemEngine& engine, const DeleteItemRequest& request, Done<WriteResponse> done) {
+  write(engine, request,
+        {.action = TransactAction::kDelete,
+         .item = request.key,
+         .update = no_update,
+         .condition = request.condition,
+         .names = request.names,
+         .values = request.values,
+         .on_condition_failure = request.on_condition_failure,
+         .legacy = request.legacy,
+         .layer = Layer::kCounted},
+        std::move(done));
+}
+
+}  // namespace stator

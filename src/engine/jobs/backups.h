@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backups of tables, and tables restored from them.
+//
+// A backup is a copy of a table's items, as they were at one moment, in a space of its own; index
+// entries follow from the items. The record says CREATING until the copy is whole. After a crash,
+// or a pause that is too long to keep a snapshot, the copy starts again: its moment is later then.
+// A backup that cannot be finished is deleted. A table that is being restored resumes where it was,
+// and is visible once it is whole.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/catalog/last_backup.h"
+#include "engine/jobs/job_engine.h"
+
+namespace stator {
+
+// "arn:…:table/NAME/backup/ID"
+std::string backup_arn(const JobEngine& engine, const Item& record, std::string_view id);
+Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn);
+
+// Starts to copy what `view` sees of the table.
+void start_backup(JobEngine& engine, const std::string& id, const TablePtr& table, SpaceId to,
+                  std::unique_ptr<ReadView> view);
+// Resumes the copies that an earlier process began.
+Result<void> resume_copies(JobEngine& engine);
+
+// Those that have expired and that no table is being restored from. What fails is tried again with
+// the next call.
+void erase_expired_backups(JobEngine& engine);
+
+}  // namespace stator

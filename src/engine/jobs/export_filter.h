@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// ExportFilter: which of a table's items an export has, and what of them, by its
+// FilterSpecification. Its expressions are those of a Query, or of a Scan without a key condition.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Filtered.html
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "engine/query/range_plan.h"
+
+namespace stator {
+
+class ExportFilter {
+ public:
+  // kValidation. Borrows the table.
+  static Result<std::unique_ptr<ExportFilter>> make(const Table& table, const Item& specification);
+
+  bool reads(std::string_view row_key) const;  // whether its key condition selects the row
+  bool selects(ItemView item) const;
+  EncodedItem projected(ItemView item) const;
+
+ private:
+  QueryRequest query_;  // what the plan borrows
+  ScanRequest scan_;
+  RangePlan plan_;
+};
+
+}  // namespace stator

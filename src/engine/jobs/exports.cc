@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/jobs/exports.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "api/admin/document.h"
+#include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/records.h"
+#include "engine/core/arns.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/jobs/export_filter.h"
+#include "engine/jobs/job_records.h"
+#include "engine/streams/point_in_time.h"
+#include "transfer/export_files.h"
+
+namespace stator {
+namespace {
+
+constexpr int64_t kFileBytes = 64L << 20;     // of lines, in one data file
+constexpr int64_t kBilledLeast = 10'000'000;  // of an incremental export
+
+transfer::ExportSummary summary_of(const JobEngine& engine, const std::string& id,
+                                   const Item& record) {
+  const Item& request = map_of(record, "Request");
+  const std::string table = text_of(record, "Table");
+  transfer::ExportSummary summary{
+      .arn = admin::job_arn(engine, admin::kExportJobs, table, id),
+      .id = id,
+      .table_arn = table_arn(engine, table),
+      .table_id = text_of(record, "TableId"),
+      .bucket = text_of(request, "S3Bucket"),
+      .prefix = text_of(request, "S3Prefix"),
+      .has_prefix = request.contains("S3Prefix"),
+      .encryption = text_of(request, "S3SseAlgorithm"),
+      .format = transfer::format_named(text_of(request, "ExportFormat"))
+                    .value_or(transfer::DataFormat::kDynamoDbJson),
+      .started_ms = integer_of(record, "StartedMs"),
+      .time_ms = integer_of(request, "ExportTime"),
+  };
+  if (request.contains("S3SseKmsKeyId")) summary.key_id = text_of(request, "S3SseKmsKeyId");
+  if (const Item& increment = map_of(request, "IncrementalExportSpecification");
+      !increment.empty()) {
+    summary.increment = {.from_ms = integer_of(increment, "ExportFromTime"),
+                         .to_ms = integer_of(increment, "ExportToTime"),
+                         .view = text_of(increment, "ExportViewType")};
+  }
+  return summary;
+}
+
+class Export final : public Job {
+ public:
+  Export(JobEngine& engine, std::string id)
+      : engine_(engine), id_(std::move(id)), key_(record_key(RecordKind::kExport, id_)) {}
+
+  Result<JobState> step() override {
+    if (!bucket_) STATOR_CHECK_OK(begin());
+    if (record_.empty()) return JobState::kDone;
+    if (record_.contains("StampLimit")) {
+      STATOR_CHECK_OK(find_stamps());
+      return JobState::kMore;
+    }
+    if (!read_all_) {
+      auto written = write_some();
+      if (!written) drop_file();
+      STATOR_CHECK_OK(std::move(written));
+      return JobState::kMore;
+    }
+    if (summary_.ended_ms == 0) {
+      if (summary_.increment) summary_.billed_bytes = std::max(summary_.billed_bytes, kBilledLeast);
+      summary_.ended_ms = engine_.now_ms();
+    }
+    STATOR_CHECK_OK(transfer::write_manifests(*bucket_, summary_, files_));
+    STATOR_CHECK_OK(end(std::nullopt));
+    return JobState::kDone;
+  }
+
+  void rest() override { drop_file(); }
+
+  Result<void> abandon(const Error& error) override {
+    drop_file();
+    return end(why(error));
+  }
+
+ private:
+  // What the file under way began with.
+  struct FileStart {
+    std::string after;
+    int64_t items = 0;
+    int64_t billed_bytes = 0;
+  };
+
+  static admin::JobFailure why(const Error& error) {
+    switch (error.code) {
+      case Code::kNotFound:
+        return admin::no_such_bucket();
+      case Code::kAccessDenied:
+        return admin::bucket_access_denied();
+      case Code::kInvalidArgument:
+        return {.code = "KmsNotFoundException", .message = error.message};
+      default:
+        return admin::internal_failure(error);
+    }
+  }
+
+  Result<void> end(const std::optional<admin::JobFailure>& failure) {
+    std::optional<HeldHistory> history;
+    STATOR_CHECK_OK(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+      if (record.empty()) return {};
+      history = history_of(record);
+      for (const char* member : {"From", "Log", "Stamp", "ToStamp", "StampLimit", "Definition"}) {
+        record.erase(member);
+      }
+      if (!failure) {
+        record["Items"] = summary_.items;
+        record["BilledBytes"] = summary_.billed_bytes;
+      }
+      admin::end_job(record, engine_.now_ms(), failure);
+      return {};
+    }));
+    if (history) engine_.catalog->release(*history);
+    return {};
+  }
+
+  Result<void> begin() {
+    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    if (record_.empty()) return {};
+    summary_ = summary_of(engine_, id_, record_);
+    const Item& request = map_of(record_, "Request");
+    STATOR_TRY(auto bucket, transfer::Bucket::open(engine_.options.buckets, summary_.bucket));
+    if (request.contains("S3BucketOwner") &&
+        text_of(request, "S3BucketOwner") != engine_.options.account) {
+      return fail(Code::kAccessDenied, "the bucket has another owner");
+    }
+    if (summary_.encryption == "KMS") {
+      return fail(Code::kInvalidArgument,
+                  messages::key_not_found(summary_.key_id.value_or("alias/aws/s3")));
+    }
+    STATOR_CHECK_OK(bucket.write(transfer::export_directory(summary_) + "/_started", ""));
+    STATOR_TRY(TableDefinition decoded, table_in(record_));
+    STATOR_TRY(const TablePtr table, Table::make(std::move(decoded), engine_.catalog->secret()));
+    if (request.contains("FilterSpecification")) {
+      STATOR_TRY(filter_, ExportFilter::make(*table, map_of(request, "FilterSpecification")));
+    }
+    history_ = {.key = table->key(),
+                .log = static_cast<SpaceId>(integer_of(record_, "Log")),
+                .secret = engine_.catalog->secret()};
+    bucket_.emplace(std::move(bucket));
+    return {};
+  }
+
+  // The stamps that the export reads at: from the first time on, before the second.
+  Result<void> find_stamps() {
+    const Item& request = map_of(record_, "Request");
+    const auto limit = static_cast<uint64_t>(integer_of(record_, "StampLimit"));
+    int64_t time_ms = integer_of(request, "ExportTime");
+    if (summary_.increment) {
+      time_ms = (first_stamp_ ? summary_.increment->to_ms : summary_.increment->from_ms) - 1;
+    }
+    if (!search_) search_.emplace(history_.log, time_ms, limit);
+    STATOR_TRY(const auto view, engine_.store->read_view());
+    STATOR_TRY(const auto stamp, search_->step(*view));
+    if (!stamp) return {};
+    if (summary_.increment && !first_stamp_) {
+      first_stamp_ = stamp;
+      search_.reset();
+      return {};
+    }
+    return keep_stamps(first_stamp_.value_or(*stamp), *stamp);
+  }
+
+  Result<void> keep_stamps(uint64_t from, uint64_t to) {
+    Item record = record_;
+    record["Stamp"] = static_cast<int64_t>(from);
+    if (summary_.increment) record["ToStamp"] = static_cast<int64_t>(to);
+    record.erase("StampLimit");
+    const auto all = history_of(record_);
+    const auto history = history_of(record);
+    engine_.catalog->hold(*history);
+    const auto kept = Records(*engine_.store).put(key_, record);
+    engine_.catalog->release(kept ? *all : *history);
+    STATOR_CHECK_OK(kept);
+    record_ = std::move(record);
+    return {};
+  }
+
+  // A view for each file, so that none is held for long.
+  Result<void> begin_file() {
+    start_ = {.after = after_, .items = summary_.items, .billed_bytes = summary_.billed_bytes};
+    STATOR_TRY(view_, engine_.store->read_view());
+    STATOR_TRY(file_, transfer::DataFileWriter::create(
+                          *bucket_, transfer::data_key(summary_, std::ssize(files_))));
+    const auto stamp = static_cast<uint64_t>(integer_of(record_, "Stamp"));
+    if (summary_.increment) {
+      changes_.emplace(*view_, history_, stamp,
+                       static_cast<uint64_t>(integer_of(record_, "ToStamp")), after_);
+    } else {
+      items_.emplace(*view_, history_, stamp, after_);
+    }
+    return {};
+  }
+
+  void close_readers() {
+    items_.reset();
+    changes_.reset();
+    view_.reset();
+  }
+
+  // The file under way is written again from its start.
+  void drop_file() {
+    close_readers();
+    if (!file_) return;
+    file_.reset();
+    after_ = start_.after;
+    summary_.items = start_.items;
+    summary_.billed_bytes = start_.billed_bytes;
+  }
+
+  Result<void> write_some() {
+    if (!file_) STATOR_CHECK_OK(begin_file());
+    STATOR_TRY(const bool more, changes_ ? write_rows(*changes_) : write_rows(*items_));
+    if (more && file_->line_bytes() < kFileBytes) return {};
+    STATOR_TRY(transfer::DataFile written, file_->finish());
+    files_.push_back(std::move(written));
+    file_.reset();
+    close_readers();
+    read_all_ = !more;
+    return {};
+  }
+
+  // False: there are no more rows.
+  template <class Rows>
+  Result<bool> write_rows(Rows& rows) {
+    STATOR_TRY(const auto some, rows.next());
+    if (!some) return false;
+    for (const auto& row : *some) STATOR_CHECK_OK(write_row(row, *file_));
+    if (!some->empty()) after_ = some->back().row_key;
+    return true;
+  }
+
+  Result<void> write_row(const PastItem& row, transfer::DataFileWriter& file) {
+    const ItemView item(row.item);
+    if (filter_ && !filter_->reads(row.row_key)) return {};
+    summary_.billed_bytes += static_cast<int64_t>(item_size_bytes(item));
+    if (filter_ && !filter_->selects(item)) return {};
+    ++summary_.items;
+    return file.add(transfer::line_of(summary_.format, exported(item)));
+  }
+
+  Result<void> write_row(const PastChange& row, transfer::DataFileWriter& file) {
+    if (!row.before && !row.after) return {};
+    // Of what was deleted, the filter sees what it was.
+    const ItemView newest(row.after ? *row.after : *row.before);
+    if (filter_ && (!filter_->reads(row.row_key) || !filter_->selects(newest))) return {};
+    constexpr int64_t kMicroseconds = 1000;
+    transfer::ItemChange change{.keys = decode_item(ItemView(row.key)),
+                                .written_us = row.time_ms * kMicroseconds};
+    const auto image = [&](const std::optional<EncodedItem>& item) -> std::optional<Item> {
+      if (!item) return std::nullopt;
+      summary_.billed_bytes += static_cast<int64_t>(item_size_bytes(ItemView(*item)));
+      return exported(ItemView(*item));
+    };
+    if (summary_.increment->view == "NEW_AND_OLD_IMAGES") change.old_image = image(row.before);
+    change.new_image = image(row.after);
+    ++summary_.items;
+    return file.add(transfer::line_of(summary_.format, change));
+  }
+
+  Item exported(ItemView item) const {
+    if (!filter_) return decode_item(item);
+    const EncodedItem projected = filter_->projected(item);
+    return decode_item(ItemView(projected));
+  }
+
+  JobEngine& engine_;
+  std::string id_;
+  std::string key_;
+  Item record_;
+  std::optional<transfer::Bucket> bucket_;  // set once the export has begun
+  std::unique_ptr<ExportFilter> filter_;    // null: all is exported
+  transfer::ExportSummary summary_;
+  TableHistory history_;
+  std::optional<StampSearch> search_;
+  std::optional<uint64_t> first_stamp_;  // of an increment
+  std::string after_;                    // the last row key that was written
+  bool read_all_ = false;
+  std::vector<transfer::DataFile> files_;  // finished ones
+  FileStart start_;
+  std::unique_ptr<ReadView> view_;
+  std::unique_ptr<transfer::DataFileWriter> file_;
+  std::optional<PastItems> items_;  // one of the two while a file is written
+  std::optional<PastChanges> changes_;
+};
+
+}  // namespace
+
+void start_export(JobEngine& engine, const std::string& id) {
+  engine.jobs.add(admin::job_name(admin::kExportJobs, id), std::make_unique<Export>(engine, id));
+}
+
+std::string export_manifest(const JobEngine& engine, const std::string& id, const Item& record) {
+  return transfer::manifest_key(summary_of(engine, id, record));
+}
+
+}  // namespace stator

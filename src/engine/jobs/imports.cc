@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/jobs/imports.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/admin/document.h"
+#include "api/validation/validate.h"
+#include "engine/catalog/catalog_commit.h"
+#include "engine/catalog/records.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/errors/messages.h"
+#include "engine/items/index_maintenance.h"
+#include "engine/items/item_rules.h"
+#include "engine/jobs/job_records.h"
+#include "transfer/bucket.h"
+#include "transfer/item_reader.h"
+
+namespace stator {
+namespace {
+
+using admin::JobFailure;
+
+// Of one transaction, so that it does not fill the store's queue.
+constexpr std::size_t kBatchItems = 256;
+constexpr std::size_t kImportBatchBytes = 1UL << 20;
+
+// Of one import; the service writes them to CloudWatch.
+constexpr int64_t kReportedErrors = 100;
+
+class Import final : public Job {
+ public:
+  Import(JobEngine& engine, const std::string& id)
+      : engine_(engine), id_(id), key_(record_key(RecordKind::kImport, id)) {}
+
+  Result<JobState> step() override {
+    if (!begun_) STATOR_CHECK_OK(begin());
+    if (flush_) {
+      STATOR_CHECK_OK(flush());
+    } else if (reader_) {
+      read_batch();
+    } else if (bucket_ && next_key_ < keys_.size()) {
+      begin_object(keys_[next_key_++]);
+    } else {
+      STATOR_CHECK_OK(finish());
+      return JobState::kDone;
+    }
+    return JobState::kMore;
+  }
+
+  // The table is there with what was imported so far.
+  Result<void> abandon(const Error& why) override {
+    if (!begun_) STATOR_CHECK_OK(begin());
+    failure_ = admin::internal_failure(why);
+    return finish();
+  }
+
+ private:
+  // What a batch waits for: its transaction, and what it reaches in the object.
+  struct Flush {
+    uint64_t position = 0;
+    bool ends_object = false;
+  };
+
+  Result<void> begin() {
+    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    const std::string name = text_of(record_, "Table");
+    const auto snapshot = engine_.catalog->snapshot();
+    const auto found = snapshot->restoring.find(name);
+    if (found != snapshot->restoring.end() &&
+        found->second->definition().id == text_of(record_, "TableId")) {
+      table_ = found->second;
+      list_objects();
+    } else if (!has_table(*snapshot, name)) {
+      failure_ = {"InternalServerError", messages::kImportNotBegun};
+    }
+    begun_ = true;
+    return {};
+  }
+
+  Result<void> finish() {
+    if (table_) STATOR_CHECK_OK(engine_.catalog->finish_restore(table_->name()));
+    if (!failure_ && integer_of(record_, "Errors") > 0) {
+      failure_ = {"ItemValidationError", messages::kItemsNotImported};
+    }
+    return Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+      if (!record.empty()) admin::end_job(record, engine_.now_ms(), failure_);
+      return {};
+    });
+  }
+
+  bool has_table(const CatalogSnapshot& snapshot, const std::string& name) const {
+    const TablePtr* table = snapshot.find(name);
+    return table != nullptr && (*table)->definition().id == text_of(record_, "TableId");
+  }
+
+  transfer::CsvOptions csv_options() const {
+    transfer::CsvOptions csv;
+    const Item& given = map_of(map_of(map_of(record_, "Request"), "InputFormatOptions"), "Csv");
+    if (given.contains("Delimiter")) csv.delimiter = text_of(given, "Delimiter")[0];
+    for (const AttributeValue& name : list_of(given, "HeaderList")) {
+      csv.header.push_back(as_text(name));
+    }
+    for (const AttributeDefinition& attribute : table_->definition().settings.attributes) {
+      csv.key_types.emplace(attribute.name, attribute.type);
+    }
+    return csv;
+  }
+
+  void list_objects() {
+    const Item& source = map_of(map_of(record_, "Request"), "S3BucketSource");
+    auto bucket = transfer::Bucket::open(engine_.options.buckets, text_of(source, "S3Bucket"));
+    if (!bucket) {
+      failure_ = admin::no_such_bucket();
+      return;
+    }
+    auto keys = bucket->keys(text_of(source, "S3KeyPrefix"));
+    if (!keys && keys.error().code == Code::kLimitExceeded) {
+      failure_ = {.code = "S3TooManyObjects", .message = messages::kTooManyObjects};
+    } else if (!keys) {
+      failure_ = admin::bucket_access_denied();
+    } else {
+      bucket_.emplace(std::move(*bucket));
+      keys_ = std::move(*keys);
+      const auto reached = std::ranges::lower_bound(keys_, text_of(record_, "File"));
+      next_key_ = static_cast<std::size_t>(reached - keys_.begin());
+    }
+  }
+
+  bool is_csv() const { return text_of(map_of(record_, "Request"), "InputFormat") == "CSV"; }
+
+  void begin_object(const std::string& key) {
+    if (key != text_of(record_, "File")) {
+      record_["File"] = key;
+      record_["Position"] = 0;
+    }
+    const Item& request = map_of(record_, "Request");
+    const auto position = static_cast<uint64_t>(integer_of(record_, "Position"));
+    auto reader = [&]() -> Result<std::unique_ptr<transfer::ItemReader>> {
+      STATOR_TRY(auto bytes, bucket_->read(key));
+      return transfer::read_items(
+          std::move(bytes), *transfer::format_named(text_of(request, "InputFormat")),
+          *transfer::compression_named(text_of(request, "InputCompressionType")), csv_options(),
+          position);
+    }();
+    if (reader) {
+      reader_ = std::move(*reader);
+      return;
+    }
+    count_error(position, reader.error().message);
+    flush_ = Flush{.position = position, .ends_object = true};
+  }
+
+  // Reads up to a batch of the object.
+  void read_batch() {
+    while (!flush_) {
+      const uint64_t begin = reader_->position();
+      const transfer::Found found = reader_->next();
+      if (found != transfer::Found::kEnd) {
+        const auto taken =
+            found == transfer::Found::kItem ? take(reader_->item()) : Failure(reader_->error());
+        if (!taken) count_error(begin, taken.error().message);
+      }
+      // As with DynamoDB, what is not an item ends its object; a bad row of CSV ends only itself.
+      const bool ends =
+          found == transfer::Found::kEnd || (found == transfer::Found::kNoItem && !is_csv());
+      if (ends || batch_.size() >= kBatchItems || batch_bytes_ >= kImportBatchBytes) {
+        flush_ = Flush{.position = reader_->position(), .ends_object = ends};
+      }
+    }
+  }
+
+  void add(std::string_view counter, int64_t more) {
+    record_[std::string(counter)] = integer_of(record_, counter) + more;
+  }
+  void count_error(uint64_t position, std::string_view reason) {
+    add("Processed", 1);
+    add("Errors", 1);
+    const int64_t errors = integer_of(record_, "Errors");
+    if (!engine_.options.report || errors > kReportedErrors) return;
+    std::string line = messages::item_not_imported(id_, text_of(record_, "File"), position, reason);
+    if (errors == kReportedErrors) line += messages::kLastReported;
+    engine_.options.report(line);
+  }
+
+  // Of two items with one key, the later stays.
+  Result<void> take(const Item& item) {
+    STATOR_CHECK_OK(validate(PutItemRequest{.table = table_->name(), .item = item}));
+    STATOR_CHECK_OK(check_item(*table_, item));
+    EncodedItem encoded = encode_item(item);
+    if (item_size_bytes(ItemView(encoded)) > kItemBytesMax) {
+      return fail(Code::kValidation, messages::kItemTooLarge);
+    }
+    add("Processed", 1);
+    add("Imported", 1);
+    batch_bytes_ += encoded.size();
+    batch_.insert_or_assign(item_row_key(table_->secret(), table_->key(), item),
+                            std::move(encoded));
+    return {};
+  }
+
+  // Writes the batch, and how far it has come with it. Can be repeated.
+  Result<void> flush() {
+    add("Bytes", static_cast<int64_t>(flush_->position) - integer_of(record_, "Position"));
+    record_["Position"] = flush_->position;
+    Item record = record_;
+    // The next object is behind this one: its key is less than that.
+    if (flush_->ends_object) record["File"] = text_of(record_, "File") + '\0';
+    std::vector<std::string> keys = {key_};
+    for (const auto& [key, item] : batch_) keys.push_back(key);
+    const auto change = [&](GuardedRows rows, Batch& batch) -> Result<void> {
+      std::size_t at = 0;
+      for (const auto& [key, item] : batch_) {
+        const std::optional<std::string>& before = rows[++at];
+        batch.put(key, item);
+        apply_index_changes(
+            index_changes(*table_, before ? std::optional(ItemView(*before)) : std::nullopt,
+                          ItemView(item)),
+            batch);
+      }
+      batch.put(key_, encode_item(record));
+      return {};
+    };
+    STATOR_CHECK_OK(commit_change(*engine_.store, keys, change));
+    record_ = std::move(record);
+    batch_.clear();
+    batch_bytes_ = 0;
+    if (flush_->ends_object) reader_.reset();
+    flush_.reset();
+    return {};
+  }
+
+  JobEngine& engine_;
+  std::string id_;
+  std::string key_;
+  Item record_;
+  TablePtr table_;
+  bool begun_ = false;
+  std::optional<JobFailure> failure_;
+  std::optional<transfer::Bucket> bucket_;
+  std::vector<std::string> keys_;
+  std::size_t next_key_ = 0;
+  std::unique_ptr<transfer::ItemReader> reader_;  // of the object under way
+  std::map<std::string, EncodedItem> batch_;
+  std::size_t batch_bytes_ = 0;
+  std::optional<Flush> flush_;  // the batch is complete
+};
+
+}  // namespace
+
+void start_import(JobEngine& engine, const std::string& id) {
+  engine.jobs.add(admin::job_name(admin::kImportJobs, id), std::make_unique<Import>(engine, id));
+}
+
+}  // namespace stator

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of every kind on a store that refuses one operation of theirs, each in turn.
+#include <fstream>
+#include <functional>
+
+#include "api/admin/document.h"
+#include "engine/admin/administration.h"
+#include "engine/catalog/records.h"
+#include "engine/jobs/backups.h"
+#include "engine/jobs/job_engine.h"
+#include "engine/testing/engine_harness.h"
+#include "engine/testing/faulty_store.h"
+
+namespace stator::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+constexpr int kItems = 12;
+
+class JobFaults : public EngineTest {
+ protected:
+  JobFaults() {
+    std::filesystem::create_directories(buckets_ / "mine");
+    restart();
+  }
+  ~JobFaults() override { engine_.reset(); }
+
+  // A new store with the tables and the backup that jobs start from.
+  void restart() {
+    engine_.reset();
+    faults_.mend();
+    std::filesystem::remove_all(buckets_ / "mine" / "AWSDynamoDB");
+    auto opened = Engine::open(std::make_unique<FaultyStore>(faults_),
+                               {.clock = &clock_,
+                                .buckets = buckets_,
+                                .sweep_interval = {},
+                                .retry_delay = [this](int) { return pause_.load(); },
+                                .maintenance_interval = {}});
+    ASSERT_THAT(opened, IsOk());
+    engine_ = std::move(*opened);
+    CreateTableRequest songs = hash_table("Songs");
+    songs.attributes.push_back({"genre", ScalarType::kS});
+    songs.global_indexes = {index_on("byGenre", {{"genre", KeyType::kHash}})};
+    create(songs);
+    call(admin::kUpdateContinuousBackups,
+         {{"TableName", "Songs"},
+          {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", true}}}});
+    for (int i = 0; i < kItems; ++i) put_song(i);
+    moment_ms_ = clock_.unix_ms();
+    clock_.advance(1h);
+    put_song(kItems);
+    backup_ = create_backup();
+    wait_for_backup(backup_);
+  }
+  void put_song(int i) {
+    ASSERT_THAT(put("Songs", {{"pk", std::to_string(i)}, {"genre", "folk"}, {"expires", i}}),
+                IsOk());
+  }
+
+  Item call(const admin::Operation& operation, const Item& request) {
+    auto answer = engine_->administer(operation, request);
+    EXPECT_THAT(answer, IsOk());
+    return answer ? std::move(*answer) : Item();
+  }
+  std::string create_backup() {
+    const Item answer =
+        call(admin::kCreateBackup, {{"TableName", "Songs"}, {"BackupName", "Copy"}});
+    return text_of(map_of(answer, "BackupDetails"), "BackupArn");
+  }
+  std::string backup_status(const std::string& arn) {
+    const auto answer = engine_->administer(admin::kDescribeBackup, {{"BackupArn", arn}});
+    if (!answer) return "";
+    return text_of(map_of(map_of(*answer, "BackupDescription"), "BackupDetails"), "BackupStatus");
+  }
+  void wait_for_backup(const std::string& arn) {
+    ASSERT_TRUE(comes_true([&] { return backup_status(arn) != "CREATING"; }));
+  }
+  std::string import() {
+    std::ofstream file(buckets_ / "mine" / "rows.csv");
+    file << "pk,genre\n";
+    for (int i = 0; i < kItems; ++i) file << i << ",folk\n";
+    file.close();
+    const Item answer = call(
+        admin::kImportTable,
+        {{"S3BucketSource", Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "rows"}}},
+         {"InputFormat", "CSV"},
+         {"TableCreationParameters",
+          Item{
+              {"TableName", "New"},
+              {"BillingMode", "PAY_PER_REQUEST"},
+              {"AttributeDefinitions", List{Item{{"AttributeName", "pk"}, {"AttributeType", "S"}}}},
+              {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}}}}});
+    return text_of(map_of(answer, "ImportTableDescription"), "ImportArn");
+  }
+  std::string export_table(Item more) {
+    more.insert({{"TableArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Songs"},
+                 {"S3Bucket", "mine"}});
+    return text_of(map_of(call(admin::kExportTableToPointInTime, more), "ExportDescription"),
+                   "ExportArn");
+  }
+  Item described(const admin::Operation& operation, const std::string& kind,
+                 const std::string& member, const std::string& arn) {
+    return map_of(call(operation, {{kind + "Arn", arn}}), member);
+  }
+  Item described_import(const std::string& arn) {
+    return described(admin::kDescribeImport, "Import", "ImportTableDescription", arn);
+  }
+  Item described_export(const std::string& arn) {
+    return described(admin::kDescribeExport, "Export", "ExportDescription", arn);
+  }
+  Item ended(const std::function<Item()>& describe, const std::string& status) {
+    EXPECT_TRUE(comes_true([&] { return text_of(describe(), status) != "IN_PROGRESS"; }));
+    return describe();
+  }
+  int64_t count(const std::string& table, std::optional<std::string> index = {}) {
+    const auto page =
+        engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount});
+    EXPECT_THAT(page, IsOk());
+    return page ? page->count : -1;
+  }
+
+  // Runs a job on a new store, with its first operation refused, then its second, until none is.
+  void refuse_each_operation(const std::function<void()>& job) {
+    for (const Code code : {Code::kThrottling, Code::kIo}) {
+      for (int operation = 0;; ++operation) {
+        SCOPED_TRACE("operation " + std::to_string(operation) + ", code " +
+                     std::to_string(static_cast<int>(code)));
+        ASSERT_LT(operation, 1000);
+        restart();
+        faults_.fail_at(operation, {.code = code, .message = "refused"});
+        job();
+        if (testing::Test::HasFailure()) return;
+        // What the job leaves to others can come later.
+        if (!faults_.has_failed()) {
+          EXPECT_GT(operation, 2);
+          break;
+        }
+      }
+    }
+  }
+
+  TempDir buckets_directory_;
+  std::filesystem::path buckets_ = buckets_directory_.path();
+  std::atomic<std::chrono::milliseconds> pause_ = 0ms;
+  Faults faults_;
+  int64_t moment_ms_ = 0;
+  std::string backup_;
+};
+
+TEST_F(JobFaults, ABackupSurvivesARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    const std::string arn = create_backup();
+    wait_for_backup(arn);
+    EXPECT_EQ(backup_status(arn), "AVAILABLE");
+    call(admin::kRestoreTableFromBackup, {{"BackupArn", arn}, {"TargetTableName", "Copy"}});
+    wait_for_table("Copy");
+    EXPECT_EQ(count("Copy"), kItems + 1);
+  });
+}
+
+TEST_F(JobFaults, ARestorationSurvivesARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    call(admin::kRestoreTableFromBackup, {{"BackupArn", backup_}, {"TargetTableName", "Copy"}});
+    wait_for_table("Copy");
+    EXPECT_EQ(count("Copy"), kItems + 1);
+    EXPECT_EQ(count("Copy", "byGenre"), kItems + 1);
+  });
+}
+
+TEST_F(JobFaults, ARestorationToAPointInTimeSurvivesARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    call(admin::kRestoreTableToPointInTime, {{"SourceTableName", "Songs"},
+                                             {"TargetTableName", "Copy"},
+                                             {"RestoreDateTime", moment_ms_}});
+    wait_for_table("Copy");
+    EXPECT_EQ(count("Copy"), kItems);
+    EXPECT_EQ(count("Copy", "byGenre"), kItems);
+  });
+}
+
+TEST_F(JobFaults, AnImportSurvivesARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    const std::string arn = import();
+    const Item import = ended([&] { return described_import(arn); }, "ImportStatus");
+    EXPECT_EQ(text_of(import, "ImportStatus"), "COMPLETED");
+    EXPECT_FALSE(import.contains("FailureCode"));
+    EXPECT_EQ(integer_of(import, "ImportedItemCount"), kItems);
+    EXPECT_EQ(integer_of(import, "ProcessedItemCount"), kItems);
+    EXPECT_EQ(count("New"), kItems);
+  });
+}
+
+TEST_F(JobFaults, AnExportSurvivesARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    const std::string arn = export_table({{"ExportTime", moment_ms_}});
+    const Item exported = ended([&] { return described_export(arn); }, "ExportStatus");
+    EXPECT_EQ(text_of(exported, "ExportStatus"), "COMPLETED");
+    EXPECT_EQ(integer_of(exported, "ItemCount"), kItems);
+  });
+}
+
+TEST_F(JobFaults, AnIncrementalExportSurvivesARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    const std::string arn =
+        export_table({{"ExportType", "INCREMENTAL_EXPORT"},
+                      {"IncrementalExportSpecification",
+                       Item{{"ExportFromTime", moment_ms_}, {"ExportToTime", clock_.unix_ms()}}}});
+    const Item exported = ended([&] { return described_export(arn); }, "ExportStatus");
+    EXPECT_EQ(text_of(exported, "ExportStatus"), "COMPLETED");
+    EXPECT_EQ(integer_of(exported, "ItemCount"), kItems);
+  });
+}
+
+TEST_F(JobFaults, AnIndexIsFilledDespiteARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    const auto begun = engine_->update_table(
+        {.table = "Songs",
+         .attributes = {{{"genre", ScalarType::kS}}},
+         .global_indexes = {{{.create = index_on("again", {{"genre", KeyType::kHash}})}}}});
+    ASSERT_THAT(begun, IsOk());
+    const auto index = [&] {
+      const auto table = engine_->describe_table({.table = "Songs"});
+      return table->table.global_indexes.back();
+    };
+    ASSERT_TRUE(comes_true([&] { return index().status == TableStatus::kActive; }));
+    EXPECT_EQ(index().item_count, kItems + 1);
+    EXPECT_EQ(count("Songs", "again"), kItems + 1);
+  });
+}
+
+TEST_F(JobFaults, TheRowsOfADroppedTableAreErasedDespiteARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    call(admin::kUpdateContinuousBackups,
+         {{"TableName", "Songs"},
+          {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", false}}}});
+    ASSERT_THAT(engine_->delete_table({.table = "Songs"}), IsOk());
+    const std::string dropped = catalog_row_key(CatalogRow::kDropped);
+    EXPECT_TRUE(comes_true([&] {
+      bool any = false;
+      const auto view = engine_->store().read_view();
+      EXPECT_THAT((*view)->scan({.range = {.begin = dropped, .end = prefix_end(dropped)}},
+                                [&](std::string_view, std::string_view) { return any = true; }),
+                  IsOk());
+      return !any;
+    }));
+  });
+}
+
+TEST_F(JobFaults, AJobSaysWhyItWaitsAndResumesWithoutARestart) {
+  pause_ = 1h;
+  faults_.fail_all({.code = Code::kIo, .message = "the disk is full"});
+  const std::string backup = create_backup();
+  const std::string import_arn = import();
+  const std::string export_arn = export_table({});
+  for (const auto& describe :
+       std::vector<std::function<Item()>>{[&] { return described_import(import_arn); },
+                                          [&] { return described_export(export_arn); }}) {
+    ASSERT_TRUE(comes_true([&] { return describe().contains("FailureMessage"); }));
+    EXPECT_EQ(text_of(describe(), "FailureCode"), "InternalServerError");
+    EXPECT_EQ(text_of(describe(), "FailureMessage"), "the disk is full");
+  }
+  EXPECT_EQ(text_of(described_import(import_arn), "ImportStatus"), "IN_PROGRESS");
+  EXPECT_EQ(text_of(described_export(export_arn), "ExportStatus"), "IN_PROGRESS");
+  EXPECT_EQ(backup_status(backup), "CREATING");
+  faults_.mend();
+  ASSERT_TRUE(comes_true([&] {
+    engine_->run_maintenance();
+    return text_of(described_import(import_arn), "ImportStatus") == "COMPLETED" &&
+           text_of(described_export(export_arn), "ExportStatus") == "COMPLETED" &&
+           backup_status(backup) == "AVAILABLE";
+  }));
+  EXPECT_FALSE(described_import(import_arn).contains("FailureMessage"));
+  EXPECT_EQ(count("New"), kItems);
+}
+
+TEST_F(JobFaults, ARequestForAPointInTimeDoesNotReadTheChangesSince) {
+  clock_.advance(1h);
+  for (int i = 0; i < 200; ++i) put_song(i);
+  const TablePtr songs = *engine_->parts().catalog->snapshot()->find("Songs");
+  constexpr std::size_t kEnds = 2 * kLogBuckets;  // the last change of each bucket, a few marks
+  faults_.watch(space_range(songs->log_space()));
+  call(
+      admin::kRestoreTableToPointInTime,
+      {{"SourceTableName", "Songs"}, {"TargetTableName", "Copy"}, {"RestoreDateTime", moment_ms_}});
+  EXPECT_LE(faults_.watched_rows(), kEnds);
+  faults_.watch(space_range(songs->log_space()));
+  const std::string arn = export_table({{"ExportTime", moment_ms_}});
+  EXPECT_LE(faults_.watched_rows(), kEnds);
+  wait_for_table("Copy");
+  EXPECT_EQ(count("Copy"), kItems);
+  EXPECT_EQ(integer_of(ended([&] { return described_export(arn); }, "ExportStatus"), "ItemCount"),
+            kItems);
+}
+
+constexpr const char* kDamage = "a row is damaged";
+
+class DamagedStore : public JobFaults {
+ protected:
+  void damage_next() { faults_.fail_at(0, {.code = Code::kCorruption, .message = kDamage}); }
+};
+
+TEST_F(DamagedStore, EndsABackupWhichIsDeleted) {
+  damage_next();
+  const std::string arn = create_backup();
+  EXPECT_TRUE(comes_true([&] { return backup_status(arn).empty(); }));
+}
+
+TEST_F(DamagedStore, EndsARestorationWhoseTableIsDropped) {
+  damage_next();
+  call(admin::kRestoreTableFromBackup, {{"BackupArn", backup_}, {"TargetTableName", "Copy"}});
+  ASSERT_TRUE(comes_true([&] { return !engine_->describe_table({.table = "Copy"}); }));
+  create(hash_table("Copy"));
+}
+
+TEST_F(DamagedStore, EndsAnImportWhichSaysWhy) {
+  damage_next();
+  const std::string arn = import();
+  const Item import = ended([&] { return described_import(arn); }, "ImportStatus");
+  EXPECT_EQ(text_of(import, "ImportStatus"), "FAILED");
+  EXPECT_EQ(text_of(import, "FailureCode"), "InternalServerError");
+  EXPECT_EQ(text_of(import, "FailureMessage"), kDamage);
+  EXPECT_THAT(engine_->delete_table({.table = "New"}), IsOk());
+}
+
+TEST_F(DamagedStore, EndsAnExportWhichSaysWhy) {
+  damage_next();
+  const std::string arn = export_table({});
+  const Item exported = ended([&] { return described_export(arn); }, "ExportStatus");
+  EXPECT_EQ(text_of(exported, "ExportStatus"), "FAILED");
+  EXPECT_EQ(text_of(exported, "FailureCode"), "InternalServerError");
+  EXPECT_EQ(text_of(exported, "FailureMessage"), kDamage);
+}
+
+}  // namespace
+}  // namespace stator::test

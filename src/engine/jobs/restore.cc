@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/jobs/restore.h"
+
+#include <algorithm>
+#include <set>
+
+#include "api/admin/admin_shapes.h"
+#include "api/validation/validate.h"
+#include "api/wire/wire.h"
+#include "base/random.h"
+#include "engine/catalog/records.h"
+#include "engine/errors/admin_messages.h"
+#include "engine/jobs/table_copy.h"
+#include "engine/schema/table_description.h"
+
+namespace stator {
+namespace {
+
+using Indexes = std::optional<std::vector<IndexDefinition>>;
+
+// The request of CreateTable that has these members: the readers of its parts serve here too.
+Result<CreateTableRequest> parsed(Item members) {
+  members["TableName"] = "parsed";
+  members["AttributeDefinitions"] = List{Item{{"AttributeName", "a"}, {"AttributeType", "S"}}};
+  members["KeySchema"] = List{Item{{"AttributeName", "a"}, {"KeyType", "HASH"}}};
+  return wire::read_request<CreateTableRequest>(wire::document_to_json(members));
+}
+
+// Indexes may be left out, but neither added nor changed but for their throughput.
+Result<void> choose_indexes(const Item& request, std::string_view override_name,
+                            std::string_view member, Indexes CreateTableRequest::* indexes,
+                            CreateTableRequest& settings) {
+  if (!request.contains(override_name)) return {};
+  STATOR_TRY(CreateTableRequest chosen,
+             parsed(Item{{std::string(member), request.at(std::string(override_name))}}));
+  for (const IndexDefinition& index : *(chosen.*indexes)) {
+    const auto same = [&](const IndexDefinition& there) {
+      return there.name == index.name && there.key_schema == index.key_schema &&
+             there.projection == index.projection;
+    };
+    if (!(settings.*indexes) || !std::ranges::any_of(*(settings.*indexes), same)) {
+      return fail(Code::kValidation, messages::no_index_to_restore(index.name));
+    }
+  }
+  settings.*indexes = std::move(chosen.*indexes);
+  if ((settings.*indexes)->empty()) (settings.*indexes).reset();
+  return {};
+}
+
+void drop_unused_attributes(CreateTableRequest& settings) {
+  std::set<std::string> used;
+  const auto use = [&](const KeySchema& schema) {
+    for (const KeySchemaElement& element : schema) used.insert(element.name);
+  };
+  use(settings.key_schema);
+  for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
+    if (!*indexes) continue;
+    for (const IndexDefinition& index : **indexes) use(index.key_schema);
+  }
+  std::erase_if(settings.attributes, [&](const AttributeDefinition& attribute) {
+    return !used.contains(attribute.name);
+  });
+}
+
+Result<void> choose_settings(const Item& request, CreateTableRequest& settings) {
+  Item given;
+  for (const auto& [name, member] :
+       {std::pair("BillingModeOverride", "BillingMode"),
+        std::pair("SSESpecificationOverride", "SSESpecification"),
+        std::pair("ProvisionedThroughputOverride", "ProvisionedThroughput"),
+        std::pair("OnDemandThroughputOverride", "OnDemandThroughput")}) {
+    const auto found = request.find(name);
+    if (found != request.end()) given.emplace(member, found->second);
+  }
+  STATOR_TRY(CreateTableRequest chosen, parsed(std::move(given)));
+  if (chosen.encryption) settings.encryption = chosen.encryption;
+  if (chosen.billing_mode) settings.billing_mode = chosen.billing_mode;
+  if (chosen.throughput) settings.throughput = chosen.throughput;
+  if (chosen.on_demand_throughput) settings.on_demand_throughput = chosen.on_demand_throughput;
+  const bool on_demand = settings.billing_mode == BillingMode::kPayPerRequest;
+  if (on_demand && !chosen.throughput) settings.throughput.reset();
+  if (settings.global_indexes && on_demand) {
+    for (IndexDefinition& index : *settings.global_indexes) index.throughput.reset();
+  }
+  if (settings.global_indexes && !on_demand) {
+    for (IndexDefinition& index : *settings.global_indexes) {
+      if (!index.throughput) index.throughput = settings.throughput;
+    }
+  }
+  return {};
+}
+
+Result<void> check_throughput(const Item& request, const CreateTableRequest& source) {
+  const std::string billing = text_of(request, "BillingModeOverride");
+  const bool has_throughput = request.contains("ProvisionedThroughputOverride");
+  const auto refused = [](const char* text) { return fail(Code::kValidation, text); };
+  if (billing == "PROVISIONED" && !has_throughput) {
+    return refused(messages::kNoThroughputProvisioned);
+  }
+  if (billing == "PAY_PER_REQUEST" && has_throughput) {
+    return refused(messages::kThroughputOnDemand);
+  }
+  if (billing.empty() && has_throughput && source.billing_mode == BillingMode::kPayPerRequest) {
+    return refused(messages::kThroughputNotProvisioned);
+  }
+  return {};
+}
+
+// The copy of a table's items and entries from a backup, or as another table's were.
+class Restore final : public Job {
+ public:
+  Restore(JobEngine& engine, std::string table) : engine_(engine), name_(std::move(table)) {}
+
+  Result<JobState> step() override {
+    if (is_copied_) return finish();
+    if (!copy_) {
+      STATOR_TRY(const JobState begun, begin());
+      if (!copy_) return begun;
+    }
+    STATOR_TRY(const JobState copied, copy_->step([&](Batch& batch, const std::string& last) {
+      record_["Position"] = Binary{last};
+      batch.put(key_, encode_item(record_));
+    }));
+    if (copied == JobState::kMore) return copied;
+    is_copied_ = true;
+    copy_.reset();
+    return finish();
+  }
+
+  // The record says how far the copy has come.
+  void rest() override { copy_.reset(); }
+
+  Result<void> abandon(const Error&) override {
+    copy_.reset();
+    return engine_.catalog->cancel_restore(name_);
+  }
+
+ private:
+  Result<JobState> finish() {
+    STATOR_CHECK_OK(engine_.catalog->finish_restore(name_));
+    return JobState::kDone;
+  }
+
+  // Sets copy_ once the source is known; kDone if there is nothing to copy.
+  Result<JobState> begin() {
+    const auto snapshot = engine_.catalog->snapshot();
+    const auto found = snapshot->restoring.find(name_);
+    if (found == snapshot->restoring.end()) return JobState::kDone;
+    table_ = found->second;
+    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    if (record_.contains("Import")) return JobState::kDone;  // imports.h
+    STATOR_TRY(const bool has_stamp, find_stamp());
+    if (!has_stamp) return JobState::kMore;
+    CopyPlan plan{.from = {.key = table_->key(), .secret = table_->secret()},
+                  .to = table_->definition().space,
+                  .indexed = table_.get()};
+    plan.from.key.space = static_cast<SpaceId>(integer_of(record_, "From"));
+    if (const auto history = history_of(record_)) {
+      plan.from.log = history->log;
+      plan.stamp = history->stamp;
+    }
+    if (plan.from.key.space < kFirstTableSpace) {
+      return fail(Code::kCorruption, "the record of the restored table has no source");
+    }
+    if (const auto position = record_.find("Position"); position != record_.end()) {
+      if (const Binary* bytes = position->second.get_if<Binary>()) plan.after = bytes->bytes;
+    }
+    STATOR_TRY(auto view, engine_.store->read_view());
+    copy_.emplace(*engine_.store, std::move(view), plan);
+    return JobState::kMore;
+  }
+
+  // False: the search for the stamp of the record's time goes on.
+  Result<bool> find_stamp() {
+    if (!record_.contains("StampLimit")) return true;
+    const HeldHistory all = *history_of(record_);
+    if (!search_) {
+      search_.emplace(all.log, integer_of(record_, "TimeMs"),
+                      static_cast<uint64_t>(integer_of(record_, "StampLimit")));
+    }
+    STATOR_TRY(const auto view, engine_.store->read_view());
+    STATOR_TRY(const auto stamp, search_->step(*view));
+    if (!stamp) return false;
+    HeldHistory history = all;
+    history.stamp = *stamp;
+    engine_.catalog->hold(history);
+    record_["Stamp"] = static_cast<int64_t>(*stamp);
+    record_.erase("StampLimit");
+    record_.erase("TimeMs");
+    const auto kept = Records(*engine_.store).put(key_, record_);
+    engine_.catalog->release(kept ? all : history);
+    STATOR_CHECK_OK(kept);
+    return true;
+  }
+
+  JobEngine& engine_;
+  std::string name_;
+  std::string key_ = record_key(RecordKind::kRestore, name_);
+  TablePtr table_;
+  Item record_;
+  std::optional<StampSearch> search_;
+  std::optional<RowCopy> copy_;
+  bool is_copied_ = false;
+};
+
+}  // namespace
+
+Result<TableDefinition> restored_definition(const JobEngine& engine, const TableDefinition& source,
+                                            const Item& request, RestoreSummary summary) {
+  TableDefinition target{
+      .settings = source.settings, .id = random_uuid(), .created_ms = engine.now_ms()};
+  target.restored = std::move(summary);
+  CreateTableRequest& settings = target.settings;
+  settings.table = text_of(request, "TargetTableName");
+  settings.tags.clear();
+  settings.resource_policy.reset();
+  settings.stream.reset();
+  settings.deletion_protection.reset();
+  STATOR_CHECK_OK(choose_indexes(request, "LocalSecondaryIndexOverride", "LocalSecondaryIndexes",
+                                 &CreateTableRequest::local_indexes, settings));
+  STATOR_CHECK_OK(choose_indexes(request, "GlobalSecondaryIndexOverride", "GlobalSecondaryIndexes",
+                                 &CreateTableRequest::global_indexes, settings));
+  STATOR_CHECK_OK(check_throughput(request, settings));
+  STATOR_CHECK_OK(choose_settings(request, settings));
+  drop_unused_attributes(settings);
+  STATOR_CHECK_OK(validate(settings));
+  return target;
+}
+
+Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record) {
+  const std::string name = target.settings.table;
+  STATOR_TRY(const TablePtr table,
+             engine.catalog->begin_restore(std::move(target), std::move(record)));
+  start_restore(engine, name);
+  STATOR_TRY(Item described, description_of(engine, *table, TableStatus::kCreating));
+  return Item{{"TableDescription", std::move(described)}};
+}
+
+void start_restore(JobEngine& engine, const std::string& table) {
+  engine.jobs.add("restoration of table '" + table + "'", std::make_unique<Restore>(engine, table));
+}
+
+Result<Item> description_of(const JobEngine& engine, const Table& table, TableStatus status) {
+  const std::string json = wire::to_json(DescribeTableResult{describe(engine, table, status)});
+  STATOR_TRY(const Item described, wire::read_document(json, shapes::kAny));
+  return map_of(described, "Table");
+}
+
+}  // namespace stator

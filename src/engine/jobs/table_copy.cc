@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/jobs/table_copy.h"
+
+#include <utility>
+
+#include "engine/catalog/catalog_commit.h"
+#include "engine/items/index_maintenance.h"
+
+namespace stator {
+namespace {
+
+std::string moved_key(std::string_view key, SpaceId to) {
+  std::string moved;
+  append_big_endian(moved, to);
+  moved.append(key.substr(moved.size()));
+  return moved;
+}
+
+}  // namespace
+
+RowCopy::RowCopy(Store& store, std::unique_ptr<ReadView> view, const CopyPlan& plan)
+    : store_(store),
+      view_(std::move(view)),
+      plan_(plan),
+      source_(*view_, plan_.from, plan_.stamp, plan_.after) {}
+
+Result<JobState> RowCopy::step(Progress progress) {
+  if (batch_.empty()) {
+    STATOR_TRY(auto next, source_.next());
+    if (!next) return JobState::kDone;
+    batch_ = std::move(*next);
+  }
+  if (batch_.empty()) return JobState::kMore;
+  STATOR_CHECK_OK(write(progress));
+  for (const PastItem& row : batch_) {
+    ++items_;
+    bytes_ += static_cast<int64_t>(item_size_bytes(ItemView(row.item)));
+  }
+  batch_.clear();
+  return JobState::kMore;
+}
+
+Result<void> RowCopy::write(Progress progress) const {
+  Batch batch;
+  for (const PastItem& row : batch_) {
+    batch.put(moved_key(row.row_key, plan_.to), row.item);
+    if (plan_.indexed != nullptr) {
+      apply_index_changes(index_changes(*plan_.indexed, {}, ItemView(row.item)), batch);
+    }
+  }
+  progress(batch, batch_.back().row_key);
+  return write_or_fail(store_, std::move(batch));
+}
+
+}  // namespace stator

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Query, Scan.
+#include <utility>
+
+#include "api/validation/validate.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/query/page.h"
+#include "engine/query/query_operations.h"
+
+namespace stator {
+namespace {
+
+template <class Request, class Plan>
+Result<PageResponse> read_range(const EngineCore& engine, const Request& request, Plan make_plan) {
+  STATOR_CHECK_OK(validate(request));
+  const auto snapshot = engine.catalog->snapshot();
+  const TablePtr* table = snapshot->find(request.table);
+  if (table == nullptr) {
+    STATOR_CHECK_OK(check_expressions(request));
+    return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+  }
+  STATOR_TRY(const RangePlan plan, make_plan(**table, request));
+  auto page = read_page(*engine.store, plan, request.return_capacity);
+  if (!page) return Failure(service_error(std::move(page).error()));
+  return page;
+}
+
+}  // namespace
+
+Result<PageResponse> query(const EngineCore& engine, const QueryRequest& request) {
+  return read_range(engine, request, plan_query);
+}
+
+Result<PageResponse> scan(const EngineCore& engine, const ScanRequest& request) {
+  return read_range(engine, request, plan_scan);
+}
+
+}  // namespace stator

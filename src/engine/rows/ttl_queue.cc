@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/rows/ttl_queue.h"
+
+#include <algorithm>
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kSecondsBytes = 8;
+
+std::string queue_prefix(const ExpiryQueue& queue, int64_t seconds) {
+  std::string key;
+  append_big_endian(key, queue.space);
+  key.append(kPartitionBytes - key.size(), '\0');
+  append_big_endian(key, static_cast<uint64_t>(seconds));
+  return key;
+}
+
+}  // namespace
+
+std::optional<int64_t> expiry_seconds(const ExpiryQueue& queue, ItemView item) {
+  const auto value = item.find(queue.attribute);
+  if (!value || value->type() != AttributeType::kN) return std::nullopt;
+  constexpr double kSecondsMax = 9e15;  // a double holds each integer below
+  const double seconds = value->number().to_double();
+  if (seconds < 0 || seconds >= kSecondsMax) return std::nullopt;
+  return static_cast<int64_t>(seconds);
+}
+
+bool is_expired(int64_t expiry_seconds, int64_t now_ms) {
+  const int64_t now = now_ms / 1000;
+  return expiry_seconds <= now && expiry_seconds > now - kExpiryAgeMaxSeconds;
+}
+
+std::optional<std::string> expiry_row_key(const ExpiryQueue& queue, ItemView item,
+                                          std::string_view item_row_key) {
+  const auto seconds = expiry_seconds(queue, item);
+  if (!seconds) return std::nullopt;
+  return queue_prefix(queue, *seconds).append(item_row_key);
+}
+
+std::optional<std::string> item_of_expiry_row(std::string_view key) {
+  if (key.size() < kPartitionBytes + kSecondsBytes + kPartitionBytes) return std::nullopt;
+  return std::string(key.substr(kPartitionBytes + kSecondsBytes));
+}
+
+KeyRange expired_range(const ExpiryQueue& queue, int64_t from_seconds, int64_t now_ms) {
+  const int64_t now = now_ms / 1000;
+  const int64_t from = std::max(from_seconds, now - kExpiryAgeMaxSeconds + 1);
+  return {.begin = queue_prefix(queue, std::max<int64_t>(0, from)),
+          .end = queue_prefix(queue, std::max<int64_t>(0, now + 1))};
+}
+
+int64_t second_of_expiry_row(std::string_view key) {
+  return static_cast<int64_t>(read_big_endian(key.substr(kPartitionBytes, kSecondsBytes)));
+}
+
+void apply_expiry(const ExpiryQueue& queue, std::string_view item_row_key,
+                  const std::optional<EncodedItem>& before, const std::optional<EncodedItem>& after,
+                  Batch& batch) {
+  const auto row_of = [&](const std::optional<EncodedItem>& item) {
+    return item ? expiry_row_key(queue, ItemView(*item), item_row_key) : std::nullopt;
+  };
+  const auto old_row = row_of(before);
+  const auto new_row = row_of(after);
+  if (old_row == new_row) return;
+  if (old_row) batch.erase(*old_row);
+  if (new_row) batch.put(*new_row, "");
+}
+
+}  // namespace stator

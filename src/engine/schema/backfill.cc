@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/schema/backfill.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/catalog/catalog_commit.h"
+#include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/counting.h"
+
+namespace stator {
+namespace {
+
+// Of one transaction, so that it neither fills the store's queue nor holds its guards for long.
+constexpr std::size_t kBatchRows = 32;
+constexpr std::size_t kBatchBytes = 1UL << 20;
+// Looked at for one transaction, where few of them have a row in the space.
+constexpr std::size_t kExaminedRows = 2048;
+
+struct Row {
+  std::string key;
+  EncodedItem value;
+};
+
+class Backfill final : public Job {
+ public:
+  Backfill(ItemEngine& engine, std::string table, SpaceId space)
+      : engine_(engine), name_(std::move(table)), space_(space) {}
+
+  Result<JobState> step() override {
+    const TablePtr table = current_table();
+    if (table == nullptr) return JobState::kDone;
+    if (!started_) STATOR_CHECK_OK(read_position());
+    if (!filled_) {
+      STATOR_TRY(const bool more, fill_batch(*table));
+      filled_ = !more;
+      return JobState::kMore;
+    }
+    if (!counted_) {
+      STATOR_CHECK_OK(count(*table));
+      return JobState::kMore;
+    }
+    STATOR_CHECK_OK(finish());
+    table->sweep_cursor().lower(0);  // rows of this job can be behind it
+    return JobState::kDone;
+  }
+
+  void rest() override {
+    if (recount_) recount_->reset();
+  }
+
+  // The space stays unfinished; the next start resumes.
+  Result<void> abandon(const Error&) override { return {}; }
+
+ private:
+  // Null where the space is no longer to be filled.
+  TablePtr current_table() const {
+    const auto snapshot = engine_.catalog->snapshot();
+    const TablePtr* table = snapshot->find(name_);
+    if (table == nullptr || !(*table)->definition().is_unfinished(space_)) return nullptr;
+    return *table;
+  }
+
+  std::string position_key() const { return catalog_row_key(CatalogRow::kBackfill, space_); }
+
+  Result<void> read_position() {
+    STATOR_CHECK_OK(
+        engine_.store->get(position_key(), [&](std::string_view value) { position_ = value; }));
+    started_ = true;
+    return {};
+  }
+
+  // What the space holds of an item; absent: nothing.
+  std::optional<Row> row_of(const Table& table, std::string_view item_key, ItemView item) const {
+    if (table.expiry() != nullptr && table.expiry()->space == space_) {
+      auto key = expiry_row_key(*table.expiry(), item, item_key);
+      if (!key) return std::nullopt;
+      return Row{.key = std::move(*key), .value = {}};
+    }
+    const Index& index = *std::ranges::find_if(
+        table.indexes(), [&](const Index& other) { return other.key.space == space_; });
+    auto key = index_row_key(table.secret(), table.key(), index.key, item);
+    if (!key) return std::nullopt;
+    return Row{.key = std::move(*key), .value = index.project(item)};
+  }
+
+  // False: every item has been seen.
+  Result<bool> fill_batch(const Table& table) {
+    std::vector<std::string> keys;
+    std::string last;
+    STATOR_TRY(const bool more, next_items(table, keys, last));
+    if (last.empty()) return false;
+    STATOR_CHECK_OK(write(table, keys, last));
+    position_ = std::move(last);
+    return more;
+  }
+
+  // The keys of the next items that seem to have a row, and of the last that was looked at.
+  Result<bool> next_items(const Table& table, std::vector<std::string>& keys,
+                          std::string& last) const {
+    KeyRange range = space_range(table.key().space);
+    if (!position_.empty()) range.begin = position_ + '\0';
+    std::size_t bytes = 0;
+    std::size_t examined = 0;
+    bool more = false;
+    STATOR_TRY(const auto view, engine_.store->read_view());
+    STATOR_CHECK_OK(view->scan({.range = std::move(range), .expected_rows = kExaminedRows},
+                               [&](std::string_view key, std::string_view value) {
+                                 last = key;
+                                 if (row_of(table, key, ItemView(value))) {
+                                   keys.emplace_back(key);
+                                   bytes += value.size();
+                                 }
+                                 more = ++examined == kExaminedRows || keys.size() == kBatchRows ||
+                                        bytes >= kBatchBytes;
+                                 return !more;
+                               }));
+    return more;
+  }
+
+  Result<void> write(const Table& table, const std::vector<std::string>& keys,
+                     const std::string& last) const {
+    const InFlightOperations::Pass pass(engine_.writes);
+    return commit_change(*engine_.store, keys,
+                         [&](GuardedRows items, Batch& batch) -> Result<void> {
+                           for (std::size_t i = 0; i < keys.size(); ++i) {
+                             if (!items[i]) continue;
+                             const auto row = row_of(table, keys[i], ItemView(*items[i]));
+                             if (row) batch.put(row->key, row->value);
+                           }
+                           batch.put(position_key(), last);
+                           return {};
+                         });
+  }
+
+  // Entries of this job are in no count yet. A TTL queue has none.
+  Result<void> count(const Table& table) {
+    if (!recount_) {
+      std::vector<Table::Counted> spaces = table.counted();
+      std::erase_if(spaces, [&](const Table::Counted& other) { return other.space != space_; });
+      counted_ = spaces.empty();
+      if (counted_) return {};
+      recount_.emplace(*engine_.store, std::move(spaces));
+    }
+    STATOR_TRY(const JobState state, recount_->step());
+    counted_ = state == JobState::kDone;
+    return {};
+  }
+
+  Result<void> finish() const {
+    const auto finished = engine_.catalog->update(name_, engine_.now_ms(),
+                                                  [&](TableDefinition& definition) -> Result<void> {
+                                                    std::erase(definition.unfinished, space_);
+                                                    return {};
+                                                  });
+    if (finished || finished.error().code == Code::kResourceNotFound) return {};
+    return Failure(finished.error());
+  }
+
+  ItemEngine& engine_;
+  std::string name_;
+  SpaceId space_;
+  bool started_ = false;
+  bool filled_ = false;
+  bool counted_ = false;
+  std::string position_;  // the row key of the last item seen
+  std::optional<Recount> recount_;
+};
+
+}  // namespace
+
+void start_backfill(ItemEngine& engine, std::string table, SpaceId space) {
+  const std::string name =
+      "filling of space " + std::to_string(space) + " of table '" + table + "'";
+  engine.jobs.add(name, std::make_unique<Backfill>(engine, std::move(table), space));
+}
+
+void resume_backfills(ItemEngine& engine) {
+  const auto snapshot = engine.catalog->snapshot();
+  for (const auto& [name, table] : snapshot->tables) {
+    for (const SpaceId space : table->definition().unfinished) {
+      start_backfill(engine, name, space);
+    }
+  }
+}
+
+}  // namespace stator

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// UpdateTimeToLive, DescribeTimeToLive, and the sweep that deletes what has expired.
+#include "engine/schema/ttl_sweeper.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "api/validation/validate.h"
+#include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
+#include "engine/items/write_action.h"
+#include "engine/schema/backfill.h"
+#include "engine/schema/schema_operations.h"
+
+namespace stator {
+namespace {
+
+// Deletions under way at once, so that a sweep does not fill the store's queue.
+constexpr std::size_t kDeletionsAtOnce = 64;
+
+// Counts down to the last answer of a group of writes.
+class Deletions {
+ public:
+  explicit Deletions(std::size_t count) : pending_(count) {}
+
+  void done(const Result<WriteEffect>& effect) {
+    const std::lock_guard lock(mutex_);
+    if (!effect) failed_ = true;
+    if (effect && effect->before && !effect->after) ++deleted_;
+    if (--pending_ == 0) all_done_.notify_all();
+  }
+  // Absent where one of them failed.
+  std::optional<std::size_t> wait() {
+    std::unique_lock lock(mutex_);
+    all_done_.wait(lock, [this] { return pending_ == 0; });
+    return failed_ ? std::nullopt : std::optional(deleted_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_done_;
+  std::size_t pending_;
+  std::size_t deleted_ = 0;
+  bool failed_ = false;
+};
+
+Item key_of(const Table& table, ItemView item) {
+  Item key;
+  for (const auto* attributes : {&table.key().hash, &table.key().range}) {
+    for (const AttributeDefinition& attribute : *attributes) {
+      if (const auto value = item.find(attribute.name)) {
+        key.emplace(attribute.name, decode_value(*value));
+      }
+    }
+  }
+  return key;
+}
+
+class TableSweep {
+ public:
+  TableSweep(SchemaEngine& engine, TablePtr table) : engine_(engine), table_(std::move(table)) {}
+
+  std::size_t run() {
+    SweepCursor& cursor = table_->sweep_cursor();
+    const int64_t now_ms = engine_.now_ms();
+    const int64_t from = cursor.take();
+    KeyRange range = expired_range(*table_->expiry(), from, now_ms);
+    std::size_t deleted = 0;
+    while (range.begin < range.end) {
+      const auto rows = next_rows(range);
+      const auto count = rows ? erase(*rows) : std::nullopt;
+      if (!count) {  // the next sweep tries again
+        cursor.lower(second_of_expiry_row(range.begin));
+        return deleted;
+      }
+      deleted += *count;
+      if (rows->empty()) break;
+      range.begin = rows->back() + '\0';
+    }
+    // If the clock was set back, the seconds between are swept already.
+    if (from != INT64_MAX) cursor.lower(std::max(from, now_ms / 1000 + 1));
+    return deleted;
+  }
+
+ private:
+  // Absent if the store refuses.
+  std::optional<std::vector<std::string>> next_rows(const KeyRange& range) const {
+    std::vector<std::string> rows;
+    const auto view = engine_.store->read_view();
+    if (!view) return std::nullopt;
+    const auto scanned = (*view)->scan({.range = range, .expected_rows = kDeletionsAtOnce},
+                                       [&](std::string_view key, std::string_view) {
+                                         rows.emplace_back(key);
+                                         return rows.size() < kDeletionsAtOnce;
+                                       });
+    if (!scanned) return std::nullopt;
+    return rows;
+  }
+
+  std::optional<std::size_t> erase(const std::vector<std::string>& rows) {
+    std::vector<WriteAction> actions;
+    for (const std::string& row : rows) {
+      auto action = deletion_of(row);
+      if (!action) return std::nullopt;
+      if (*action) actions.push_back(std::move(**action));
+    }
+    Deletions deletions(actions.size() + 1);
+    for (WriteAction& action : actions) {
+      write_one(
+          engine_, std::move(action),
+          [&](const WriteAction&, const Result<WriteEffect>& effect) { deletions.done(effect); });
+    }
+    deletions.done(WriteEffect());
+    return deletions.wait();
+  }
+
+  // Absent if the item is no longer there.
+  Result<std::optional<WriteAction>> deletion_of(std::string_view queue_row) const {
+    const auto item_row = item_of_expiry_row(queue_row);
+    if (!item_row) return std::optional<WriteAction>();
+    WriteAction action{.action = TransactAction::kDelete, .table = table_};
+    STATOR_TRY(const bool found, engine_.store->get(*item_row, [&](std::string_view value) {
+      action.key = key_of(*table_, ItemView(value));
+    }));
+    if (!found) return std::optional<WriteAction>();
+    action.row_key = *item_row;
+    action.by_service = true;
+    action.expired_at_ms = engine_.now_ms();
+    return std::optional(std::move(action));
+  }
+
+  SchemaEngine& engine_;
+  TablePtr table_;
+};
+
+Result<void> change(const TimeToLiveSpecification& wanted, TableDefinition& definition) {
+  const auto refuse = [](std::string message) {
+    return fail(Code::kValidation, std::move(message));
+  };
+  const bool enabled = definition.expiry.has_value();
+  if (enabled && wanted.attribute != definition.expiry->attribute) {
+    return refuse(messages::ttl_on_other_attribute(definition.expiry->attribute));
+  }
+  if (enabled && definition.is_unfinished(definition.expiry->space)) {
+    return refuse(messages::kTtlChanging);
+  }
+  if (wanted.enabled == enabled) {
+    return refuse(enabled ? messages::kTtlEnabled : messages::kTtlDisabled);
+  }
+  definition.expiry.reset();
+  if (wanted.enabled) definition.expiry = ExpiryQueue{.attribute = wanted.attribute, .space = 0};
+  return {};
+}
+
+}  // namespace
+
+std::size_t sweep_expired(SchemaEngine& engine) {
+  std::size_t deleted = 0;
+  const auto snapshot = engine.catalog->snapshot();
+  for (const auto& [name, table] : snapshot->tables) {
+    if (table->expiry() != nullptr) deleted += TableSweep(engine, table).run();
+  }
+  return deleted;
+}
+
+void start_sweeping(SchemaEngine& engine) {
+  engine.sweeper.start(engine.options.sweep_interval, [&engine] { sweep_expired(engine); });
+}
+
+Result<UpdateTimeToLiveResult> update_time_to_live(SchemaEngine& engine,
+                                                   const UpdateTimeToLiveRequest& request) {
+  STATOR_CHECK_OK(validate(request));
+  auto versions = engine.catalog->update(
+      request.table, engine.now_ms(),
+      [&](TableDefinition& definition) { return change(request.specification, definition); },
+      [&engine](const std::string& table, SpaceId space) { start_backfill(engine, table, space); });
+  if (!versions) return Failure(service_error(std::move(versions).error()));
+  if (request.specification.enabled) start_sweeping(engine);
+  return UpdateTimeToLiveResult{request.specification};
+}
+
+Result<DescribeTimeToLiveResult> describe_time_to_live(const EngineCore& engine,
+                                                       const DescribeTimeToLiveRequest& request) {
+  STATOR_CHECK_OK(validate(request));
+  const auto snapshot = engine.catalog->snapshot();
+  const TablePtr* table = snapshot->find(request.table);
+  if (table == nullptr) {
+    return fail(Code::kResourceNotFound, messages::table_not_found(request.table));
+  }
+  const ExpiryQueue* queue = (*table)->expiry();
+  if (queue == nullptr) return DescribeTimeToLiveResult();
+  const bool complete = !(*table)->definition().is_unfinished(queue->space);
+  return DescribeTimeToLiveResult{
+      .status = complete ? TimeToLiveStatus::kEnabled : TimeToLiveStatus::kEnabling,
+      .attribute = queue->attribute};
+}
+
+}  // namespace stator

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// UpdateTable.
+#pragma once
+
+#include "engine/schema/schema_engine.h"
+
+namespace stator {
+
+Result<TableVersions> change_table(SchemaEngine& engine, const UpdateTableRequest& request);
+
+}  // namespace stator

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// An item was, at a stamp, what its first change from there on found; without one it is what it is
+// now. The changes lie by stamps and the items by keys: so the keys of what changed are gathered
+// first, as many as the memory holds, and merged with the items of that part of the space. The log
+// is read once for each part.
+#include "engine/streams/point_in_time.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kChangeBatchRows = 256;
+constexpr std::size_t kChangeBatchBytes = 1UL << 20;
+constexpr std::size_t kRowOverheadBytes = 96;
+
+// Where a reader that goes on behind `after` begins.
+std::string begin_behind(const TableHistory& history, std::string_view after) {
+  if (after.empty()) return space_range(history.key.space).begin;
+  return std::string(after) + '\0';
+}
+
+EncodedItem key_of(const KeyShape& shape, ItemView item) {
+  const auto is_key = [&](std::string_view name) {
+    const auto named = [&](const AttributeDefinition& key) { return key.name == name; };
+    return std::ranges::any_of(shape.hash, named) || std::ranges::any_of(shape.range, named);
+  };
+  ItemBuilder builder;
+  for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
+    if (is_key(attribute->name)) builder.add(attribute->name, attribute->value);
+  }
+  return std::move(builder).finish();
+}
+
+std::optional<EncodedItem> copy_of(const std::optional<ItemView>& image) {
+  return image ? std::optional(EncodedItem(image->bytes())) : std::nullopt;
+}
+
+std::size_t bytes_of(const Change& change) {
+  return (change.before ? change.before->bytes().size() : 0) +
+         (change.after ? change.after->bytes().size() : 0);
+}
+
+}  // namespace
+
+Result<void> StampSearch::begin(ReadView& view) {
+  STATOR_TRY(const std::vector<LogMark> marks, read_marks(view, log_));
+  from_ = 0;
+  for (const LogMark& mark : marks) {
+    if (mark.time_ms <= time_ms_) from_ = mark.stamp;
+    behind_ = mark.stamp + 1;
+  }
+  next_ = *from_;
+  return {};
+}
+
+Result<std::optional<uint64_t>> StampSearch::step(ReadView& view) {
+  if (!from_) STATOR_CHECK_OK(begin(view));
+  std::size_t changes = 0;
+  std::size_t bytes = 0;
+  while (bucket_ < kLogBuckets) {
+    bool full = false;
+    STATOR_CHECK_OK(
+        scan_changes(view, log_, bucket_, next_, first_later_, [&](const Change& change) {
+          behind_ = std::max(behind_, change.stamp + 1);
+          if (change.time_ms > time_ms_) {
+            first_later_ = change.stamp;
+            return false;
+          }
+          next_ = change.stamp + 1;
+          bytes += bytes_of(change);
+          full = ++changes == kChangesAtOnce || bytes >= kBytesAtOnce;
+          return !full;
+        }));
+    if (full) return std::optional<uint64_t>();
+    ++bucket_;
+    next_ = *from_;
+  }
+  return std::optional(std::min(first_later_, behind_));
+}
+
+Result<uint64_t> log_end(ReadView& view, SpaceId log) {
+  STATOR_TRY(const std::vector<LogMark> marks, read_marks(view, log));
+  uint64_t end = marks.empty() ? 0 : marks.back().stamp + 1;
+  for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
+    STATOR_TRY(const uint64_t behind, behind_changes(view, log, bucket, 0, UINT64_MAX));
+    end = std::max(end, behind);
+  }
+  return end;
+}
+
+Result<uint64_t> stamp_at(ReadView& view, SpaceId log, int64_t time_ms) {
+  StampSearch search(log, time_ms);
+  while (true) {
+    STATOR_TRY(const auto found, search.step(view));
+    if (found) return *found;
+  }
+}
+
+// ---- ChangedRows
+
+Result<ChangedRows::Load> ChangedRows::load(const std::string& begin) {
+  for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
+    const std::string end = segment_range(history_.key.space, bucket, kLogBuckets).end;
+    if (begin >= end) continue;
+    if (!next_) {
+      loading_end_ = end;
+      rows_.clear();
+      bytes_ = 0;
+      next_ = from_;
+    }
+    STATOR_TRY(const Load loaded, collect(bucket, begin));
+    if (loaded == Load::kSome) return loaded;
+    next_.reset();
+    end_ = loading_end_;
+    return loaded;
+  }
+  return Load::kNone;
+}
+
+Result<ChangedRows::Load> ChangedRows::collect(unsigned bucket, const std::string& begin) {
+  if (history_.log == 0) return Load::kAll;
+  std::size_t changes = 0;
+  std::size_t bytes = 0;
+  bool full = false;
+  STATOR_CHECK_OK(scan_changes(view_, history_.log, bucket, *next_, to_, [&](const Change& change) {
+    const ItemView image = change.before ? *change.before : *change.after;
+    std::string key = item_row_key(history_.secret, history_.key, image);
+    if (key >= begin && key < loading_end_) see(std::move(key), change.stamp);
+    next_ = change.stamp + 1;
+    bytes += bytes_of(change);
+    full = ++changes == StampSearch::kChangesAtOnce || bytes >= StampSearch::kBytesAtOnce;
+    return !full;
+  }));
+  return full ? Load::kSome : Load::kAll;
+}
+
+void ChangedRows::see(std::string key, uint64_t stamp) {
+  const std::size_t bytes = key.size() + kRowOverheadBytes;
+  const auto [row, added] = rows_.try_emplace(std::move(key), Stamps{.first = stamp});
+  row->second.last = stamp;
+  if (!added) return;
+  bytes_ += bytes;
+  if (bytes_ <= bytes_max_ || rows_.size() < 2) return;
+  const auto middle = std::next(rows_.begin(), std::ssize(rows_) / 2);
+  loading_end_ = middle->first;
+  rows_.erase(middle, rows_.end());
+  bytes_ = 0;
+  for (const auto& [kept, stamps] : rows_) bytes_ += kept.size() + kRowOverheadBytes;
+}
+
+// The change borrows from `value`.
+Result<Change> ChangedRows::read(const std::string& row_key, uint64_t stamp, std::string& value) {
+  const std::string key = log_range(history_.log, log_bucket(row_key), stamp).begin;
+  STATOR_TRY(const bool found, view_.get(key, [&](std::string_view bytes) { value = bytes; }));
+  if (!found) return fail(Code::kCorruption, "A change is gone while its log is read");
+  return read_change(key, value);
+}
+
+// ---- PastItems
+
+PastItems::PastItems(ReadView& view, const TableHistory& history, uint64_t stamp,
+                     std::string_view after, std::size_t bytes_max)
+    : view_(view),
+      changed_(view, history, stamp, UINT64_MAX, bytes_max),
+      begin_(begin_behind(history, after)) {}
+
+Result<std::optional<std::vector<PastItem>>> PastItems::next() {
+  if (begin_ >= changed_.end()) {
+    STATOR_TRY(const ChangedRows::Load loaded, changed_.load(begin_));
+    if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastItem>>();
+    if (loaded == ChangedRows::Load::kSome) return std::optional(std::vector<PastItem>());
+  }
+  STATOR_TRY(std::vector<PastItem> current, current_items());
+  STATOR_TRY(std::vector<PastItem> past, merged(std::move(current)));
+  return std::optional(std::move(past));
+}
+
+Result<std::vector<PastItem>> PastItems::current_items() const {
+  std::vector<PastItem> items;
+  std::size_t bytes = 0;
+  const KeyRange range{.begin = begin_, .end = changed_.end()};
+  STATOR_CHECK_OK(view_.scan({.range = range, .expected_rows = kChangeBatchRows},
+                             [&](std::string_view key, std::string_view value) {
+                               items.push_back({std::string(key), EncodedItem(value)});
+                               bytes += value.size();
+                               return items.size() < kChangeBatchRows && bytes < kChangeBatchBytes;
+                             }));
+  return items;
+}
+
+// Moves begin_ behind what has been merged: all of the loaded part if nothing is left.
+Result<std::vector<PastItem>> PastItems::merged(std::vector<PastItem> current) {
+  std::vector<PastItem> past;
+  std::size_t bytes = 0;
+  auto& changed = changed_.rows();
+  auto item = current.begin();
+  auto row = changed.begin();
+  std::string begin = begin_;
+  // Behind the last item that was read there may be more of them, and changes belong in between.
+  const bool all_read = current.empty();
+  while (past.size() < kChangeBatchRows && bytes < kChangeBatchBytes) {
+    const bool has_item = item != current.end();
+    if (!has_item && !all_read) break;
+    if (!has_item && row == changed.end()) {
+      begin = changed_.end();
+      break;
+    }
+    if (row == changed.end() || (has_item && item->row_key < row->first)) {
+      begin = item->row_key + '\0';
+      bytes += item->item.size();
+      past.push_back(std::move(*item++));
+      continue;
+    }
+    if (has_item && item->row_key == row->first) ++item;
+    std::string value;
+    STATOR_TRY(const Change change, changed_.read(row->first, row->second.first, value));
+    begin = row->first + '\0';
+    if (change.before) {
+      bytes += change.before->bytes().size();
+      past.push_back({row->first, EncodedItem(change.before->bytes())});
+    }
+    ++row;
+  }
+  changed.erase(changed.begin(), row);
+  begin_ = std::move(begin);
+  return past;
+}
+
+// ---- PastChanges
+
+PastChanges::PastChanges(ReadView& view, const TableHistory& history, uint64_t from, uint64_t to,
+                         std::string_view after, std::size_t bytes_max)
+    : changed_(view, history, from, to, bytes_max), begin_(begin_behind(history, after)) {}
+
+Result<std::optional<std::vector<PastChange>>> PastChanges::next() {
+  auto& rows = changed_.rows();
+  if (is_loading_ || rows.empty()) {
+    if (!is_loading_) begin_ = std::max(begin_, changed_.end());
+    STATOR_TRY(const ChangedRows::Load loaded, changed_.load(begin_));
+    is_loading_ = loaded == ChangedRows::Load::kSome;
+    if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastChange>>();
+    if (is_loading_) return std::optional(std::vector<PastChange>());
+  }
+  std::vector<PastChange> changes;
+  std::size_t bytes = 0;
+  for (const auto& [key, stamps] : rows) {
+    if (changes.size() == kChangeBatchRows || bytes >= kChangeBatchBytes) break;
+    STATOR_TRY(PastChange change, read(key, stamps));
+    bytes +=
+        (change.before ? change.before->size() : 0) + (change.after ? change.after->size() : 0);
+    changes.push_back(std::move(change));
+  }
+  rows.erase(rows.begin(), std::next(rows.begin(), std::ssize(changes)));
+  return std::optional(std::move(changes));
+}
+
+Result<PastChange> PastChanges::read(const std::string& row_key, ChangedRows::Stamps stamps) {
+  std::string first_value;
+  std::string last_value;
+  STATOR_TRY(const Change first, changed_.read(row_key, stamps.first, first_value));
+  STATOR_TRY(const Change last, changed_.read(row_key, stamps.last, last_value));
+  return PastChange{.row_key = row_key,
+                    .key = key_of(changed_.history().key, last.before ? *last.before : *last.after),
+                    .time_ms = last.time_ms,
+                    .before = copy_of(first.before),
+                    .after = copy_of(last.after)};
+}
+
+}  // namespace stator

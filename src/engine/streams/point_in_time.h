@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table as it was: its items at an earlier moment, and what changed between two, from the items
+// of now and the change log.
+//
+// A moment is a stamp of the log. The state at a stamp is what all commits before it made, so that
+// transactions are in it whole or not at all. The log must hold every change since then.
+//
+// Each call of a reader does a bounded part of the work, so that jobs can take turns.
+//
+// Thread safety: one thread at a time. Memory: bounded, whatever has changed.
+// Lifetime: readers borrow the view. Errors: the store's; kCorruption. After an error the same call
+// can be repeated.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/catalog/table.h"
+#include "engine/change_log/change_log.h"
+
+namespace stator {
+
+// Where a table's items and changes are: what a reader needs to know, be the table there or not.
+struct TableHistory {
+  KeyShape key;     // its space has the items
+  SpaceId log = 0;  // 0: nothing has changed
+  Hash128 secret = {};
+};
+
+// Finds the stamp behind all that had been written by a time: a write acknowledged until then is
+// before it, one begun later is not. If the clock was set back, the first later change ends it.
+class StampSearch {
+ public:
+  // The answer is `limit` at most: an earlier request knows of nothing behind it.
+  StampSearch(SpaceId log, int64_t time_ms, uint64_t limit = UINT64_MAX)
+      : log_(log), time_ms_(time_ms), first_later_(limit) {}
+
+  // Reads at most kChangesAtOnce changes in a view of the store; absent: not found yet. Later steps
+  // can use another view, as long as the log keeps what it had.
+  Result<std::optional<uint64_t>> step(ReadView& view);
+
+  static constexpr std::size_t kChangesAtOnce = 16'384;
+  static constexpr std::size_t kBytesAtOnce = 16UL << 20;
+
+ private:
+  Result<void> begin(ReadView& view);
+
+  SpaceId log_;
+  int64_t time_ms_;
+  uint64_t first_later_;
+  std::optional<uint64_t> from_ = {};  // the start of the log segment that holds the time
+  uint64_t next_ = 0;                  // in bucket_
+  unsigned bucket_ = 0;
+  uint64_t behind_ = 0;  // all that was seen
+};
+// The stamp behind all that the log holds now.
+Result<uint64_t> log_end(ReadView& view, SpaceId log);
+// The whole search in one view.
+Result<uint64_t> stamp_at(ReadView& view, SpaceId log, int64_t time_ms);
+
+// The items whose changes are to be looked at, by their row keys. Of a range that has too many for
+// the memory it takes the beginning.
+class ChangedRows {
+ public:
+  struct Stamps {
+    uint64_t first = 0;
+    uint64_t last = 0;
+  };
+  static constexpr std::size_t kBytesMax = 64UL << 20;
+
+  ChangedRows(ReadView& view, TableHistory history, uint64_t from, uint64_t to,
+              std::size_t bytes_max)
+      : view_(view), history_(std::move(history)), from_(from), to_(to), bytes_max_(bytes_max) {}
+
+  enum class Load { kNone, kSome, kAll };
+  // Reads some of the log for the part of the space that begins with the row key `begin`, which
+  // stays the same until the answer is kAll. kNone: there are no more parts.
+  Result<Load> load(const std::string& begin);
+  const std::string& end() const { return end_; }  // of the part that is loaded
+  std::map<std::string, Stamps>& rows() { return rows_; }
+  const TableHistory& history() const { return history_; }
+  Result<Change> read(const std::string& row_key, uint64_t stamp, std::string& value);
+
+ private:
+  Result<Load> collect(unsigned bucket, const std::string& begin);
+  void see(std::string key, uint64_t stamp);
+
+  ReadView& view_;
+  TableHistory history_;
+  uint64_t from_;
+  uint64_t to_;
+  std::size_t bytes_max_;
+  std::string end_;
+  std::string loading_end_;            // of the part that is being loaded
+  std::optional<uint64_t> next_ = {};  // the stamp at which loading resumes
+  std::map<std::string, Stamps> rows_;
+  std::size_t bytes_ = 0;
+};
+
+struct PastItem {
+  std::string row_key;  // in the table's space
+  EncodedItem item;
+};
+
+// The items as they were before `stamp`, in the order of their row keys.
+class PastItems {
+ public:
+  // Begins behind the row key `after`, with which a reader of another view may have ended.
+  PastItems(ReadView& view, const TableHistory& history, uint64_t stamp,
+            std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
+
+  // The next of them, at most 256 and about a megabyte, or none because the log is still being
+  // read. Absent: that was all.
+  Result<std::optional<std::vector<PastItem>>> next();
+
+ private:
+  Result<std::vector<PastItem>> current_items() const;
+  Result<std::vector<PastItem>> merged(std::vector<PastItem> current);
+
+  ReadView& view_;
+  ChangedRows changed_;
+  std::string begin_;  // of what is still to be read
+};
+
+// What changed of one item between two moments, however often it was written there.
+struct PastChange {
+  std::string row_key;
+  EncodedItem key;      // its key attributes
+  int64_t time_ms = 0;  // of the last write
+  std::optional<EncodedItem> before = {};
+  std::optional<EncodedItem> after = {};  // absent in both: it came and went
+};
+
+// The items written from stamp `from` on and before `to`, in the order of their row keys.
+class PastChanges {
+ public:
+  PastChanges(ReadView& view, const TableHistory& history, uint64_t from, uint64_t to,
+              std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
+
+  // As PastItems::next.
+  Result<std::optional<std::vector<PastChange>>> next();
+
+ private:
+  Result<PastChange> read(const std::string& row_key, ChangedRows::Stamps stamps);
+
+  ChangedRows changed_;
+  std::string begin_;
+  bool is_loading_ = false;
+};
+
+}  // namespace stator

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations on streams.
+#pragma once
+
+#include "api/model/responses.h"
+#include "engine/core/engine_core.h"
+#include "stator/client.h"
+
+namespace stator {
+
+Result<ListStreamsResult> list_streams(const EngineCore& engine, const ListStreamsRequest& request);
+Result<DescribeStreamResult> describe_stream(const EngineCore& engine,
+                                             const DescribeStreamRequest& request);
+Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
+                                                  const GetShardIteratorRequest& request);
+Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecordsRequest& request);
+
+}  // namespace stator

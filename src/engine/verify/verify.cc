@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/verify/verify.h"
+
+#include <algorithm>
+
+#include "api/model/utf8.h"
+#include "engine/items/tokens.h"
+#include "engine/verify/verify_parts.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kMessageBytesMax = 1000;
+constexpr uint64_t kRowsBetweenProgress = 1024;
+
+// One line that any terminal and any JSON reader takes.
+std::string presentable(std::string_view text) {
+  std::string line(text.substr(0, kMessageBytesMax));
+  const bool is_text = wire::is_utf8(line);
+  for (char& byte : line) {
+    const auto code = static_cast<unsigned char>(byte);
+    if (code < 0x20 || code == 0x7f || (!is_text && code >= 0x80)) byte = '?';
+  }
+  return line;
+}
+
+// The rows of every space that nobody owns: one finding a space.
+class Orphans {
+ public:
+  explicit Orphans(Verification& verification) : verification_(verification) {}
+
+  void see(std::string_view key) {
+    if (rows_ > 0 && key.substr(0, space_.size()) != space_) finish();
+    if (rows_++ == 0) space_ = key.substr(0, sizeof(SpaceId));
+  }
+  void finish() {
+    if (rows_ == 0) return;
+    verification_.add("orphan", std::to_string(rows_) + " rows of space " +
+                                    std::to_string(read_big_endian(space_)) +
+                                    ", which no table and no index owns");
+    rows_ = 0;
+  }
+
+ private:
+  Verification& verification_;
+  std::string space_;
+  uint64_t rows_ = 0;
+};
+
+void verify_no_orphans(Verification& verification, ReadView& view, const CatalogContents& catalog) {
+  std::set<SpaceId> owned = {kCatalogSpace, kTokenSpace, kTokenExpirySpace};
+  owned.insert(catalog.dropped.begin(), catalog.dropped.end());
+  owned.insert(catalog.restoring.begin(), catalog.restoring.end());
+  for (const TablePtr& table : catalog.tables) {
+    for (const SpaceId space : table->all_spaces()) owned.insert(space);
+  }
+  for (const auto& [space, log] : catalog.logs) owned.insert(space);
+  Orphans orphans(verification);
+  const auto look = [&](const KeyRange& range) {
+    verification.scan(view, range, "orphan", "the rows between the tables",
+                      [&](std::string_view key, std::string_view) { orphans.see(key); });
+  };
+  std::string begin;
+  for (const SpaceId space : owned) {
+    const KeyRange rows = space_range(space);
+    if (begin < rows.begin) look({.begin = begin, .end = rows.begin});
+    begin = rows.end;
+  }
+  look({.begin = begin, .end = {}});
+  orphans.finish();
+}
+
+}  // namespace
+
+void Verification::add(std::string_view kind, std::string_view message) {
+  ++report_.finding_count;
+  if (report_.findings.size() == VerifyReport::kFindingsMax) return;
+  report_.findings.push_back({.kind = kind, .message = presentable(message)});
+}
+
+bool Verification::scan(ReadView& view, const KeyRange& range, std::string_view kind,
+                        std::string_view what,
+                        FunctionRef<void(std::string_view, std::string_view)> visit) {
+  const auto scanned = view.scan({.range = range, .expected_rows = SIZE_MAX},
+                                 [&](std::string_view key, std::string_view value) {
+                                   if (++rows_ % kRowsBetweenProgress == 0) {
+                                     progress_("rows", rows_, 0);
+                                   }
+                                   visit(key, value);
+                                   return true;
+                                 });
+  if (!scanned) add(kind, std::string(what) + ": " + scanned.error().message);
+  return scanned.has_value();
+}
+
+std::optional<std::string> Verification::get(ReadView& view, std::string_view key,
+                                             std::string_view kind) {
+  std::string value;
+  const auto found = view.get(key, [&](std::string_view bytes) { value = bytes; });
+  if (!found) add(kind, "row " + hex(key) + ": " + found.error().message);
+  return found && *found ? std::optional(std::move(value)) : std::nullopt;
+}
+
+std::string hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    text.push_back(kDigits[static_cast<unsigned char>(byte) >> 4]);
+    text.push_back(kDigits[static_cast<unsigned char>(byte) & 15]);
+  }
+  return text;
+}
+
+// A token's row and its row by time name each other; a token that was used again has left the
+// earlier row by time to the sweep.
+void verify_tokens(Verification& verification, ReadView& view) {
+  verification.scan(
+      view, space_range(kTokenSpace), "token", "the tokens",
+      [&](std::string_view key, std::string_view value) {
+        ++verification.report().tokens;
+        const auto row = decode_token_row(value);
+        if (!row || key.size() != kPartitionBytes) {
+          verification.add("token", "the token in row " + hex(key) + " is damaged");
+        } else if (!verification.get(view, token_expiry_key(row->expires_ms, key), "token")) {
+          verification.add("token", "the token in row " + hex(key) + " has no row by time");
+        }
+      });
+  verification.scan(view, space_range(kTokenExpirySpace), "token", "the tokens by time",
+                    [&](std::string_view key, std::string_view value) {
+                      const auto expiry = read_token_expiry_key(key);
+                      if (!expiry || !value.empty()) {
+                        verification.add("token", "row by time " + hex(key) + " is damaged");
+                        return;
+                      }
+                      const auto token = verification.get(view, expiry->row_key, "token");
+                      const auto row = token ? decode_token_row(*token) : std::nullopt;
+                      if (!token || (row && row->expires_ms < expiry->expires_ms)) {
+                        verification.add("token", "row by time " + hex(key) + " has no token");
+                      }
+                    });
+}
+
+VerifyReport verify(Store& store, VerifyProgress progress) {
+  VerifyReport report;
+  Verification verification(report, progress);
+  if (StoreFiles* const files = store.files()) {
+    files->verify_files(
+        [&](std::string_view damage) { verification.add("file", damage); },
+        [&](uint64_t done, uint64_t total) { verification.read_file_bytes(done, total); });
+  }
+  const auto view = store.read_view();
+  if (!view) {
+    verification.add("file", view.error().message);
+    return report;
+  }
+  const auto catalog = verify_catalog(verification, **view);
+  if (!catalog) return report;
+  for (const TablePtr& table : catalog->tables) {
+    verify_table(verification, **view, *table, catalog->counters);
+  }
+  for (const auto& [space, log] : catalog->logs) {
+    verify_log(verification, **view, log, catalog->secret, store.last_stamp());
+  }
+  verify_tokens(verification, **view);
+  if (catalog->complete) verify_no_orphans(verification, **view, *catalog);
+  return report;
+}
+
+}  // namespace stator

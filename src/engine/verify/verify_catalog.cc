@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "api/admin/document.h"
+#include "engine/catalog/catalog.h"
+#include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/catalog_header.h"
+#include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/records.h"
+#include "engine/verify/verify_parts.h"
+
+namespace stator {
+namespace {
+
+constexpr std::string_view kCatalogKind = "catalogue";
+
+class CatalogCheck {
+ public:
+  CatalogCheck(Verification& verification, ReadView& view)
+      : verification_(verification), view_(view) {}
+
+  std::optional<CatalogContents> run() {
+    if (!read_header()) return std::nullopt;
+    const bool all_read = verification_.scan(
+        view_, space_range(kCatalogSpace), kCatalogKind, "the catalogue",
+        [this](std::string_view key, std::string_view value) { check_row(key, value); });
+    if (!all_read) contents_.complete = false;
+    for (const TablePtr& table : contents_.tables) {
+      check_spaces(*table);
+      check_recorded(*table);
+    }
+    for (const auto& [space, log] : contents_.logs) check_log(log);
+    for (const auto& [name, history] : restored_from_) check_history(name, history);
+    for (const SpaceId space : contents_.dropped) check_given_out(space);
+    for (const SpaceId space : contents_.restoring) check_given_out(space);
+    for (const auto& [space, counters] : contents_.counters) check_counted(space);
+    for (const SpaceId space : settings_) check_set(space);
+    for (const SpaceId space : backfills_) check_unfinished(space);
+    return std::move(contents_);
+  }
+
+ private:
+  bool read_header() {
+    const auto header =
+        verification_.get(view_, catalog_row_key(CatalogRow::kHeader), kCatalogKind);
+    if (!header) {
+      bool empty = true;
+      verification_.scan(view_, {}, kCatalogKind, "the catalogue",
+                         [&](std::string_view, std::string_view) { empty = false; });
+      if (!empty)
+        verification_.add(kCatalogKind, "it has no header, so nothing else can be checked");
+      return false;
+    }
+    const auto read = read_catalog_header(*header);
+    if (!read) {
+      verification_.add(kCatalogKind, read.error().message);
+      return false;
+    }
+    contents_.secret = read->secret;
+    return true;
+  }
+
+  void check_row(std::string_view key, std::string_view value) {
+    const std::string prefix = catalog_row_key(CatalogRow::kHeader).substr(0, kPartitionBytes);
+    if (!key.starts_with(prefix) || key.size() == kPartitionBytes) return damaged(key);
+    const std::string_view rest = key.substr(kPartitionBytes + 1);
+    switch (static_cast<CatalogRow>(key[kPartitionBytes])) {
+      case CatalogRow::kHeader:
+        return rest.empty() ? void() : damaged(key);
+      case CatalogRow::kRecord:
+        if (!is_record(rest, value)) return damaged(key);
+        return check_record(key, static_cast<RecordKind>(rest[0]), decode_item(ItemView(value)));
+      case CatalogRow::kNextSpace:
+        if (!rest.empty() || value.size() != sizeof(SpaceId)) return damaged(key);
+        next_space_ = static_cast<SpaceId>(read_big_endian(value));
+        return;
+      case CatalogRow::kTable:
+        return check_table(rest, value);
+      case CatalogRow::kLog:
+        return check_log_row(key, rest, value);
+      case CatalogRow::kDropped:
+        if (rest.size() != sizeof(SpaceId) || !value.empty()) return damaged(key);
+        contents_.dropped.insert(static_cast<SpaceId>(read_big_endian(rest)));
+        return;
+      case CatalogRow::kBackfill:
+        if (rest.size() != sizeof(SpaceId)) return damaged(key);
+        backfills_.insert(static_cast<SpaceId>(read_big_endian(rest)));
+        return;
+      case CatalogRow::kCounters:
+        if (rest.size() != sizeof(SpaceId) || value.size() != 16) return damaged(key);
+        contents_.counters[static_cast<SpaceId>(read_big_endian(rest))] = {
+            .items = static_cast<int64_t>(read_big_endian(value.substr(0, 8))),
+            .bytes = static_cast<int64_t>(read_big_endian(value.substr(8)))};
+        return;
+    }
+    damaged(key);
+  }
+
+  void damaged(std::string_view key) {
+    contents_.complete = false;
+    verification_.add(kCatalogKind,
+                      "row " + hex(key) + " is damaged or of another version of Stator");
+  }
+
+  // A backup is checked as a table without indexes would be: its copy has only items.
+  void check_record(std::string_view key, RecordKind kind, const Item& record) {
+    if (kind == RecordKind::kSettings) {
+      settings_.insert(static_cast<SpaceId>(read_big_endian(key.substr(kPartitionBytes + 2))));
+      return;
+    }
+    if (kind == RecordKind::kImport || kind == RecordKind::kExport) return;
+    auto definition = table_in(record);
+    if (!definition) return damaged(key);
+    if (kind == RecordKind::kBackup) {
+      CreateTableRequest& settings = definition->settings;
+      settings.table += " in backup " + text_of(record, "Name");
+      settings.local_indexes.reset();
+      settings.global_indexes.reset();
+      *definition = TableDefinition{.settings = settings,
+                                    .id = definition->id,
+                                    .created_ms = definition->created_ms,
+                                    .space = static_cast<SpaceId>(integer_of(record, "Space"))};
+    }
+    const auto table = Table::make(std::move(*definition), contents_.secret);
+    if (!table) return damaged(key);
+    if (kind == RecordKind::kBackup) {
+      contents_.tables.push_back(*table);
+      return;
+    }
+    for (const SpaceId space : (*table)->all_spaces()) contents_.restoring.insert(space);
+    if (const auto history = history_of(record)) restored_from_[(*table)->name()] = *history;
+  }
+
+  // What a table is restored from is there, though the other table may be gone.
+  void check_history(const std::string& name, const HeldHistory& history) {
+    if (!contents_.complete) return;
+    const bool has_rows =
+        live_.contains(history.space) || contents_.dropped.contains(history.space);
+    if (has_rows && contents_.logs.contains(history.log)) return;
+    verification_.add(kCatalogKind, "table '" + name + "' is being restored from space " +
+                                        std::to_string(history.space) + " and log " +
+                                        std::to_string(history.log) + ", which are not there");
+  }
+
+  void check_table(std::string_view name, std::string_view value) {
+    const auto table = [&]() -> Result<TablePtr> {
+      STATOR_TRY(TableDefinition definition, decode_table(value));
+      return Table::make(std::move(definition), contents_.secret);
+    }();
+    const std::string named = "table '" + std::string(name) + "': ";
+    if (!table || (*table)->name() != name) {
+      contents_.complete = false;
+      verification_.add(kCatalogKind, named + (table ? "it is defined as '" + (*table)->name() + "'"
+                                                     : table.error().message));
+      return;
+    }
+    ++verification_.report().tables;
+    contents_.tables.push_back(*table);
+  }
+
+  void check_log_row(std::string_view key, std::string_view id, std::string_view value) {
+    auto log = decode_log(value);
+    if (!log || id.size() != sizeof(SpaceId) || log->space != read_big_endian(id)) {
+      return damaged(key);
+    }
+    contents_.logs.emplace(log->space, std::move(*log));
+  }
+
+  // A log is another's space, and records for a table that knows of it.
+  void check_log(const LogDefinition& log) {
+    const std::string named = "the change log of table '" + log.table + "': ";
+    if (!live_.insert(log.space).second || contents_.dropped.contains(log.space)) {
+      verification_.add(kCatalogKind,
+                        named + "its space " + std::to_string(log.space) + " is another's too");
+    }
+    check_given_out(log.space);
+    if (!log.is_recording() || !contents_.complete) return;
+    const bool known = std::ranges::any_of(contents_.tables, [&](const TablePtr& table) {
+      return table->log_space() == log.space && table->definition().id == log.table_id;
+    });
+    if (!known) verification_.add(kCatalogKind, named + "no table records there");
+  }
+
+  void check_recorded(const Table& table) {
+    if (table.log_space() == 0 || !contents_.complete) return;
+    const auto log = contents_.logs.find(table.log_space());
+    if (log != contents_.logs.end() && log->second.table_id == table.definition().id) return;
+    verification_.add(kCatalogKind, "table '" + table.name() + "': its change log is not there");
+  }
+
+  void check_spaces(const Table& table) {
+    for (const SpaceId space : table.all_spaces()) {
+      if (!live_.insert(space).second || contents_.dropped.contains(space)) {
+        verification_.add(kCatalogKind, "table '" + table.name() + "': its space " +
+                                            std::to_string(space) + " is another's too");
+      }
+      check_given_out(space);
+    }
+  }
+
+  void check_given_out(SpaceId space) {
+    if (space >= kFirstTableSpace && space < next_space_) return;
+    verification_.add(kCatalogKind, "space " + std::to_string(space) + " was never given out");
+  }
+
+  void check_unfinished(SpaceId space) {
+    const bool is_unfinished = std::ranges::any_of(contents_.tables, [&](const TablePtr& table) {
+      return table->definition().is_unfinished(space);
+    });
+    if (is_unfinished || !contents_.complete) return;
+    verification_.add(kCatalogKind,
+                      "space " + std::to_string(space) +
+                          " is being filled, though no table says that it is unfinished");
+  }
+
+  void check_counted(SpaceId space) {
+    if (live_.contains(space) || !contents_.complete) return;
+    verification_.add("counter", "space " + std::to_string(space) +
+                                     " is counted, though no table and no index owns it");
+  }
+
+  void check_set(SpaceId space) {
+    if (live_.contains(space) || !contents_.complete) return;
+    verification_.add(kCatalogKind,
+                      "space " + std::to_string(space) + " has settings, though no table owns it");
+  }
+
+  Verification& verification_;
+  ReadView& view_;
+  CatalogContents contents_;
+  std::set<SpaceId> settings_;
+  std::map<std::string, HeldHistory> restored_from_;  // by the table that is being restored
+  SpaceId next_space_ = kFirstTableSpace;
+  std::set<SpaceId> live_;
+  std::set<SpaceId> backfills_;
+};
+
+}  // namespace
+
+std::optional<CatalogContents> verify_catalog(Verification& verification, ReadView& view) {
+  return CatalogCheck(verification, view).run();
+}
+
+}  // namespace stator

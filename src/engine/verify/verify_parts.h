@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of verify(), and what they share.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "engine/catalog/table.h"
+#include "engine/change_log/change_log.h"
+#include "engine/verify/verify.h"
+
+namespace stator {
+
+class Verification {
+ public:
+  Verification(VerifyReport& report, VerifyProgress progress)
+      : report_(report), progress_(progress) {}
+
+  void add(std::string_view kind, std::string_view message);
+  void read_file_bytes(uint64_t done, uint64_t total) { progress_("files, bytes", done, total); }
+
+  // Shows every row of a range. False, and a finding, where they cannot all be read.
+  bool scan(ReadView& view, const KeyRange& range, std::string_view kind, std::string_view what,
+            FunctionRef<void(std::string_view key, std::string_view value)> visit);
+  // A row's value; nothing where it is absent. What cannot be read is a finding.
+  std::optional<std::string> get(ReadView& view, std::string_view key, std::string_view kind);
+
+  VerifyReport& report() { return report_; }
+
+ private:
+  VerifyReport& report_;
+  VerifyProgress progress_;
+  uint64_t rows_ = 0;
+};
+
+struct KeptCounters {
+  int64_t items = 0;
+  int64_t bytes = 0;
+  bool operator==(const KeptCounters&) const = default;
+};
+
+struct CatalogContents {
+  Hash128 secret = {};
+  std::vector<TablePtr> tables;
+  std::map<SpaceId, LogDefinition> logs;
+  std::set<SpaceId> dropped;
+  std::set<SpaceId> restoring;  // of tables that are not whole yet
+  std::map<SpaceId, KeptCounters> counters;
+  bool complete = true;  // no row was unreadable: whose space is not here belongs to nobody
+};
+
+// Absent where there is no catalog to check the rest by: a finding, or an empty store.
+std::optional<CatalogContents> verify_catalog(Verification& verification, ReadView& view);
+
+// A table's items, the entries of its indexes, and the counters of both.
+void verify_table(Verification& verification, ReadView& view, const Table& table,
+                  const std::map<SpaceId, KeptCounters>& counters);
+
+// The records and marks of a change log. No stamp is above `last_stamp`.
+void verify_log(Verification& verification, ReadView& view, const LogDefinition& log,
+                const Hash128& secret, uint64_t last_stamp);
+
+void verify_tokens(Verification& verification, ReadView& view);
+
+// Bytes for people.
+std::string hex(std::string_view bytes);
+
+}  // namespace stator

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass over the items sums, for each index, a keyed hash of every entry that it should have;
+// one over each index sums those that it has. Where the sums are equal so are the entries, in
+// whatever order they came; where they are not, a second pass over both looks each up in the other.
+#include <array>
+
+#include "base/random.h"
+#include "engine/items/item_rules.h"
+#include "engine/verify/verify_parts.h"
+
+namespace stator {
+namespace {
+
+class EntrySum {
+ public:
+  explicit EntrySum(const Hash128& secret) : secret_(&secret) {}
+
+  void add(std::string_view key, std::string_view value) {
+    scratch_.clear();
+    append_big_endian(scratch_, static_cast<uint64_t>(key.size()));
+    scratch_ += key;
+    scratch_ += value;
+    const Hash128 hash = hash128(*secret_, scratch_);
+    const std::string_view bytes(reinterpret_cast<const char*>(hash.data()), hash.size());
+    sums_[0] += read_big_endian(bytes.substr(0, 8));
+    sums_[1] += read_big_endian(bytes.substr(8));
+    ++count_;
+  }
+  bool operator==(const EntrySum& other) const {
+    return count_ == other.count_ && sums_ == other.sums_;
+  }
+
+ private:
+  const Hash128* secret_;
+  std::string scratch_;
+  std::array<uint64_t, 2> sums_ = {};
+  uint64_t count_ = 0;
+};
+
+Hash128 random_secret() {
+  Hash128 secret{};
+  const std::string bytes = random_bytes(secret.size());
+  std::copy(bytes.begin(), bytes.end(), secret.begin());
+  return secret;
+}
+
+Item stored_key(const KeyShape& shape, ItemView item) {
+  Item key;
+  for (const auto* attributes : {&shape.hash, &shape.range}) {
+    for (const AttributeDefinition& attribute : *attributes) {
+      if (const auto value = item.find(attribute.name)) {
+        key.emplace(attribute.name, decode_value(*value));
+      }
+    }
+  }
+  return key;
+}
+
+class TableCheck {
+ public:
+  TableCheck(Verification& verification, ReadView& view, const Table& table,
+             const std::map<SpaceId, KeptCounters>& counters)
+      : verification_(verification), view_(view), table_(table), counters_(counters) {}
+
+  void run() {
+    std::vector<EntrySum> expected(parts_.size(), EntrySum(sum_secret_));
+    const bool all_items = check_items(expected);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const Part& part = parts_[i];
+      EntrySum found(sum_secret_);
+      if (sum_entries(part, found) && all_items && found != expected[i]) {
+        if (!table_.definition().is_unfinished(part.space)) find_missing(part);
+        find_wrong(part);
+      }
+    }
+    if (!counters_.contains(table_.key().space)) {
+      verification_.report().uncounted.push_back(table_.name());
+    }
+  }
+
+ private:
+  // What is derived from the items: an index, or the queue of those that expire.
+  struct Part {
+    SpaceId space = 0;
+    const Index* index = nullptr;  // null: the queue
+  };
+  struct Entry {
+    std::string key;
+    EncodedItem value;
+  };
+
+  static std::vector<Part> parts_of(const Table& table) {
+    std::vector<Part> parts;
+    for (const Index& index : table.indexes()) {
+      parts.push_back({.space = index.key.space, .index = &index});
+    }
+    if (table.expiry() != nullptr) parts.push_back({.space = table.expiry()->space});
+    return parts;
+  }
+
+  std::string name() const { return "table '" + table_.name() + "'"; }
+  std::string name(const Part& part) const {
+    if (part.index == nullptr) return name() + ", TTL queue";
+    return name() + ", index '" + part.index->definition.name + "'";
+  }
+  std::string name(ItemView item) const {
+    return "the item " + to_debug_string(stored_key(table_.key(), item));
+  }
+
+  // Why a row is no item of the table; empty: it is one.
+  std::string problem_of(std::string_view key, std::string_view value) const {
+    if (const auto valid = validate_item(value); !valid) {
+      return "row " + hex(key) + " is damaged: " + valid.error().message;
+    }
+    const ItemView item(value);
+    if (const auto valid = check_key(table_.key(), stored_key(table_.key(), item)); !valid) {
+      return "row " + hex(key) + " has a wrong key: " + valid.error().message;
+    }
+    if (item_row_key(table_.secret(), table_.key(), item) != key) {
+      return name(item) + " is in row " + hex(key) + ", where it does not belong";
+    }
+    if (const std::size_t bytes = item_size_bytes(item); bytes > kItemBytesMax) {
+      return name(item) + " has " + std::to_string(bytes) + " bytes, more than an item may";
+    }
+    return {};
+  }
+
+  // Of the item in row `item_key`; absent where the part holds nothing of it.
+  std::optional<Entry> entry_of(const Part& part, std::string_view item_key, ItemView item) const {
+    auto key = part.index != nullptr
+                   ? index_row_key(table_.secret(), table_.key(), part.index->key, item)
+                   : expiry_row_key(*table_.expiry(), item, item_key);
+    if (!key) return std::nullopt;
+    return Entry{.key = std::move(*key),
+                 .value = part.index != nullptr ? part.index->project(item) : EncodedItem()};
+  }
+
+  bool check_items(std::vector<EntrySum>& expected) {
+    KeptCounters counted;
+    const SpaceId space = table_.key().space;
+    const bool all_read = verification_.scan(
+        view_, space_range(space), "item", name(),
+        [&](std::string_view key, std::string_view value) {
+          const ItemView item(value);
+          ++counted.items;
+          counted.bytes += static_cast<int64_t>(item_size_bytes(item));
+          if (const std::string problem = problem_of(key, value); !problem.empty()) {
+            return verification_.add("item", name() + ": " + problem);
+          }
+          for (std::size_t i = 0; i < expected.size(); ++i) {
+            if (const auto entry = entry_of(parts_[i], key, item)) {
+              expected[i].add(entry->key, entry->value);
+            }
+          }
+        });
+    verification_.report().items += static_cast<uint64_t>(counted.items);
+    if (all_read) compare_counters(space, name(), counted);
+    return all_read;
+  }
+
+  bool sum_entries(const Part& part, EntrySum& found) {
+    KeptCounters counted;
+    const bool all_read = verification_.scan(
+        view_, space_range(part.space), "index", name(part),
+        [&](std::string_view key, std::string_view value) {
+          ++counted.items;
+          if (part.index != nullptr) {
+            counted.bytes += static_cast<int64_t>(item_size_bytes(ItemView(value)));
+          }
+          found.add(key, value);
+        });
+    if (part.index == nullptr) return all_read;
+    verification_.report().index_entries += static_cast<uint64_t>(counted.items);
+    if (all_read && part.index->complete) compare_counters(part.space, name(part), counted);
+    return all_read;
+  }
+
+  void compare_counters(SpaceId space, const std::string& where, const KeptCounters& counted) {
+    const auto kept = counters_.find(space);
+    if (kept == counters_.end()) return;
+    const auto text = [](const KeptCounters& counters) {
+      return std::to_string(counters.items) + " items of " + std::to_string(counters.bytes) +
+             " bytes";
+    };
+    if (kept->second == counted) return;
+    verification_.add("counter", where + ": the catalogue says " + text(kept->second) +
+                                     ", there are " + text(counted));
+  }
+
+  // Items without their entry.
+  void find_missing(const Part& part) {
+    verification_.scan(view_, space_range(table_.key().space), "item", name(),
+                       [&](std::string_view key, std::string_view value) {
+                         if (!problem_of(key, value).empty()) return;
+                         const auto entry = entry_of(part, key, ItemView(value));
+                         if (!entry || verification_.get(view_, entry->key, "index")) return;
+                         verification_.add(
+                             "index", name(part) + ": " + name(ItemView(value)) + " has no entry");
+                       });
+  }
+
+  // Entries that are not those of their item.
+  void find_wrong(const Part& part) {
+    verification_.scan(view_, space_range(part.space), "index", name(part),
+                       [&](std::string_view key, std::string_view value) {
+                         const std::string problem = problem_of_entry(part, key, value);
+                         if (!problem.empty())
+                           verification_.add("index", name(part) + ": " + problem);
+                       });
+  }
+
+  // The key of the item that an entry stands for; what is wrong with the entry, where it says none.
+  Result<std::string> item_key_of(const Part& part, std::string_view key,
+                                  std::string_view value) const {
+    if (part.index == nullptr) {
+      auto item_key = item_of_expiry_row(key);
+      if (!item_key) return fail(Code::kCorruption, "its key is none");
+      return std::move(*item_key);
+    }
+    STATOR_CHECK_OK(validate_item(value));
+    return item_row_key(table_.secret(), table_.key(), ItemView(value));
+  }
+
+  std::string problem_of_entry(const Part& part, std::string_view key, std::string_view value) {
+    const auto item_key = item_key_of(part, key, value);
+    if (!item_key) return "entry " + hex(key) + " is damaged: " + item_key.error().message;
+    const auto bytes = verification_.get(view_, *item_key, "item");
+    if (!bytes) {
+      return "entry " + hex(key) + " is of " +
+             (part.index != nullptr ? name(ItemView(value)) : "the item in row " + hex(*item_key)) +
+             ", which is not there";
+    }
+    // A damaged item has been named, and nobody can say what its entries should be.
+    if (!problem_of(*item_key, *bytes).empty()) return {};
+    const auto entry = entry_of(part, *item_key, ItemView(*bytes));
+    if (!entry || entry->key != key) {
+      return "entry " + hex(key) + " is of " + name(ItemView(*bytes)) + ", whose entry it is not";
+    }
+    if (entry->value != value) {
+      return "the entry of " + name(ItemView(*bytes)) + " is not what the item holds";
+    }
+    return {};
+  }
+
+  Verification& verification_;
+  ReadView& view_;
+  const Table& table_;
+  const std::map<SpaceId, KeptCounters>& counters_;
+  const std::vector<Part> parts_ = parts_of(table_);
+  const Hash128 sum_secret_ = random_secret();
+};
+
+}  // namespace
+
+void verify_table(Verification& verification, ReadView& view, const Table& table,
+                  const std::map<SpaceId, KeptCounters>& counters) {
+  TableCheck(verification, view, table, counters).run();
+}
+
+}  // namespace stator

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+// A directory is made by the engine, its rows are changed behind the engine's back, and verify()
+// must name what was done and nothing else.
+#include "engine/verify/verify.h"
+
+#include <fstream>
+#include <functional>
+
+#include "engine/admin/administration.h"
+#include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/records.h"
+#include "engine/items/tokens.h"
+#include "engine/testing/engine_harness.h"
+
+namespace stator::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Row {
+  std::string key;
+  std::string value;
+};
+
+class Verify : public EngineTest {
+ protected:
+  // A table with two global indexes (one of several attributes) and a local one, one without
+  // indexes, one that was dropped, and a transaction's token.
+  Verify() {
+    open_quickly();
+    CreateTableRequest music = range_table("Music");
+    music.attributes = {{"pk", ScalarType::kS},
+                        {"sk", ScalarType::kN},
+                        {"genre", ScalarType::kS},
+                        {"year", ScalarType::kN}};
+    music.local_indexes = {index_on("byYear", {{"pk", KeyType::kHash}, {"year", KeyType::kRange}},
+                                    {.type = ProjectionType::kKeysOnly})};
+    music.global_indexes = {
+        index_on("byGenre",
+                 {{"genre", KeyType::kHash}, {"year", KeyType::kRange}, {"pk", KeyType::kRange}},
+                 {.type = ProjectionType::kInclude, .non_key_attributes = {"title"}}),
+        index_on("all", {{"genre", KeyType::kHash}, {"year", KeyType::kHash}},
+                 {.type = ProjectionType::kAll})};
+    create(music);
+    create(hash_table("Plain"));
+    create(hash_table("Gone"));
+    for (int i = 0; i < 60; ++i) {
+      Item item{{"pk", "artist " + std::to_string(i % 7)}, {"sk", i}, {"title", "t"}};
+      if (i % 3 != 0) item["year"] = 1900 + i;
+      if (i % 4 != 0) item["genre"] = i % 5 == 0 ? "folk" : "blues";
+      EXPECT_THAT(put("Music", item), IsOk());
+      EXPECT_THAT(put("Gone", {{"pk", std::to_string(i)}}), IsOk());
+    }
+    EXPECT_THAT(erase({.table = "Music", .key = {{"pk", "artist 0"}, {"sk", 7}}}), IsOk());
+    EXPECT_THAT(
+        engine_->administer(admin::kTagResource,
+                            {{"ResourceArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Music"},
+                             {"Tags", List{Item{{"Key", "a"}, {"Value", "b"}}}}}),
+        IsOk());
+    EXPECT_THAT(transact({.items = {{.action = TransactAction::kPut,
+                                     .table = "Plain",
+                                     .item = {{"pk", "one"}, {"text", "hello"}}}},
+                          .client_request_token = "a token"}),
+                IsOk());
+    EXPECT_THAT(engine_->delete_table({.table = "Gone"}), IsOk());
+  }
+
+  void open_quickly() {
+    engine_.reset();
+    auto store = open_rocks_store({.path = path(), .durability = Durability::kOs});
+    ASSERT_THAT(store, IsOk());
+    open(std::move(*store));
+  }
+
+  VerifyReport check() {
+    engine_.reset();
+    const auto store = open_rocks_store({.path = path(), .read_only = true});
+    EXPECT_THAT(store, IsOk());
+    if (!store) return {};
+    return verify(**store, [](std::string_view, uint64_t, uint64_t) {});
+  }
+  // The findings as "kind: message".
+  std::vector<std::string> findings() {
+    std::vector<std::string> lines;
+    for (const Finding& finding : check().findings) {
+      lines.push_back(std::string(finding.kind) + ": " + finding.message);
+    }
+    return lines;
+  }
+
+  // An item that is in every index.
+  Row indexed_item() {
+    for (const Row& row : rows(kMusic)) {
+      const ItemView item(row.value);
+      if (item.find("genre") && item.find("year")) return row;
+    }
+    ADD_FAILURE() << "no such item";
+    return {};
+  }
+
+  std::filesystem::path path() const { return directory_.path() / "data"; }
+
+  std::vector<Row> rows(const KeyRange& range) {
+    std::vector<Row> found;
+    change([&](Store& store, Transaction&) {
+      const auto view = *store.read_view();
+      EXPECT_THAT(view->scan({.range = range},
+                             [&](std::string_view key, std::string_view value) {
+                               found.push_back({std::string(key), std::string(value)});
+                               return true;
+                             }),
+                  IsOk());
+    });
+    return found;
+  }
+  // Rows of a table, in the order of its spaces: the items, then each index's entries.
+  std::vector<Row> rows(uint32_t space) { return rows(space_range(space)); }
+
+  // Changes rows as no engine would.
+  void change(const std::function<void(Store&, Transaction&)>& action) {
+    engine_.reset();
+    const auto store = open_rocks_store({.path = path(), .durability = Durability::kOs});
+    ASSERT_THAT(store, IsOk());
+    const auto transaction = *(*store)->begin();
+    action(**store, *transaction);
+    EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  }
+  void put_row(const std::string& key, const std::string& value) {
+    change([&](Store&, Transaction& transaction) { transaction.put(key, value); });
+  }
+  void erase_row(const std::string& key) {
+    change([&](Store&, Transaction& transaction) { transaction.erase(key); });
+  }
+
+  static constexpr SpaceId kMusic = kFirstTableSpace;
+  static constexpr SpaceId kByYear = kFirstTableSpace + 1;
+  static constexpr SpaceId kByGenre = kFirstTableSpace + 2;
+  static constexpr SpaceId kAll = kFirstTableSpace + 3;
+  static constexpr SpaceId kPlain = kFirstTableSpace + 4;
+  static constexpr SpaceId kNever = 99;
+};
+
+TEST_F(Verify, FindsNothingInWhatTheEngineWrote) {
+  const VerifyReport report = check();
+  EXPECT_THAT(findings(), IsEmpty());
+  EXPECT_TRUE(report.is_sound());
+  EXPECT_EQ(report.tables, 2U);
+  EXPECT_EQ(report.items, 60U);
+  EXPECT_EQ(report.index_entries, rows(kByYear).size() + rows(kByGenre).size() + rows(kAll).size());
+  EXPECT_GT(report.index_entries, 60U);
+  EXPECT_EQ(report.tokens, 1U);
+  EXPECT_THAT(report.uncounted, IsEmpty());
+}
+
+TEST_F(Verify, ChecksBackupsAsTables) {
+  open_quickly();
+  const auto created =
+      engine_->administer(admin::kCreateBackup, {{"TableName", "Music"}, {"BackupName", "Copy"}});
+  ASSERT_THAT(created, IsOk());
+  const Item arn{{"BackupArn", text_of(map_of(*created, "BackupDetails"), "BackupArn")}};
+  ASSERT_TRUE(comes_true([&] {
+    const auto described = engine_->administer(admin::kDescribeBackup, arn);
+    return described && text_of(map_of(map_of(*described, "BackupDescription"), "BackupDetails"),
+                                "BackupStatus") == "AVAILABLE";
+  }));
+  EXPECT_EQ(check().items, 119U);
+  EXPECT_THAT(findings(), IsEmpty());
+
+  constexpr SpaceId kCopy = kFirstTableSpace + 6;
+  const std::vector<Row> copied = rows(kCopy);
+  ASSERT_EQ(copied.size(), 59U);
+  put_row(copied[3].key, "no item");
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("Music in backup Copy")));
+}
+
+TEST_F(Verify, FindsSettingsOfNoTable) {
+  open_quickly();
+  const auto tagged = engine_->administer(
+      admin::kTagResource, {{"ResourceArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Plain"},
+                            {"Tags", List{Item{{"Key", "a"}, {"Value", "b"}}}}});
+  ASSERT_THAT(tagged, IsOk());
+  ASSERT_THAT(engine_->delete_table({.table = "Plain"}), IsOk());
+  EXPECT_THAT(findings(), IsEmpty());
+  put_row(settings_key(kPlain), encode_item(Item{{"Tags", List()}}));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has settings, though no table owns it")));
+}
+
+TEST_F(Verify, FindsTheDamagedRecordOfABackup) {
+  put_row(record_key(RecordKind::kBackup, "01489602797149-73d8d5bc"),
+          encode_item(Item{{"Name", "Copy"}}));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("is damaged or of another version")));
+}
+
+TEST_F(Verify, FindsNothingInAnEmptyStore) {
+  EXPECT_TRUE(verify(*make_memory_store(), [](std::string_view, uint64_t, uint64_t) {}).is_sound());
+}
+
+TEST_F(Verify, FindsNothingWhereATokenWasUsedAgain) {
+  open_quickly();
+  clock_.advance(std::chrono::milliseconds(kTokenLifetimeMs + 1));
+  // The sweep looks at the store before this transaction, so both rows by time may be there.
+  EXPECT_THAT(transact({.items = {{.action = TransactAction::kPut,
+                                   .table = "Plain",
+                                   .item = {{"pk", "one"}, {"text", "again"}}}},
+                        .client_request_token = "a token"}),
+              IsOk());
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(Verify, SaysWhichTablesAreNotCounted) {
+  engine_.reset();
+  change([](Store&, Transaction& transaction) {
+    for (SpaceId space = kMusic; space <= kPlain; ++space) {
+      transaction.erase(catalog_row_key(CatalogRow::kCounters, space));
+    }
+  });
+  const VerifyReport report = check();
+  EXPECT_TRUE(report.is_sound());
+  EXPECT_THAT(report.uncounted, ElementsAre("Music", "Plain"));
+}
+
+TEST_F(Verify, LeavesTheRowsOfATableThatIsBeingDroppedToTheEngine) {
+  change([](Store&, Transaction& transaction) {
+    transaction.put(catalog_row_key(CatalogRow::kDropped, kPlain + 1), "");
+    transaction.put(partition_key({}, kPlain + 1, "x"), "not erased yet");
+  });
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(Verify, FindsAnEntryThatIsMissing) {
+  erase_row(rows(kByYear).front().key);
+  EXPECT_THAT(
+      findings(),
+      ElementsAre(HasSubstr("counter: table 'Music', index 'byYear': the catalogue says 39"),
+                  AllOf(HasSubstr("index: table 'Music', index 'byYear': the item"),
+                        HasSubstr("has no entry"))));
+}
+
+TEST_F(Verify, FindsEntriesWhoseItemIsNotThere) {
+  erase_row(indexed_item().key);
+  EXPECT_THAT(findings(),
+              ElementsAre(HasSubstr("counter: table 'Music': the catalogue says 59 items"),
+                          AllOf(HasSubstr("index 'byYear': entry"), HasSubstr("is not there")),
+                          AllOf(HasSubstr("index 'byGenre': entry"), HasSubstr("is not there")),
+                          AllOf(HasSubstr("index 'all': entry"), HasSubstr("is not there"))));
+}
+
+TEST_F(Verify, FindsAnEntryThatShowsAnEarlierItem) {
+  const Row row = rows(kByGenre).front();
+  Item entry = decode_item(ItemView(row.value));
+  entry["title"] = "T";
+  put_row(row.key, encode_item(entry));
+  EXPECT_THAT(findings(), ElementsAre(AllOf(HasSubstr("index: table 'Music', index 'byGenre': the "
+                                                      "entry of the item"),
+                                            HasSubstr("is not what the item holds"))));
+}
+
+TEST_F(Verify, FindsAnEntryUnderAKeyThatIsNotItsOwn) {
+  const Row row = rows(kByGenre).front();
+  change([&](Store&, Transaction& transaction) {
+    transaction.erase(row.key);
+    transaction.put(row.key + "x", row.value);
+  });
+  EXPECT_THAT(findings(),
+              ElementsAre(HasSubstr("has no entry"), HasSubstr("whose entry it is not")));
+}
+
+TEST_F(Verify, FindsAnEntryThatIsDamaged) {
+  const Row row = rows(kByYear).back();
+  put_row(row.key, row.value.substr(0, row.value.size() - 1));
+  const auto found = findings();
+  ASSERT_FALSE(found.empty());
+  EXPECT_THAT(found.back(), AllOf(HasSubstr("index 'byYear': entry"), HasSubstr("is damaged")));
+}
+
+TEST_F(Verify, FindsAnItemThatIsCutShort) {
+  const Row row = rows(kPlain).front();
+  put_row(row.key, row.value.substr(0, row.value.size() - 3));
+  EXPECT_THAT(findings(), ::testing::Contains(AllOf(HasSubstr("item: table 'Plain': row"),
+                                                    HasSubstr("is damaged"))));
+}
+
+TEST_F(Verify, FindsAnItemInARowOfAnother) {
+  const Row row = rows(kPlain).front();
+  std::string other = row.key;
+  other.back() = static_cast<char>(other.back() ^ 1);
+  change([&](Store&, Transaction& transaction) {
+    transaction.erase(row.key);
+    transaction.put(other, row.value);
+  });
+  EXPECT_THAT(findings(), ElementsAre(AllOf(HasSubstr("item: table 'Plain'"), HasSubstr("one"),
+                                            HasSubstr("where it does not belong"))));
+}
+
+TEST_F(Verify, FindsAnItemWhoseKeyIsOfAnotherType) {
+  const Row row = rows(kPlain).front();
+  put_row(row.key, encode_item({{"pk", 1}, {"te", "hello"}}));
+  EXPECT_THAT(findings(), ::testing::Contains(HasSubstr("has a wrong key")));
+  put_row(row.key, encode_item({{"text", "hello"}}));
+  EXPECT_THAT(findings(), ::testing::Contains(HasSubstr("has a wrong key")));
+}
+
+TEST_F(Verify, FindsAnItemThatIsTooLarge) {
+  const Row row = rows(kPlain).front();
+  put_row(row.key, encode_item({{"pk", "one"}, {"text", std::string(410'000, 'x')}}));
+  EXPECT_THAT(findings(), ::testing::Contains(HasSubstr("more than an item may")));
+}
+
+TEST_F(Verify, FindsRowsThatBelongToNobody) {
+  change([](Store&, Transaction& transaction) {
+    transaction.put(partition_key({}, kNever, "a"), "x");
+    transaction.put(partition_key({}, kNever, "b"), "x");
+    transaction.put(partition_key({}, 7, "c"), "x");
+  });
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("orphan: 1 rows of space 7,"),
+                                      HasSubstr("orphan: 2 rows of space 99,")));
+}
+
+TEST_F(Verify, FindsTheRowsOfATableThatTheCatalogForgot) {
+  erase_row(catalog_row_key(CatalogRow::kTable, "Plain"));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("counter: space 20 is counted"),
+                                      HasSubstr("orphan: 1 rows of space 20,")));
+}
+
+TEST_F(Verify, FindsACounterThatIsWrong) {
+  std::string counters;
+  append_big_endian(counters, uint64_t{2});
+  append_big_endian(counters, uint64_t{14});
+  put_row(catalog_row_key(CatalogRow::kCounters, kPlain), counters);
+  EXPECT_THAT(findings(), ElementsAre("counter: table 'Plain': the catalogue says 2 items of 14 "
+                                      "bytes, there are 1 items of 14 bytes"));
+}
+
+TEST_F(Verify, FindsATokenWithoutItsRowByTime) {
+  erase_row(rows(kTokenExpirySpace).front().key);
+  EXPECT_THAT(findings(),
+              ElementsAre(AllOf(HasSubstr("token: "), HasSubstr("has no row by time"))));
+}
+
+TEST_F(Verify, FindsARowByTimeWithoutItsToken) {
+  erase_row(rows(kTokenSpace).front().key);
+  EXPECT_THAT(findings(),
+              ElementsAre(AllOf(HasSubstr("token: row by time"), HasSubstr("no token"))));
+}
+
+TEST_F(Verify, FindsATokenThatIsDamaged) {
+  put_row(rows(kTokenSpace).front().key, "no token");
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("is damaged")));
+}
+
+TEST_F(Verify, FindsADamagedCatalog) {
+  const std::string table = catalog_row_key(CatalogRow::kTable, "Plain");
+  const std::string definition = rows({.begin = table, .end = table + '\0'}).front().value;
+  put_row(table, definition.substr(0, definition.size() - 1));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: table 'Plain'")));
+  change([&](Store&, Transaction& transaction) {
+    transaction.erase(table);
+    transaction.put(catalog_row_key(CatalogRow::kTable, "Other"), definition);
+  });
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("it is defined as 'Plain'")));
+  change([&](Store&, Transaction& transaction) {
+    transaction.erase(catalog_row_key(CatalogRow::kTable, "Other"));
+    transaction.put(table, definition);
+    std::string next;
+    append_big_endian(next, kPlain);
+    transaction.put(catalog_row_key(CatalogRow::kNextSpace), next);
+  });
+  EXPECT_THAT(findings(), ::testing::Contains("catalogue: space 20 was never given out"));
+  erase_row(catalog_row_key(CatalogRow::kHeader));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: it has no header")));
+}
+
+// ---- Change logs
+
+class VerifyLog : public Verify {
+ protected:
+  VerifyLog() {
+    open_quickly();
+    CreateTableRequest logged = hash_table("Logged");
+    logged.stream = StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly};
+    create(logged);
+    for (int i = 0; i < 30; ++i) {
+      EXPECT_THAT(put("Logged", {{"pk", std::to_string(i % 10)}, {"n", i}}), IsOk());
+    }
+  }
+  // Of the log: the changes, then a mark.
+  Row a_change() { return rows(kLog).front(); }
+
+  static constexpr SpaceId kLogged = kPlain + 2;
+  static constexpr SpaceId kLog = kLogged + 1;
+};
+
+TEST_F(VerifyLog, FindsNothingInWhatTheEngineWrote) {
+  EXPECT_EQ(check().changes, 30U);
+  EXPECT_THAT(findings(), IsEmpty());
+  open_quickly();
+  EXPECT_THAT(engine_->delete_table({.table = "Logged"}), IsOk());
+  EXPECT_EQ(check().changes, 30U);
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(VerifyLog, FindsAChangeThatIsDamaged) {
+  const Row row = a_change();
+  put_row(row.key, row.value.substr(0, row.value.size() - 1));
+  EXPECT_THAT(findings(), ElementsAre(AllOf(HasSubstr("change: the change log of table 'Logged'"),
+                                            HasSubstr("is damaged"))));
+}
+
+TEST_F(VerifyLog, FindsAChangeInAnotherBucket) {
+  const Row row = a_change();
+  std::string key = row.key;
+  key[sizeof(SpaceId)] = static_cast<char>((key[sizeof(SpaceId)] + 1) % 4);
+  change([&](Store&, Transaction& transaction) {
+    transaction.erase(row.key);
+    transaction.put(key, row.value);
+  });
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("is of an item whose changes are elsewhere")));
+}
+
+TEST_F(VerifyLog, FindsAStampOfTheFuture) {
+  const Row row = a_change();
+  std::string key = row.key.substr(0, kPartitionBytes);
+  append_big_endian(key, uint64_t{1} << 60);
+  put_row(key, row.value);
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has a stamp of the future")));
+}
+
+TEST_F(VerifyLog, FindsALogWithoutAMark) {
+  erase_row(rows(kLog).back().key);
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has no mark with which it begins")));
+}
+
+TEST_F(VerifyLog, FindsALogThatTheCatalogForgot) {
+  erase_row(catalog_row_key(CatalogRow::kLog, kLog));
+  EXPECT_THAT(findings(),
+              ElementsAre(HasSubstr("catalogue: table 'Logged': its change log is not there"),
+                          HasSubstr("orphan: 31 rows of space 23,")));
+}
+
+TEST_F(VerifyLog, FindsALogThatNoTableKnowsOf) {
+  erase_row(catalog_row_key(CatalogRow::kTable, "Logged"));
+  EXPECT_THAT(findings(), ::testing::Contains(HasSubstr("no table records there")));
+}
+
+TEST_F(Verify, FindsADamagedFile) {
+  check();
+  open_quickly();  // a start writes what the log holds into a table file
+  engine_.reset();
+  for (const auto& entry : std::filesystem::directory_iterator(path() / "rocksdb")) {
+    if (entry.path().extension() != ".sst") continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100);
+    file.put('\0').put('\1').put('\0');
+  }
+  EXPECT_THAT(findings(), ::testing::Contains(AllOf(HasSubstr("file: "), HasSubstr(".sst"))));
+}
+
+TEST_F(Verify, NamesTheFirstFindingsAndCountsAll) {
+  change([](Store&, Transaction& transaction) {
+    for (int i = 0; i < 250; ++i) {
+      transaction.put(partition_key({}, kPlain, "key " + std::to_string(i)), "no item");
+    }
+  });
+  const VerifyReport report = check();
+  EXPECT_EQ(report.findings.size(), VerifyReport::kFindingsMax);
+  EXPECT_EQ(report.finding_count, 251U) << "each row, and the counter";
+}
+
+TEST_F(Verify, SpeaksInLinesOfText) {
+  const std::string name = "\n\x1b[2J\xff";
+  put_row(catalog_row_key(CatalogRow::kTable, name), "");
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: table '??[2J?': ")));
+}
+
+}  // namespace
+}  // namespace stator::test

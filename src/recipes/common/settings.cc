@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/common/settings.h"
+
+#include <algorithm>
+
+#include "recipes/common/keys.h"
+#include "recipes/common/requests.h"
+
+namespace stator::recipes {
+namespace {
+
+constexpr const char* kSettings = "stator_settings";
+constexpr const char* kSettingsVersion = "stator_version";
+constexpr const char* kFormat = "format";
+constexpr const char* kRetentionBefore = "retention_before_s";
+constexpr const char* kRetentionChanged = "retention_changed_s";
+
+}  // namespace
+
+Result<Item> SettingsItem::stored_item() const {
+  const GetItemRequest get{.table = table_, .key = key_, .consistent_read = true};
+  STATOR_TRY(GetItemResult found,
+             with_retries(retry_, time_, [&] { return client_.get_item(get); }));
+  return std::move(found.item).value_or(Item());
+}
+
+Result<Map> SettingsItem::read() const {
+  STATOR_TRY(const Item item, stored_item());
+  const auto settings = item.find(kSettings);
+  if (settings == item.end()) return Map();
+  const Map* map = settings->second.get_if<Map>();
+  return map != nullptr ? *map : Map();
+}
+
+Result<Map> SettingsItem::change(const Change& change) const {
+  for (int tried = 0;; ++tried) {
+    STATOR_TRY(const Item item, stored_item());
+    const auto settings = item.find(kSettings);
+    const Map* stored = settings != item.end() ? settings->second.get_if<Map>() : nullptr;
+    Map merged = stored != nullptr ? *stored : Map();
+    STATOR_TRY(const Map changed, change(merged));
+    if (changed.empty()) return merged;
+    merged.try_emplace(kFormat, 1);
+    for (const auto& [name, value] : changed) merged.insert_or_assign(name, value);
+    const int64_t version = int64_in(item, kSettingsVersion).value_or(0);
+    PutItemRequest put{.table = table_, .item = key_};
+    put.item.insert_or_assign(kSettings, AttributeValue(merged));
+    put.item.insert_or_assign(kSettingsVersion, version + 1);
+    if (version == 0) {
+      put.condition = "attribute_not_exists(#version)";
+    } else {
+      put.condition = "#version = :version";
+      put.values = Values{{":version", version}};
+    }
+    put.names = Names{{"#version", kSettingsVersion}};
+    const auto written = with_retries(retry_, time_, [&] { return client_.put_item(put); });
+    if (written) return merged;
+    if (written.error().code != Code::kConditionalCheckFailed) return Failure(written.error());
+    if (tried + 1 >= retry_.max_attempts) {
+      return fail(Code::kTransactionConflict, "others keep changing the settings of " + table_);
+    }
+    time_.sleep(jittered(retry_.backoff_base, retry_.backoff_max, tried), {});
+  }
+}
+
+Result<StoredSettings> SettingsItem::complete(const Check& check, const Missing& missing) const {
+  STATOR_TRY(Map stored, read());
+  STATOR_CHECK_OK(check(stored));
+  if (!stored.empty() && missing(stored).empty()) return StoredSettings{std::move(stored)};
+  bool may_begin = !stored.empty();
+  if (stored.empty()) {
+    STATOR_TRY(may_begin, is_table_empty());
+  }
+  const auto add_missing = [&](const Map& current) -> Result<Map> {
+    STATOR_CHECK_OK(check(current));
+    if (current.empty() && !may_begin) return Map();
+    Map added = missing(current);
+    // Even without options: this marks the table as one that stores settings.
+    if (current.empty()) added.try_emplace(kFormat, 1);
+    return added;
+  };
+  // Settings are stored before any data: what is read after data was seen has them.
+  STATOR_TRY(stored, change(add_missing));
+  const bool legacy = stored.empty();
+  return StoredSettings{std::move(stored), legacy};
+}
+
+Result<bool> SettingsItem::is_table_empty() const {
+  const ScanRequest scan{.table = table_, .limit = 1, .consistent_read = true};
+  const auto found = with_retries(retry_, time_, [&] { return client_.scan(scan); });
+  if (found) return found->items.empty();
+  // Roles made for earlier releases may lack the permission.
+  if (found.error().code == Code::kAccessDenied) return false;
+  return Failure(found.error());
+}
+
+Result<void> check_retention(std::string_view argument,
+                             std::optional<std::chrono::seconds> retention) {
+  if (!retention) return {};
+  if (retention->count() < 0) return invalid(argument, "must not be negative");
+  if (*retention > kMaxRetention) return invalid(argument, "must be at most 36,500 days");
+  return {};
+}
+
+std::optional<std::chrono::seconds> seconds_in(const Map& stored, std::string_view name) {
+  const auto count = int64_in(stored, name);
+  if (!count) return std::nullopt;
+  return std::clamp(std::chrono::seconds(*count), std::chrono::seconds(0), kMaxRetention);
+}
+
+Map retention_change(const Map& stored, std::chrono::seconds to, Time now) {
+  const auto old = seconds_in(stored, kRetention);
+  if (old == to) return {};
+  Map changed{{kRetention, to.count()}};
+  if (old) {
+    const auto before = seconds_in(stored, kRetentionBefore).value_or(*old);
+    changed.emplace(kRetentionBefore, std::min(*old, before).count());
+    changed.emplace(kRetentionChanged, (now + kChangeDelay).unix_seconds());
+  }
+  return changed;
+}
+
+std::optional<Time> kept_since(const Map& stored, std::optional<std::chrono::seconds> retention,
+                               Time now) {
+  if (!retention) return std::nullopt;
+  const Time since = now - *retention;
+  const auto before = seconds_in(stored, kRetentionBefore);
+  const auto changed = int64_in(stored, kRetentionChanged);
+  if (!before || !changed) return since;
+  // What was stored before the change expires by the shortest retention that there was.
+  const Time change{std::chrono::sys_seconds(std::chrono::seconds(*changed))};
+  return std::max(since, std::min(now - *before, change));
+}
+
+Result<void> check_seconds(const std::string& table, std::string_view setting,
+                           std::optional<std::chrono::seconds> given,
+                           std::optional<std::chrono::seconds> stored) {
+  if (!given || !stored || *given == *stored) return {};
+  return disagree(table, setting, std::to_string(given->count()) + " s",
+                  std::to_string(stored->count()) + " s");
+}
+
+Failure disagree(const std::string& table, std::string_view setting, const std::string& given,
+                 const std::string& stored) {
+  return fail(Code::kLimitsDisagree, std::string(setting) + " " + given +
+                                         " differs from the stored " + stored + " of the table " +
+                                         table);
+}
+
+}  // namespace stator::recipes

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/feed/delivery.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/random.h"
+#include "recipes/common/keys.h"
+#include "recipes/common/requests.h"
+
+namespace stator::recipes {
+namespace {
+
+constexpr int kFollowersPage = 1000;
+constexpr int64_t kOutboxPage = 100;
+constexpr int kMaxLooks = 8;  // at a post that keeps changing; the next delivery goes on
+constexpr int kMaxPassingInARow = 3;
+constexpr std::size_t kMaxReached = 100'000;
+
+// Which version a note belongs to.
+std::string tag_of(const PostVersion& version) {
+  return version.retracted ? "retracted:" : std::to_string(version.edits) + ":";
+}
+
+// What the author's item must still be.
+std::string still(const PostVersion& version) {
+  if (version.retracted) return "claim = :mine AND attribute_exists(retracted)";
+  return std::string("claim = :mine AND attribute_not_exists(retracted) AND ") +
+         (version.edits == 0 ? "attribute_not_exists(edits)" : "edits = :edits");
+}
+
+Values values_of(const PostVersion& version, const std::string& claim) {
+  Values values{{":mine", claim}};
+  if (!version.retracted && version.edits != 0) values.emplace(":edits", version.edits);
+  return values;
+}
+
+}  // namespace
+
+Delivery::Delivery(const FeedState& state, std::stop_token stop)
+    : state_(state),
+      options_(state.options),
+      stop_(std::move(stop)),
+      copies_(state, stop_),
+      recipients_(state, stop_),
+      put_off_(state) {}
+
+Delivered Delivery::done() const {
+  return {.posts = posts_, .copies = copies_.written(), .batches = copies_.requests()};
+}
+
+Result<void> Delivery::drain(const std::string& outbox) {
+  QueryRequest request{.table = options_.table,
+                       .index = options_.outbox_index,
+                       .key_condition = "outbox = :outbox",
+                       .values = Values{{":outbox", outbox}},
+                       .limit = kOutboxPage,
+                       .forward = options_.layout == FeedLayout::kOrdered};
+  do {
+    STATOR_TRY(PageResult found, with_retries(options_.retry, state_.time, stop_,
+                                              [&] { return state_.client.query(request); }));
+    for (const Item& entry : found.items) {
+      if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
+      STATOR_CHECK_OK(deliver(entry));
+    }
+    request.exclusive_start_key = std::move(found.last_evaluated_key);
+  } while (request.exclusive_start_key);
+  return {};
+}
+
+Result<void> Delivery::retry() {
+  for (const Item& key : put_off_.due()) STATOR_CHECK_OK(deliver(key));
+  return {};
+}
+
+Result<Delivery::Outcome> Delivery::deliver(const UserId& author, const AttributeValue& range_key) {
+  return deliver(Job{.author = author, .key = state_.key_of(author, range_key)});
+}
+
+Result<Delivery::Outcome> Delivery::deliver(const Item& item) {
+  if (put_off_.waits(item)) return Outcome::kPutOff;
+  const std::string* partition = text_in(item, options_.partition_key);
+  const auto range_key = item.find(options_.range_key);
+  if (partition == nullptr || !partition->starts_with(options_.user_prefix) ||
+      range_key == item.end()) {
+    return put_off(
+        item, {},
+        {.code = Code::kConflict, .message = "the outbox holds an item that is not a post"});
+  }
+  const UserId author{partition->substr(options_.user_prefix.size())};
+  return deliver(author, range_key->second);
+}
+
+Result<Delivery::Outcome> Delivery::deliver(Job job) {
+  if (put_off_.waits(job.key)) return Outcome::kPutOff;
+  job.claim = random_uuid();
+  auto outcome = deliver_claimed(job);
+  if (outcome) {
+    passing_in_a_row_ = 0;
+    if (*outcome == Outcome::kDone) put_off_.remove(job.key);
+    return outcome;
+  }
+  release(job);
+  if (outcome.error().code == Code::kCancelled) return outcome;
+  return put_off(job.key, job.author, std::move(outcome).error());
+}
+
+// One post that cannot be delivered does not hold up the others; an absent service does.
+Result<Delivery::Outcome> Delivery::put_off(const Item& key, const UserId& author, Error error) {
+  const bool passing = trouble_of(error) != Trouble::kNone;
+  passing_in_a_row_ = passing ? passing_in_a_row_ + 1 : 0;
+  if (first_failure_) first_failure_ = Failure(error);
+  if (!put_off_.add(key, author, error) && options_.outbox == Outbox::kStream) {
+    return fail(Code::kUnavailable, "too many posts are put off already: " + error.message);
+  }
+  if (passing_in_a_row_ < kMaxPassingInARow) return Outcome::kPutOff;
+  passing_in_a_row_ = 0;
+  return Failure(std::move(error));
+}
+
+Result<Delivery::Outcome> Delivery::deliver_claimed(Job& job) {
+  for (int looks = 0; looks < kMaxLooks; ++looks) {
+    STATOR_TRY(Look look, claim(job));
+    if (!look.mine) {
+      return look.post && look.post->contains("outbox") ? Outcome::kBusy : Outcome::kDone;
+    }
+    if (!look.post) return fail(Code::kInternalServerError, "a claim returned no item");
+    job.version = version_of(job.author, *std::move(look.post));
+    STATOR_CHECK_OK(pass(job));
+    STATOR_TRY(const bool finished, finish(job));
+    if (finished) return Outcome::kDone;
+  }
+  return Outcome::kBusy;
+}
+
+// The post as it is, and this attempt's for a while if it is in the outbox and nobody else's.
+Result<Delivery::Look> Delivery::claim(const Job& job) {
+  const UpdateItemRequest take{
+      .table = options_.table,
+      .key = job.key,
+      .update = "SET claim = :mine, claim_until = :until",
+      .condition = "attribute_exists(outbox) AND (" + std::string(kClaimIsFree) + ")",
+      .values = state_.claim_values(job.claim),
+      .return_values = ReturnValues::kAllNew,
+      .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
+  auto taken = with_retries(options_.retry, state_.time, stop_,
+                            [&] { return state_.client.update_item(take); });
+  if (taken) return Look{.post = std::move(taken->attributes), .mine = true};
+  if (taken.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(taken));
+  STATOR_TRY(std::optional<Item> there, state_.refused_by(taken.error(), job.key));
+  return Look{.post = std::move(there)};
+}
+
+// So that the next worker need not wait; if this fails it does.
+void Delivery::release(const Job& job) {
+  static_cast<void>(state_.client.update_item({.table = options_.table,
+                                               .key = job.key,
+                                               .update = "REMOVE claim, claim_until",
+                                               .condition = "claim = :mine",
+                                               .values = Values{{":mine", job.claim}}}));
+}
+
+Result<void> Delivery::pass(const Job& job) {
+  STATOR_TRY(const std::string spread, spread_of(job));
+  if (spread.empty()) return {};
+  reached_.clear();
+  if (spread == kSpreadMerged) return copies_.write_merged(job.version);
+  const std::string* resume = text_in(job.version.post, "former_cursor");
+  const std::string tag = tag_of(job.version);
+  if (resume != nullptr && resume->starts_with(tag)) {
+    return pass_former(job, resume->substr(tag.size()));
+  }
+  STATOR_CHECK_OK(pass_followers(job));
+  return job.version.is_first() ? Result<void>() : pass_former(job, {});
+}
+
+// A post goes only one way, which is noted before it takes it. Empty if the post has changed
+// meanwhile, which finish() will see.
+Result<std::string> Delivery::spread_of(const Job& job) {
+  if (const std::string* spread = text_in(job.version.post, "spread")) return *spread;
+  // A post without that note may have been copied before there was merging.
+  if (options_.merge_over == 0 || !job.version.is_first()) return kSpreadCopies;
+  STATOR_TRY(const bool merged, has_too_many_followers(job.author));
+  if (merged) STATOR_CHECK_OK(state_.merged_authors.add(state_, job.author, stop_));
+  const std::string spread = merged ? kSpreadMerged : kSpreadCopies;
+  STATOR_TRY(const bool noted, note(job, "spread", spread));
+  return noted ? spread : std::string();
+}
+
+Result<bool> Delivery::has_too_many_followers(const UserId& author) {
+  std::size_t count = 0;
+  std::string cursor;
+  do {
+    STATOR_TRY(Page<UserId> page, state_.followers->page(author, kFollowersPage, cursor));
+    count += page.items.size();
+    if (count > static_cast<std::size_t>(options_.merge_over)) return true;
+    cursor = std::move(page.next);
+  } while (!cursor.empty());
+  return false;
+}
+
+// Each once, without those whom this pass has reached, as far as it remembers, and without the
+// author, whose item is the outbox itself.
+std::vector<UserId> Delivery::unreached(const Job& job, std::vector<UserId> users) {
+  std::ranges::sort(users);
+  const auto repeated = std::ranges::unique(users);
+  users.erase(repeated.begin(), repeated.end());
+  std::erase_if(users, [&](const UserId& user) {
+    return user == job.author || reached_.contains(user.text);
+  });
+  return users;
+}
+
+// One round over the followers, from where an earlier one stopped.
+Result<void> Delivery::pass_followers(const Job& job) {
+  const std::string* resume = text_in(job.version.post, "outbox_cursor");
+  std::string cursor = resume != nullptr ? *resume : std::string();
+  do {
+    STATOR_TRY(Page<UserId> page, state_.followers->page(job.author, kFollowersPage, cursor));
+    const std::vector<UserId> users = unreached(job, std::move(page.items));
+    STATOR_CHECK_OK(recipients_.note(job.version, users));
+    STATOR_CHECK_OK(copies_.write(job.version, users, Relation::kFollows));
+    for (const UserId& user : users) {
+      if (!job.version.is_first() && reached_.size() < kMaxReached) reached_.insert(user.text);
+    }
+    cursor = std::move(page.next);
+    // If the post has changed meanwhile, finish() will see it.
+    if (!cursor.empty()) STATOR_CHECK_OK(note(job, "outbox_cursor", cursor));
+  } while (!cursor.empty());
+  return {};
+}
+
+// After the followers: one who stops following meanwhile is here before leaving there.
+Result<void> Delivery::pass_former(const Job& job, std::string cursor) {
+  do {
+    STATOR_TRY(Page<UserId> page, recipients_.page(job.version, kFollowersPage, cursor));
+    const std::vector<UserId> users = unreached(job, std::move(page.items));
+    STATOR_CHECK_OK(copies_.write(job.version, users, Relation::kFollowed));
+    cursor = std::move(page.next);
+    if (!cursor.empty()) {
+      STATOR_CHECK_OK(note(job, "former_cursor", tag_of(job.version) + cursor));
+    }
+  } while (!cursor.empty());
+  return job.version.retracted ? recipients_.forget(job.version) : Result<void>();
+}
+
+// Sets an attribute of the post and extends the claim; false if the post has changed since.
+Result<bool> Delivery::note(const Job& job, const std::string& attribute,
+                            const std::string& value) {
+  UpdateItemRequest set{.table = options_.table,
+                        .key = job.key,
+                        .update = "SET " + attribute + " = :value, claim_until = :until",
+                        .condition = still(job.version),
+                        .values = values_of(job.version, job.claim)};
+  set.values->emplace(":value", value);
+  set.values->emplace(":until", state_.now_ms() + options_.claim.count());
+  auto written = with_retries(options_.retry, state_.time, stop_,
+                              [&] { return state_.client.update_item(set); });
+  if (!written && written.error().code != Code::kConditionalCheckFailed) {
+    return failure_of(std::move(written));
+  }
+  return written.has_value();
+}
+
+// False if the post has changed since. A retracted post stays as a tombstone.
+Result<bool> Delivery::finish(const Job& job) {
+  UpdateItemRequest end{.table = options_.table,
+                        .key = job.key,
+                        .update = "REMOVE outbox, outbox_cursor, former_cursor, claim, claim_until",
+                        .condition = still(job.version),
+                        .values = values_of(job.version, job.claim)};
+  if (job.version.retracted) {
+    *end.update += " SET expires_at = :expiry";
+    end.values->emplace(":expiry", state_.tombstone_expiry());
+  }
+  auto written = with_retries(options_.retry, state_.time, stop_,
+                              [&] { return state_.client.update_item(end); });
+  if (!written && written.error().code != Code::kConditionalCheckFailed) {
+    return failure_of(std::move(written));
+  }
+  if (written) ++posts_;
+  return written.has_value();
+}
+
+}  // namespace stator::recipes

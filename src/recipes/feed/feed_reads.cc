@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and trimming feeds.
+//
+// A post has one range key wherever it is, so a page's end is a range key, and each of the
+// partitions that a feed is merged from goes on from there by itself: whichever they are by then,
+// nothing is skipped or repeated.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "recipes/common/cursor.h"
+#include "recipes/common/keys.h"
+#include "recipes/common/requests.h"
+#include "recipes/feed/feed_state.h"
+
+namespace stator {
+
+using namespace recipes;
+
+namespace {
+
+const AttributeValue& range_key_of(const FeedOptions& options, const Item& item) {
+  return item.find(options.range_key)->second;
+}
+
+// From after the position on, newest first.
+QueryRequest posts_in(const FeedOptions& options, const Item& position) {
+  return {.table = options.table,
+          .key_condition = "#pk = :user",
+          .filter = "attribute_not_exists(retracted)",
+          .names = Names{{"#pk", options.partition_key}},
+          .values = Values{{":user", position.find(options.partition_key)->second}},
+          .forward = options.layout == FeedLayout::kNewestFirst,
+          .consistent_read = options.consistent_reads};
+}
+
+// Those whom `user` follows and whose posts are, or ever were, to be merged.
+Result<std::vector<UserId>> merged_authors(const FeedState& state, const UserId& user) {
+  std::vector<UserId> followed;
+  if (state.options.merge_over == 0 || state.followers == nullptr) return followed;
+  STATOR_TRY(const MergedAuthors::List authors, state.merged_authors.list(state));
+  if (authors->empty()) return followed;
+  std::string cursor;
+  do {
+    STATOR_TRY(Page<UserId> page, state.followers->following(user, kMaxPageLimit, cursor));
+    for (UserId& author : page.items) {
+      if (authors->contains(author.text) && author != user) followed.push_back(std::move(author));
+    }
+    cursor = std::move(page.next);
+  } while (!cursor.empty());
+  return followed;
+}
+
+}  // namespace
+
+Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& cursor) const {
+  const FeedState& state = *state_;
+  const FeedOptions& options = state.options;
+  STATOR_CHECK_OK(state.check_options());
+  STATOR_CHECK_OK(state.check_user("user", user));
+  STATOR_CHECK_OK(check_limit("count", count));
+  const bool numbers = options.layout == FeedLayout::kNewestFirst;
+  const CursorSeal seal{
+      .key = options.cursor_key,
+      .question = {"feed", options.table, options.user_prefix, user.text, numbers ? "N" : "S"}};
+  AttributeValue after;
+  if (!cursor.empty()) {
+    STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, cursor, 1));
+    STATOR_TRY(after, state.range_key_from(parts[0]));
+  }
+  std::vector<Item> positions{state.key_of(user, after)};
+  STATOR_TRY(const std::vector<UserId> authors, merged_authors(state, user));
+  for (const UserId& author : authors) positions.push_back(state.merged_key_of(author, after));
+
+  const auto wanted = static_cast<std::size_t>(count);
+  std::vector<Item> found;
+  for (const Item& position : positions) {
+    QueryRequest request = posts_in(options, position);
+    if (!cursor.empty()) request.exclusive_start_key = position;
+    // One more tells whether anything follows.
+    STATOR_TRY(std::vector<Item> part, query_items(state.client, options.retry, state.time,
+                                                   std::move(request), wanted + 1));
+    std::vector<Item> merged;
+    merged.reserve(found.size() + part.size());
+    std::ranges::merge(found, part, std::back_inserter(merged), [&](const Item& a, const Item& b) {
+      return state.is_newer(range_key_of(options, a), range_key_of(options, b));
+    });
+    found = std::move(merged);
+  }
+  if (positions.size() > 1) {
+    const auto rest = std::ranges::unique(found, [&](const Item& a, const Item& b) {
+      return range_key_of(options, a) == range_key_of(options, b);
+    });
+    found.erase(rest.begin(), rest.end());
+  }
+  Page<Post> page;
+  const bool more = found.size() > wanted;
+  if (more) found.resize(wanted);
+  for (const Item& item : found) {
+    STATOR_TRY(Post post, state.post_of(item));
+    page.items.push_back(std::move(post));
+  }
+  if (more) page.next = make_cursor(seal, {text_of(range_key_of(options, found.back()))});
+  return page;
+}
+
+namespace {
+
+// Deletes what is older than the newest `keep` of one partition.
+class Trimming {
+ public:
+  Trimming(const FeedState& state, const UserId& user, const std::stop_token& stop)
+      : state_(state), user_(user), stop_(stop) {}
+
+  Result<int64_t> run(const Item& partition, int keep) {
+    const FeedOptions& options = state_.options;
+    QueryRequest request = posts_in(options, partition);
+    request.consistent_read = true;
+    request.projection = "#pk, #rk, author, outbox";
+    request.names->emplace("#rk", options.range_key);
+    if (keep > 0) {
+      STATOR_TRY(const std::vector<Item> kept,
+                 query_items(state_.client, options.retry, state_.time, request,
+                             static_cast<std::size_t>(keep)));
+      if (kept.size() < static_cast<std::size_t>(keep)) return 0;
+      request.exclusive_start_key = key_in(kept.back());
+    }
+    request.limit = kMaxPageLimit;
+    do {
+      STATOR_TRY(PageResult page, with_retries(options.retry, state_.time, stop_,
+                                               [&] { return state_.client.query(request); }));
+      for (const Item& item : page.items) STATOR_CHECK_OK(remove(item));
+      request.exclusive_start_key = std::move(page.last_evaluated_key);
+    } while (request.exclusive_start_key);
+    STATOR_CHECK_OK(send());
+    return removed_;
+  }
+
+ private:
+  Item key_in(const Item& item) const {
+    const FeedOptions& options = state_.options;
+    return {*item.find(options.partition_key), *item.find(options.range_key)};
+  }
+
+  // The user's own posts may enter the outbox at any time, so each is deleted on a condition.
+  Result<void> remove(const Item& item) {
+    const std::string* author = text_in(item, "author");
+    if (author == nullptr || *author != user_.text) {
+      batch_.push_back({.delete_key = key_in(item)});
+      return batch_.size() == kBatchWrites ? send() : Result<void>();
+    }
+    if (item.contains("outbox")) return {};
+    const DeleteItemRequest gone{.table = state_.options.table,
+                                 .key = key_in(item),
+                                 .condition = "attribute_not_exists(outbox)"};
+    auto deleted = with_retries(state_.options.retry, state_.time, stop_,
+                                [&] { return state_.client.delete_item(gone); });
+    if (deleted) ++removed_;
+    if (deleted || deleted.error().code == Code::kConditionalCheckFailed) return {};
+    return failure_of(std::move(deleted));
+  }
+
+  Result<void> send() {
+    if (batch_.empty()) return {};
+    if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while trimming");
+    removed_ += static_cast<int64_t>(batch_.size());
+    STATOR_CHECK_OK(write_batch(state_.client, state_.options.retry, state_.time, stop_,
+                                state_.options.table, std::exchange(batch_, {})));
+    return {};
+  }
+
+  const FeedState& state_;
+  const UserId& user_;
+  const std::stop_token& stop_;
+  std::vector<WriteRequest> batch_;
+  int64_t removed_ = 0;
+};
+
+}  // namespace
+
+Result<int64_t> Feed::trim(const UserId& user, int keep, const std::stop_token& stop) const {
+  const FeedState& state = *state_;
+  STATOR_CHECK_OK(state.check_options());
+  STATOR_CHECK_OK(state.check_user("user", user));
+  if (keep < 0) return invalid("keep", "must not be negative");
+  return Trimming(state, user, stop).run(state.key_of(user, {}), keep);
+}
+
+}  // namespace stator

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: what they do next. What they do with a post is in delivery.cc.
+#include <algorithm>
+#include <utility>
+
+#include "recipes/common/keys.h"
+#include "recipes/common/requests.h"
+#include "recipes/feed/delivery.h"
+#include "recipes/feed/feed_stream.h"
+#include "recipes/feed/post_keys.h"
+
+namespace stator {
+
+using namespace recipes;
+
+namespace {
+
+constexpr std::chrono::seconds kLongestWait{10};
+constexpr int kAnnouncements = 16;
+
+bool is_passing(const Error& error) {
+  return trouble_of(error) != Trouble::kNone;
+}
+
+// What waits for delivery, wherever the options say that it is found.
+class Waiting {
+ public:
+  Waiting(const FeedState& state, const std::stop_token& stop)
+      : state_(state), stream_(state, stop) {}
+
+  // Delivers what is found by one look; whether another would find more.
+  Result<bool> deliver(Delivery& delivery) {
+    STATOR_CHECK_OK(delivery.retry());
+    if (state_.options.outbox == Outbox::kStream) return stream_.look(delivery);
+    const int64_t before = delivery.done().posts;
+    for (int shard = 0; shard < state_.options.outbox_shards; ++shard) {
+      STATOR_CHECK_OK(delivery.drain(state_.outbox(shard)));
+    }
+    return delivery.done().posts > before;
+  }
+
+ private:
+  const FeedState& state_;
+  FeedStream stream_;
+};
+
+Result<void> check_worker(const FeedState& state) {
+  STATOR_CHECK_OK(state.check_options());
+  if (state.options.outbox == Outbox::kNone) return invalid("outbox", "there is none to deliver");
+  if (state.followers == nullptr) {
+    return invalid("followers_table", "must name the followers to deliver to");
+  }
+  return {};
+}
+
+class Worker {
+ public:
+  Worker(const FeedState& state, std::stop_token stop, std::chrono::milliseconds idle)
+      : state_(state),
+        stop_(std::move(stop)),
+        idle_(idle),
+        waiting_(state, stop_),
+        delivery_(state, stop_) {}
+
+  Result<Delivered> run() {
+    while (!stop_.stop_requested()) {
+      const bool look = !state_.options.bus || state_.time.since_boot() >= next_look_;
+      Result<void> step = look ? look_into_outbox() : wait_for_announcements();
+      if (step) {
+        failures_ = 0;
+      } else if (is_passing(step.error())) {
+        rest(jittered(idle_, kLongestWait, failures_++));
+      } else if (step.error().code != Code::kCancelled) {
+        return failure_of(std::move(step));
+      }
+    }
+    return delivery_.done();
+  }
+
+ private:
+  Result<void> look_into_outbox() {
+    const auto sweep = std::chrono::nanoseconds(state_.options.sweep);
+    // Not all workers at the same time.
+    next_look_ = state_.time.since_boot() + sweep / 2 + jittered(sweep, sweep, 0);
+    auto more = waiting_.deliver(delivery_);
+    if (!more) return failure_of(std::move(more));
+    if (*more) {
+      next_look_ = {};
+    } else if (!state_.options.bus) {
+      rest(idle_);
+    }
+    return {};
+  }
+
+  Result<void> wait_for_announcements() {
+    auto announced = state_.options.bus->take(kAnnouncements, idle_);
+    if (!announced) {
+      next_look_ = {};
+      rest(idle_);
+      return {};
+    }
+    Result<void> first_failure;
+    for (const Announcement& post : *announced) {
+      if (stop_.stop_requested()) break;
+      // One that cannot be handled comes again, or is found in the outbox.
+      auto handled = handle(post);
+      if (!handled && first_failure) first_failure = std::move(handled);
+    }
+    return first_failure;
+  }
+
+  Result<void> handle(const Announcement& post) {
+    const auto range_key = PostKeys::range_key(state_.options.layout, post.id);
+    if (!range_key || !state_.check_user("author", post.author)) {
+      if (post.done) post.done();  // nobody can handle it
+      return {};
+    }
+    STATOR_TRY(const Delivery::Outcome outcome, delivery_.deliver(post.author, *range_key));
+    if (outcome == Delivery::Outcome::kDone && post.done) post.done();
+    return {};
+  }
+
+  void rest(std::chrono::nanoseconds pause) {
+    static_cast<void>(state_.time.sleep(std::max<std::chrono::nanoseconds>(idle_, pause), stop_));
+  }
+
+  const FeedState& state_;
+  std::stop_token stop_;
+  std::chrono::milliseconds idle_;
+  Waiting waiting_;
+  Delivery delivery_;
+  std::chrono::nanoseconds next_look_{};
+  int failures_ = 0;
+};
+
+}  // namespace
+
+Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
+  const FeedState& state = *state_;
+  STATOR_CHECK_OK(check_worker(state));
+  Delivery delivery(state, stop);
+  Waiting waiting(state, stop);
+  bool more = true;
+  while (more) {
+    STATOR_TRY(more, waiting.deliver(delivery));
+    more = more && state.options.outbox == Outbox::kStream;
+  }
+  STATOR_CHECK_OK(delivery.first_failure());
+  return delivery.done();
+}
+
+Result<Delivered> Feed::run_worker(const std::stop_token& stop,
+                                   std::chrono::milliseconds idle) const {
+  const FeedState& state = *state_;
+  STATOR_CHECK_OK(check_worker(state));
+  return Worker(state, stop, idle).run();
+}
+
+}  // namespace stator

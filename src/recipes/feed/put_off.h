@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// PutOff: the posts that a worker could not deliver, and when it tries each again: after 1 s,
+// then after twice as long each time, up to 5 min. It remembers up to 10,000.
+//
+// From one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "recipes/feed/feed_state.h"
+
+namespace stator::recipes {
+
+class PutOff {
+ public:
+  explicit PutOff(const FeedState& state) : state_(state) {}
+
+  bool waits(const Item& key) const;
+  // False, and it is not remembered, if there are too many already.
+  bool add(const Item& key, const UserId& author, const Error& error);
+  void remove(const Item& key) { posts_.erase(name_of(key)); }
+
+  bool empty() const { return posts_.empty(); }
+  // The keys whose time has come.
+  std::vector<Item> due() const;
+
+ private:
+  struct Entry {
+    Item key;
+    int failures = 0;
+    std::chrono::nanoseconds next_try{0};
+  };
+  std::string name_of(const Item& key) const;
+
+  const FeedState& state_;
+  std::map<std::string, Entry> posts_;
+};
+
+}  // namespace stator::recipes

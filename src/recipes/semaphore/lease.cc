@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lease lasts from before the request that began it, an observer counts from after the reply that
+// showed it: so it ends for its holder before it ends for anybody else. Each renewal carries a
+// larger beat and is refused where a larger one was, so that no copy of an old one, delayed on its
+// way, makes the item look as an observer has seen it before.
+#include <algorithm>
+#include <utility>
+
+#include "base/random.h"
+#include "recipes/common/keys.h"
+#include "recipes/common/requests.h"
+#include "recipes/semaphore/lock_lease.h"
+
+namespace stator {
+
+using namespace recipes;
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr std::size_t kMaxActions = 100;
+
+Failure lost_error(const std::string& name) {
+  return fail(Code::kLost, "the lease of " + name + " was lost");
+}
+
+}  // namespace
+
+// ---- The state
+
+Lease::State::State(std::shared_ptr<const LockTable> table, LeaseTerms terms)
+    : table_(std::move(table)),
+      terms_(std::move(terms)),
+      length_(terms_.length),
+      ends_at_(terms_.counted_from + terms_.length) {}
+
+Lease::State::~State() {
+  keeper_.request_stop();
+  watcher_.request_stop();
+}
+
+void Lease::State::start_threads() {
+  std::call_once(threads_, [this] {
+    keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
+    watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  });
+}
+
+bool Lease::State::share(Reentry reentry) {
+  if (reentry != terms_.reentry) return false;
+  if (reentry == Reentry::kThread && std::this_thread::get_id() != thread_) return false;
+  if (remaining().count() == 0) return false;
+  const std::scoped_lock lock(mutex_);
+  if (handles_ == 0) return false;
+  ++handles_;
+  return true;
+}
+
+Result<void> Lease::State::satisfy(const AcquireOptions& options, const std::stop_token& stop) {
+  if (options.renewal == Renewal::kBackground) start_threads();
+  {
+    const std::scoped_lock lock(mutex_);
+    length_ = std::max(length_, options.lease);
+  }
+  return remaining() >= options.lease ? Result<void>() : renew(stop);
+}
+
+milliseconds Lease::State::length() const {
+  const std::scoped_lock lock(mutex_);
+  return length_;
+}
+
+nanoseconds Lease::State::remaining() const {
+  const std::scoped_lock lock(mutex_);
+  if (!is_live()) return nanoseconds(0);
+  return std::max(nanoseconds(0), ends_at_ - table_->time.since_boot());
+}
+
+void Lease::State::end(bool& how) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (released_ || handles_ == 0) return;
+    how = true;
+  }
+  lost_source_.request_stop();
+}
+
+void Lease::State::keep(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const nanoseconds whole = length();
+    const nanoseconds slice = whole / 10;
+    const nanoseconds left = remaining();
+    if (left.count() == 0) return;  // the other thread tells
+    const nanoseconds due = left - whole * 2 / 3;
+    if (due.count() > 0) {
+      table_->time.sleep(std::min(due, slice), stop);
+    } else if (const auto renewed = renew(stop); !renewed) {
+      if (renewed.error().code == Code::kLost) return;
+      table_->time.sleep(slice, stop);
+    }
+  }
+}
+
+// In short sleeps: their clock stands still while the machine is suspended, the lease's does not.
+void Lease::State::watch(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const nanoseconds left = remaining();
+    if (left.count() == 0) return end(over_);
+    table_->time.sleep(std::min<nanoseconds>(left, length() / 10), stop);
+  }
+}
+
+Result<WriteResult> Lease::State::send_beat() {
+  LockUpdate update(*table_, terms_.key);
+  nanoseconds sent_at{0};
+  int64_t beat = 0;
+  milliseconds length{0};  // a larger beat never has a smaller one
+  {
+    const std::scoped_lock lock(mutex_);
+    sent_at = table_->time.since_boot();
+    beat = ++beat_;
+    length = length_;
+  }
+  update.beat(kHolder, terms_.id, to_int64(terms_.fence), beat, length);
+  auto written = table_->client.update_item(update.request(ReturnValues::kNone));
+  if (!written) {
+    if (written.error().code != Code::kConditionalCheckFailed) return written;
+    STATOR_TRY(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
+    const auto lock = item ? parse_lock(*item) : std::nullopt;
+    const LockEntry* mine = lock ? lock->holder(terms_.id) : nullptr;
+    // A repetition finds its own beat, or a larger one of this lease.
+    if (mine == nullptr || mine->who.fence != terms_.fence || mine->beat < beat) return written;
+  }
+  const std::scoped_lock lock(mutex_);
+  ends_at_ = std::max(ends_at_, sent_at + length);
+  return WriteResult();
+}
+
+Result<void> Lease::State::renew(const std::stop_token& stop) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!is_live()) return lost_error(terms_.name);
+  }
+  const nanoseconds whole = length();
+  const CallLimits limits(lock_bounds(whole, std::max(remaining(), whole / 3), stop));
+  auto renewed =
+      with_retries(table_->options.retry, table_->time, stop, [&] { return send_beat(); });
+  if (renewed) return {};
+  if (renewed.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(renewed));
+  end(lost_);
+  return lost_error(terms_.name);
+}
+
+bool Lease::State::was_released(const StoredLock& lock) const {
+  const int64_t fence = to_int64(terms_.fence);
+  if (lock.released == fence) return true;
+  // An earlier attempt whose reply was lost, and others have released since: before the lease is
+  // over nobody but an operator can have taken it.
+  return remaining().count() > 0 && lock.broken.value_or(0) < fence;
+}
+
+Result<void> Lease::State::give_back() {
+  keeper_.request_stop();
+  watcher_.request_stop();
+  const CallLimits limits(bounds_of_giving_back(length()));
+  LockUpdate update(*table_, terms_.key);
+  update.leave(kHolder, terms_.id, to_int64(terms_.fence));
+  update.set("released = " + update.value(to_int64(terms_.fence)));
+  const UpdateItemRequest request = update.request(ReturnValues::kNone);
+  auto written = with_retries(table_->options.retry, table_->time,
+                              [&] { return table_->client.update_item(request); });
+  if (!written) {
+    if (written.error().code != Code::kConditionalCheckFailed) {
+      return failure_of(std::move(written));
+    }
+    STATOR_TRY(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
+    const auto lock = item ? parse_lock(*item) : std::nullopt;
+    if (!lock || !was_released(*lock)) {
+      {
+        const std::scoped_lock guard(mutex_);
+        lost_ = true;
+      }
+      lost_source_.request_stop();
+      return lost_error(terms_.name);
+    }
+  }
+  {
+    const std::scoped_lock guard(mutex_);
+    released_ = true;
+  }
+  LockBell::ring(*table_, terms_.key);
+  return {};
+}
+
+Result<void> Lease::State::release() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (handles_ > 1) return --handles_, Result<void>();
+    handles_ = 0;
+    if (lost_) return lost_error(terms_.name);
+  }
+  return give_back();
+}
+
+Result<TransactWriteItemsResult> Lease::State::commit(TransactWriteItemsRequest transaction) {
+  if (transaction.items.size() >= kMaxActions) {
+    return invalid("transaction", "has more than 99 actions");
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    if (released_ || lost_) return lost_error(terms_.name);
+  }
+  const std::size_t check = transaction.items.size();
+  transaction.items.push_back({.action = TransactAction::kConditionCheck,
+                               .table = table_->options.table,
+                               .item = table_->item_key(terms_.key),
+                               .condition = "#fence = :fence",
+                               .names = Names{{"#fence", kHolder.number + terms_.id}},
+                               .values = Values{{":fence", to_int64(terms_.fence)}}});
+  // A token tells an attempt whose reply was lost from a new one. One that was refused has had
+  // no effect, and its token may not be used again everywhere.
+  const bool own_token = !transaction.client_request_token;
+  if (own_token) transaction.client_request_token = random_uuid();
+  auto written = with_retries(table_->options.retry, table_->time, [&] {
+    auto result = table_->client.transact_write_items(transaction);
+    if (!result && own_token && result.error().code == Code::kTransactionCanceled) {
+      transaction.client_request_token = random_uuid();
+    }
+    return result;
+  });
+  if (!written && condition_failed_at(written.error(), check)) {
+    end(lost_);
+    return lost_error(terms_.name);
+  }
+  return written;
+}
+
+// ---- The handle
+
+Lease::Lease(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Lease::Lease(Lease&& other) noexcept
+    : state_(std::move(other.state_)), released_(std::exchange(other.released_, false)) {}
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this != &other) {
+    if (state_) (void)release();
+    state_ = std::move(other.state_);
+    released_ = std::exchange(other.released_, false);
+  }
+  return *this;
+}
+
+Lease::~Lease() {
+  if (state_) (void)release();
+}
+
+Fence Lease::fence() const {
+  return state_->terms().fence;
+}
+const std::string& Lease::name() const {
+  return state_->terms().name;
+}
+
+nanoseconds Lease::remaining() const {
+  return state_ && !released_ ? state_->remaining() : nanoseconds(0);
+}
+
+std::stop_token Lease::lost() const {
+  return state_ ? state_->lost() : std::stop_token();
+}
+
+Result<void> Lease::renew() {
+  if (!state_) return invalid("lease", "was moved from");
+  if (released_) return lost_error(name());
+  return state_->renew({});
+}
+
+Result<void> Lease::release() {
+  if (!state_ || released_) return {};
+  const auto done = state_->release();
+  if (done) released_ = true;
+  return done;
+}
+
+Result<TransactWriteItemsResult> Lease::commit(TransactWriteItemsRequest transaction) const {
+  if (!state_) return invalid("lease", "was moved from");
+  if (released_) return lost_error(name());
+  return state_->commit(std::move(transaction));
+}
+
+}  // namespace stator
