@@ -51,12 +51,11 @@ class MemoryStore final : public Store {
   }
   Result<std::unique_ptr<ReadView>> read_view() override;
   Result<NumberedView> numbered_view() override;
-  Result<std::unique_ptr<Transaction>> begin() override;
 
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
     CommitResult result;
     {
-      const LockTable::Guard guard = locks.lock(keys);
+      const LockTable::Guard guard = locks_.lock(keys);
       GuardedValues values(keys.size());
       const GuardedRows rows = values.rows();
       for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -70,7 +69,7 @@ class MemoryStore final : public Store {
   void write(Batch batch, CommitDone done) override {
     CommitResult result;
     {
-      const LockTable::Guard guard = locks.lock(batch);
+      const LockTable::Guard guard = locks_.lock(batch);
       if (!batch.empty()) result.sequence = apply(batch);
     }
     done(std::move(result));
@@ -141,8 +140,6 @@ class MemoryStore final : public Store {
     views_.erase(views_.find(sequence));
   }
 
-  LockTable locks;
-
  private:
   // Drops the versions of a row that no view can reach; true when nothing is left to drop later.
   bool prune(const std::string& key, Versions& versions) {
@@ -162,6 +159,7 @@ class MemoryStore final : public Store {
     }
   }
 
+  LockTable locks_;
   mutable std::shared_mutex mutex_;
   std::map<std::string, Versions, std::less<>> rows_;
   std::multiset<uint64_t> views_;
@@ -191,42 +189,6 @@ class MemoryReadView final : public ReadView {
   const uint64_t sequence_;
 };
 
-class MemoryTransaction final : public Transaction {
- public:
-  explicit MemoryTransaction(MemoryStore& store) : store_(store) {}
-
-  Result<std::vector<std::optional<std::string>>> get_for_update(
-      std::span<const std::string> keys) override {
-    guard_.emplace(store_.locks.lock(keys));
-    std::vector<std::optional<std::string>> values(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      STATOR_CHECK_OK(store_.get(keys[i], [&](std::string_view value) { values[i] = value; }));
-    }
-    return values;
-  }
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return store_.get(key, visit);
-  }
-  void put(std::string_view key, std::string_view value) override { batch_.put(key, value); }
-  void erase(std::string_view key) override { batch_.erase(key); }
-  void put_stamped(std::string_view prefix, std::string_view suffix,
-                   std::string_view value) override {
-    batch_.put_stamped(prefix, suffix, value);
-  }
-
-  void commit(CommitDone done) override {
-    CommitResult result;
-    if (!batch_.empty()) result.sequence = store_.apply(batch_);
-    guard_.reset();
-    done(std::move(result));
-  }
-
- private:
-  MemoryStore& store_;
-  std::optional<LockTable::Guard> guard_;
-  Batch batch_;
-};
-
 Result<std::unique_ptr<ReadView>> MemoryStore::read_view() {
   return std::make_unique<MemoryReadView>(*this);
 }
@@ -240,10 +202,6 @@ Result<NumberedView> MemoryStore::numbered_view() {
   auto view = std::make_unique<MemoryReadView>(*this);
   const uint64_t sequence = view->sequence();
   return NumberedView{.view = std::move(view), .sequence = sequence};
-}
-
-Result<std::unique_ptr<Transaction>> MemoryStore::begin() {
-  return std::make_unique<MemoryTransaction>(*this);
 }
 
 }  // namespace

@@ -87,15 +87,7 @@ uint64_t RocksCommitter::written_stamp() const {
   return written_stamp_;
 }
 
-void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
-                            FunctionRef<void()> queued) {
-  auto at_once = submit(std::move(batch), seen, done, queued);
-  if (!at_once) return;
-  queued();
-  done(std::move(*at_once));
-}
-
-std::optional<CommitResult> RocksCommitter::submit(Batch batch, uint64_t seen, CommitDone& done,
+std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone& done,
                                                    FunctionRef<void()> queued) {
   auto waiting = std::make_unique<Waiting>(
       Waiting{.sequence = 0, .batch = std::move(batch), .done = std::move(done)});

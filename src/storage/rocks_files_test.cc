@@ -33,9 +33,9 @@ std::string random_bytes(std::mt19937_64& random, std::size_t size) {
 }
 
 void put(Store& store, int key, const std::string& value) {
-  auto transaction = *store.begin();
-  transaction->put("key " + std::to_string(key), value);
-  EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  Batch batch;
+  batch.put("key " + std::to_string(key), value);
+  EXPECT_EQ(write_and_wait(store, std::move(batch)).outcome, CommitOutcome::kCommitted);
 }
 
 class RocksFiles : public testing::Test {
@@ -111,9 +111,9 @@ TEST_F(RocksFiles, StayAsTheyAreWhenLookedAt) {
   const auto before = contents();
   auto store = open_rocks_store({.path = path_, .read_only = true});
   ASSERT_THAT(store, IsOk());
-  auto transaction = *(*store)->begin();
-  transaction->put("key 1", "changed");
-  EXPECT_NE(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  Batch batch;
+  batch.put("key 1", "changed");
+  EXPECT_NE(write_and_wait(**store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   store->reset();
   EXPECT_EQ(contents(), before);
 }

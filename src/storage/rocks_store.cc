@@ -101,45 +101,6 @@ Result<bool> get_newest(rocksdb::DB& db, const RocksCommitter& committer, std::s
   return get_from(db, {}, key, visit);
 }
 
-class RocksTransaction final : public Transaction {
- public:
-  RocksTransaction(rocksdb::DB& db, RocksCommitter& committer, LockTable& locks)
-      : db_(db), committer_(committer), locks_(locks) {}
-
-  Result<std::vector<std::optional<std::string>>> get_for_update(
-      std::span<const std::string> keys) override {
-    guard_.emplace(locks_.lock(keys));
-    std::vector<std::optional<std::string>> values(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      STATOR_CHECK_OK(get(keys[i], [&](std::string_view value) { values[i] = value; }));
-    }
-    return values;
-  }
-
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return get_newest(db_, committer_, key, seen_, visit);
-  }
-
-  void put(std::string_view key, std::string_view value) override { batch_.put(key, value); }
-  void erase(std::string_view key) override { batch_.erase(key); }
-  void put_stamped(std::string_view prefix, std::string_view suffix,
-                   std::string_view value) override {
-    batch_.put_stamped(prefix, suffix, value);
-  }
-
-  void commit(CommitDone done) override {
-    committer_.commit(std::move(batch_), seen_, std::move(done), [this] { guard_.reset(); });
-  }
-
- private:
-  rocksdb::DB& db_;
-  RocksCommitter& committer_;
-  LockTable& locks_;
-  std::optional<LockTable::Guard> guard_;
-  Batch batch_;
-  uint64_t seen_ = 0;  // the newest queued version that was read
-};
-
 bool is_within(const std::filesystem::path& path, const std::filesystem::path& directory) {
   std::error_code error;
   std::filesystem::path at = std::filesystem::weakly_canonical(path, error);
@@ -208,11 +169,6 @@ class RocksStore final : public Store, private StoreFiles {
     });
     return numbered;
   }
-  Result<std::unique_ptr<Transaction>> begin() override {
-    STATOR_CHECK_OK(directory_.check_process());
-    return std::make_unique<RocksTransaction>(*db_, *committer_, locks_);
-  }
-
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
     CommitResult result;
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -229,7 +185,7 @@ class RocksStore final : public Store, private StoreFiles {
       known.emplace(CommitOutcome::kUnavailable, std::move(usable).error());
     } else {
       LockTable::Guard guard = locks_.lock(batch);
-      known = committer_->submit(std::move(batch), 0, done, [&] { guard.release(); });
+      known = committer_->commit(std::move(batch), 0, done, [&] { guard.release(); });
     }
     if (known) done(std::move(*known));
   }
@@ -318,7 +274,7 @@ class RocksStore final : public Store, private StoreFiles {
                               [&](std::string_view value) { rows[i] = value; });
       if (!found) return refuse(std::move(found).error());
     }
-    return committer_->submit(decide(rows), seen, done, [&] { guard.release(); });
+    return committer_->commit(decide(rows), seen, done, [&] { guard.release(); });
   }
 
   DataDirectory directory_;

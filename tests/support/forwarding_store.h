@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ForwardingStore, ForwardingTransaction: do what another one does, for tests that change a part of
-// it.
+// ForwardingStore: does what another one does, for tests that change a part of it.
 #pragma once
 
 #include <memory>
@@ -14,29 +13,6 @@
 #include "storage/store.h"
 
 namespace stator::test {
-
-class ForwardingTransaction : public Transaction {
- public:
-  explicit ForwardingTransaction(std::unique_ptr<Transaction> inner) : inner_(std::move(inner)) {}
-
-  Result<std::vector<std::optional<std::string>>> get_for_update(
-      std::span<const std::string> keys) override {
-    return inner_->get_for_update(keys);
-  }
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return inner_->get(key, visit);
-  }
-  void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
-  void erase(std::string_view key) override { inner_->erase(key); }
-  void put_stamped(std::string_view prefix, std::string_view suffix,
-                   std::string_view value) override {
-    inner_->put_stamped(prefix, suffix, value);
-  }
-  void commit(CommitDone done) override { inner_->commit(std::move(done)); }
-
- protected:
-  std::unique_ptr<Transaction> inner_;
-};
 
 class ForwardingStore : public Store {
  public:
@@ -62,7 +38,6 @@ class ForwardingStore : public Store {
   }
   Result<std::unique_ptr<ReadView>> read_view() override { return inner_->read_view(); }
   Result<NumberedView> numbered_view() override { return inner_->numbered_view(); }
-  Result<std::unique_ptr<Transaction>> begin() override { return inner_->begin(); }
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
     return inner_->split_ranges(range, parts);
   }
