@@ -31,9 +31,9 @@ function unchanged(table, old) {
   return {ConditionExpression: terms.join(' AND '), ExpressionAttributeNames: names, ExpressionAttributeValues: values};
 }
 
-export function explain(error, text) {
-  if (error.name !== 'ConditionalCheckFailedException') return error;
-  return new Error(text);
+// A clearer text for the error `name`.
+export function explain(error, text, name = 'ConditionalCheckFailedException') {
+  return error.name === name ? new Error(text) : error;
 }
 
 // The whole item, though an index or a projection may have returned a part of it.

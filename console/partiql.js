@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PartiQL page: an editor with completion and marked errors, history, results.
-import {call, describe, send} from './api.js';
+import {batchWrite, call, describe, send} from './api.js';
 import {columnsOf, makeGrid} from './grid.js';
 import {codeDialog} from './items.js';
-import {editItem} from './item_editor.js';
-import {completions, locate, tableOf, tokens} from './partiql_text.js';
+import {editItem, hasKey, keyOf, readItem, saveAttribute} from './item_editor.js';
+import {completions, editableTable, locate, tableOf, tokens} from './partiql_text.js';
 import {go, href} from './router.js';
-import {button, errorBox, errorText, field, h, input, newId, plural, run, section, units} from './ui.js';
+import {button, confirmDialog, errorBox, errorText, field, h, input, newId, plural, run, say, section, units} from './ui.js';
 import {checkValue, parseJson} from './values.js';
 
 const HISTORY = 'partiql-history';
@@ -180,11 +180,13 @@ function makeEditor(value, known, onRun) {
 export async function showPartiql(root, _, query) {
   const known = makeKnown();
   let next;
-  let page = 1;
+  let current;  // the page that is displayed; see load()
+  let grid = null;
   const results = h('div', {class: 'stack'});
   const facts = h('span', {class: 'facts-line', role: 'status'});
   const history = h('ul', {class: 'history'});
-  const more = button('Next page', () => run(more, () => load(next)), {hidden: true});
+  const more = button('Next page', () => run(more, () => load({...current, from: next, page: current.page + 1})), {hidden: true});
+  const remove = button('Delete selected', () => run(null, removeSelected), {class: 'danger', hidden: true});
   const runButton = button('Run', () => execute(), {class: 'primary'});
   const consistent = h('input', {type: 'checkbox'});
   const parameters = input(query.get('parameters') ?? '', {placeholder: '[{"S": "text"}, {"N": "1"}]'});
@@ -209,22 +211,48 @@ export async function showPartiql(root, _, query) {
     } catch (error) { throw new Error(`parameters: ${error.message}`); }
   }
 
-  // `from`: the token of a further page. An error is thrown only for those; others are marked.
-  async function load(from) {
-    const Statement = editor.text.value;
-    const request = {Statement, Parameters: readParameters(), NextToken: from, ReturnConsumedCapacity: 'TOTAL', ...(/^\s*select\b/i.test(Statement) && {Limit: 100}),
-      ...(consistent.checked && {ConsistentRead: true})};
-    const {output, ms} = await send('ExecuteStatement', request);
-    page = from ? page + 1 : 1;
+  // `turn`: {request, from, page}, one page of a statement. An error is thrown only for further pages;
+  // others are marked.
+  async function load(turn) {
+    const {output, ms} = await send('ExecuteStatement', {...turn.request, NextToken: turn.from});
+    current = turn;
+    const {Statement} = turn.request;
     next = output.NextToken;
     more.hidden = !next;
     const items = output.Items ?? [];
-    facts.textContent = [plural(items.length, 'item'), page > 1 && `page ${page}`, units(output.ConsumedCapacity), `${ms.toFixed(1)} ms`].filter(Boolean).join(' · ');
+    facts.textContent = [plural(items.length, 'item'), turn.page > 1 && `page ${turn.page}`, units(output.ConsumedCapacity), `${ms.toFixed(1)} ms`].filter(Boolean).join(' · ');
     known.learn(tableOf(Statement), columnsOf(items, []));
     const table = known.tables.includes(tableOf(Statement)) ? await describe(tableOf(Statement)).catch(() => null) : null;
     const keys = (table?.KeySchema ?? []).map((k, i) => ({name: k.AttributeName, role: i ? 'sort' : 'partition'}));
-    results.replaceChildren(items.length ? makeGrid({label: 'Results', items, keys, onOpen: (item) => editItem({KeySchema: []}, item, 'view')}).element :
+    const editable = table && editableTable(Statement) && items.every((item) => hasKey(table, item));
+    remove.hidden = !editable || !items.length;
+    select([]);
+    grid = items.length ? makeGrid({label: 'Results', items, keys, ...(editable ? {
+      onSelect: select, onOpen: (item) => edit(table, item),
+      onSave: (item, name, value) => saveAttribute(table, item, name, value),
+    } : {onOpen: (item) => editItem({KeySchema: []}, item, 'view')})}) : null;
+    results.replaceChildren(grid ? grid.element :
       h('p', {class: 'empty'}, next ? 'None of the items examined matches. Continue with the next page.' : 'The statement is done. It returned no items.'));
+  }
+
+  function select(items) {
+    remove.disabled = !items.length;
+    remove.textContent = items.length ? `Delete selected (${items.length})` : 'Delete selected';
+  }
+
+  const edit = (table, item) => run(null, async () => {
+    if (!await editItem(table, await readItem(table, item), 'edit')) return;
+    say('The item is saved.');
+    await load(current);
+  });
+
+  async function removeSelected() {
+    const table = await describe(tableOf(current.request.Statement));
+    const keys = grid.selected().map((item) => keyOf(table, item));
+    if (!await confirmDialog(`Delete ${plural(keys.length, 'item')}?`, `The items are deleted from ${table.TableName}.`, 'Delete', () =>
+      batchWrite(table.TableName, keys.map((Key) => ({DeleteRequest: {Key}}))))) return;
+    say(`${plural(keys.length, 'item')} deleted.`);
+    await load(current);
   }
 
   async function execute() {
@@ -234,8 +262,12 @@ export async function showPartiql(root, _, query) {
       go(href(['partiql'], {statement, parameters: parameters.value}), {silent: true, replace: query.get('statement') === statement});
       remember(statement);
       drawHistory();
-      try { await load(undefined); } catch (error) {
+      try {
+        await load({page: 1, request: {Statement: statement, Parameters: readParameters(), ReturnConsumedCapacity: 'TOTAL',
+          ...(/^\s*select\b/i.test(statement) && {Limit: 100}), ...(consistent.checked && {ConsistentRead: true})}});
+      } catch (error) {
         more.hidden = true;
+        remove.hidden = true;
         facts.textContent = '';
         const range = locate(statement, error.message);
         editor.mark(range);
@@ -259,7 +291,7 @@ export async function showPartiql(root, _, query) {
     h('div', {class: 'head'}, h('span', {class: 'quiet'}, 'Ctrl+Enter runs the statement. Ctrl+Space completes names.'),
       h('div', {class: 'actions'}, h('label', {class: 'check'}, consistent, h('span', {}, 'Consistent read')),
         showCode, runButton)),
-    h('div', {class: 'result'}, facts, more), results,
+    h('div', {class: 'result'}, facts, h('div', {class: 'actions'}, remove, more)), results,
     section('History', history, h('div', {class: 'actions start'}, button('Clear history', () => {
       try { localStorage.removeItem(HISTORY); } catch { /* storage is disabled */ }
       drawHistory();

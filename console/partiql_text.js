@@ -94,6 +94,18 @@ export function tableOf(text) {
   return name?.kind === 'name' ? name.text.replace(/^"|"$/g, '').replaceAll('""', '"') : '';
 }
 
+// The table whose items a SELECT returns by the names of their attributes, so that results can be
+// written back; empty for other statements, and if a column is a part of an attribute.
+export function editableTable(text) {
+  const parts = tokens(text).filter(({kind}) => kind !== 'space' && kind !== 'comment');
+  const from = parts.findIndex((part) => /^from$/i.test(part.text));
+  if (!/^select$/i.test(parts[0]?.text) || from < 0) return '';
+  const columns = parts.slice(1, from);
+  const all = columns.length === 1 && columns[0].text === '*';
+  const names = columns.length % 2 === 1 && columns.every(({kind, text: t}, i) => (i % 2 ? t === ',' : kind === 'name'));
+  return all || names ? tableOf(text) : '';
+}
+
 // What can be inserted at a position: {from, list: [{text, kind}]}. `known`: {tables: [name],
 // indexes(table), attributes(table)}.
 export function completions(text, at, known) {

@@ -8,7 +8,9 @@ const MERGED = 'MERGED#';
 const FORMER = 'FORMER#';
 const PAGE = 20;  // posts
 const USERS = 100;  // followers of a page
-const FOLLOWED_MAX = 5000;
+const AUTHORS_MAX = 5000;  // names read from the list of merged authors
+const FOLLOWED_MAX = 5000;  // names read of those whom a user follows
+const MERGED_MAX = 100;  // partitions merged into one feed
 const WIDTH = 4;  // partitions read at a time
 const SCANNED = 500;  // items of a page of the table
 const MAX_TICKS = 9223372036854775807n;  // the newest-first layout counts down from here
@@ -126,25 +128,28 @@ export async function showFeeds(panel, table, {query, prefix, linkTo, remember})
   // ---- One feed
   const feed = h('div', {class: 'panel'});
 
-  // Whom a user follows, of those whose posts are merged when they are read.
-  async function mergedFollowed(user, relations) {
-    const authors = new Set();
+  // The names on the pages of a query, until there are enough: {names, more}.
+  async function namesIn(query, namesOf, most) {
+    const names = [];
     let last;
     do {
-      const page = await call('Query', {TableName, KeyConditionExpression: '#p = :p', ExpressionAttributeNames: {'#p': pk}, ExpressionAttributeValues: {':p': {S: prefix + MERGED}},
-        ExclusiveStartKey: last});
-      for (const item of page.Items) for (const author of item.authors?.SS ?? []) authors.add(author);
+      const page = await call('Query', {...query, ExclusiveStartKey: last});
+      for (const item of page.Items) names.push(...namesOf(item));
       last = page.LastEvaluatedKey;
-    } while (last);
-    if (!authors.size || !relations || !indexNamed(relations, 'Following')) return [];
-    const followed = [];
-    do {
-      const page = await call('Query', {TableName: relations.TableName, IndexName: 'Following', KeyConditionExpression: 'follower = :u',
-        ExpressionAttributeValues: {':u': {S: user}}, ExclusiveStartKey: last});
-      followed.push(...page.Items.map((item) => textIn(item, 'author')).filter((author) => authors.has(author) && author !== user));
-      last = page.LastEvaluatedKey;
-    } while (last && followed.length < FOLLOWED_MAX);
-    return followed;
+    } while (last && names.length < most);
+    return {names: names.slice(0, most), more: Boolean(last) || names.length > most};
+  }
+
+  // Whom a user follows, of those whose posts are merged when they are read: {names, more}.
+  async function mergedFollowed(user, relations) {
+    const authors = await namesIn({TableName, KeyConditionExpression: '#p = :p', ExpressionAttributeNames: {'#p': pk},
+      ExpressionAttributeValues: {':p': {S: prefix + MERGED}}}, (item) => item.authors?.SS ?? [], AUTHORS_MAX);
+    if (!authors.names.length || !relations || !indexNamed(relations, 'Following')) return {names: [], more: false};
+    const followed = await namesIn({TableName: relations.TableName, IndexName: 'Following', KeyConditionExpression: 'follower = :u',
+      ExpressionAttributeValues: {':u': {S: user}}}, (item) => [textIn(item, 'author')], FOLLOWED_MAX);
+    const merged = new Set(authors.names);
+    const names = followed.names.filter((author) => merged.has(author) && author !== user);
+    return {names: names.slice(0, MERGED_MAX), more: authors.more || followed.more || names.length > MERGED_MAX};
   }
 
   // At least `wanted` posts of a partition after a range key, if there are so many.
@@ -187,7 +192,8 @@ export async function showFeeds(panel, table, {query, prefix, linkTo, remember})
     feed.replaceChildren(h('p', {class: 'empty'}, 'Loading…'));
     try {
       const relations = await relationsOf();
-      const partitions = [prefix + user, ...(await mergedFollowed(user, relations)).map((author) => prefix + MERGED + author)];
+      const merged = await mergedFollowed(user, relations);
+      const partitions = [prefix + user, ...merged.names.map((author) => prefix + MERGED + author)];
       const posts = h('ul', {class: 'changes', 'aria-label': `Posts of ${user}'s feed`});
       const older = button('Older posts', () => run(older, next), {hidden: true});
       const shown = h('span', {class: 'facts-line', role: 'status'});
@@ -204,7 +210,9 @@ export async function showFeeds(panel, table, {query, prefix, linkTo, remember})
       }
       await next();
       if (mine !== turn) return undefined;
-      feed.replaceChildren(section(`Feed of ${user}`, h('div', {class: 'result'}, shown, button('Refresh', () => { drawFeed(); drawWaiting(); })), posts,
+      feed.replaceChildren(section(`Feed of ${user}`, h('div', {class: 'result'}, shown, button('Refresh', () => { drawFeed(); drawWaiting(); })),
+        merged.more && h('p', {class: 'quiet'}, `Posts of some merged authors are missing: this page reads ${count(AUTHORS_MAX)} merged authors, ` +
+          `${count(FOLLOWED_MAX)} followed ones, and posts of ${count(MERGED_MAX)} of them.`), posts,
         h('div', {class: 'actions start'}, older)), h('div', {class: 'columns'}, ...relationsCards(user, relations)));
     } catch (error) {
       if (mine === turn) feed.replaceChildren(errorBox(error));

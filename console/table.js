@@ -3,12 +3,12 @@
 import {call, describe} from './api.js';
 import {recoveryOf} from './tables.js';
 import {go, href} from './router.js';
-import {VIEWS, capacityFields, indexFields, wholeNumber} from './table_form.js';
+import {VIEWS, capacityFields, encryptionFields, indexFields, tableClass, wholeNumber} from './table_form.js';
 import {badge, button, checkbox, confirmByName, confirmDialog, count, dataTable, definitions, dialog, field, formOf, h, input, poll, run,
   say, section, select, size, status, time} from './ui.js';
 
 const TABS = [['items', 'Items'], ['overview', 'Overview'], ['indexes', 'Indexes'], ['stream', 'Stream'], ['backups', 'Backups'],
-  ['exports', 'Exports']];
+  ['exports', 'Exports'], ['access', 'Access']];
 
 export const keyText = (schema) => schema.map((k) => `${k.AttributeName} (${k.KeyType === 'HASH' ? 'partition' : 'sort'})`).join(', ');
 export const projectionText = ({ProjectionType: type, NonKeyAttributes: names}) =>
@@ -32,6 +32,7 @@ export async function showTable(root, {table: name, tab}, query) {
     case 'stream': return (await import('./streams.js')).showStream(panel, table, query);
     case 'backups': return (await import('./transfers.js')).showTableBackups(panel, table);
     case 'exports': return (await import('./transfers.js')).showTableExports(panel, table);
+    case 'access': return (await import('./policies.js')).showPolicies(panel, table);
     default: return go(href(['tables', name, 'items']), {replace: true});
   }
 }
@@ -65,11 +66,10 @@ async function showOverview(panel, first) {
         ['Size', size(table.TableSizeBytes)],
         ['Created', time(table.CreationDateTime)],
         ['ARN', h('code', {}, table.TableArn)],
-        ['Class', table.TableClassSummary?.TableClass ?? 'STANDARD'],
       ])),
       section('Schema', dataTable('Key attributes', ['Attribute', 'Type', 'Role'], table.KeySchema.map((k) =>
         [k.AttributeName, types.get(k.AttributeName), k.KeyType === 'HASH' ? 'Partition key' : 'Sort key']))),
-      capacitySection(table), streamSection(table), ttlSection(ttl.TimeToLiveDescription), recoverySection(recovery),
+      capacitySection(table), storageSection(table), streamSection(table), ttlSection(ttl.TimeToLiveDescription), recoverySection(recovery),
       tagsSection(table.TableArn, tags), deletionSection(table)));
   }
   const again = async () => draw(await describe(TableName, {fresh: true}));
@@ -102,6 +102,20 @@ async function showOverview(panel, first) {
       }
       return call('UpdateTable', input);
     }), field('Billing', billing), capacity.element, h('div', {class: 'actions start'}, save)));
+  }
+
+  // One request changes one of the two.
+  function storageSection(table) {
+    const {TableClass: current = 'STANDARD'} = table.TableClassSummary ?? {};
+    const kind = tableClass(current);
+    const encryption = encryptionFields(table.SSEDescription);
+    const saveClass = h('button', {type: 'submit'}, 'Save class');
+    const saveEncryption = h('button', {type: 'submit'}, 'Save encryption');
+    return section('Class and encryption',
+      formOf(() => change(saveClass, 'The class is saved.', () => call('UpdateTable', {TableName, TableClass: kind.value})),
+        field('Table class', kind), h('div', {class: 'actions start'}, saveClass)),
+      formOf(() => change(saveEncryption, 'The encryption is saved.', () => call('UpdateTable', {TableName, SSESpecification: encryption.read()})),
+        encryption.element, h('div', {class: 'actions start'}, saveEncryption)));
   }
 
   function streamSection(table) {

@@ -3,6 +3,7 @@
 import {call} from './api.js';
 import {button, checkbox, field, h, input, section, select} from './ui.js';
 
+const KEY_ATTRIBUTES_MAX = 4;  // of a global index: as many for each of the two keys
 const TYPES = [['S', 'String'], ['N', 'Number'], ['B', 'Binary']];
 export const VIEWS = [['', 'Off'], ['NEW_AND_OLD_IMAGES', 'New and old images'], ['NEW_IMAGE', 'New image'],
   ['OLD_IMAGE', 'Old image'], ['KEYS_ONLY', 'Keys only']];
@@ -27,6 +28,43 @@ function attribute(label, {required = false} = {}) {
   };
 }
 
+// Up to four attributes of a key: one, and further ones that a button adds.
+function keyAttributes(label, options) {
+  const rows = [attribute(label, options)];
+  const list = h('div', {class: 'stack'}, rows[0].element);
+  const add = button(`Add an attribute to the ${label.toLowerCase()}`, () => {
+    const row = attribute(`${label} ${rows.length + 1}`);
+    rows.push(row);
+    list.append(row.element);
+    add.hidden = rows.length === KEY_ATTRIBUTES_MAX;
+    row.name.focus();
+  });
+  return {
+    element: h('div', {class: 'stack'}, list, h('div', {class: 'actions start'}, add)),
+    read: () => rows.map((row) => row.read()).filter(Boolean),
+  };
+}
+
+const keySchema = (hash, range) => [...hash.map((key) => ({AttributeName: key.AttributeName, KeyType: 'HASH'})),
+  ...range.map((key) => ({AttributeName: key.AttributeName, KeyType: 'RANGE'}))];
+
+export const tableClass = (value = 'STANDARD') =>
+  select([['STANDARD', 'Standard'], ['STANDARD_INFREQUENT_ACCESS', 'Standard, infrequent access']], value);
+
+// Encryption at rest. read() returns an SSESpecification.
+export function encryptionFields({SSEType: type, KMSMasterKeyArn: arn} = {}) {
+  const kind = select([['', 'Key owned by DynamoDB'], ['KMS', 'KMS key']], type === 'KMS' ? 'KMS' : '');
+  const key = input(arn ?? '');
+  const keyField = field('KMS key', key, 'An id, an alias or an ARN. Empty: the AWS managed key');
+  const update = () => { keyField.hidden = !kind.value; };
+  kind.addEventListener('change', update);
+  update();
+  return {
+    element: h('div', {class: 'pair'}, field('Encryption', kind, 'Stator keeps this setting. It does not encrypt files itself'), keyField),
+    read: () => (kind.value ? {Enabled: true, SSEType: 'KMS', ...(key.value.trim() && {KMSMasterKeyId: key.value.trim()})} : {Enabled: false}),
+  };
+}
+
 export function capacityFields(prefix = '') {
   const read = input('5', {inputmode: 'numeric'});
   const write = input('5', {inputmode: 'numeric'});
@@ -41,8 +79,8 @@ export function capacityFields(prefix = '') {
 // The fields of one index. `local`: fixes the kind; `provisioned()`: whether capacity is asked for.
 export function indexFields({local, provisioned}) {
   const name = input('', {'data-test': 'index-name'});
-  const hash = attribute('Partition key', {required: true});
-  const range = attribute('Sort key', {required: local});
+  const hash = keyAttributes('Partition key', {required: true});
+  const range = local ? attribute('Sort key', {required: true}) : keyAttributes('Sort key');
   const projection = select([['ALL', 'All attributes'], ['KEYS_ONLY', 'Keys only'], ['INCLUDE', 'Keys and these attributes']], 'ALL');
   const included = input('', {placeholder: 'name, year'});
   const includedField = field('Attributes, separated by commas', included);
@@ -57,11 +95,12 @@ export function indexFields({local, provisioned}) {
     name, update,
     // `tableHash`: the partition key of local indexes. Keys are added to `attributes`.
     read(attributes, tableHash) {
-      const keys = [local ? tableHash : hash.read(), range.read()].filter(Boolean);
-      for (const key of keys) attributes.set(key.AttributeName, key);
+      const hashes = local ? [tableHash] : hash.read();
+      const ranges = [range.read()].flat();
+      for (const key of [...hashes, ...ranges]) attributes.set(key.AttributeName, key);
       const index = {
         IndexName: name.value,
-        KeySchema: keys.map((key, i) => ({AttributeName: key.AttributeName, KeyType: i ? 'RANGE' : 'HASH'})),
+        KeySchema: keySchema(hashes, ranges),
         Projection: {ProjectionType: projection.value},
       };
       if (projection.value === 'INCLUDE') {
@@ -73,7 +112,7 @@ export function indexFields({local, provisioned}) {
   };
 }
 
-// `creation`: for ImportTable, which sets neither stream, TTL nor recovery.
+// `creation`: for ImportTable, which sets neither stream, TTL, recovery nor class.
 export function tableForm({creation = false} = {}) {
   const name = input('', {'data-test': 'table-name'});
   const hash = attribute('Partition key', {required: true});
@@ -85,6 +124,8 @@ export function tableForm({creation = false} = {}) {
   const list = new Map();  // element -> fields
   const view = select(VIEWS, '');
   const ttl = input();
+  const storage = tableClass();
+  const encryption = encryptionFields();
   const recovery = checkbox('Point-in-time recovery', false);
   const protection = checkbox('Deletion protection', false);
 
@@ -113,7 +154,8 @@ export function tableForm({creation = false} = {}) {
       section('Indexes', indexes, h('div', {class: 'actions start'}, button('Add a global index', () => addIndex(false)),
         !creation && button('Add a local index', () => addIndex(true)))),
       !creation && section('Settings', h('div', {class: 'pair'}, field('Stream', view),
-        field('TTL attribute', ttl, 'Items expire at this time, in seconds since 1970. Optional')), recovery, protection)),
+        field('TTL attribute', ttl, 'Items expire at this time, in seconds since 1970. Optional')),
+      h('div', {class: 'pair'}, field('Table class', storage)), encryption.element, recovery, protection)),
     focus: () => name.focus(),
     name,
     // The request, and what sets what CreateTable cannot.
@@ -124,7 +166,7 @@ export function tableForm({creation = false} = {}) {
       for (const key of keys) attributes.set(key.AttributeName, key);
       const request = {
         TableName: name.value.trim(),
-        KeySchema: keys.map((key, i) => ({AttributeName: key.AttributeName, KeyType: i ? 'RANGE' : 'HASH'})),
+        KeySchema: keySchema([partition], keys.slice(1)),
         BillingMode: billing.value,
       };
       const read = (wanted) => [...list.values()].filter(({local}) => local === wanted)
@@ -136,6 +178,9 @@ export function tableForm({creation = false} = {}) {
       request.AttributeDefinitions = [...attributes.values()];
       if (provisioned()) request.ProvisionedThroughput = capacity.read();
       if (view.value) request.StreamSpecification = {StreamEnabled: true, StreamViewType: view.value};
+      if (storage.value !== 'STANDARD') request.TableClass = storage.value;
+      const sse = encryption.read();
+      if (sse.Enabled) request.SSESpecification = sse;
       if (protection.input.checked) request.DeletionProtectionEnabled = true;
       return {request, async after() {
         const TableName = request.TableName;

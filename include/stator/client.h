@@ -186,6 +186,7 @@ struct ExecuteStatementResult {
   std::optional<std::string> next_token = {};
   std::optional<Item> last_evaluated_key = {};  // absent: nothing follows
   std::optional<ConsumedCapacity> capacity = {};
+  std::optional<int64_t> examined = {};  // items that a read looked at; only Stator reports it
 };
 
 struct BatchExecuteStatementResult {

@@ -83,7 +83,7 @@ void tune_allocator(uint64_t memory_bytes) {
   constexpr uint64_t kSmallMachine = 2UL << 30;
   mallopt(M_MMAP_THRESHOLD, kMapped);
   mallopt(M_TRIM_THRESHOLD, kMapped);
-  if (memory_bytes < kSmallMachine) mallopt(M_ARENA_MAX, 4);
+  if (memory_bytes < kSmallMachine) mallopt(M_ARENA_MAX, 8);
 #else
   (void)memory_bytes;
 #endif

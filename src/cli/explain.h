@@ -2,19 +2,25 @@
 // EXPLAIN: what a PartiQL statement reads or writes, and what it cost.
 #pragma once
 
-#include <string>
+#include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "stator/client.h"
 
 namespace stator::cli {
 
-// Pairs of a name and a text. A SELECT is run to its end, and its items are counted. Other
+// The statement after EXPLAIN; absent if the text does not begin with that word.
+std::optional<std::string_view> statement_to_explain(std::string_view text);
+
+struct ExplainOptions {
+  bool consistent = false;
+  bool json = false;  // one object instead of lines of a name and a text
+};
+
+// Prints to standard output. A SELECT is run to its end, and its items are counted. Other
 // statements are not run. Errors: those of DescribeTable and ExecuteStatement; kValidation for a
 // malformed statement.
-Result<std::vector<std::pair<std::string, std::string>>> explain(Client& client,
-                                                                 std::string_view statement);
+Result<void> print_explanation(Client& client, std::string_view statement,
+                               const ExplainOptions& options);
 
 }  // namespace stator::cli

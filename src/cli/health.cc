@@ -15,13 +15,8 @@
 namespace stator::cli {
 namespace {
 
-struct HealthFlags {
-  std::string endpoint = kLocalEndpoint;
-  std::chrono::milliseconds timeout{3'000};
-};
-
-int check_health(const HealthFlags& flags) {
-  const auto answer = ask_readiness(flags.endpoint, flags.timeout);
+int check_health(const ReadinessOptions& options) {
+  const auto answer = ask_readiness(options);
   if (!answer) return report(answer.error());
   if (!answer->ready) return report({.code = Code::kIo, .message = answer->text});
   std::puts(one_line(answer->text).c_str());
@@ -31,16 +26,31 @@ int check_health(const HealthFlags& flags) {
 }  // namespace
 
 void add_health(CLI::App& app, Invocation& invocation) {
-  auto flags = std::make_shared<HealthFlags>();
+  auto flags = std::make_shared<ReadinessOptions>();
+  flags->endpoint = kLocalEndpoint;
   CLI::App* command = app.add_subcommand(
       "health", "Check that a server takes writes; exit status 1 if it does not");
   command
       ->add_option("endpoint", flags->endpoint,
                    "The server, or its --metrics; its certificate is not checked")
       ->type_name("URL")
+      ->envname("STATOR_HEALTH_ENDPOINT")
       ->capture_default_str();
   add_duration(*command, "--timeout", flags->timeout, "Longest wait for the answer",
-               std::chrono::milliseconds(1), std::chrono::hours(1));
+               std::chrono::milliseconds(1), std::chrono::hours(1))
+      ->envname("STATOR_HEALTH_TIMEOUT");
+  CLI::Option* certificate =
+      command
+          ->add_option("--client-cert", flags->client_certificate,
+                       "Certificate in PEM for a server with --tls-client-ca")
+          ->type_name("FILE")
+          ->envname("STATOR_HEALTH_CLIENT_CERT");
+  CLI::Option* key =
+      command->add_option("--client-key", flags->client_key, "The key of that certificate, in PEM")
+          ->type_name("FILE")
+          ->envname("STATOR_HEALTH_CLIENT_KEY")
+          ->needs(certificate);
+  certificate->needs(key);
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return check_health(*flags); }; });
 }

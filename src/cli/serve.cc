@@ -160,8 +160,8 @@ int serve(const ServeFlags& flags) {
   if (!server) return report(server.error());
   greet(flags, **server);
   if (!(*server)->is_on_loopback() && flags.credentials.empty()) {
-    server::log_error("warning: signatures are not checked, and whoever can connect to " +
-                      (*server)->url() + " can read and change all tables");
+    server::log(LogLevel::kWarning, "signatures are not checked, and whoever can connect to " +
+                                        (*server)->url() + " can read and change all tables");
   }
   tell_service_manager(server::ServiceState::kReady);
 

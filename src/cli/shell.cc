@@ -107,9 +107,8 @@ class Shell {
   }
 
   Result<void> execute(const std::string& statement) {
-    constexpr std::string_view kExplain = "EXPLAIN ";
-    if (upper(statement.substr(0, kExplain.size())) == kExplain) {
-      return print_explanation(statement.substr(kExplain.size()));
+    if (const auto explained = statement_to_explain(statement)) {
+      return print_explanation(client_, *explained, {});
     }
     ItemOutput output(stdout, output_);
     return run_statement(client_, {.statement = statement}, [&](ExecuteStatementResult& page) {
@@ -118,14 +117,6 @@ class Shell {
         output.add(std::move(item));
       }
     });
-  }
-
-  Result<void> print_explanation(const std::string& statement) {
-    STATOR_TRY(const auto lines, explain(client_, statement));
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& [name, text] : lines) rows.push_back({name, text});
-    std::fputs(aligned(rows, 400).c_str(), stdout);
-    return {};
   }
 
   Result<void> command(const std::string& line) {

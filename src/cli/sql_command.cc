@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/endpoint.h"
+#include "cli/explain.h"
 #include "cli/item_output.h"
 #include "cli/statements.h"
 
@@ -34,6 +35,12 @@ int run_sql(const SqlFlags& flags) {
   const auto client = open_client(flags.where, Missing::kFail);
   if (!client) return report(client.error());
   for (const std::string& statement : statements) {
+    if (const auto explained = statement_to_explain(statement)) {
+      const auto printed = print_explanation(**client, *explained,
+                                             {.consistent = flags.consistent, .json = flags.json});
+      if (!printed) return report(printed.error());
+      continue;
+    }
     ItemOutput output(stdout, flags.json && flags.output.empty() ? "lines" : flags.output);
     const auto ran =
         run_statement(**client, {.statement = statement, .consistent_read = flags.consistent},

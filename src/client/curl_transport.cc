@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "client/curl_library.h"
+#include "protocol/facts.h"
 
 namespace stator {
 namespace {
@@ -21,17 +23,25 @@ std::size_t collect(char* bytes, std::size_t size, std::size_t count, void* targ
   return size * count;
 }
 
+// The value of the header `name` (in lower case), if this is its line.
+std::optional<std::string> header_value(std::string_view line, std::string_view name) {
+  const bool is_named = line.size() > name.size() && line[name.size()] == ':' &&
+                        std::ranges::equal(line.substr(0, name.size()), name, [](char a, char b) {
+                          return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
+                        });
+  if (!is_named) return std::nullopt;
+  std::string value(line.substr(name.size() + 1));
+  std::erase_if(value, [](char c) { return c == ' ' || c == '\r' || c == '\n'; });
+  return value;
+}
+
 std::size_t read_header(char* bytes, std::size_t size, std::size_t count, void* target) {
-  constexpr std::string_view kName = "x-amz-crc32:";
+  auto& answer = *static_cast<HttpAnswer*>(target);
   const std::string_view line(bytes, size * count);
-  const bool is_checksum =
-      line.size() > kName.size() &&
-      std::ranges::equal(line.substr(0, kName.size()), kName,
-                         [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
-  if (is_checksum) {
-    std::string value(line.substr(kName.size()));
-    std::erase_if(value, [](char c) { return c == ' ' || c == '\r' || c == '\n'; });
-    *static_cast<std::string*>(target) = std::move(value);
+  if (auto checksum = header_value(line, "x-amz-crc32")) {
+    answer.crc32 = std::move(*checksum);
+  } else if (auto examined = header_value(line, protocol::kExaminedHeader)) {
+    answer.examined = std::move(*examined);
   }
   return size * count;
 }
@@ -110,7 +120,7 @@ class CurlTransport::Handle {
     set(CURLOPT_POSTFIELDS,
         body.data());  // NOLINT(bugprone-suspicious-stringview-data-usage): sized
     set(CURLOPT_WRITEDATA, &answer.body);
-    set(CURLOPT_HEADERDATA, &answer.crc32);
+    set(CURLOPT_HEADERDATA, &answer);
     begun_ = 0;
     const CURLcode code = curl().easy_perform(curl_);
     set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));

@@ -19,7 +19,8 @@ namespace stator {
 struct HttpAnswer {
   int status = 0;
   std::string body;
-  std::string crc32;  // the x-amz-crc32 header; empty where absent
+  std::string crc32;     // the x-amz-crc32 header; empty if absent
+  std::string examined;  // the header of protocol::kExaminedHeader; empty if absent
 };
 
 enum class TransportFailure {

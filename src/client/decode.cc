@@ -61,7 +61,8 @@ Result<ExecuteStatementResult> decode(Result<StatementResponse> response) {
   return ExecuteStatementResult{.items = decode(response->items),
                                 .next_token = std::move(response->next_token),
                                 .last_evaluated_key = std::move(response->last_evaluated_key),
-                                .capacity = std::move(response->capacity)};
+                                .capacity = std::move(response->capacity),
+                                .examined = response->examined};
 }
 
 Result<GetRecordsResult> decode(Result<GetRecordsResponse> response) {

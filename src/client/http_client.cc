@@ -5,8 +5,11 @@
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <charconv>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <utility>
@@ -58,9 +61,9 @@ Failure ended_by(const CallLimits& limits, bool may_have_applied) {
   return fail(stopped ? Code::kCancelled : Code::kTimeout, what);
 }
 
-// What one attempt came to: an answer's body, or why not and whether another attempt may help.
+// The result of one attempt: a successful answer, or an error and whether another attempt may help.
 struct Attempt {
-  Result<std::string> body;
+  Result<HttpAnswer> answer;
   bool worth_another = false;
 };
 
@@ -90,11 +93,20 @@ Attempt attempt_of(HttpAnswer answer, bool writes) {
                   "the answer was damaged on its way: its checksum differs", true);
   }
   constexpr int kOk = 200;
-  if (answer.status == kOk) return {std::move(answer.body)};
+  if (answer.status == kOk) return {std::move(answer)};
   Error error = wire::read_error(answer.status, answer.body);
   constexpr int kServerErrors = 500;
   const bool worth_another = answer.status >= kServerErrors || is_throttle(error.code);
   return {Failure(std::move(error)), worth_another};
+}
+
+// Absent unless the whole text is a number that is not negative.
+std::optional<int64_t> number_in(std::string_view text) {
+  int64_t number = 0;
+  const char* const end = std::to_address(text.end());
+  const auto [last, error] = std::from_chars(std::to_address(text.begin()), end, number);
+  if (text.empty() || error != std::errc() || last != end || number < 0) return std::nullopt;
+  return number;
 }
 
 bool fits_a_header(std::string_view text) {
@@ -157,12 +169,16 @@ struct HttpClient::Impl {
 
   template <class T, class Request>
   Result<T> call(std::string_view operation, const Request& request, Effect effect) {
-    STATOR_TRY(const std::string body, send(protocol::target_of(operation), wire::to_json(request),
-                                            effect == Effect::kWrites));
-    return wire::read_result<T>(body);
+    STATOR_TRY(const HttpAnswer answer, send(protocol::target_of(operation), wire::to_json(request),
+                                             effect == Effect::kWrites));
+    auto result = wire::read_result<T>(answer.body);
+    if constexpr (requires { result->examined; }) {
+      if (result) result->examined = number_in(answer.examined);
+    }
+    return result;
   }
 
-  Result<std::string> send(std::string_view target, const std::string& body, bool writes) {
+  Result<HttpAnswer> send(std::string_view target, const std::string& body, bool writes) {
     bool may_have_applied = false;
     const CallLimits* const limits = CallLimits::current();
     for (int made = 1;; ++made) {
@@ -170,11 +186,11 @@ struct HttpClient::Impl {
       auto answer = transport.post(target, body, limits);
       Attempt attempt =
           answer ? attempt_of(std::move(*answer), writes) : attempt_of(answer.error(), writes);
-      if (attempt.body) return std::move(attempt.body);
-      may_have_applied |= attempt.body.error().code == Code::kOutcomeUnknown;
+      if (attempt.answer) return std::move(attempt.answer);
+      may_have_applied |= attempt.answer.error().code == Code::kOutcomeUnknown;
       if (!answer && limits != nullptr && limits->are_over()) continue;
       if (!attempt.worth_another || made >= options.max_attempts) {
-        Error error = std::move(attempt.body).error();
+        Error error = std::move(attempt.answer).error();
         // An attempt that was turned away, or never arrived, does not settle what became of an
         // earlier one.
         const bool unsettled = attempt.worth_another || error.code == Code::kUnavailable;
@@ -314,8 +330,9 @@ Result<GetRecordsResult> HttpClient::get_records(const GetRecordsRequest& reques
 
 Result<std::string> HttpClient::call(std::string_view operation, std::string_view json) {
   if (!fits_a_header(operation)) return fail(Code::kUnknownOperation, "");
-  return impl_->send(protocol::target_of(operation), std::string(json),
-                     effect_of(operation) == Effect::kWrites);
+  STATOR_TRY(HttpAnswer answer, impl_->send(protocol::target_of(operation), std::string(json),
+                                            effect_of(operation) == Effect::kWrites));
+  return std::move(answer.body);
 }
 
 }  // namespace stator

@@ -71,6 +71,21 @@ TEST(HttpClient, RepeatsAfterFailuresOfTheServer) {
   EXPECT_EQ(found->item, (Item{{"pk", "a"}}));
 }
 
+TEST(HttpClient, ReadsHowManyItemsAStatementExaminedIfTheServiceReportsIt) {
+  ScriptedService service({answer(200, R"({"Items":[]})", "X-Stator-Examined: 70\r\n"),
+                           answer(200, R"({"Items":[]})"),
+                           answer(200, R"({"Items":[]})", "x-stator-examined: 7x\r\n"),
+                           answer(200, R"({"Items":[]})", "x-stator-examined: -7\r\n")});
+  HttpClient client = client_of(options_for(service.url()));
+  const ExecuteStatementRequest request{.statement = "SELECT * FROM t"};
+  EXPECT_EQ(client.execute_statement(request)->examined, 70);
+  for (int i = 0; i < 3; ++i) {
+    const auto page = client.execute_statement(request);
+    ASSERT_THAT(page, IsOk());
+    EXPECT_EQ(page->examined, std::nullopt);
+  }
+}
+
 TEST(HttpClient, HandsOnTheLastErrorWhenItsAttemptsAreUsedUp) {
   ScriptedService service({refusal(500, "InternalServerError", "first"),
                            refusal(400, "ThrottlingException", "second"),

@@ -24,7 +24,8 @@ struct EasyCleanup {
 
 }  // namespace
 
-Result<Readiness> ask_readiness(const std::string& endpoint, std::chrono::milliseconds timeout) {
+Result<Readiness> ask_readiness(const ReadinessOptions& options) {
+  const std::string& endpoint = options.endpoint;
   STATOR_CHECK_OK(check_endpoint(endpoint));
   const std::unique_ptr<CURL, EasyCleanup> handle(curl().easy_init());
   const auto set = [&](CURLoption option, auto value) {
@@ -38,10 +39,18 @@ Result<Readiness> ask_readiness(const std::string& endpoint, std::chrono::millis
   set(CURLOPT_NOPROXY, "*");
   set(CURLOPT_SSL_VERIFYPEER, 0L);
   set(CURLOPT_SSL_VERIFYHOST, 0L);
-  set(CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
+  if (!options.client_certificate.empty()) {
+    set(CURLOPT_SSLCERT, options.client_certificate.c_str());
+    set(CURLOPT_SSLKEY, options.client_key.c_str());
+  }
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout.count()));
   set(CURLOPT_WRITEFUNCTION, append_text);
   set(CURLOPT_WRITEDATA, &answer.text);
   const CURLcode code = curl().easy_perform(handle.get());
+  if (code == CURLE_SSL_CERTPROBLEM) {
+    return fail(Code::kIo, "could not use client certificate '" + options.client_certificate +
+                               "' with key '" + options.client_key + "'");
+  }
   if (code != CURLE_OK) {
     return fail(Code::kUnavailable, endpoint + ": " + curl().easy_strerror(code));
   }

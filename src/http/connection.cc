@@ -22,8 +22,12 @@ using ErrorCode = boost::system::error_code;
 
 constexpr int kRequestsPerTurn = 32;  // of one connection, before others get theirs
 constexpr std::chrono::milliseconds kLingerMax{2'000};
-constexpr std::size_t kHeldUncounted = 8 << 10;      // bounded by the number of connections
-constexpr std::size_t kReceiveBytesMax = 256 << 10;  // at once, before others get theirs
+constexpr std::size_t kSmallBytes = 64 << 10;    // of a body; more is for the bulk loop
+constexpr std::size_t kHeldUncounted = 8 << 10;  // bounded by the number of connections
+// Of a receive, which is one turn, and of a call that sends. A thread in a system call leaves the
+// processor late to one that comes first.
+constexpr std::size_t kCallBytesMax = 64 << 10;
+constexpr std::size_t kSendBytesPerTurn = 1 << 20;
 constexpr std::size_t kTlsRecordBytes = 16 << 10;
 constexpr std::size_t kBytesPerTimeout = 4UL << 20;  // of a response; slower readers are too slow
 
@@ -59,6 +63,7 @@ class Answerer {
 
 Connection::Connection(std::shared_ptr<Loop> loop, Socket socket)
     : loop_(std::move(loop)),
+      home_(loop_),
       socket_(std::move(socket)),
       reader_(loop_->shared().options.header_bytes_max, loop_->shared().options.body_bytes_max) {}
 
@@ -104,9 +109,11 @@ void Connection::stop_if_idle() {
 }
 
 void Connection::close_if_late(SteadyTime now) {
-  if (now < deadline_) return;
+  const bool late = now >= deadline_;
+  if (!late && !(loop_->has_bodies_waiting() && is_too_slow(now))) return;
   if (state_ != State::kReceiving || reader_.empty()) return close();
   try {
+    if (!late || awaits_room()) return refuse(overloaded());
     refuse(loop_->shared().options.malformed, 408);
   } catch (const std::exception&) {
     close();
@@ -172,6 +179,9 @@ void Connection::receive() {
     if (awaiting_ != Awaiting::kRest) deadline_ = loop_->now() + options.request_timeout;
     awaiting_ = Awaiting::kRest;
     if (auto refusal = refusal_of_head()) return refuse(std::move(*refusal));
+    const bool large = reader_.missing_bytes() > kSmallBytes;
+    if ((large || reader_.held_bytes() > kSmallBytes) && move_to_bulk(&Connection::receive)) return;
+    if (large && !has_room_) return wait_for_room();
     if (reader_.take_continue_wish() && !send_continue()) return close();
   }
   start_read();
@@ -189,25 +199,19 @@ std::optional<Response> Connection::refusal_of_head() {
   reader_.note(peer_, std::chrono::steady_clock::now());
   const Request* head = reader_.take_unfinished_head();
   if (head == nullptr) return std::nullopt;
-  const Shared& shared = loop_->shared();
-  if (shared.options.screen) {
-    if (auto refusal = shared.options.screen(*head)) return refusal;
-  }
-  const std::size_t missing = reader_.missing_bytes();
-  if (shared.memory.has_room(missing, shared.memory.receive_limit(missing))) return std::nullopt;
-  return overloaded();
+  const auto& screen = loop_->shared().options.screen;
+  return screen ? screen(*head) : std::nullopt;
 }
 
 void Connection::start_read() {
-  const bool dropped = state_ == State::kLingering;
-  const auto space = dropped ? loop_->scratch() : reader_.prepare();
+  const auto space = reader_.prepare();
   const std::size_t bytes = reader_.held_bytes();
-  if (!dropped && !hold(bytes, loop_->shared().memory.receive_limit(bytes))) {
+  if (!has_room_ && !hold(bytes, loop_->shared().memory.receive_limit(bytes))) {
     return refuse(overloaded());
   }
   reading_ = true;
-  if (tls_ && !dropped) return read_tls(space);
-  socket_.async_read_some(asio::buffer(space.data(), std::min(space.size(), kReceiveBytesMax)),
+  if (tls_) return read_tls(space);
+  socket_.async_read_some(asio::buffer(space.data(), std::min(space.size(), kCallBytesMax)),
                           [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
                             self->on_received(error, count);
                           });
@@ -216,7 +220,7 @@ void Connection::start_read() {
 // Ends in on_received() as well, and never within this call.
 void Connection::read_tls(std::span<char> space) {
   using Outcome = TlsSession::Outcome;
-  const auto step = tls_->read(space.first(std::min(space.size(), kReceiveBytesMax)));
+  const auto step = tls_->read(space.first(std::min(space.size(), kCallBytesMax)));
   if (step.outcome == Outcome::kNotTls) {
     reading_ = false;
     tls_.reset();
@@ -265,7 +269,7 @@ void Connection::on_received(const ErrorCode& error, std::size_t count) {
     reader_.clear();
     hold(0, 0);
   }
-  if (state_ == State::kLingering) return error ? close() : start_read();
+  if (state_ == State::kLingering) return start_lingering();
   if (state_ != State::kReceiving) return;  // refused for lateness, its answer on the way
   if (error == asio::error::eof) {
     peer_ended_ = true;
@@ -288,7 +292,11 @@ bool Connection::send_continue() {
 // Answers what is not read as a request, and closes.
 void Connection::refuse(Response response) {
   refused_ = true;
-  if (!reading_) {  // into the reader's memory
+  has_room_ = false;
+  if (reading_) {  // into the reader's memory
+    ErrorCode ignored;
+    std::ignore = socket_.cancel(ignored);
+  } else {
     reader_.clear();
     hold(0, 0);
   }
@@ -370,6 +378,7 @@ bool Connection::send(Response response, bool keep) {
       body_.clear();
     }
     deadline_ = loop_->now() + loop_->shared().options.request_timeout * timeouts;
+    if (body_.size() > kSmallBytes && move_to_bulk(&Connection::resume_sending)) return false;
     return continue_sending();
   } catch (const std::exception&) {
     close();
@@ -379,17 +388,20 @@ bool Connection::send(Response response, bool keep) {
 
 bool Connection::continue_sending() {
   const std::size_t total = head_.size() + body_.size();
+  const std::size_t turn_end = std::min(total, sent_ + kSendBytesPerTurn);
   while (sent_ < total) {
+    if (sent_ >= turn_end) {
+      asio::post(loop_->context(), [self = shared_from_this()] { self->resume_sending(); });
+      return false;
+    }
     const std::size_t of_head = std::min(sent_, head_.size());
     const std::size_t of_body = sent_ - of_head;
     ErrorCode error;
     sent_ += write_some(std::string_view(head_).substr(of_head),
-                        std::string_view(body_).substr(of_body), error);
+                        std::string_view(body_).substr(of_body, kCallBytesMax), error);
     if (error == asio::error::would_block) {
       socket_.async_wait(send_wait_, [self = shared_from_this()](const ErrorCode& wait_error) {
-        if (self->state_ != State::kSending) return;
-        if (wait_error) return self->close();
-        if (self->continue_sending()) self->serve();
+        wait_error && self->state_ == State::kSending ? self->close() : self->resume_sending();
       });
       return false;
     }
@@ -398,20 +410,28 @@ bool Connection::continue_sending() {
       return false;
     }
   }
-  finish_answer();
-  return state_ == State::kReceiving;
+  return finish_answer();
 }
 
-void Connection::finish_answer() {
+void Connection::resume_sending() {
+  if (state_ == State::kSending && continue_sending()) serve();
+}
+
+// True where the next request may be read here.
+bool Connection::finish_answer() {
   set_in_progress(false);
+  has_room_ = false;
   std::string().swap(body_);  // an assignment would keep its memory
   if (!refused_) reader_.next();
   hold(reader_.held_bytes(), 0);
   if (keep_) {
     state_ = State::kReceiving;
-    return;
+    return !move_home(&Connection::serve);
   }
-  if (peer_ended_ || (!refused_ && reader_.empty())) return close();
+  if (peer_ended_ || (!refused_ && reader_.empty())) {
+    close();
+    return false;
+  }
   // Closing with bytes unread would reset the connection and could destroy the answer on its way:
   // end our side, and read until the peer has ended its own.
   if (tls_) tls_->end();
@@ -419,7 +439,8 @@ void Connection::finish_answer() {
   std::ignore = socket_.shutdown(Socket::shutdown_send, ignored);
   deadline_ = loop_->now() + std::min(kLingerMax, loop_->shared().options.request_timeout);
   state_ = State::kLingering;
-  if (!reading_) start_read();
+  if (!reading_) start_lingering();
+  return false;
 }
 
 }  // namespace stator::http

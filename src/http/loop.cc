@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
+#include <csignal>
 #include <exception>
+#include <tuple>
 
 #include "base/memory.h"
+#include "http/background.h"
 #include "http/connection.h"
 
 namespace stator::http {
@@ -13,24 +20,42 @@ namespace {
 using std::chrono::milliseconds;
 
 // Timeouts are looked at by a tick of the loop rather than by a timer for each connection.
-milliseconds tick_interval_for(const ServerOptions& options) {
-  const milliseconds shortest = std::min(options.idle_timeout, options.request_timeout);
+milliseconds tick_interval_for(const ServerOptions& options, Loop::Kind kind) {
+  milliseconds shortest = std::min(options.idle_timeout, options.request_timeout);
+  if (kind == Loop::Kind::kBulk) shortest = std::min(shortest, options.patience);
   return std::clamp(shortest / 8, milliseconds(5), milliseconds(1'000));
+}
+
+constexpr std::size_t kBodiesWaitingMax = 1'000;
+
+// In this thread: OpenSSL's writes to a socket whose peer is gone fail instead of ending the
+// process.
+void ignore_broken_pipes() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 }  // namespace
 
-Loop::Loop(std::shared_ptr<Shared> shared)
-    : shared_(std::move(shared)),
+Loop::Loop(std::shared_ptr<Shared> shared, Kind kind)
+    : kind_(kind),
+      shared_(std::move(shared)),
       context_(1),
       work_(context_.get_executor()),
       ticker_(context_),
-      tick_interval_(tick_interval_for(shared_->options)),
-      now_(std::chrono::steady_clock::now()) {}
+      bell_(context_, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      tick_interval_(tick_interval_for(shared_->options, kind)),
+      now_(std::chrono::steady_clock::now()) {
+  listen_to_bell();
+}
 
 Loop::~Loop() = default;
 
 void Loop::run() {
+  ignore_broken_pipes();
+  if (is_bulk()) run_in_background();
   for (;;) {
     try {
       context_.run();
@@ -53,11 +78,48 @@ void Loop::adopt(Socket socket) {
     }
     if (!ticking_) now_ = std::chrono::steady_clock::now();
     auto connection = std::make_shared<Connection>(shared_from_this(), std::move(socket));
-    connection->slot = connections_.size();
-    connections_.push_back(connection);
-    start_ticking();
+    insert(connection);
     connection->start();
   });
+}
+
+void Loop::insert(std::shared_ptr<Connection> connection) {
+  connection->slot = connections_.size();
+  connections_.push_back(std::move(connection));
+  start_ticking();
+}
+
+bool Loop::expect() {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return false;
+  if (is_bulk() && !thread_.joinable()) {
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+  inbox_.arrivals.reserve(inbox_.arrivals.size() + expected_ + 1);  // so that take() cannot fail
+  ++expected_;
+  return true;
+}
+
+void Loop::take(std::shared_ptr<Connection> connection, Step step) {
+  {
+    const std::lock_guard lock(mutex_);
+    inbox_.arrivals.emplace_back(std::move(connection), step);
+  }
+  ring();
+}
+
+void Loop::join() {
+  std::thread thread;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    thread = std::move(thread_);
+  }
+  if (thread.joinable()) thread.join();
 }
 
 // Closes some at once, as each search looks at all. False if none is idle.
@@ -74,6 +136,10 @@ bool Loop::close_longest_idle() {
 
 void Loop::forget(const Connection& connection) {
   --shared_->connections;
+  release(connection);
+}
+
+void Loop::release(const Connection& connection) {
   const auto kept = connections_[connection.slot];
   connections_.back()->slot = connection.slot;
   std::swap(connections_[connection.slot], connections_.back());
@@ -110,6 +176,30 @@ void Loop::tick() {
       connection->close_if_late(now_);
     }
   }
+  give_room();
+}
+
+bool Loop::queue_for_room(std::shared_ptr<Connection> connection) {
+  if (bodies_waiting_.size() >= kBodiesWaitingMax) return false;
+  bodies_waiting_.push_back(std::move(connection));
+  return true;
+}
+
+void Loop::post_give_room() {
+  if (!room_released_.exchange(true)) ring();
+}
+
+// The first that there is no room for holds up those behind it, so that large ones get theirs too.
+void Loop::give_room() {
+  std::erase_if(bodies_waiting_, [](const auto& waiting) { return !waiting->awaits_room(); });
+  while (!bodies_waiting_.empty()) {
+    shared_->memory.call_at_release();  // before the attempt, so that no release is missed
+    if (!bodies_waiting_.front()->take_room()) break;
+    const auto next = std::move(bodies_waiting_.front());
+    bodies_waiting_.pop_front();
+    next->receive_with_room();
+  }
+  bodies_waiting_count_.store(bodies_waiting_.size(), std::memory_order_relaxed);
 }
 
 void Loop::stop() {
@@ -129,7 +219,13 @@ void Loop::stop() {
 
 void Loop::finish_if_empty() {
   if (!stopping_ || !connections_.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (expected_ > 0) return;
+    ended_ = true;
+  }
   ticker_.cancel();
+  bell_.cancel();
   work_.reset();
 }
 
@@ -139,33 +235,59 @@ void Loop::post_answer(std::shared_ptr<Connection> connection, Response response
     {
       const std::lock_guard lock(mutex_);
       if (shut_) return;
-      wake = answers_.empty();
+      wake = inbox_.answers.empty();
       shared_->memory.add_anyway(response.body.size());
-      answers_.emplace_back(std::move(connection), std::move(response));
+      inbox_.answers.emplace_back(std::move(connection), std::move(response));
     }
-    if (wake) asio::post(context_, [this] { deliver_answers(); });
+    if (wake) ring();
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // Out of memory: the answer is lost, and its connection waits for the server's end.
   }
 }
 
-void Loop::deliver_answers() {
+// Asio's post() wakes the loop while it holds the loop's lock. A thread in the background would
+// then lose the processor to the loop, which waits for the lock.
+void Loop::ring() {
+  const uint64_t once = 1;
+  std::ignore = ::write(bell_.native_handle(), &once, sizeof once);
+}
+
+void Loop::listen_to_bell() {
+  bell_.async_read_some(asio::buffer(&rings_, sizeof rings_),
+                        [this](const boost::system::error_code& error, std::size_t) {
+                          if (error) return;
+                          listen_to_bell();
+                          open_inbox();
+                        });
+}
+
+void Loop::open_inbox() {
+  opened_.answers.clear();  // what an exception has left
+  opened_.arrivals.clear();
   {
     const std::lock_guard lock(mutex_);
-    delivering_.swap(answers_);
+    std::swap(opened_, inbox_);
+    expected_ -= opened_.arrivals.size();
   }
-  for (auto& [connection, response] : delivering_) {
+  for (auto& [connection, response] : opened_.answers) {
     shared_->memory.release(response.body.size());
     connection->deliver(std::move(response));
   }
-  delivering_.clear();
+  opened_.answers.clear();
+  if (!opened_.arrivals.empty() && !ticking_) now_ = std::chrono::steady_clock::now();
+  for (auto& [connection, step] : opened_.arrivals) {
+    insert(connection);
+    connection->arrive(step);
+  }
+  opened_.arrivals.clear();
+  if (room_released_.exchange(false)) give_room();
 }
 
 void Loop::shut() {
-  Answers dropped;
+  Inbox dropped;
   const std::lock_guard lock(mutex_);
   shut_ = true;
-  dropped.swap(answers_);
+  std::swap(dropped, inbox_);
 }
 
 }  // namespace stator::http

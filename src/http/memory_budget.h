@@ -6,10 +6,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
+#include <functional>
 #include <utility>
+
+#include "http/signal.h"
 
 namespace stator::http {
 
@@ -46,26 +47,36 @@ class MemoryBudget {
 
   void release(std::size_t bytes) {
     held_.fetch_sub(bytes);
-    if (waiting_.load() == 0) return;
-    const std::lock_guard lock(mutex_);
-    released_.notify_all();
+    if (calls_.load() && calls_.exchange(false)) on_release_();
+    if (waiting_.load() > 0) released_.raise();
+  }
+
+  // What call_at_release() calls, on the thread that releases. Before the first bytes are added.
+  void set_on_release(std::function<void()> call) { on_release_ = std::move(call); }
+  // Once after the next release.
+  void call_at_release() {
+    if (on_release_) calls_.store(true);
   }
 
   // Waits until `bytes` can be added; false at the deadline, and after stop().
   bool wait_and_add(std::size_t bytes, std::chrono::steady_clock::time_point deadline) {
     if (add(bytes, limit_)) return true;
     if (bytes > limit_) return false;
-    std::unique_lock lock(mutex_);
-    ++waiting_;  // before the look that follows, so that no release is missed
+    ++waiting_;  // before the attempts that follow, so that no release is missed
     bool added = false;
-    released_.wait_until(lock, deadline, [&] { return (added = add(bytes, limit_)) || stopped_; });
+    bool in_time = true;
+    while (in_time && !stopped_.load()) {
+      const auto seen = released_.count();
+      added = add(bytes, limit_);
+      if (added) break;
+      in_time = released_.wait(seen, deadline);
+    }
     --waiting_;
     return added;
   }
   void stop() {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-    released_.notify_all();
+    stopped_.store(true);
+    released_.raise();
   }
 
   // True once after much was held and most of it was released.
@@ -89,9 +100,10 @@ class MemoryBudget {
   std::atomic<std::size_t> held_ = 0;
   std::atomic<std::size_t> peak_ = 0;  // since the last quiet moment
   std::atomic<int> waiting_ = 0;
-  std::mutex mutex_;
-  std::condition_variable released_;
-  bool stopped_ = false;
+  std::atomic<bool> calls_ = false;
+  std::function<void()> on_release_ = {};
+  Signal released_;
+  std::atomic<bool> stopped_ = false;
 };
 
 // Bytes of a budget, given back when it ends.

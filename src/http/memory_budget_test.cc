@@ -52,7 +52,7 @@ TEST(SideThreads, RunNoMoreThanThereIsMemoryFor) {
   std::atomic<int> most = 0;
   std::atomic<std::size_t> done = 0;
   {
-    SideThreads threads(4, budget);
+    SideThreads threads(4, budget, std::chrono::seconds(2));
     for (std::size_t i = 0; i < kJobs; ++i) {
       ASSERT_TRUE(threads.post([] { return 50UL; },
                                [&](Reservation reserved) {
@@ -75,7 +75,7 @@ TEST(SideThreads, RunNoMoreThanThereIsMemoryFor) {
 // Whether a job gets its bytes.
 bool is_reserved(MemoryBudget& budget, std::size_t bytes) {
   std::atomic<int> told = 0;
-  SideThreads threads(1, budget);
+  SideThreads threads(1, budget, std::chrono::seconds(2));
   EXPECT_TRUE(threads.post([bytes] { return bytes; },
                            [&](Reservation reserved) {
                              told = reserved ? 1 : 2;

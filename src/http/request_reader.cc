@@ -355,6 +355,10 @@ std::size_t RequestReader::missing_bytes() const {
   return impl_->missing();
 }
 
+void RequestReader::reserve_missing() {
+  impl_->reserve(impl_->held() + impl_->missing());
+}
+
 bool RequestReader::take_continue_wish() {
   Impl& r = *impl_;
   const bool waits =

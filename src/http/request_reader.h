@@ -46,8 +46,10 @@ class RequestReader {
   // Once after the headers of a request of whose body more than 64 KB are still to come, or that is
   // chunked; else null. It has no body, and is valid until the next call.
   const Request* take_unfinished_head();
-  // How much of a body of known length is still to come.
+  // How much of a body of known length is still to come, and memory for all of it at once: the
+  // bytes are then received without being copied again.
   std::size_t missing_bytes() const;
+  void reserve_missing();
   // Once after the headers of a request whose sender waits for "100 Continue".
   bool take_continue_wish();
   // Memory held for bytes received, and giving all of it back: the reader is then spent.

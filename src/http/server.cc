@@ -7,7 +7,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <csignal>
 #include <exception>
 #include <string>
 #include <thread>
@@ -19,19 +18,6 @@ namespace stator::http {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-namespace {
-
-// In this thread: OpenSSL's writes to a socket whose peer is gone fail instead of ending the
-// process.
-void ignore_broken_pipes() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-}
-
-}  // namespace
-
 struct Server::Impl {
   Impl() = default;
   Impl(const Impl&) = delete;
@@ -39,7 +25,8 @@ struct Server::Impl {
   ~Impl() { stop(); }
 
   std::shared_ptr<Shared> shared;
-  std::vector<std::shared_ptr<Loop>> loops;
+  std::vector<std::shared_ptr<Loop>> loops;  // for small requests
+  std::shared_ptr<Loop> bulk;
   std::optional<tcp::acceptor> acceptor;
   std::optional<asio::steady_timer> pause;  // after accept failed for want of file descriptors
   std::vector<std::thread> threads;
@@ -118,10 +105,13 @@ void Server::Impl::stop() {
     pause->cancel();
   });
   for (const auto& loop : loops) loop->stop();
+  bulk->stop();
   for (std::thread& thread : threads) thread.join();
   threads.clear();
+  bulk->join();
   shared->side.stop();
   for (const auto& loop : loops) loop->shut();
+  bulk->shut();
 }
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
@@ -130,15 +120,20 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     const int threads = options.threads > 0 ? std::min(options.threads, 256) : cores;
     impl->shared = std::make_shared<Shared>(std::move(options), std::move(handler), threads);
-    for (int i = 0; i < threads; ++i) impl->loops.push_back(std::make_shared<Loop>(impl->shared));
+    for (int i = 0; i < threads; ++i) {
+      impl->loops.push_back(std::make_shared<Loop>(impl->shared, Loop::Kind::kSmall));
+    }
+    impl->bulk = std::make_shared<Loop>(impl->shared, Loop::Kind::kBulk);
+    impl->shared->bulk = impl->bulk;
+    impl->shared->memory.set_on_release([bulk = impl->shared->bulk] {
+      const auto loop = bulk.lock();
+      if (loop) loop->post_give_room();
+    });
     STATOR_CHECK_OK(impl->listen());
     impl->pause.emplace(impl->loops.front()->context());
     impl->accept();
     for (const auto& loop : impl->loops) {
-      impl->threads.emplace_back([loop] {
-        ignore_broken_pipes();
-        loop->run();
-      });
+      impl->threads.emplace_back([loop] { loop->run(); });
     }
     return std::unique_ptr<Server>(new Server(std::move(impl)));
   } catch (const std::exception& error) {
@@ -163,6 +158,8 @@ ServerStats Server::stats() const {
                     .held_bytes = shared.memory.held(),
                     .held_bytes_max = shared.memory.limit(),
                     .side_queue_length = shared.side.queue_length()};
+  stats.requests_in_progress = impl_->bulk->requests_in_progress();
+  stats.bodies_waiting = impl_->bulk->bodies_waiting();
   for (const auto& loop : impl_->loops) stats.requests_in_progress += loop->requests_in_progress();
   return stats;
 }

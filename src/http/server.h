@@ -77,13 +77,15 @@ struct ServerOptions {
   // new ones are closed.
   std::size_t connections_max = 20'000;
   // What requests, responses and the handling of large requests may hold, all connections together;
-  // requests that are not yet whole may hold half of it. A request that does not fit, or whose
-  // response does not, is answered by `overloaded`.
+  // requests that are not yet whole may hold half of it. A request that does not fit in time, or
+  // whose response does not fit, is answered by `overloaded`.
   std::size_t held_bytes_max = 1UL << 30;
   std::chrono::milliseconds idle_timeout{120'000};  // between requests
   // From a request's first byte to its last, and from a response's first byte to its last, for
   // which there is as much again for each 4 MB.
   std::chrono::milliseconds request_timeout{30'000};
+  // How long a large body, or the handling of a request, waits for memory that others hold.
+  std::chrono::milliseconds patience{2'000};
   std::chrono::milliseconds stop_timeout{5'000};  // for requests under way
   // The answer to a body over the limit (default: 413), to a request that is no HTTP, breaks off or
   // takes too long to arrive (default: 400), and to one that there is no memory for (default: 503).
@@ -108,6 +110,7 @@ struct ServerStats {
   std::size_t held_bytes = 0;            // by requests, responses, and handlers on side threads
   std::size_t held_bytes_max = 0;
   std::size_t side_queue_length = 0;  // requests that wait for a side thread
+  std::size_t bodies_waiting = 0;     // large requests that wait for memory to be received into
 };
 
 class Server {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/side_threads.h"
 
-#include <sys/resource.h>
-
 #include <exception>
 #include <utility>
+
+#include "http/background.h"
 
 namespace stator::http {
 namespace {
 
 constexpr std::size_t kJobsMax = 1'000;
-constexpr std::chrono::seconds kPatience{2};  // including the time in the queue
-constexpr int kNiceness = 10;                 // so that the event loops come first
 
 }  // namespace
 
@@ -23,7 +21,7 @@ bool SideThreads::post(Measure measure, Run run) {
       threads_.emplace_back([this] { work(); });
     }
     jobs_.push_back(
-        {std::move(measure), std::move(run), std::chrono::steady_clock::now() + kPatience});
+        {std::move(measure), std::move(run), std::chrono::steady_clock::now() + patience_});
   } catch (const std::exception&) {  // no memory, or no thread
     return false;
   }
@@ -50,7 +48,7 @@ void SideThreads::stop() {
 }
 
 void SideThreads::work() {
-  setpriority(PRIO_PROCESS, 0, kNiceness);  // of this thread
+  run_in_background();
   std::unique_lock lock(mutex_);
   while (true) {
     wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });

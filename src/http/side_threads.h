@@ -25,8 +25,10 @@ class SideThreads {
   // Called with those bytes, or with none if they could not be had.
   using Run = std::move_only_function<void(Reservation reserved)>;
 
-  // The budget must outlive them. They start with the first job.
-  SideThreads(int count, MemoryBudget& budget) : count_(count), budget_(budget) {}
+  // The budget must outlive them. They start with the first job. A job waits for its memory for up
+  // to `patience`, including the time in the queue.
+  SideThreads(int count, MemoryBudget& budget, std::chrono::milliseconds patience)
+      : count_(count), budget_(budget), patience_(patience) {}
   SideThreads(const SideThreads&) = delete;
   SideThreads& operator=(const SideThreads&) = delete;
   ~SideThreads() { stop(); }
@@ -49,6 +51,7 @@ class SideThreads {
 
   const int count_;
   MemoryBudget& budget_;
+  const std::chrono::milliseconds patience_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Job> jobs_;

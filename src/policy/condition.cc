@@ -44,6 +44,7 @@ bool take_suffix(std::string_view& text, std::string_view suffix) {
 std::optional<AddressRange> AddressRange::parse(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string address(text.substr(0, slash));
+  if (address.find('\0') != address.npos) return std::nullopt;  // where inet_pton would end
   AddressRange range;
   int offset = 0;
   if (address.find(':') != address.npos) {
@@ -61,8 +62,8 @@ std::optional<AddressRange> AddressRange::parse(std::string_view text) {
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), range.bits);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  if (range.bits < 0 || range.bits > kAddressBits - offset) return std::nullopt;
   range.bits += offset;
-  if (range.bits < offset || range.bits > kAddressBits) return std::nullopt;
   return range;
 }
 
@@ -74,6 +75,11 @@ bool AddressRange::contains(const AddressRange& other) const {
     if (((address[byte] ^ other.address[byte]) & mask) != 0) return false;
   }
   return true;
+}
+
+std::string AddressRange::text() const {
+  char buffer[INET6_ADDRSTRLEN];
+  return fmt::format("{}/{}", inet_ntop(AF_INET6, address.data(), buffer, sizeof buffer), bits);
 }
 
 const Condition::Operator* Condition::find_operator(std::string_view name) {
@@ -294,6 +300,27 @@ bool Condition::holds(const Context& context) const {
     if (quantifier_ != Quantifier::kAny && !fit) return false;
   }
   return quantifier_ != Quantifier::kAny;
+}
+
+std::string Condition::operation() const {
+  constexpr std::string_view kQuantifiers[] = {"", "ForAllValues:", "ForAnyValue:"};
+  return fmt::format("{}{}{}", kQuantifiers[static_cast<std::size_t>(quantifier_)], operator_->name,
+                     if_exists_ ? "IfExists" : "");
+}
+
+std::vector<std::string> Condition::values() const {
+  struct Print {
+    std::string operator()(const Pattern& pattern) const { return pattern.text(); }
+    std::string operator()(const ArnPattern& pattern) const { return pattern.text(); }
+    std::string operator()(const Number& number) const { return number.to_string(); }
+    std::string operator()(int64_t unix_ms) const { return exact_time_text(unix_ms); }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(const AddressRange& range) const { return range.text(); }
+  };
+  std::vector<std::string> texts;
+  texts.reserve(operands_.size());
+  for (const Operand& operand : operands_) texts.push_back(std::visit(Print(), operand));
+  return texts;
 }
 
 }  // namespace stator::policy

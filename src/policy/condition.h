@@ -25,6 +25,7 @@ struct AddressRange {
   // "203.0.113.0/24", "2001:db8::/32", or an address alone; absent for any other text.
   static std::optional<AddressRange> parse(std::string_view text);
   bool contains(const AddressRange& other) const;
+  std::string text() const;  // in the form of IPv6
 };
 
 class Condition {
@@ -37,6 +38,10 @@ class Condition {
 
   bool holds(const Context& context) const;
   Key key() const { return key_.key; }
+  // What parse() takes for this condition in a document whose variables are replaced.
+  std::string operation() const;
+  const KeyName& key_name() const { return key_; }
+  std::vector<std::string> values() const;
 
  private:
   enum class Family { kText, kNumber, kTime, kBoolean, kAddress, kArn, kNull };

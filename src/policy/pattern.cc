@@ -157,6 +157,33 @@ bool Pattern::matches(std::string_view text, const Context& context) const {
   }
 }
 
+std::string Pattern::text() const {
+  std::string text;
+  for (const Part& part : parts_) {
+    switch (part.kind) {
+      case Part::Kind::kAnyOne:
+        text += '?';
+        break;
+      case Part::Kind::kAnyRun:
+        text += '*';
+        break;
+      case Part::Kind::kLiteral:
+        for (const char c : part.text) {
+          const bool is_special = c == '*' || c == '?' || c == '$';
+          text += is_special ? fmt::format("${{{}}}", c) : std::string(1, c);
+        }
+        break;
+      case Part::Kind::kVariable: {
+        const std::string tag = part.key.tag.empty() ? "" : "/" + part.key.tag;
+        const std::string other = part.has_default ? ", '" + part.text + "'" : "";
+        text += fmt::format("${{{}{}{}}}", name_of(part.key.key), tag, other);
+        break;
+      }
+    }
+  }
+  return text;
+}
+
 Result<ArnPattern> ArnPattern::parse(std::string_view text, Variables variables) {
   constexpr std::size_t kParts = 6;
   ArnPattern pattern;
@@ -193,6 +220,13 @@ bool ArnPattern::matches(std::string_view arn, const Context& context) const {
     arn.remove_prefix(last ? end : end + 1);
   }
   return true;
+}
+
+std::string ArnPattern::text() const {
+  if (parts_.empty()) return "*";
+  std::string text;
+  for (const Pattern& part : parts_) text += (text.empty() ? "" : ":") + part.text();
+  return text;
 }
 
 }  // namespace stator::policy

@@ -30,6 +30,9 @@ class Pattern {
                                LetterCase letters = LetterCase::kExact);
 
   bool matches(std::string_view text, const Context& context) const;
+  // Parses to this pattern where variables are replaced, and for one without variables or
+  // characters that would have to be written as one, elsewhere too.
+  std::string text() const;
 
  private:
   struct Part {
@@ -57,6 +60,7 @@ class ArnPattern {
   static Result<ArnPattern> parse(std::string_view text, Variables variables);
 
   bool matches(std::string_view arn, const Context& context) const;
+  std::string text() const;  // parses to this pattern where variables are replaced
 
  private:
   std::vector<Pattern> parts_;  // empty: everything

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <utility>
 
 namespace stator::policy {
 namespace {
@@ -130,6 +131,22 @@ std::string time_text(int64_t unix_ms) {
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                      clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
+std::string exact_time_text(int64_t unix_ms) {
+  // Times of zones can be just outside the years 1 to 9999 of UTC.
+  constexpr int64_t kFarthestMs = int64_t{14 * 60 + 59} * 60'000;
+  std::string text;
+  for (const auto& [zone, offset_ms] :
+       {std::pair("Z", int64_t{0}), std::pair("+14:59", kFarthestMs),
+        std::pair("-14:59", -kFarthestMs)}) {
+    const int64_t local_ms = unix_ms + offset_ms;
+    text = time_text(local_ms);
+    text.pop_back();
+    text += fmt::format(".{:03}{}", (local_ms % 1000 + 1000) % 1000, zone);
+    if (parse_time(text) == unix_ms) break;
+  }
+  return text;
 }
 
 }  // namespace stator::policy

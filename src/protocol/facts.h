@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "api/model/responses.h"
 
@@ -41,6 +43,26 @@ inline std::string_view table_in(const Item& request) {
   return name == nullptr ? std::string_view() : std::string_view(*name);
 }
 
+// The keys, items and actions of a BatchGetItem, BatchWriteItem, TransactGetItems or
+// TransactWriteItems; absent for other requests.
+template <class Request>
+std::optional<std::size_t> batch_size_in(const Request& request) {
+  if constexpr (std::is_same_v<Request, BatchGetItemRequest>) {
+    std::size_t size = 0;
+    for (const auto& [table, wanted] : request.items) size += wanted.keys.size();
+    return size;
+  } else if constexpr (std::is_same_v<Request, BatchWriteItemRequest>) {
+    std::size_t size = 0;
+    for (const auto& [table, writes] : request.items) size += writes.size();
+    return size;
+  } else if constexpr (std::is_same_v<Request, TransactGetItemsRequest> ||
+                       std::is_same_v<Request, TransactWriteItemsRequest>) {
+    return request.items.size();
+  } else {
+    return std::nullopt;
+  }
+}
+
 // The index that a Query or Scan reads, as the client wrote it; empty if there is none. It is valid
 // as long as the request.
 template <class Request>
@@ -52,11 +74,17 @@ std::string_view index_in(const Request& request) {
   }
 }
 
-// How many items a Query or Scan looked at for its response.
+// The header in which a response to ExecuteStatement reports how many items a read looked at. The
+// API has no member for it.
+inline constexpr std::string_view kExaminedHeader = "x-stator-examined";
+
+// How many items a Query, Scan or ExecuteStatement looked at for its response.
 template <class Response>
 std::size_t examined_in(const Response& response) {
   if constexpr (requires { response.scanned_count; }) {
     return static_cast<std::size_t>(response.scanned_count);
+  } else if constexpr (requires { response.examined; }) {
+    return static_cast<std::size_t>(response.examined.value_or(0));
   } else {
     return 0;
   }

@@ -47,8 +47,9 @@ struct Context {
 // One that is destroyed uncalled stands for an answer that there was no memory for. If it has a
 // member `later`, a write calls that instead, with a function that makes the Result: the store's
 // threads do not write JSON then. If it has the members `note_table` and `note_items`, they are
-// called before the response with what facts.h says of the request and of the result. A template,
-// so that no answer of the hot path is wrapped into a second function object.
+// called before the response with what facts.h says of the request and of the result; likewise
+// `note_batch` for a batch or transaction, and `report_examined` for a statement that read. A
+// template, so that no answer of the hot path is wrapped into a second function object.
 template <class Respond>
 class Operations {
  public:
@@ -90,6 +91,9 @@ class Operations {
     if constexpr (requires { respond.note_table(table_in(request), index_in(request)); }) {
       respond.note_table(table_in(request), index_in(request));
     }
+    if constexpr (requires { respond.note_batch(std::size_t{}); }) {
+      if (const auto size = batch_size_in(request)) respond.note_batch(*size);
+    }
   }
   // Before the engine sees the request, so that a denial tells nothing about it.
   template <class Request>
@@ -105,6 +109,9 @@ class Operations {
   static void note_result(Respond& respond, const Result<Answer>& result) {
     if constexpr (requires { respond.note_items(std::size_t{}, std::size_t{}); }) {
       if (result) respond.note_items(items_in(*result), examined_in(*result));
+    }
+    if constexpr (requires { respond.report_examined(*result->examined); }) {
+      if (result && result->examined) respond.report_examined(*result->examined);
     }
   }
 

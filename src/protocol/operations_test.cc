@@ -32,6 +32,7 @@ struct Noting {
     std::string index;
     std::size_t items = 0;
     std::size_t examined = 0;
+    std::optional<int64_t> reported = {};
   };
   Notes* notes;
   void operator()(const Result<std::string>&) {}
@@ -43,6 +44,7 @@ struct Noting {
     notes->items = items;
     notes->examined = examined;
   }
+  void report_examined(int64_t examined) { notes->reported = examined; }
 };
 
 class OperationsTest : public ::testing::Test {
@@ -94,9 +96,16 @@ TEST_F(OperationsTest, ReportTheTableOfARequestAndTheNumberOfItems) {
   const auto transaction = notes_of("TransactGetItems", R"({"TransactItems": [)" + action + "]}");
   EXPECT_EQ(transaction.table, "One");
   EXPECT_EQ(transaction.items, 1U);
-  const auto statement = notes_of("ExecuteStatement", R"({"Statement": "SELECT * FROM One"})");
+  EXPECT_EQ(scanned.reported, std::nullopt);  // the response has ScannedCount
+  const auto statement =
+      notes_of("ExecuteStatement", R"({"Statement": "SELECT * FROM One WHERE p <> 'a'"})");
   EXPECT_EQ(statement.table, "");
-  EXPECT_EQ(statement.items, 1U);
+  EXPECT_EQ(statement.items, 0U);
+  EXPECT_EQ(statement.examined, 1U);
+  EXPECT_EQ(statement.reported, 1);
+  const auto inserted =
+      notes_of("ExecuteStatement", R"({"Statement": "INSERT INTO One VALUE {'p': 'c'}"})");
+  EXPECT_EQ(inserted.reported, std::nullopt);
   EXPECT_EQ(notes_of("DescribeContinuousBackups", R"({"TableName": "Two"})").table, "Two");
   EXPECT_EQ(notes_of("ListTables", "{}").table, "");
 }
@@ -140,6 +149,7 @@ struct Deferring {
 };
 
 TEST_F(OperationsTest, LeaveWritingTheResponsesOfWritesToWhoeverWantsTo) {
+  Deferring::deferred = 0;
   const auto ask_later = [&](std::string_view name, std::string_view json) {
     std::function<Result<std::string>()> make;
     Operations<Deferring>::find(name)({.engine = *engine_, .waiting = nullptr}, json, {&make});

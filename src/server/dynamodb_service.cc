@@ -41,6 +41,7 @@ struct ResponseForm {
   std::string_view content_type = kJsonType;  // a constant
   bool gzip = false;
   RequestId id = {};
+  std::optional<int64_t> examined = {};  // items that a statement read; see protocol/facts.h
 };
 
 namespace {
@@ -167,6 +168,8 @@ struct Respond {
   void note_items(std::size_t items, std::size_t examined) {
     exchange.scope.note_items(items, examined);
   }
+  void note_batch(std::size_t size) { exchange.scope.note_batch(size); }
+  void report_examined(int64_t examined) { exchange.form.examined = examined; }
   void operator()(Result<std::string> answer) {
     if (answer && answer->size() > kLargePageBytes) last_large_page_ms = system_clock().unix_ms();
     exchange.respond(response_to(std::move(answer), exchange.scope, exchange.form));
@@ -185,6 +188,9 @@ struct Respond {
     http::Response response =
         answer ? make_response(200, form.content_type, std::move(*answer), form.id, form.gzip)
                : error_response(answer.error(), form);
+    if (form.examined) {
+      response.headers.add(protocol::kExaminedHeader, std::to_string(*form.examined));
+    }
     scope.finish(response, answer ? nullptr : &answer.error(), form.id.text());
     return response;
   }

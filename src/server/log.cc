@@ -17,6 +17,18 @@ namespace {
 
 std::atomic<LogFormat> log_format = LogFormat::kText;
 
+spdlog::level::level_enum spdlog_level(LogLevel level) {
+  switch (level) {
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      break;
+  }
+  return spdlog::level::err;
+}
+
 void clean_line(std::string& text) {
   constexpr std::size_t kBytesMax = 2000;
   text.resize(std::min(text.size(), kBytesMax));
@@ -38,9 +50,10 @@ std::string timestamp(int64_t unix_ms) {
                      unix_ms % 1000);
 }
 
-std::string error_to_json_line(int64_t unix_ms, std::string text) {
+std::string to_json_line(int64_t unix_ms, LogLevel level, std::string text) {
   clean_line(text);
-  std::string line = R"({"time":")" + timestamp(unix_ms) + R"(","level":"error","message":")";
+  std::string line = fmt::format(R"({{"time":"{}","level":"{}","message":")", timestamp(unix_ms),
+                                 spdlog::level::to_string_view(spdlog_level(level)));
   for (const char c : text) {
     if (c == '"' || c == '\\') line.push_back('\\');
     // A text that was cut within a character would not be UTF-8.
@@ -49,19 +62,20 @@ std::string error_to_json_line(int64_t unix_ms, std::string text) {
   return line + "\"}";
 }
 
-void log_error(std::string text) {
+void log(LogLevel level, std::string text) {
   static const auto logger = spdlog::stderr_logger_mt("stator");
   static const auto plain = [] {
     auto made = spdlog::stderr_logger_mt("stator-json");
     made->set_pattern("%v");
     return made;
   }();
+  const auto severity = spdlog_level(level);
   if (log_format == LogFormat::kJson) {
-    plain->error("{}", error_to_json_line(system_clock().unix_ms(), std::move(text)));
+    plain->log(severity, "{}", to_json_line(system_clock().unix_ms(), level, std::move(text)));
     return;
   }
   clean_line(text);
-  logger->error("{}", text);
+  logger->log(severity, "{}", text);
 }
 
 }  // namespace stator::server

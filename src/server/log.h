@@ -6,6 +6,9 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+
+#include "base/log_level.h"
 
 namespace stator::server {
 
@@ -16,10 +19,13 @@ void set_log_format(LogFormat format);
 
 // One line, whatever is in the text: what does not print is a question mark, and long texts are
 // cut.
-void log_error(std::string text);
+void log(LogLevel level, std::string text);
+inline void log_error(std::string text) {
+  log(LogLevel::kError, std::move(text));
+}
 
-// The line of log_error() in JSON.
-std::string error_to_json_line(int64_t unix_ms, std::string text);
+// The line of log() in JSON.
+std::string to_json_line(int64_t unix_ms, LogLevel level, std::string text);
 
 // "2026-01-02T03:04:05.678Z"
 std::string timestamp(int64_t unix_ms);

@@ -24,6 +24,8 @@ void write_http(const http::ServerStats& http, Text& text) {
              uint64_t{http.held_bytes_max});
   text.gauge("stator_large_request_queue_length", "Large requests that wait for a thread.",
              uint64_t{http.side_queue_length});
+  text.gauge("stator_large_bodies_waiting", "Large requests that wait for memory to be received.",
+             uint64_t{http.bodies_waiting});
 }
 
 void write_store(Store& store, bool stopping, Text& text) {

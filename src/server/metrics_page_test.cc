@@ -105,6 +105,40 @@ TEST_F(MetricsPage, CountsRequestsErrorsAndItems) {
   }
 }
 
+TEST_F(MetricsPage, CountsBatchesByTheirSize) {
+  start();
+  create_table("Tab");
+  const auto put = [](const std::string& key) {
+    return R"({"PutRequest":{"Item":{"p":{"S":")" + key + R"("}}}})";
+  };
+  const auto write = [&](const std::string& puts) {
+    return call("BatchWriteItem", R"({"RequestItems":{"Tab":[)" + puts + "]}}");
+  };
+  EXPECT_EQ(write(put("a") + "," + put("b")), 200);
+  EXPECT_EQ(write(put("a") + "," + put("b") + "," + put("c")), 200);
+  EXPECT_EQ(write(put("a") + "," + put("a") + "," + put("c")), 400);  // one key twice
+  const std::string key = R"({"p":{"S":"a"}})";
+  EXPECT_EQ(call("BatchGetItem", R"({"RequestItems":{"Tab":{"Keys":[)" + key + "]}}}"), 200);
+  const std::string action = R"("TableName":"Tab","Key":)" + key;
+  EXPECT_EQ(call("TransactGetItems", R"({"TransactItems":[{"Get":{)" + action + "}}]}"), 200);
+  EXPECT_EQ(call("TransactWriteItems", R"({"TransactItems":[{"Delete":{)" + action + "}}]}"), 200);
+  EXPECT_EQ(call("GetItem", "{" + action + "}"), 200);
+  const std::string page = text();
+  for (const std::string& line : std::initializer_list<std::string>{
+           R"(stator_batch_size_bucket{operation="BatchWriteItem",le="1"} 0)",
+           R"(stator_batch_size_bucket{operation="BatchWriteItem",le="2"} 1)",
+           R"(stator_batch_size_bucket{operation="BatchWriteItem",le="5"} 3)",
+           R"(stator_batch_size_bucket{operation="BatchWriteItem",le="+Inf"} 3)",
+           R"(stator_batch_size_sum{operation="BatchWriteItem"} 8)",
+           R"(stator_batch_size_count{operation="BatchGetItem"} 1)",
+           R"(stator_batch_size_count{operation="TransactGetItems"} 1)",
+           R"(stator_batch_size_sum{operation="TransactWriteItems"} 1)",
+       }) {
+    EXPECT_THAT(page, HasSubstr("\n" + line + "\n"));
+  }
+  EXPECT_THAT(page, Not(HasSubstr(R"(stator_batch_size_count{operation="GetItem"})")));
+}
+
 TEST_F(MetricsPage, NamesOnlySoManyTablesAndNoneThatDoesNotExist) {
   start({.metrics_tables = 2});
   for (const std::string name : {"Invented", "../../etc/passwd", "<script>"}) {

@@ -103,9 +103,12 @@ TEST(Traceparent, IsAcceptedIfItIsValid) {
 }
 
 TEST(ErrorLine, IsOneJsonObjectWhateverTheText) {
-  EXPECT_EQ(error_to_json_line(0, "a \"b\"\n\\c\x80"),
+  EXPECT_EQ(to_json_line(0, LogLevel::kError, "a \"b\"\n\\c\x80"),
             R"({"time":"1970-01-01T00:00:00.000Z","level":"error",)"
             R"("message":"a \"b\"?\\c?"})");
+  EXPECT_EQ(to_json_line(0, LogLevel::kWarning, "a job is retried"),
+            R"({"time":"1970-01-01T00:00:00.000Z","level":"warning",)"
+            R"("message":"a job is retried"})");
 }
 
 TEST(LineWriterTest, AppendsLinesAndOpensARenamedFileAgain) {
@@ -162,12 +165,17 @@ TEST(AccessLog, HasALineForEachRequestAndNoSecret) {
       ask(post(headers + target("GetItem") + "traceparent: nonsense\r\n",
                R"({"TableName":"No\nsuch table","Key":{"p":{"S":"private"}}})"));
   EXPECT_EQ(refused.status, 400);
+  EXPECT_FALSE(refused.headers.contains("x-stator-examined"));
+  const RawAnswer selected =
+      ask(operation("ExecuteStatement", R"({"Statement":"SELECT * FROM Tab WHERE q = 1"})"));
+  EXPECT_EQ(selected.body, R"({"Items":[]})");
+  EXPECT_EQ(selected.headers.at("x-stator-examined"), "1");
   EXPECT_FALSE(refused.headers.contains("traceparent"));
   EXPECT_EQ(ask("GET /health/live?X-Amz-Signature=private HTTP/1.1\r\n\r\n").status, 200);
   EXPECT_EQ(ask(post(headers, "{}")).status, 400);
   server.reset();
   const std::vector<std::string> lines = lines_of(path);
-  ASSERT_EQ(lines.size(), 5U);
+  ASSERT_EQ(lines.size(), 6U);
   EXPECT_THAT(
       lines[1],
       MatchesRegex("time=[-0-9T:.]*Z client=127\\.0\\.0\\.1:[0-9]+ "
@@ -178,9 +186,11 @@ TEST(AccessLog, HasALineForEachRequestAndNoSecret) {
   EXPECT_THAT(lines[2], AllOf(HasSubstr("operation=GetItem table=No?such?table status=400 "
                                         "error=ValidationException"),
                               HasSubstr("traceparent=-")));
-  EXPECT_THAT(lines[3], AllOf(HasSubstr("operation=- table=- status=200"),
+  EXPECT_THAT(lines[3],
+              AllOf(HasSubstr("operation=ExecuteStatement"), HasSubstr("items=0 examined=1 ")));
+  EXPECT_THAT(lines[4], AllOf(HasSubstr("operation=- table=- status=200"),
                               HasSubstr("method=GET path=/health/live")));
-  EXPECT_THAT(lines[4], HasSubstr("operation=- table=- status=400 "
+  EXPECT_THAT(lines[5], HasSubstr("operation=- table=- status=400 "
                                   "error=UnknownOperationException"));
   for (const std::string& line : lines) {
     EXPECT_THAT(line, AllOf(Not(HasSubstr("private")), Not(HasSubstr("Credential")),

@@ -25,12 +25,14 @@ constexpr Buckets<16> kDurations({50 * kMicrosecond, 100 * kMicrosecond, 250 * k
                                   500 * kMillisecond, 1'000 * kMillisecond, 2'500 * kMillisecond,
                                   10'000 * kMillisecond});
 constexpr Buckets<8> kSizes({256, 1'024, 4'096, 16'384, 65'536, 262'144, 1'048'576, 4'194'304});
+constexpr Buckets<7> kBatchSizes({1, 2, 5, 10, 25, 50, 100});
 
 // The counters of an operation.
 constexpr std::size_t kDuration = 0;
 constexpr std::size_t kRequestSize = kDuration + decltype(kDurations)::kCounters;
 constexpr std::size_t kResponseSize = kRequestSize + decltype(kSizes)::kCounters;
-constexpr std::size_t kItems = kResponseSize + decltype(kSizes)::kCounters;
+constexpr std::size_t kBatchSize = kResponseSize + decltype(kSizes)::kCounters;
+constexpr std::size_t kItems = kBatchSize + decltype(kBatchSizes)::kCounters;
 constexpr std::size_t kFailedConditions = kItems + 1;
 constexpr std::size_t kConflicts = kFailedConditions + 1;
 constexpr std::size_t kPerOperation = kConflicts + 1;
@@ -69,6 +71,12 @@ std::size_t reasons_in(const Error& error, Code code, std::string_view reason) {
       std::ranges::count(error.detail->reasons, reason, &CancellationReason::code));
 }
 
+bool has_batches(std::string_view operation) {
+  constexpr std::array<std::string_view, 4> kBatches = {"BatchGetItem", "BatchWriteItem",
+                                                        "TransactGetItems", "TransactWriteItems"};
+  return std::ranges::find(kBatches, operation) != kBatches.end();
+}
+
 std::size_t failed_conditions_in(const Error& error) {
   return reasons_in(error, Code::kConditionalCheckFailed, "ConditionalCheckFailed");
 }
@@ -105,6 +113,9 @@ void RequestMetrics::count(const RequestOutcome& outcome) {
                      static_cast<uint64_t>(std::max<int64_t>(0, outcome.duration.count())));
   kSizes.observe(by_operation_, first + kRequestSize, outcome.request_bytes);
   kSizes.observe(by_operation_, first + kResponseSize, outcome.response_bytes);
+  if (outcome.batch_size) {
+    kBatchSizes.observe(by_operation_, first + kBatchSize, *outcome.batch_size);
+  }
   if (outcome.items > 0) by_operation_.add(first + kItems, outcome.items);
   if (outcome.error != nullptr || outcome.status >= 400) count_error(outcome);
   const Access access = accesses_[outcome.operation];
@@ -171,6 +182,12 @@ void RequestMetrics::write(Text& text) const {
   for (const std::size_t i : used) {
     text.sample({{"operation", name_of(i)}}, kSizes, by_operation_,
                 i * kPerOperation + kResponseSize, 1);
+  }
+  text.histogram("stator_batch_size", "Keys, items or actions of a batch or transaction.");
+  for (const std::size_t i : used) {
+    if (!has_batches(name_of(i))) continue;
+    text.sample({{"operation", name_of(i)}}, kBatchSizes, by_operation_,
+                i * kPerOperation + kBatchSize, 1);
   }
   const auto write_counts = [&](std::string_view name, std::string_view help, std::size_t counter) {
     text.counter(name, help);

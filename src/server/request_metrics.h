@@ -31,10 +31,11 @@ struct RequestOutcome {
   int status = 200;
   const Error* error = nullptr;  // null if there is none, or none of the API's
   std::chrono::nanoseconds duration{0};
-  std::size_t request_bytes = 0;   // of the body
-  std::size_t response_bytes = 0;  // the same
-  std::size_t items = 0;           // in the response
-  std::string_view table = {};     // see protocol::table_in
+  std::size_t request_bytes = 0;               // of the body
+  std::size_t response_bytes = 0;              // the same
+  std::size_t items = 0;                       // in the response
+  std::optional<std::size_t> batch_size = {};  // see protocol::batch_size_in
+  std::string_view table = {};                 // see protocol::table_in
 };
 
 // What was counted since the start.

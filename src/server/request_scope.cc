@@ -67,6 +67,7 @@ void RequestScope::finish(const http::Response& response, const Error* error,
                              .request_bytes = request_bytes_,
                              .response_bytes = response.body.size(),
                              .items = items_,
+                             .batch_size = batch_size_,
                              .table = table_});
   }
   if (observer.log != nullptr) write_line(*observer.log, response, error, duration, request_id);

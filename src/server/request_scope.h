@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,7 @@ class RequestScope {
         request_bytes_(other.request_bytes_),
         items_(other.items_),
         examined_(other.examined_),
+        batch_size_(other.batch_size_),
         table_(std::move(other.table_)),
         index_(std::move(other.index_)),
         details_(std::move(other.details_)),
@@ -52,6 +54,8 @@ class RequestScope {
     items_ = items;
     examined_ = examined;
   }
+
+  void note_batch(std::size_t size) { batch_size_ = size; }
 
   // The request is in progress for its key until finish().
   void keep(KeyLimiter::Permit permit) { permit_ = std::move(permit); }
@@ -79,6 +83,7 @@ class RequestScope {
   std::size_t request_bytes_;
   std::size_t items_ = 0;
   std::size_t examined_ = 0;
+  std::optional<std::size_t> batch_size_;  // absent: the request is not a batch or transaction
   std::string table_;
   std::string index_;
   std::unique_ptr<const Details> details_;  // if there is a log

@@ -92,7 +92,7 @@ Result<std::unique_ptr<Store>> open_store(const ServerOptions& options, const Me
        .cache_bytes = options.cache_bytes != 0 ? options.cache_bytes : memory.cache_bytes,
        .write_buffer_bytes = memory.write_buffer_bytes,
        .queue_bytes_max = memory.queue_bytes_max,
-       .report = log_error});
+       .report = [](const std::string& text) { log(LogLevel::kWarning, text); }});
 }
 
 // As many as there are file descriptors for, less those that the store's files need.
@@ -275,7 +275,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   STATOR_CHECK_OK(impl->open_logs(options));
   STATOR_TRY(impl->engine,
              Engine::open(std::move(store), {.buckets = options.buckets,
-                                             .report = log_error,
+                                             .report = log,
                                              .sweep_interval = options.sweep_interval}));
   STATOR_CHECK_OK(impl->load_access(options));
   impl->service = std::make_unique<DynamoDbService>(

@@ -25,29 +25,8 @@ Failure copy_failure(const char* doing, const std::filesystem::path& path, int e
                                      doing, path.string(), std::strerror(error)));
 }
 
-class File {
- public:
-  File(const std::filesystem::path& path, int flags)
-      : descriptor_(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0644)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-bool write_all(int descriptor, const char* bytes, std::size_t count) {
-  while (count > 0) {
-    const ssize_t written = write(descriptor, bytes, count);
-    if (written < 0) return false;
-    bytes += written;
-    count -= static_cast<std::size_t>(written);
-  }
-  return true;
+Descriptor open_file(const std::filesystem::path& path, int flags) {
+  return Descriptor(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0644));
 }
 
 struct Listed {
@@ -75,9 +54,9 @@ Result<std::vector<Listed>> files_in(const std::filesystem::path& directory) {
 
 Result<void> copy_file(const std::filesystem::path& from, const std::filesystem::path& to,
                        FunctionRef<void(std::size_t)> copied) {
-  const File source(from, O_RDONLY);
+  const Descriptor source = open_file(from, O_RDONLY);
   if (source.get() < 0) return copy_failure("read", from, errno);
-  const File target(to, O_WRONLY | O_CREAT | O_EXCL);
+  const Descriptor target = open_file(to, O_WRONLY | O_CREAT | O_EXCL);
   if (target.get() < 0) return copy_failure("create", to, errno);
   std::vector<char> buffer(kBufferBytes);
   for (;;) {
@@ -85,7 +64,7 @@ Result<void> copy_file(const std::filesystem::path& from, const std::filesystem:
     if (size < 0) return copy_failure("read", from, errno);
     if (size == 0) break;
     const auto count = static_cast<std::size_t>(size);
-    if (!write_all(target.get(), buffer.data(), count)) return copy_failure("write", to, errno);
+    if (!write_all(target.get(), {buffer.data(), count})) return copy_failure("write", to, errno);
     copied(count);
   }
   if (fsync(target.get()) != 0) return copy_failure("write", to, errno);

@@ -30,15 +30,6 @@ Failure io_failure(const std::string& doing, const std::filesystem::path& path, 
                                      doing, path.string(), std::strerror(error)));
 }
 
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 Result<void> check_marker(const std::filesystem::path& marker) {
   std::ifstream file(marker);
   std::string line(128, '\0');
@@ -58,12 +49,11 @@ Result<void> check_marker(const std::filesystem::path& marker) {
 // A directory with this file alone, or with a database that is not yet marked, is one being made.
 Result<void> write_unfinished(const std::filesystem::path& path) {
   const std::filesystem::path unfinished = path / kUnfinishedName;
-  const int descriptor = open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) return io_failure("create", unfinished, errno);
-  const bool written = write_all(descriptor, kFormatLine) && fsync(descriptor) == 0;
-  const int error = errno;
-  close(descriptor);
-  if (!written) return io_failure("write", unfinished, error);
+  const Descriptor file(open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0) return io_failure("create", unfinished, errno);
+  if (!write_all(file.get(), kFormatLine) || fsync(file.get()) != 0) {
+    return io_failure("write", unfinished, errno);
+  }
   return sync_directory(path);
 }
 
@@ -121,16 +111,6 @@ class LockDescriptors {
 };
 
 }  // namespace
-
-Result<void> sync_directory(const std::filesystem::path& path) {
-  const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return io_failure("open", path, errno);
-  const int synced = fsync(directory);
-  const int error = errno;
-  close(directory);
-  if (synced != 0) return io_failure("sync", path, error);
-  return {};
-}
 
 Result<void> mark_data_directory(const std::filesystem::path& path) {
   STATOR_CHECK_OK(write_unfinished(path));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "base/files.h"
 #include "stator/result.h"
 
 namespace stator {
@@ -36,9 +37,6 @@ class DataDirectory {
 };
 
 inline constexpr const char* kDatabaseName = "rocksdb";  // what holds the rows, within it
-
-// Makes durable which names a directory holds.
-Result<void> sync_directory(const std::filesystem::path& path);
 
 // Writes the marker into a directory that holds the data: from now on their absence is damage.
 Result<void> mark_data_directory(const std::filesystem::path& path);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/bucket.h"
 
+#include "base/files.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,28 +47,12 @@ bool is_real_directory(const fs::path& path) {
   return fs::symlink_status(path, error).type() == fs::file_type::directory;
 }
 
-Result<void> sync_directory(const fs::path& directory) {
-  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-  if (descriptor >= 0) close(descriptor);
-  if (!synced) return fail(Code::kIo, "cannot sync '" + directory.string() + "'");
-  return {};
-}
-
-Result<void> write_all(const fs::path& path, std::string_view bytes) {
-  const int descriptor =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (descriptor < 0) return refused(path.string());
-  bool written = true;
-  while (written && !bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-    written = count > 0 || errno == EINTR;
-  }
-  written = written && fsync(descriptor) == 0;
-  close(descriptor);
-  if (!written) return fail(Code::kIo, "cannot write '" + path.string() + "'");
-  return {};
+Result<void> write_durably(const fs::path& path, std::string_view bytes) {
+  const Descriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (file.get() < 0) return refused(path.string());
+  if (write_all(file.get(), bytes) && fsync(file.get()) == 0) return {};
+  return fail(Code::kIo, "cannot write '" + path.string() + "'");
 }
 
 }  // namespace
@@ -161,7 +147,7 @@ std::string trimmed_prefix(std::string_view prefix) {
 
 Result<void> replace_file(const fs::path& place, std::string_view bytes) {
   const fs::path written = place.string() + ".part";
-  STATOR_CHECK_OK(write_all(written, bytes));
+  STATOR_CHECK_OK(write_durably(written, bytes));
   return put_in_place(written, place);
 }
 

@@ -14,6 +14,7 @@
 
 #include "api/json/json_writer.h"
 #include "api/model/base64.h"
+#include "base/hex.h"
 #include "transfer/ion_text.h"
 
 namespace stator::transfer {
@@ -42,16 +43,6 @@ class Md5 {
   };
   std::unique_ptr<EVP_MD_CTX, Free> context_{EVP_MD_CTX_new()};
 };
-
-std::string hexadecimal(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    (text += kDigits[byte >> 4]) += kDigits[byte & 15];
-  }
-  return text;
-}
 
 class GzipWriter final : public DataFileWriter {
  public:
@@ -93,7 +84,7 @@ class GzipWriter final : public DataFileWriter {
     return DataFile{.key = key_,
                     .items = items_,
                     .md5 = wire::to_base64(md5),
-                    .etag = hexadecimal(Md5::of(md5)) + "-1"};
+                    .etag = hex(Md5::of(md5)) + "-1"};
   }
 
   int64_t line_bytes() const override { return line_bytes_; }

@@ -5,6 +5,8 @@
 #include <fstream>
 
 #include "cli/stator_program.h"
+#include "cli/terminal.h"
+#include "client/scripted_service.h"
 
 namespace stator::test {
 namespace {
@@ -269,6 +271,58 @@ TEST(ApplyCommandAlone, MakesNoDirectoryForATemplateThatItRefuses) {
   const std::string data = (temporary.path() / "data").string();
   expect_refusal({"apply", path, "--data", data}, 1, "T: ");
   EXPECT_FALSE(std::filesystem::exists(data));
+}
+
+// A service that takes its time: 400 of 1,000 items are in the index at one look, then 700.
+TEST(ApplyCommandAlone, ShowsOnATerminalHowFarAnIndexIs) {
+  const TempDir directory;
+  const std::string path = directory.path() / "template.yml";
+  std::ofstream(path) << R"(Resources:
+  Orders:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: Orders
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions:
+        - {AttributeName: id, AttributeType: S}
+        - {AttributeName: city, AttributeType: S}
+      KeySchema: [{AttributeName: id, KeyType: HASH}]
+      GlobalSecondaryIndexes:
+        - IndexName: ByCity
+          KeySchema: [{AttributeName: city, KeyType: HASH}]
+          Projection: {ProjectionType: ALL}
+)";
+  const auto table = [](const std::string& member, const std::string& status,
+                        const std::string& index) {
+    return answer(200, "{\"" + member + R"(":{"TableName":"Orders","TableStatus":")" + status +
+                           R"(","ItemCount":1000,"TableArn":"arn:aws:dynamodb:eu:1:table/Orders",)"
+                           R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},)"
+                           R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],)"
+                           R"("AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},)"
+                           R"({"AttributeName":"city","AttributeType":"S"}])" +
+                           index + "}}");
+  };
+  const auto filled = [&](const std::string& status, int items) {
+    return table("Table", status == "ACTIVE" ? "ACTIVE" : "UPDATING",
+                 R"(,"GlobalSecondaryIndexes":[{"IndexName":"ByCity","IndexStatus":")" + status +
+                     R"(","ItemCount":)" + std::to_string(items) +
+                     R"(,"KeySchema":[{"AttributeName":"city","KeyType":"HASH"}],)"
+                     R"("Projection":{"ProjectionType":"ALL"}}])");
+  };
+  ScriptedService service(
+      {table("Table", "ACTIVE", ""),
+       answer(200, R"({"TimeToLiveDescription":{"TimeToLiveStatus":"DISABLED"}})"),
+       answer(200,
+              R"({"ContinuousBackupsDescription":{"ContinuousBackupsStatus":"ENABLED",)"
+              R"("PointInTimeRecoveryDescription":{"PointInTimeRecoveryStatus":"DISABLED"}}})"),
+       table("Table", "ACTIVE", ""), table("TableDescription", "UPDATING", ""),
+       filled("CREATING", 400), filled("CREATING", 700), filled("ACTIVE", 1000)});
+  Terminal terminal(stator_command({"apply", path, "--endpoint", service.url()}));
+  EXPECT_TRUE(terminal.shows("index ByCity: 40%"));
+  EXPECT_TRUE(terminal.shows("index ByCity: 70%"));
+  EXPECT_TRUE(terminal.shows("Orders\tupdated\tadd index ByCity"));
+  EXPECT_EQ(terminal.wait(), 0) << terminal.rest();
+  EXPECT_EQ(service.requests().size(), 8U);
 }
 
 }  // namespace

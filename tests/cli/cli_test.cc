@@ -80,7 +80,7 @@ TEST(Serve, ListensBeyondLoopbackWithoutSignaturesOnlyIfTold) {
   server.send_signal(SIGTERM);
   EXPECT_EQ(server.wait(), 0);
   EXPECT_THAT(server.out(), HasSubstr("\nany access key and region are accepted\n"));
-  EXPECT_THAT(server.err(), MatchesRegex("[^\n]*warning: signatures are not checked[^\n]*\n"));
+  EXPECT_THAT(server.err(), MatchesRegex("[^\n]*\\[warning\\] signatures are not checked[^\n]*\n"));
   expect_refusal({"serve", "--memory", "--credentials", "x", "--allow-unsigned-beyond-loopback"}, 2,
                  "--credentials");
 }

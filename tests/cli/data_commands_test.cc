@@ -4,6 +4,7 @@
 
 #include "cli/stator_program.h"
 #include "cli/terminal.h"
+#include "client/scripted_service.h"
 
 namespace stator::test {
 namespace {
@@ -192,6 +193,7 @@ TEST_P(DataCommands, TypeStatementsInAShell) {
               Prints("{\"nr\":1}\nnr\r\n1\r\n"));
   EXPECT_THAT(shell(".tables\n.exit\n.tables\n"), Prints("Orders\n"));
   EXPECT_THAT(shell(".describe Orders\n").out, HasSubstr("key           who (S), nr (N)\n"));
+  EXPECT_THAT(shell("EXPLAIN SELECT * FROM Orders;").out, HasSubstr("\nexamined  4\n"));
   EXPECT_THAT(shell(".help\n").out, HasSubstr(".describe TABLE"));
   const Ran failed = shell("SELECT * FROM Absent;\n.nonsense\n.output x\n.tables\n");
   EXPECT_EQ(failed.status, 1);
@@ -203,28 +205,47 @@ TEST_P(DataCommands, TypeStatementsInAShell) {
 
 TEST_P(DataCommands, ExplainStatements) {
   const auto plan = [&](const std::string& statement) {
-    std::vector<std::string> command = {"sh", "-c", "echo \"EXPLAIN $1\" | \"$0\" shell $2 $3",
-                                        STATOR_BINARY, statement};
-    for (const std::string& flag : where_.flags()) command.push_back(flag);
-    Process process(command);
-    process.wait();
-    return process.out() + process.err();
+    const Ran ran = stator({"sql", "EXPLAIN " + statement});
+    return ran.out + ran.err;
   };
-  EXPECT_THAT(plan("SELECT * FROM Orders WHERE who = 'ann' AND nr > 1"),
-              MatchesRegex("plan      Query: reads partitions of table Orders by who \\(S\\), nr "
-                           "\\(N\\)\nitems     2 in 1 page\ncapacity  0.5 read units\ntime "
-                           "     [0-9]+ ms\n"));
+  EXPECT_THAT(
+      plan("SELECT * FROM Orders WHERE who = 'ann' AND nr > 1"),
+      MatchesRegex("plan      Query: reads partitions of table Orders by who \\(S\\), nr "
+                   "\\(N\\)\nitems     2 in 1 page\nexamined  2\ncapacity  0.5 read units\ntime "
+                   "     [0-9]+ ms\n"));
   EXPECT_THAT(plan("SELECT * FROM Orders WHERE who = 'ann' OR who IN ['bob', 'eve']"),
               HasSubstr("Query: "));
   EXPECT_THAT(plan("SELECT * FROM Orders WHERE who = 'ann' OR nr = 1"),
-              AllOf(HasSubstr("Scan: reads all of table Orders"), HasSubstr("items     4 in")));
+              AllOf(HasSubstr("Scan: reads all of table Orders"), HasSubstr("items     4 in"),
+                    HasSubstr("\nexamined  4\n")));
   EXPECT_THAT(plan("SELECT * FROM Orders WHERE NOT who = 'ann'"), HasSubstr("Scan: "));
+  EXPECT_THAT(
+      plan("SELECT * FROM Orders WHERE who = 'ann' AND total = 0"),
+      AllOf(HasSubstr("Query: "), HasSubstr("items     0 in"), HasSubstr("\nexamined  3\n")));
   EXPECT_THAT(plan("SELECT * FROM \"Orders\".\"by-city\" WHERE city = 'Bonn'"),
               HasSubstr("Query: reads partitions of index by-city of table Orders by city (S)"));
   EXPECT_THAT(plan("DELETE FROM Orders WHERE who = 'ann' AND nr = 1"),
               HasSubstr("writes one item of table Orders by its key"));
   EXPECT_EQ(stator({"get", "Orders", "ann", "1"}).status, 0);
   EXPECT_THAT(plan("SELEKT"), HasSubstr("stator: "));
+  EXPECT_THAT(stator({"sql", "explain\nSELECT * FROM Orders WHERE nr = 2", "--json"}).out,
+              MatchesRegex("\\{\"plan\":\"Scan: [^\"]*\",\"items\":1,\"pages\":1,\"examined\":4,"
+                           "\"read_units\":0.5,\"ms\":[0-9]+\\}\n"));
+}
+
+TEST(DataCommandsAlone, DoNotGuessWhatAServiceDoesNotReport) {
+  const ScriptStep table =
+      answer(200, R"({"Table":{"TableName":"T","TableStatus":"ACTIVE","KeySchema":[)"
+                  R"({"AttributeName":"id","KeyType":"HASH"}],"AttributeDefinitions":[)"
+                  R"({"AttributeName":"id","AttributeType":"S"}]}})");
+  ScriptedService service({table,
+                           answer(200, R"({"Items":[{"id":{"S":"a"}}],"NextToken":"more"})",
+                                  "x-stator-examined: 5\r\n"),
+                           answer(200, R"({"Items":[]})")});
+  const Ran ran = run_stator({"sql", "EXPLAIN SELECT * FROM T", "--endpoint", service.url()});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\nitems     1 in 2 pages\nexamined  unknown\n"
+                                 "capacity  unknown\n"));
 }
 
 TEST(DataCommandsAlone, EditStatementsOnATerminal) {

@@ -63,6 +63,32 @@ TEST_F(ServeTls, AnswersHealthChecksThatDoNotTrustItsCertificate) {
   EXPECT_THAT(run_stator({"health", line.substr(line.find("https"))}), Prints("ready\n"));
 }
 
+TEST_F(ServeTls, AnswersHealthChecksWithACertificateWhereItAsksForOne) {
+  std::vector<std::string> asking = flags();
+  asking.insert(asking.end(), {"--tls-client-ca", certificate_});
+  Process server(stator_command(asking));
+  const std::string line = server.read_line();
+  const std::string url = line.substr(line.find("https"));
+  EXPECT_EQ(run_stator({"health", url}).status, 1);
+  const std::string other = directory_.path() / "other.pem";
+  const std::string other_key = directory_.path() / "other-key.pem";
+  Certificate("stranger").write(other, other_key);
+  EXPECT_EQ(run_stator({"health", url, "--client-cert", other, "--client-key", other_key}).status,
+            1);
+  EXPECT_THAT(run_stator({"health", url, "--client-cert", certificate_, "--client-key", key_}),
+              Prints("ready\n"));
+  const std::string with_environment =
+      "STATOR_HEALTH_ENDPOINT=" + url + " STATOR_HEALTH_CLIENT_CERT=" + certificate_ +
+      " STATOR_HEALTH_CLIENT_KEY=" + key_ + " STATOR_HEALTH_TIMEOUT=30s exec ";
+  Process check({"sh", "-c", with_environment + STATOR_BINARY + " health"});
+  EXPECT_EQ(check.wait(), 0);
+  EXPECT_EQ(check.out(), "ready\n");
+  expect_refusal({"health", url, "--client-cert", certificate_}, 2, "--client-key");
+  expect_refusal({"health", url, "--client-key", key_}, 2, "--client-cert");
+  expect_refusal({"health", url, "--client-cert", "/nowhere", "--client-key", key_}, 1,
+                 "could not use client certificate '/nowhere'");
+}
+
 TEST_F(ServeTls, SaysWhyItKeepsTheOldPairAtASignal) {
   Process server(stator_command(flags()));
   const uint16_t port = port_in(server.read_line());

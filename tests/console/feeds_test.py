@@ -97,6 +97,22 @@ class Feeds(harness.ConsoleTest):
         self.keys(harness.Keys.ENTER)
         self.see("merged when read", ".post")
 
+    def test_the_list_of_merged_authors_is_read_up_to_a_bound(self):
+        for user in ("p", "q"):
+            self.feed("follow", user, "lead", of="merged")
+        self.feed("post", "lead", "From the one author", of="merged")
+        self.feed("deliver", of="merged")
+        self.open("#/recipes/feeds/Merged?user=p&followers=Relations")
+        self.see("From the one author", ".post p")
+        self.assertNotIn("are missing", self.one(".panel").text)
+        listed = self.server.call("Query", TableName="Merged", KeyConditionExpression="partition_key = :p",
+                                  ExpressionAttributeValues={":p": {"S": "MERGED#"}})["Items"]
+        self.server.put("Merged", partition_key={"S": "MERGED#"}, range_key={"S": "AUTHORS#99"}, authors={"SS": [f"other {i}" for i in range(5001)]})
+        self.assertTrue(listed)
+        self.click("Refresh")
+        self.see("Posts of some merged authors are missing")
+        self.see("From the one author", ".post p")
+
     def test_a_stream_as_outbox_has_no_list_of_what_waits(self):
         self.feed("follow", "s", "t", of="stream")
         self.feed("post", "t", "In the stream", of="stream")

@@ -3,6 +3,7 @@
 import * as code from '/console/code.js';
 import * as expressions from '/console/expressions.js';
 import * as plots from '/console/plot.js';
+import * as partiql from '/console/partiql_text.js';
 import * as items from '/console/recipe_items.js';
 import * as sensors from '/console/recipe_sensors.js';
 import * as server from '/console/server.js';
@@ -25,6 +26,17 @@ const fails = (f, text) => {
   throw new Error(`nothing failed with '${text}'`);
 };
 const BIG = '12345678901234567890123456789012345678';
+
+// ---- PartiQL
+
+tests['only results named as attributes can be written back'] = () => {
+  for (const [statement, table] of [
+    ['SELECT * FROM T', 'T'], ['select pk, "a b" from "T"."I" where x = 1', 'T'], ['-- note\nSELECT pk FROM T', 'T'],
+    ['SELECT a.b FROM T', ''], ['SELECT pk, l[0] FROM T', ''], ['SELECT pk b FROM T', ''], ['SELECT FROM T', ''], ['SELECT pk, FROM T', ''],
+    ['SELECT "FROM" FROM T', 'T'], ["DELETE FROM T WHERE pk = 'a' RETURNING ALL OLD *", ''], ["INSERT INTO T VALUE {'pk': 'a'}", ''], ['', '']]) {
+    equal(partiql.editableTable(statement), table);
+  }
+};
 
 // ---- Values
 

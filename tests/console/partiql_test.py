@@ -63,9 +63,9 @@ class Partiql(harness.ConsoleTest):
         self.click("Next page")
         self.see("page 2", ".result")
         self.see_rows(100)
-        self.click("View item 1 as JSON")
+        self.click("Edit item 1 as JSON")
         self.until(lambda: "released" in self.control("Item as JSON").get_attribute("value"))
-        self.click("Close")
+        self.click("Cancel")
         self.check_accessibility("partiql")
         self.check_tab_order(12)
         self.assertIn(urllib.parse.quote_plus("released >= 1950"), self.browser.current_url)
@@ -114,6 +114,56 @@ class Partiql(harness.ConsoleTest):
         self.click("Close")
         self.click("Clear history")
         self.see("Statements that you run appear here")
+
+    def test_results_with_their_key_are_edited_and_deleted(self):
+        for i in range(5):
+            self.server.put("Another-table", pk={"S": f"e{i}"}, note={"S": "old"}, deep={"M": {"note": {"S": "inner"}}})
+        note = lambda pk: self.server.call("GetItem", TableName="Another-table", Key={"pk": {"S": pk}}).get("Item", {}).get("note", {}).get("S")
+        self.open("#/partiql")
+        self.write("SELECT pk, note FROM \"Another-table\" WHERE pk IN ['e0', 'e1', 'e2', 'e3', 'e4']")
+        self.click("Run")
+        self.see_rows(5)
+        cell = lambda pk: next(r for r in self.all(".grid tbody tr") if r.find_element(By.CSS_SELECTOR, "[data-name=pk]").get_attribute("data-text") == pk)
+        harness.ActionChains(self.browser).double_click(cell("e0").find_element(By.CSS_SELECTOR, "[data-name=note]")).perform()
+        self.fill("Value of note", "in place")
+        self.keys(Keys.ENTER)
+        self.until(lambda: note("e0") == "in place")
+        cell("e1").find_element(By.CSS_SELECTOR, ".row-tools button").click()
+        item = self.control("Item as JSON")
+        self.assertIn("inner", item.get_attribute("value"))  # the whole item, though the statement returns a part
+        text = item.get_attribute("value").replace("old", "as a whole")
+        item.clear()
+        item.send_keys(text)
+        self.click("Save item")
+        self.see("The item is saved.")
+        self.assertEqual(note("e1"), "as a whole")
+        self.until(lambda: ["e1", "as a whole"] in self.cells())
+        self.server.put("Another-table", pk={"S": "e2"}, note={"S": "theirs"})
+        harness.ActionChains(self.browser).double_click(cell("e2").find_element(By.CSS_SELECTOR, "[data-name=note]")).perform()
+        self.fill("Value of note", "mine")
+        self.keys(Keys.ENTER)
+        self.see("the item was changed or deleted since it was read")
+        self.assertEqual(note("e2"), "theirs")
+        self.keys(Keys.ESCAPE)
+        for pk in ("e3", "e4"):
+            cell(pk).find_element(By.CSS_SELECTOR, "input[type=checkbox]").click()
+        self.check_accessibility("partiql-selected")
+        self.click("Delete selected (2)")
+        self.click("Delete")
+        self.see_rows(3)
+        self.assertEqual([note(pk) for pk in ("e3", "e4")], [None, None])
+
+    def test_results_that_cannot_be_written_back_are_only_viewed(self):
+        self.server.put("Another-table", pk={"S": "v"}, note={"S": "n"}, deep={"M": {"note": {"S": "inner"}}})
+        self.open("#/partiql")
+        for columns in ("note", "pk, deep.note"):
+            with self.subTest(columns=columns):
+                self.write(f"SELECT {columns} FROM \"Another-table\" WHERE pk = 'v'")
+                self.click("Run")
+                self.see_rows(1)
+                self.named("View item 1 as JSON", "button")
+                self.assertEqual(self.all(".grid input[type=checkbox]"), [])
+                self.assertNotIn("Delete selected", [b.text for b in self.all("button")])
 
     def test_parameters_replace_question_marks(self):
         self.open("#/partiql")

@@ -70,6 +70,9 @@ class Tables(harness.ConsoleTest):
         self.fill("Attributes, separated by commas", "total, note")
         self.choose("Stream", "New and old images")
         self.fill("TTL attribute", "until")
+        self.choose("Table class", "Standard, infrequent access")
+        self.choose("Encryption", "KMS key")
+        self.fill("KMS key", "alias/orders")
         self.click("Point-in-time recovery")
         self.check_accessibility("create-table")
         self.check_tab_order(20)
@@ -81,6 +84,9 @@ class Tables(harness.ConsoleTest):
         self.assertEqual(table["GlobalSecondaryIndexes"][0]["Projection"],
                          {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["total", "note"]})
         self.assertTrue(table["StreamSpecification"]["StreamEnabled"])
+        self.assertEqual(table["TableClassSummary"]["TableClass"], "STANDARD_INFREQUENT_ACCESS")
+        self.assertEqual([table["SSEDescription"][k] for k in ("Status", "SSEType")], ["ENABLED", "KMS"])
+        self.assertIn("alias/orders", table["SSEDescription"]["KMSMasterKeyArn"])
         self.see("Turn TTL off")
         self.see("Turn recovery off")
 
@@ -115,6 +121,19 @@ class Tables(harness.ConsoleTest):
         self.see("The period is saved")
         recovery = self.server.call("DescribeContinuousBackups", TableName="Settings")["ContinuousBackupsDescription"]
         self.assertEqual(recovery["PointInTimeRecoveryDescription"]["RecoveryPeriodInDays"], 9)
+        self.choose("Table class", "Standard, infrequent access")
+        self.click("Save class")
+        self.see("The class is saved")
+        self.choose("Encryption", "KMS key")
+        self.click("Save encryption")
+        self.see("The encryption is saved")
+        table = self.server.call("DescribeTable", TableName="Settings")["Table"]
+        self.assertEqual(table["TableClassSummary"]["TableClass"], "STANDARD_INFREQUENT_ACCESS")
+        self.assertEqual(table["SSEDescription"]["SSEType"], "KMS")
+        self.until(lambda: self.one("select", self.named("Encryption", "select").find_element(By.XPATH, "..")).get_attribute("value") == "KMS")
+        self.choose("Encryption", "Key owned by DynamoDB")
+        self.click("Save encryption")
+        self.until(lambda: self.server.call("DescribeTable", TableName="Settings")["Table"].get("SSEDescription", {}).get("Status") != "ENABLED")
         self.fill("Tag key", "team")
         self.fill("Tag value", "search")
         self.click("Add tag")
@@ -186,6 +205,30 @@ class Tables(harness.ConsoleTest):
         self.fill("Type ByCity to confirm", "ByCity")
         self.click("Delete index")
         self.see("The table has no indexes")
+
+    def test_an_index_with_keys_of_several_attributes_is_created(self):
+        self.server.create("Wide")
+        self.open("#/tables/Wide/indexes")
+        self.click("Create a global index")
+        self.fill("Index name", "ByPlaceAndTime")
+        keys = {"Partition key": ("city", "building", "floor", "room"), "Sort key": ("year", "month", "day", "hour")}
+        for key, names in keys.items():
+            self.fill(key, names[0])
+            for i, name in enumerate(names[1:], 2):
+                self.click(f"Add an attribute to the {key.lower()}")
+                self.fill(f"{key} {i}", name)
+        self.assertEqual([b.text for b in self.all("dialog button") if b.text.startswith("Add an attribute")], [])
+        self.choose("Type of the partition key 3", "Number")
+        self.choose("Type of the sort key", "Number")
+        self.check_accessibility("index-keys")
+        self.click("Create index")
+        self.until(lambda: "active" in self.one("tbody tr").text)
+        self.see("room (partition), year (sort)", "tbody tr")
+        table = self.server.call("DescribeTable", TableName="Wide")["Table"]
+        self.assertEqual([(k["AttributeName"], k["KeyType"]) for k in table["GlobalSecondaryIndexes"][0]["KeySchema"]],
+                         [(name, "HASH") for name in keys["Partition key"]] + [(name, "RANGE") for name in keys["Sort key"]])
+        types = {a["AttributeName"]: a["AttributeType"] for a in table["AttributeDefinitions"]}
+        self.assertEqual([types[name] for name in ("city", "floor", "year", "month")], ["S", "N", "N", "S"])
 
     def test_a_table_that_does_not_exist_shows_an_error(self):
         self.open("#/tables/Missing/overview")

@@ -44,6 +44,7 @@ struct StatementResponse {
   std::optional<std::string> next_token;
   std::optional<Item> last_evaluated_key;
   std::optional<ConsumedCapacity> capacity;
+  std::optional<int64_t> examined = {};  // of a read; not in the JSON
 };
 
 struct TransactGetItemsResponse {

@@ -4,6 +4,7 @@
 #include "engine/admin/support.h"
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
+#include "engine/streams/stream_operations.h"
 #include "policy/policy.h"
 
 namespace stator::admin {
@@ -14,6 +15,8 @@ constexpr std::string_view kNoPolicy = "NO_POLICY";
 struct Resource {
   TablePtr table;
   std::string member;  // of the table's settings
+
+  bool is_stream() const { return member != "Policy"; }
 };
 
 Result<Resource> resource_of(const JobEngine& engine, const std::string& arn) {
@@ -55,6 +58,9 @@ Result<Item> put_resource_policy(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   const std::string policy = text_of(request, "Policy");
   STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  if (resource.is_stream() && !is_readable_stream(engine, *engine.catalog->snapshot(), arn)) {
+    return fail(Code::kResourceNotFound, messages::arn_not_found(arn));
+  }
   STATOR_CHECK_OK(check_policy(policy));
   std::string revision;
   const auto put = [&](Item& settings) -> Result<void> {

@@ -131,9 +131,11 @@ Result<JobState> JobRunner::take_step(Entry& entry) {
   return JobState::kDone;
 }
 
-bool JobRunner::settle(Entry& entry, Result<JobState> result, std::vector<std::string>& lines) {
+bool JobRunner::settle(Entry& entry, Result<JobState> result, std::vector<Line>& lines) {
   if (result) {
-    if (entry.failures > 0 && !entry.abandoned) lines.push_back(entry.name + ": resumed");
+    if (entry.failures > 0 && !entry.abandoned) {
+      lines.push_back({LogLevel::kInfo, entry.name + ": resumed"});
+    }
     entry.failures = 0;
     entry.paused = {};
     if (!entry.abandoned) entry.failure.reset();
@@ -146,14 +148,14 @@ bool JobRunner::settle(Entry& entry, Result<JobState> result, std::vector<std::s
     entry.abandoned = true;
     entry.failures = 0;
     entry.due = {};
-    lines.push_back(entry.name + " failed: " + message);
+    lines.push_back({LogLevel::kError, entry.name + " failed: " + message});
     entry.failure = std::move(result).error();
     return false;
   }
   const std::chrono::milliseconds pause = delay_(++entry.failures);
   entry.paused += pause;
   entry.due = std::chrono::steady_clock::now() + pause;
-  if (is_news) lines.push_back(entry.name + " is retried: " + message);
+  if (is_news) lines.push_back({LogLevel::kWarning, entry.name + " is retried: " + message});
   if (!entry.abandoned) entry.failure = std::move(result).error();
   return false;
 }
@@ -171,7 +173,7 @@ void JobRunner::run() {
     lock.unlock();
     Result<JobState> result = take_step(*entry);
     lock.lock();
-    std::vector<std::string> lines;
+    std::vector<Line> lines;
     const bool ended = settle(*entry, std::move(result), lines);
     const bool rests = !ended && entry->due > now + kLongPause;
     lock.unlock();
@@ -179,7 +181,7 @@ void JobRunner::run() {
     if (rests) entry->job->rest();
     if (ended) entry->job.reset();
     if (report_) {
-      for (const std::string& line : lines) report_(line);
+      for (const Line& line : lines) report_(line.level, line.text);
     }
     lock.lock();
     entry->running = false;

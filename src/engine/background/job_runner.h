@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/log_level.h"
 #include "stator/result.h"
 
 namespace stator {
@@ -53,7 +54,7 @@ class JobRunner {
   static constexpr std::chrono::seconds kLongPause{5};  // from which on a job rests
   static constexpr std::size_t kThreads = 2;
 
-  using Report = std::function<void(const std::string& line)>;
+  using Report = std::function<void(LogLevel, const std::string& line)>;
   using Delay = std::function<std::chrono::milliseconds(int failures)>;
   // Without a `delay`: retry_delay().
   explicit JobRunner(Report report, Delay delay = {});
@@ -92,12 +93,16 @@ class JobRunner {
     bool running = false;
   };
   using Entries = std::list<Entry>;
+  struct Line {
+    LogLevel level;
+    std::string text;
+  };
 
   void run();
   Entries::iterator next_ready(Time now);
   void wait(std::unique_lock<std::mutex>& lock, Time now);
   // True: the job has ended.
-  bool settle(Entry& entry, Result<JobState> result, std::vector<std::string>& lines);
+  bool settle(Entry& entry, Result<JobState> result, std::vector<Line>& lines);
   static Result<JobState> take_step(Entry& entry);
 
   const Report report_;

@@ -14,6 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::Pair;
 
 // A job made of a function, which says on its end whether it was abandoned.
 class Scripted : public Job {
@@ -69,13 +70,13 @@ class JobsTest : public ::testing::Test {
   }
 
   std::mutex mutex_;
-  std::vector<std::string> lines_;
+  std::vector<std::pair<LogLevel, std::string>> lines_;
   std::vector<int> failures_;
   std::atomic<int> failure_count_ = 0;
   std::atomic<std::chrono::milliseconds> pause_ = 0ms;
-  JobRunner jobs_{[this](const std::string& line) {
+  JobRunner jobs_{[this](LogLevel level, const std::string& line) {
                     const std::lock_guard lock(mutex_);
-                    lines_.push_back(line);
+                    lines_.emplace_back(level, line);
                   },
                   [this](int failures) {
                     failures_.push_back(failures);
@@ -117,7 +118,8 @@ TEST_F(JobsTest, RepeatAFailedStepUntilItSucceeds) {
   jobs_.stop();
   EXPECT_FALSE(ends.abandoned);
   EXPECT_THAT(failures_, ElementsAre(1, 2, 3));
-  EXPECT_THAT(lines_, ElementsAre("copy is retried: the queue is full", "copy: resumed"));
+  EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::kWarning, "copy is retried: the queue is full"),
+                                  Pair(LogLevel::kInfo, "copy: resumed")));
 }
 
 TEST_F(JobsTest, PauseAfterAFailureWithoutHinderingOthers) {
@@ -145,7 +147,7 @@ TEST_F(JobsTest, AbandonAJobOnAnErrorThatCannotPass) {
   jobs_.stop();
   EXPECT_TRUE(ends.abandoned);
   EXPECT_EQ(ends.steps, 1);
-  EXPECT_THAT(lines_, ElementsAre("copy failed: a row is damaged"));
+  EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::kError, "copy failed: a row is damaged")));
 }
 
 TEST_F(JobsTest, AbandonAJobThatMadeNoProgressForADay) {

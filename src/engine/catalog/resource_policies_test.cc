@@ -16,6 +16,7 @@ namespace stator {
 namespace {
 
 using test::EngineTest;
+using test::FailsWith;
 using test::hash_table;
 using test::IsOk;
 
@@ -71,11 +72,25 @@ TEST_F(ResourcePoliciesTest, OfATableMadeWithOneAreReplaced) {
 }
 
 TEST_F(ResourcePoliciesTest, OfStreamsAreTheirOwn) {
-  ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
-  const std::string stream = "/stream/2026-01-02T03:04:05.678";
+  CreateTableRequest table = hash_table();
+  table.stream = StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly};
+  ASSERT_THAT(engine_->create_table(table), IsOk());
+  const auto listed = engine_->list_streams({});
+  ASSERT_THAT(listed, IsOk());
+  ASSERT_EQ(listed->streams.size(), 1U);
+  const std::string stream = "/stream/" + listed->streams[0].label;
   put(kArn + stream, kDenyScans);
   EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
   EXPECT_EQ(decision_on("dynamodb:Scan", stream), policy::Decision::kDenied);
+}
+
+TEST_F(ResourcePoliciesTest, AreRefusedForStreamsThatCannotBeRead) {
+  ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
+  const std::string arn = kArn + std::string("/stream/2026-01-02T03:04:05.678");
+  EXPECT_THAT(engine_->administer(admin::kPutResourcePolicy,
+                                  Item{{"ResourceArn", arn}, {"Policy", kDenyScans}}),
+              FailsWith(Code::kResourceNotFound,
+                        "Requested resource not found: ResourceArn: " + arn + " not found"));
 }
 
 // As an earlier version stored it.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/log_level.h"
 
 namespace stator {
 
@@ -19,7 +20,7 @@ struct EngineOptions {
   // Its directories stand for S3's buckets; empty: there are none.
   std::filesystem::path buckets = {};
   // Told of what no answer tells, such as why an item was not imported; from any thread.
-  std::function<void(const std::string&)> report = {};
+  std::function<void(LogLevel, const std::string&)> report = {};
   // How often expired items are looked for, by the machine's time; zero: when told only.
   std::chrono::milliseconds sweep_interval{1000};
   // Of an item collection. See collections.h.

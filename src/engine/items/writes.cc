@@ -63,13 +63,22 @@ Result<WriteAction> prepare(const ItemEngine& engine, const std::string& table_n
 }
 
 template <class Request>
-void write(ItemEngine& engine, const Request& request, const WriteParameters& parameters,
-           Done<WriteResponse> done) {
+void write(ItemEngine& engine, const Request& request, TransactAction kind, const Item& item,
+           const std::optional<std::string>& update, Done<WriteResponse> done) {
   if (auto valid = validate(request); !valid) {
     done(failure_of(std::move(valid)));
     return;
   }
-  Result<WriteAction> action = prepare(engine, request.table, parameters);
+  Result<WriteAction> action = prepare(engine, request.table,
+                                       {.action = kind,
+                                        .item = item,
+                                        .update = update,
+                                        .condition = request.condition,
+                                        .names = request.names,
+                                        .values = request.values,
+                                        .on_condition_failure = request.on_condition_failure,
+                                        .legacy = request.legacy,
+                                        .layer = Layer::kCounted});
   if (!action) {
     done(failure_of(std::move(action)));
     return;
@@ -93,45 +102,15 @@ const std::optional<std::string> no_update;
 }  // namespace
 
 void put_item(ItemEngine& engine, const PutItemRequest& request, Done<WriteResponse> done) {
-  write(engine, request,
-        {.action = TransactAction::kPut,
-         .item = request.item,
-         .update = no_update,
-         .condition = request.condition,
-         .names = request.names,
-         .values = request.values,
-         .on_condition_failure = request.on_condition_failure,
-         .legacy = request.legacy,
-         .layer = Layer::kCounted},
-        std::move(done));
+  write(engine, request, TransactAction::kPut, request.item, no_update, std::move(done));
 }
 
 void update_item(ItemEngine& engine, const UpdateItemRequest& request, Done<WriteResponse> done) {
-  write(engine, request,
-        {.action = TransactAction::kUpdate,
-         .item = request.key,
-         .update = request.update,
-         .condition = request.condition,
-         .names = request.names,
-         .values = request.values,
-         .on_condition_failure = request.on_condition_failure,
-         .legacy = request.legacy,
-         .layer = Layer::kCounted},
-        std::move(done));
+  write(engine, request, TransactAction::kUpdate, request.key, request.update, std::move(done));
 }
 
 void delete_item(ItemEngine& engine, const DeleteItemRequest& request, Done<WriteResponse> done) {
-  write(engine, request,
-        {.action = TransactAction::kDelete,
-         .item = request.key,
-         .update = no_update,
-         .condition = request.condition,
-         .names = request.names,
-         .values = request.values,
-         .on_condition_failure = request.on_condition_failure,
-         .legacy = request.legacy,
-         .layer = Layer::kCounted},
-        std::move(done));
+  write(engine, request, TransactAction::kDelete, request.key, no_update, std::move(done));
 }
 
 }  // namespace stator

@@ -38,7 +38,7 @@ class ExportsTest : public EngineTest {
     auto opened = Engine::open(std::move(*store), {.clock = &clock_,
                                                    .buckets = buckets_,
                                                    .report =
-                                                       [this](const std::string& line) {
+                                                       [this](LogLevel, const std::string& line) {
                                                          const std::scoped_lock lock(mutex_);
                                                          reports_.push_back(line);
                                                        },

@@ -183,7 +183,7 @@ class Import final : public Job {
     if (!engine_.options.report || errors > kReportedErrors) return;
     std::string line = messages::item_not_imported(id_, text_of(record_, "File"), position, reason);
     if (errors == kReportedErrors) line += messages::kLastReported;
-    engine_.options.report(line);
+    engine_.options.report(LogLevel::kWarning, line);
   }
 
   // Of two items with one key, the later stays.

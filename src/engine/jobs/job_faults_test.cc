@@ -121,6 +121,21 @@ class JobFaults : public EngineTest {
     return page ? page->count : -1;
   }
 
+  // Returns the index once it is filled.
+  IndexDescription add_index(const std::string& name) {
+    EXPECT_THAT(
+        engine_->update_table(
+            {.table = "Songs",
+             .attributes = {{{"genre", ScalarType::kS}}},
+             .global_indexes = {{{.create = index_on(name, {{"genre", KeyType::kHash}})}}}}),
+        IsOk());
+    const auto index = [&] {
+      return engine_->describe_table({.table = "Songs"})->table.global_indexes.back();
+    };
+    EXPECT_TRUE(comes_true([&] { return index().status == TableStatus::kActive; }));
+    return index();
+  }
+
   // Runs a job on a new store, with its first operation refused, then its second, until none is.
   void refuse_each_operation(const std::function<void()>& job) {
     for (const Code code : {Code::kThrottling, Code::kIo}) {
@@ -215,19 +230,27 @@ TEST_F(JobFaults, AnIncrementalExportSurvivesARefusalOfAnyOperation) {
 
 TEST_F(JobFaults, AnIndexIsFilledDespiteARefusalOfAnyOperation) {
   refuse_each_operation([&] {
-    const auto begun = engine_->update_table(
-        {.table = "Songs",
-         .attributes = {{{"genre", ScalarType::kS}}},
-         .global_indexes = {{{.create = index_on("again", {{"genre", KeyType::kHash}})}}}});
-    ASSERT_THAT(begun, IsOk());
-    const auto index = [&] {
-      const auto table = engine_->describe_table({.table = "Songs"});
-      return table->table.global_indexes.back();
-    };
-    ASSERT_TRUE(comes_true([&] { return index().status == TableStatus::kActive; }));
-    EXPECT_EQ(index().item_count, kItems + 1);
+    EXPECT_EQ(add_index("again").item_count, kItems + 1);
     EXPECT_EQ(count("Songs", "again"), kItems + 1);
   });
+}
+
+TEST_F(JobFaults, AnIndexWhoseLastStepIsRefusedIsNotFilledAgain) {
+  std::vector<std::size_t> scans;  // of the table, by the operation that was refused
+  do {
+    ASSERT_LT(scans.size(), 1000U);
+    restart();
+    const KeyRange rows =
+        space_range((*engine_->parts().catalog->snapshot()->find("Songs"))->key().space);
+    faults_.take_scans(rows);
+    faults_.fail_at(static_cast<int>(scans.size()), {.code = Code::kIo, .message = "refused"});
+    add_index("again");
+    scans.push_back(faults_.take_scans(rows).size());
+  } while (faults_.has_failed());
+  ASSERT_GT(scans.size(), 2U);
+  const std::size_t unhindered = scans.back();
+  EXPECT_GT(unhindered, 0U);
+  EXPECT_EQ(scans[scans.size() - 2], unhindered);
 }
 
 TEST_F(JobFaults, TheRowsOfADroppedTableAreErasedDespiteARefusalOfAnyOperation) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "engine/catalog/records.h"
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
@@ -16,15 +17,9 @@ constexpr int64_t kTokenLifeMs = 8LL * 3600 * 1000;
 constexpr std::size_t kTokenBytes = 56;
 
 std::string page_token(const JobKind& kind, std::string text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   text.insert(0, kind.path);
   text.resize(kTokenBytes, ' ');
-  std::string token;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    (token += kDigits[byte >> 4]) += kDigits[byte & 15];
-  }
-  return token;
+  return hex(text);
 }
 
 }  // namespace

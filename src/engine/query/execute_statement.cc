@@ -67,7 +67,8 @@ Result<StatementResponse> select(ItemEngine& engine, const ExecuteStatementReque
   StatementResponse response{.items = std::move(page->items),
                              .next_token = {},
                              .last_evaluated_key = std::move(page->last_evaluated_key),
-                             .capacity = std::move(page->capacity)};
+                             .capacity = std::move(page->capacity),
+                             .examined = page->scanned_count};
   if (response.last_evaluated_key) {
     response.next_token = make_token(secret, request, *response.last_evaluated_key);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/items/capacity.h"
+#include "engine/rows/stored_key.h"
 
 namespace stator {
 namespace {
@@ -15,15 +16,8 @@ constexpr std::size_t kFetchRows = 32;
 
 Item key_of(const RangePlan& plan, ItemView item) {
   Item key;
-  for (const KeyShape* shape : {&plan.shape(), &plan.table->key()}) {
-    for (const auto* attributes : {&shape->hash, &shape->range}) {
-      for (const AttributeDefinition& attribute : *attributes) {
-        if (const auto value = item.find(attribute.name)) {
-          key.emplace(attribute.name, decode_value(*value));
-        }
-      }
-    }
-  }
+  add_key(plan.shape(), item, key);
+  add_key(plan.table->key(), item, key);
   return key;
 }
 

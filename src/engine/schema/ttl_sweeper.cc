@@ -10,6 +10,7 @@
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/write_action.h"
+#include "engine/rows/stored_key.h"
 #include "engine/schema/backfill.h"
 #include "engine/schema/schema_operations.h"
 
@@ -44,18 +45,6 @@ class Deletions {
   std::size_t deleted_ = 0;
   bool failed_ = false;
 };
-
-Item key_of(const Table& table, ItemView item) {
-  Item key;
-  for (const auto* attributes : {&table.key().hash, &table.key().range}) {
-    for (const AttributeDefinition& attribute : *attributes) {
-      if (const auto value = item.find(attribute.name)) {
-        key.emplace(attribute.name, decode_value(*value));
-      }
-    }
-  }
-  return key;
-}
 
 class TableSweep {
  public:
@@ -121,7 +110,7 @@ class TableSweep {
     if (!item_row) return std::optional<WriteAction>();
     WriteAction action{.action = TransactAction::kDelete, .table = table_};
     STATOR_TRY(const bool found, engine_.store->get(*item_row, [&](std::string_view value) {
-      action.key = key_of(*table_, ItemView(value));
+      add_key(table_->key(), ItemView(value), action.key);
     }));
     if (!found) return std::optional<WriteAction>();
     action.row_key = *item_row;

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "api/model/base64.h"
+#include "base/hex.h"
 
 namespace stator {
 namespace {
@@ -17,12 +18,8 @@ constexpr std::size_t kTimeDigits = 20;
 constexpr std::size_t kShardHexDigits = 8;
 constexpr std::size_t kSequenceDigits = 21;  // "1", then the stamp
 
-void append_hex(std::string& text, const Hash128& hash, std::size_t digits) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  for (std::size_t i = 0; i < digits; ++i) {
-    const unsigned byte = hash[i / 2];
-    text.push_back(kDigits[i % 2 == 0 ? byte >> 4 : byte & 15]);
-  }
+std::string hex_of(const Hash128& hash) {
+  return hex({reinterpret_cast<const char*>(hash.data()), hash.size()});
 }
 
 void append_padded(std::string& text, uint64_t value) {
@@ -95,8 +92,7 @@ std::string shard_id(const Hash128& secret, SpaceId log, unsigned bucket, const 
   std::string id(kShardPrefix);
   append_padded(id, static_cast<uint64_t>(std::max<int64_t>(0, begin.time_ms)));
   id.push_back('-');
-  append_hex(id, hash128(secret, bytes), kShardHexDigits);
-  return id;
+  return id.append(hex_of(hash128(secret, bytes)), 0, kShardHexDigits);
 }
 
 std::optional<int64_t> shard_time(std::string_view shard_id) {
@@ -111,9 +107,7 @@ std::string event_id(const Hash128& secret, SpaceId log, uint64_t stamp) {
   std::string bytes("event");
   append_big_endian(bytes, log);
   append_big_endian(bytes, stamp);
-  std::string id;
-  append_hex(id, hash128(secret, bytes), 2 * kHashBytes);
-  return id;
+  return hex_of(hash128(secret, bytes));
 }
 
 std::string sequence_number(uint64_t stamp) {

@@ -15,4 +15,8 @@ Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
                                                   const GetShardIteratorRequest& request);
 Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecordsRequest& request);
 
+// Whether there is such a stream whose records can be read: it may have ended, a day ago at most.
+bool is_readable_stream(const EngineCore& engine, const CatalogSnapshot& snapshot,
+                        std::string_view arn);
+
 }  // namespace stator

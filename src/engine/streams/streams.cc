@@ -188,6 +188,11 @@ Result<T> answer(Result<T> result) {
 
 }  // namespace
 
+bool is_readable_stream(const EngineCore& engine, const CatalogSnapshot& snapshot,
+                        std::string_view arn) {
+  return find_stream(engine, snapshot, arn).has_value();
+}
+
 Result<ListStreamsResult> list_streams(const EngineCore& engine,
                                        const ListStreamsRequest& request) {
   STATOR_CHECK_OK(validate(request));

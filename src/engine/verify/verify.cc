@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/model/utf8.h"
+#include "base/hex.h"
 #include "engine/items/tokens.h"
 #include "engine/verify/verify_parts.h"
 
@@ -99,16 +100,6 @@ std::optional<std::string> Verification::get(ReadView& view, std::string_view ke
   const auto found = view.get(key, [&](std::string_view bytes) { value = bytes; });
   if (!found) add(kind, "row " + hex(key) + ": " + found.error().message);
   return found && *found ? std::optional(std::move(value)) : std::nullopt;
-}
-
-std::string hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char byte : bytes) {
-    text.push_back(kDigits[static_cast<unsigned char>(byte) >> 4]);
-    text.push_back(kDigits[static_cast<unsigned char>(byte) & 15]);
-  }
-  return text;
 }
 
 // A token's row and its row by time name each other; a token that was used again has left the

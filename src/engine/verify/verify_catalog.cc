@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/admin/document.h"
+#include "base/hex.h"
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_header.h"

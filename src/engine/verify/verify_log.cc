@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/hex.h"
 #include "engine/verify/verify_parts.h"
 
 namespace stator {

@@ -63,7 +63,4 @@ void verify_log(Verification& verification, ReadView& view, const LogDefinition&
 
 void verify_tokens(Verification& verification, ReadView& view);
 
-// Bytes for people.
-std::string hex(std::string_view bytes);
-
 }  // namespace stator

@@ -4,6 +4,7 @@
 // whatever order they came; where they are not, a second pass over both looks each up in the other.
 #include <array>
 
+#include "base/hex.h"
 #include "base/random.h"
 #include "engine/items/item_rules.h"
 #include "engine/verify/verify_parts.h"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hex.h"
 #include "recipes/common/cursor.h"
 
 namespace stator::recipes {
@@ -62,11 +63,7 @@ void append_value(std::string& out, const AttributeValue& value, int depth) {
 std::string digest_of(const AttributeValue& value) {
   std::string text;
   append_value(text, value, 0);
-  std::string digest;
-  for (const char c : hmac_sha256("stator value 1", text).substr(0, 16)) {
-    digest += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  }
-  return digest;
+  return hex(hmac_sha256("stator value 1", text).substr(0, 16));
 }
 
 }  // namespace stator::recipes
