@@ -42,7 +42,7 @@ int64_t bytes_in(const std::filesystem::path& directory) {
 // The process that has the directory open makes the copy; where none has, this one does.
 Result<void> make_backup(const std::filesystem::path& data, const std::filesystem::path& target) {
   const auto store = open_rocks_store({.path = data, .create_if_missing = false});
-  if (store) return (*store)->checkpoint(target);
+  if (store) return copy_files(**store, target);
   if (store.error().code == Code::kLocked) return server::request_backup(data, target);
   return Failure(store.error());
 }

@@ -102,7 +102,7 @@ Result<Database> Database::open(const DatabaseOptions& options) {
 }
 
 Result<void> Database::backup(const std::filesystem::path& directory) {
-  return impl_->engine->store().checkpoint(directory);
+  return copy_files(impl_->engine->store(), directory);
 }
 
 Result<CreateTableResult> Database::create_table(const CreateTableRequest& request) {

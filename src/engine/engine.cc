@@ -73,7 +73,6 @@ Engine::~Engine() {
   impl_->ticker.stop();
   impl_->jobs.stop();
   impl_->writes.wait_until_empty();
-  impl_->retries.stop();
   impl_->housekeeping.stop();
   impl_->catalog->save_counters();
 }

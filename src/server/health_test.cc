@@ -42,25 +42,12 @@ class HealthStore final : public test::ForwardingStore {
   std::vector<std::move_only_function<void()>> kept = {};
 
   StoreHealth health() const override { return reported; }
-  Result<std::unique_ptr<Transaction>> begin() override {
-    STATOR_TRY(auto transaction, inner_->begin());
-    return std::make_unique<KeepingTransaction>(*this, std::move(transaction));
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    if (!keeps) return inner_->transact(keys, std::move(decide), std::move(done));
+    const CommitResult result =
+        transact_and_wait(*inner_, keys, [&](GuardedRows rows) { return decide(rows); });
+    kept.push_back([kept_done = std::move(done), result]() mutable { kept_done(result); });
   }
-
- private:
-  class KeepingTransaction final : public test::ForwardingTransaction {
-   public:
-    KeepingTransaction(HealthStore& store, std::unique_ptr<Transaction> inner)
-        : ForwardingTransaction(std::move(inner)), store_(store) {}
-    void commit(CommitDone done) override {
-      if (!store_.keeps) return inner_->commit(std::move(done));
-      const CommitResult result = commit_and_wait(*inner_);
-      store_.kept.push_back([kept_done = std::move(done), result]() mutable { kept_done(result); });
-    }
-
-   private:
-    HealthStore& store_;
-  };
 };
 
 http::Request parsed(std::string_view method, std::string_view path, std::string_view name = "",

@@ -156,7 +156,7 @@ void Server::Impl::serve_pages() const {
 // A file system without sockets costs backups while the server runs, nothing else.
 void Server::Impl::open_control() {
   auto opened = ControlSocket::open(data, [this](const std::filesystem::path& target) {
-    return engine->store().checkpoint(target);
+    return copy_files(engine->store(), target);
   });
   if (opened) control = std::move(*opened);
 }

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch: the writes of one transaction, in order, and which of their keys want a stamp.
+// Batch: the writes of one transaction, in order. Of several writes to one key the last counts.
+//
+// Stamps: a commit gives each stamped row a position in the order of all stamped rows of the store,
+// big endian and above 0. Stamps ascend within a batch as its rows were put, and from one commit
+// of a key to the next. They ascend across restarts, crashes and copies. None is given twice in one
+// history of the store, unless durability is os and a loss of power took the row.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "storage/store.h"
-
 namespace stator {
+
+inline constexpr std::size_t kStampBytes = 8;
 
 struct Write {
   std::string key;
@@ -31,6 +36,7 @@ class Batch {
     bytes_ += key.size() + kOverheadBytes;
     writes_.push_back({std::string(key), std::nullopt});
   }
+  // Puts a row whose key is `prefix`, the stamp in kStampBytes, `suffix`.
   void put_stamped(std::string_view prefix, std::string_view suffix, std::string_view value) {
     std::string key;
     key.reserve(prefix.size() + kStampBytes + suffix.size());

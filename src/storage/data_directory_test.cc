@@ -97,14 +97,15 @@ TEST(DataDirectory, RefusesReadsAndWritesInAForkedChild) {
            result.error().message.find("fork") != std::string::npos;
   };
   const Child child([&] {
-    return is_refused((*store)->begin()) && is_refused((*store)->read_view()) &&
+    return write_and_wait(**store, Batch()).outcome == CommitOutcome::kUnavailable &&
+           is_refused((*store)->read_view()) &&
            is_refused((*store)->get("a", [](std::string_view) {}));
   });
   EXPECT_TRUE(child.succeeds());
-  const auto transaction = (*store)->begin();
-  ASSERT_THAT(transaction, IsOk()) << "in the parent";
-  (*transaction)->put("a", "1");
-  EXPECT_EQ(commit_and_wait(**transaction).outcome, CommitOutcome::kCommitted);
+  Batch batch;
+  batch.put("a", "1");
+  EXPECT_EQ(write_and_wait(**store, std::move(batch)).outcome, CommitOutcome::kCommitted)
+      << "in the parent";
 }
 
 }  // namespace

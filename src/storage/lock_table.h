@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/batch.h"
+
 namespace stator {
 
 class LockTable {
@@ -35,8 +37,13 @@ class LockTable {
   };
 
   Guard lock(std::span<const std::string> keys);
+  // The keys that a batch writes.
+  Guard lock(const Batch& batch);
 
  private:
+  template <class Keys, class KeyOf>
+  Guard lock_all(const Keys& keys, KeyOf key_of);
+
   std::array<std::mutex, kStripes> mutexes_;
 };
 

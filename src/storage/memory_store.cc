@@ -11,6 +11,7 @@
 
 #include "storage/batch.h"
 #include "storage/lock_table.h"
+#include "storage/read_rows.h"
 #include "storage/split_range.h"
 #include "storage/store.h"
 #include "storage/stores.h"
@@ -50,7 +51,31 @@ class MemoryStore final : public Store {
   }
   Result<std::unique_ptr<ReadView>> read_view() override;
   Result<NumberedView> numbered_view() override;
-  Result<std::unique_ptr<Transaction>> begin() override;
+
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    CommitResult result;
+    {
+      const LockTable::Guard guard = locks_.lock(keys);
+      GuardedValues values(keys.size());
+      const GuardedRows rows = values.rows();
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        static_cast<void>(get(keys[i], [&](std::string_view value) { rows[i] = value; }));
+      }
+      Batch batch = decide(rows);
+      if (!batch.empty()) result.sequence = apply(batch);
+    }
+    done(std::move(result));
+  }
+  void write(Batch batch, CommitDone done) override {
+    CommitResult result;
+    {
+      const LockTable::Guard guard = locks_.lock(batch);
+      if (!batch.empty()) result.sequence = apply(batch);
+    }
+    done(std::move(result));
+  }
+  void read(ReadRequest request, ReadDone done) override;
+  Result<LogPosition> safe_position() override { return LogPosition{last_stamp() + 1}; }
 
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
     return split_by_hash(range, parts);
@@ -62,11 +87,6 @@ class MemoryStore final : public Store {
     rows_.erase(rows_.lower_bound(range.begin), end);
     return {};
   }
-  Result<void> checkpoint(const std::filesystem::path&) override {
-    return fail(Code::kInvalidArgument, "a store in memory has no files to copy");
-  }
-  void verify_files(DamageVisitor, BytesVisitor) override {}
-
   Result<bool> get_at(std::string_view key, uint64_t sequence, ValueVisitor visit) {
     const std::shared_lock lock(mutex_);
     const auto row = rows_.find(key);
@@ -120,8 +140,6 @@ class MemoryStore final : public Store {
     views_.erase(views_.find(sequence));
   }
 
-  LockTable locks;
-
  private:
   // Drops the versions of a row that no view can reach; true when nothing is left to drop later.
   bool prune(const std::string& key, Versions& versions) {
@@ -141,6 +159,7 @@ class MemoryStore final : public Store {
     }
   }
 
+  LockTable locks_;
   mutable std::shared_mutex mutex_;
   std::map<std::string, Versions, std::less<>> rows_;
   std::multiset<uint64_t> views_;
@@ -170,54 +189,19 @@ class MemoryReadView final : public ReadView {
   const uint64_t sequence_;
 };
 
-class MemoryTransaction final : public Transaction {
- public:
-  explicit MemoryTransaction(MemoryStore& store) : store_(store) {}
-
-  Result<std::vector<std::optional<std::string>>> get_for_update(
-      std::span<const std::string> keys) override {
-    guard_.emplace(store_.locks.lock(keys));
-    std::vector<std::optional<std::string>> values(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      STATOR_CHECK_OK(store_.get(keys[i], [&](std::string_view value) { values[i] = value; }));
-    }
-    return values;
-  }
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return store_.get(key, visit);
-  }
-  void put(std::string_view key, std::string_view value) override { batch_.put(key, value); }
-  void erase(std::string_view key) override { batch_.erase(key); }
-  void put_stamped(std::string_view prefix, std::string_view suffix,
-                   std::string_view value) override {
-    batch_.put_stamped(prefix, suffix, value);
-  }
-
-  void commit(CommitDone done) override {
-    CommitResult result;
-    if (!batch_.empty()) result.sequence = store_.apply(batch_);
-    guard_.reset();
-    done(std::move(result));
-  }
-
- private:
-  MemoryStore& store_;
-  std::optional<LockTable::Guard> guard_;
-  Batch batch_;
-};
-
 Result<std::unique_ptr<ReadView>> MemoryStore::read_view() {
   return std::make_unique<MemoryReadView>(*this);
+}
+
+void MemoryStore::read(ReadRequest request, ReadDone done) {
+  MemoryReadView view(*this);
+  done(read_rows(view, std::move(request)));
 }
 
 Result<NumberedView> MemoryStore::numbered_view() {
   auto view = std::make_unique<MemoryReadView>(*this);
   const uint64_t sequence = view->sequence();
   return NumberedView{.view = std::move(view), .sequence = sequence};
-}
-
-Result<std::unique_ptr<Transaction>> MemoryStore::begin() {
-  return std::make_unique<MemoryTransaction>(*this);
 }
 
 }  // namespace

@@ -82,8 +82,13 @@ StoreStats RocksCommitter::stats() const {
           .queued_bytes_max = queue_bytes_max_};
 }
 
-void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
-                            FunctionRef<void()> queued) {
+uint64_t RocksCommitter::written_stamp() const {
+  const std::lock_guard lock(mutex_);
+  return written_stamp_;
+}
+
+std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone& done,
+                                                   FunctionRef<void()> queued) {
   auto waiting = std::make_unique<Waiting>(
       Waiting{.sequence = 0, .batch = std::move(batch), .done = std::move(done)});
   const std::size_t bytes = waiting->batch.bytes();
@@ -102,10 +107,8 @@ void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
                        .message = "too many writes are waiting for the disk; try again later"});
   }
   if (at_once) {
-    lock.unlock();
-    queued();
-    waiting->done(std::move(*at_once));
-    return;
+    done = std::move(waiting->done);
+    return at_once;
   }
   // An empty batch takes its turn behind what it saw: the queue is in order.
   waiting->sequence = waiting->batch.empty() ? last_sequence_ : ++last_sequence_;
@@ -118,6 +121,7 @@ void RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone done,
   const bool wake = !writing_ && queue_.size() == 1;
   lock.unlock();
   if (wake) wake_.notify_one();
+  return std::nullopt;
 }
 
 // The map's keys are those of the newest batches, which outlive the older ones.

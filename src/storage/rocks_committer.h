@@ -57,10 +57,15 @@ class RocksCommitter {
   // The newest queued version of a key; absent where none waits.
   std::optional<Queued> find(std::string_view key) const;
 
-  // Queues a batch. `done` runs when it, and everything up to sequence `seen`, is written.
-  // An empty batch waits for `seen` only. `queued` is called once, before `done` can run: from then
-  // on find() answers with the batch's versions, or the batch was refused.
-  void commit(Batch batch, uint64_t seen, CommitDone done, FunctionRef<void()> queued);
+  // Queues a batch. `done` runs when it, and everything up to sequence `seen`, is written. An empty
+  // batch waits for `seen` only. `queued` is called once, before `done` can run: from then on
+  // find() returns the batch's versions. If the outcome is known at once, it is returned instead,
+  // and neither `done` nor `queued` is called.
+  std::optional<CommitResult> commit(Batch batch, uint64_t seen, CommitDone& done,
+                                     FunctionRef<void()> queued);
+
+  // Every stamp up to this one is of a written row, or of none.
+  uint64_t written_stamp() const;
 
   // Calls `look` while nothing is being written, with the sequence of the last batch that was.
   // Waits for a write that is under way.

@@ -33,9 +33,9 @@ std::string random_bytes(std::mt19937_64& random, std::size_t size) {
 }
 
 void put(Store& store, int key, const std::string& value) {
-  auto transaction = *store.begin();
-  transaction->put("key " + std::to_string(key), value);
-  EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  Batch batch;
+  batch.put("key " + std::to_string(key), value);
+  EXPECT_EQ(write_and_wait(store, std::move(batch)).outcome, CommitOutcome::kCommitted);
 }
 
 class RocksFiles : public testing::Test {
@@ -54,8 +54,8 @@ class RocksFiles : public testing::Test {
   Result<std::vector<std::string>> look() const {
     STATOR_TRY(const auto store, open_rocks_store({.path = path_, .read_only = true}));
     std::vector<std::string> found;
-    store->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
-                        [&](uint64_t done, uint64_t total) { EXPECT_LE(done, total); });
+    store->files()->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
+                                 [&](uint64_t done, uint64_t total) { EXPECT_LE(done, total); });
     return found;
   }
   std::filesystem::path only_file(const std::string& extension) const {
@@ -92,10 +92,10 @@ TEST_F(RocksFiles, AreCheckedInTheMiddleOfCompactions) {
   write();
   std::vector<std::string> found;
   bool written_meanwhile = false;
-  (*store)->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
-                         [&](uint64_t, uint64_t) {
-                           if (!std::exchange(written_meanwhile, true)) write();
-                         });
+  (*store)->files()->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
+                                  [&](uint64_t, uint64_t) {
+                                    if (!std::exchange(written_meanwhile, true)) write();
+                                  });
   EXPECT_TRUE(written_meanwhile);
   EXPECT_EQ(found, std::vector<std::string>());
 }
@@ -111,9 +111,9 @@ TEST_F(RocksFiles, StayAsTheyAreWhenLookedAt) {
   const auto before = contents();
   auto store = open_rocks_store({.path = path_, .read_only = true});
   ASSERT_THAT(store, IsOk());
-  auto transaction = *(*store)->begin();
-  transaction->put("key 1", "changed");
-  EXPECT_NE(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  Batch batch;
+  batch.put("key 1", "changed");
+  EXPECT_NE(write_and_wait(**store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   store->reset();
   EXPECT_EQ(contents(), before);
 }

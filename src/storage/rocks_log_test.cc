@@ -34,9 +34,9 @@ class RocksLog : public testing::Test {
     const auto alive = directory_.path() / "alive";
     store_ = std::move(*open_rocks_store({.path = alive, .durability = durability}));
     for (int i = 0; i < kWrites; ++i) {
-      auto transaction = *store_->begin();
-      transaction->put(key_of(i), std::string(i % 50 == 7 ? 70'000 : 100 + i, 'v'));
-      EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+      Batch batch;
+      batch.put(key_of(i), std::string(i % 50 == 7 ? 70'000 : 100 + i, 'v'));
+      EXPECT_EQ(write_and_wait(*store_, std::move(batch)).outcome, CommitOutcome::kCommitted);
     }
     std::filesystem::copy(alive, killed_, std::filesystem::copy_options::recursive);
     std::filesystem::remove(killed_ / "ballast");

@@ -14,6 +14,7 @@
 
 #include "storage/data_directory.h"
 #include "storage/lock_table.h"
+#include "storage/read_rows.h"
 #include "storage/rocks_committer.h"
 #include "storage/rocks_files.h"
 #include "storage/rocks_open.h"
@@ -21,6 +22,10 @@
 
 namespace stator {
 namespace {
+
+// The rows that an attempt read can be lost with the write that the disk refused. The next attempt
+// reads what is there instead.
+constexpr int kAttemptsMax = 10;
 
 constexpr uint64_t kLogBytesLeft = 4UL << 20;  // at a clean end
 
@@ -83,51 +88,18 @@ class RocksReadView final : public ReadView {
   rocksdb::ReadOptions options_;
 };
 
-class RocksTransaction final : public Transaction {
- public:
-  RocksTransaction(rocksdb::DB& db, RocksCommitter& committer, LockTable& locks)
-      : db_(db), committer_(committer), locks_(locks) {}
-
-  Result<std::vector<std::optional<std::string>>> get_for_update(
-      std::span<const std::string> keys) override {
-    guard_.emplace(locks_.lock(keys));
-    std::vector<std::optional<std::string>> values(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      STATOR_CHECK_OK(get(keys[i], [&](std::string_view value) { values[i] = value; }));
-    }
-    return values;
+// The newest version, queued ones included; `seen` becomes at least the sequence of a queued one.
+Result<bool> get_newest(rocksdb::DB& db, const RocksCommitter& committer, std::string_view key,
+                        uint64_t& seen, ValueVisitor visit) {
+  // The queue first: what leaves it is in RocksDB by then.
+  if (const auto queued = committer.find(key)) {
+    seen = std::max(seen, queued->sequence);
+    if (!queued->value) return false;
+    visit(*queued->value);
+    return true;
   }
-
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    // The queue first: what leaves it is in RocksDB by then.
-    if (const auto queued = committer_.find(key)) {
-      seen_ = std::max(seen_, queued->sequence);
-      if (!queued->value) return false;
-      visit(*queued->value);
-      return true;
-    }
-    return get_from(db_, {}, key, visit);
-  }
-
-  void put(std::string_view key, std::string_view value) override { batch_.put(key, value); }
-  void erase(std::string_view key) override { batch_.erase(key); }
-  void put_stamped(std::string_view prefix, std::string_view suffix,
-                   std::string_view value) override {
-    batch_.put_stamped(prefix, suffix, value);
-  }
-
-  void commit(CommitDone done) override {
-    committer_.commit(std::move(batch_), seen_, std::move(done), [this] { guard_.reset(); });
-  }
-
- private:
-  rocksdb::DB& db_;
-  RocksCommitter& committer_;
-  LockTable& locks_;
-  std::optional<LockTable::Guard> guard_;
-  Batch batch_;
-  uint64_t seen_ = 0;  // the newest queued version that was read
-};
+  return get_from(db, {}, key, visit);
+}
 
 bool is_within(const std::filesystem::path& path, const std::filesystem::path& directory) {
   std::error_code error;
@@ -138,7 +110,7 @@ bool is_within(const std::filesystem::path& path, const std::filesystem::path& d
   return false;
 }
 
-class RocksStore final : public Store {
+class RocksStore final : public Store, private StoreFiles {
  public:
   RocksStore(DataDirectory directory, OpenedDatabase opened, const RocksStoreOptions& options)
       : directory_(std::move(directory)),
@@ -197,9 +169,32 @@ class RocksStore final : public Store {
     });
     return numbered;
   }
-  Result<std::unique_ptr<Transaction>> begin() override {
-    STATOR_CHECK_OK(directory_.check_process());
-    return std::make_unique<RocksTransaction>(*db_, *committer_, locks_);
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    CommitResult result;
+    for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+      auto known = attempt_once(keys, decide, done);
+      if (!known) return;
+      result = std::move(*known);
+      if (result.outcome != CommitOutcome::kConflict) break;
+    }
+    done(std::move(result));
+  }
+  void write(Batch batch, CommitDone done) override {
+    std::optional<CommitResult> known;
+    if (auto usable = directory_.check_process(); !usable) {
+      known.emplace(CommitOutcome::kUnavailable, std::move(usable).error());
+    } else {
+      LockTable::Guard guard = locks_.lock(batch);
+      known = committer_->commit(std::move(batch), 0, done, [&] { guard.release(); });
+    }
+    if (known) done(std::move(*known));
+  }
+  void read(ReadRequest request, ReadDone done) override {
+    auto view = read_view();
+    done(view ? read_rows(**view, std::move(request)) : failure_of(std::move(view)));
+  }
+  Result<LogPosition> safe_position() override {
+    return LogPosition{committer_->written_stamp() + 1};
   }
 
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
@@ -258,8 +253,30 @@ class RocksStore final : public Store {
     if (!opened_.log_damage.empty()) damaged(opened_.log_damage);
     verify_table_files(*db_, damaged, progress);
   }
+  StoreFiles* files() override { return this; }
 
  private:
+  // Absent: `done` was taken, and will be called.
+  std::optional<CommitResult> attempt_once(std::span<const std::string> keys, Decide& decide,
+                                           CommitDone& done) {
+    const auto refuse = [](Error error) {
+      return CommitResult{CommitOutcome::kUnavailable, std::move(error)};
+    };
+    if (auto usable = directory_.check_process(); !usable) {
+      return refuse(std::move(usable).error());
+    }
+    LockTable::Guard guard = locks_.lock(keys);
+    GuardedValues values(keys.size());
+    const GuardedRows rows = values.rows();
+    uint64_t seen = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      auto found = get_newest(*db_, *committer_, keys[i], seen,
+                              [&](std::string_view value) { rows[i] = value; });
+      if (!found) return refuse(std::move(found).error());
+    }
+    return committer_->commit(decide(rows), seen, done, [&] { guard.release(); });
+  }
+
   DataDirectory directory_;
   std::filesystem::path path_;
   OpenedDatabase opened_;

@@ -110,16 +110,25 @@ class RocksStore : public testing::Test {
 
   static std::future<CommitResult> put(Store& store, const std::string& key,
                                        const std::string& value) {
-    auto transaction = *store.begin();
-    EXPECT_THAT(transaction->get_for_update(std::vector{key}), IsOk());
-    transaction->put(key, value);
-    return commit(*transaction);
+    Batch batch;
+    batch.put(key, value);
+    return write(store, std::move(batch));
   }
 
-  static std::future<CommitResult> commit(Transaction& transaction) {
+  static std::future<CommitResult> write(Store& store, Batch batch) {
     auto promise = std::make_shared<std::promise<CommitResult>>();
     auto future = promise->get_future();
-    transaction.commit([promise](CommitResult result) { promise->set_value(std::move(result)); });
+    store.write(std::move(batch),
+                [promise](CommitResult result) { promise->set_value(std::move(result)); });
+    return future;
+  }
+
+  // `key` must live until the future is ready.
+  static std::future<CommitResult> transact(Store& store, const std::string& key, Decide decide) {
+    auto promise = std::make_shared<std::promise<CommitResult>>();
+    auto future = promise->get_future();
+    store.transact(std::span(&key, 1), std::move(decide),
+                   [promise](CommitResult result) { promise->set_value(std::move(result)); });
     return future;
   }
 
@@ -144,12 +153,13 @@ TEST_F(RocksStore, ShowsAndAcknowledgesNothingBeforeItIsSynced) {
   const auto first = put(*store, "a", "1");
   gate.await_someone();
   // Another writer builds on the queued version at once, a reader does not see it.
-  auto next = *store->begin();
-  const auto queued = next->get_for_update(std::vector<std::string>{"a"});
-  ASSERT_THAT(queued, IsOk());
-  EXPECT_EQ(queued->front(), "1");
-  next->put("a", "2");
-  auto second = commit(*next);
+  const std::string key = "a";
+  auto second = transact(*store, key, [](GuardedRows rows) {
+    EXPECT_EQ(rows[0], "1");
+    Batch batch;
+    batch.put("a", "2");
+    return batch;
+  });
   EXPECT_EQ(get(*store, "a"), "nothing");
   EXPECT_FALSE(done(first));
   gate.open();
@@ -163,14 +173,17 @@ TEST_F(RocksStore, AnswersFromAQueuedVersionOnlyOnceItIsSynced) {
   gate.shut();
   const auto write = put(*store, "a", "1");
   gate.await_someone();
-  auto reader = *store->begin();
-  ASSERT_THAT(reader->get_for_update(std::vector<std::string>{"a"}), IsOk());
-  auto answer = commit(*reader);
+  const std::string key = "a";
+  const std::string other = "b";
+  std::optional<std::string> seen;
+  auto answer = transact(*store, key, [&](GuardedRows rows) {
+    seen = rows[0];
+    return Batch();
+  });
+  EXPECT_EQ(seen, "1");
   EXPECT_FALSE(done(answer));
-  auto stranger = *store->begin();
-  ASSERT_THAT(stranger->get_for_update(std::vector<std::string>{"b"}), IsOk());
-  EXPECT_EQ(commit_and_wait(*stranger).outcome, CommitOutcome::kCommitted)
-      << "it read nothing queued";
+  auto stranger = transact(*store, other, [](GuardedRows) { return Batch(); });
+  EXPECT_EQ(stranger.get().outcome, CommitOutcome::kCommitted) << "it read nothing queued";
   gate.open();
   EXPECT_EQ(answer.get().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(get(*store, "a"), "1");
@@ -241,9 +254,9 @@ TEST_F(RocksStore, TakesDeletesWhileTheDiskIsFull) {
   store = open();  // which has not looked at the disk for a write yet
   gate.full = true;
   EXPECT_EQ(put(*store, "b", "x").get().outcome, CommitOutcome::kUnavailable);
-  auto transaction = *store->begin();
-  transaction->erase("a");
-  EXPECT_EQ(commit(*transaction).get().outcome, CommitOutcome::kCommitted);
+  Batch batch;
+  batch.erase("a");
+  EXPECT_EQ(write(*store, std::move(batch)).get().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(get(*store, "a"), "nothing");
   EXPECT_EQ(put(*store, "b", "x").get().outcome, CommitOutcome::kUnavailable);
 }
@@ -260,9 +273,9 @@ TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {
 // never were must not count.
 TEST_F(RocksStore, StampsGrowOnAfterAFullDiskAndARestart) {
   const auto append = [](Store& store) {
-    auto transaction = *store.begin();
-    transaction->put_stamped("log-", "", "x");
-    return commit(*transaction).get().outcome;
+    Batch batch;
+    batch.put_stamped("log-", "", "x");
+    return write(store, std::move(batch)).get().outcome;
   };
   const auto rows = [](Store& store) {
     std::vector<std::string> keys;
@@ -295,14 +308,41 @@ TEST_F(RocksStore, AnswersNothingFromAQueuedVersionThatWasLost) {
   gate.shut();
   auto doomed = put(*store, "a", "lost");
   gate.await_someone();
-  auto reader = *store->begin();
-  const auto queued = reader->get_for_update(std::vector<std::string>{"a"});
-  ASSERT_THAT(queued, IsOk());
-  ASSERT_EQ(queued->front(), "lost");
-  gate.failing = true;
-  gate.open();
-  EXPECT_EQ(doomed.get().outcome, CommitOutcome::kUnknown);
-  EXPECT_EQ(commit(*reader).get().outcome, CommitOutcome::kUnavailable);
+  const std::string key = "a";
+  auto answer = transact(*store, key, [&](GuardedRows rows) {
+    EXPECT_EQ(rows[0], "lost");
+    gate.failing = true;
+    gate.open();
+    EXPECT_EQ(doomed.get().outcome, CommitOutcome::kUnknown);
+    return Batch();
+  });
+  EXPECT_EQ(answer.get().outcome, CommitOutcome::kUnavailable);
+}
+
+TEST_F(RocksStore, DecidesAgainWhenWhatItReadWasLost) {
+  auto store = open();
+  gate.shut();
+  auto first = put(*store, "a", "1");
+  gate.await_someone();
+  auto doomed = put(*store, "b", std::string(2UL << 20, 'x'));
+  const std::vector<std::string> keys{"b"};
+  std::vector<std::size_t> sizes;
+  const CommitResult result = transact_and_wait(*store, keys, [&](GuardedRows rows) {
+    sizes.push_back(rows[0] ? rows[0]->size() : 0);
+    if (sizes.size() == 1) {
+      gate.full = true;
+      gate.open();
+      EXPECT_EQ(doomed.get().outcome, CommitOutcome::kUnavailable);
+      gate.full = false;
+    }
+    Batch batch;
+    batch.put("b", std::to_string(sizes.back()));
+    return batch;
+  });
+  EXPECT_EQ(result.outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{2UL << 20, 0}));
+  EXPECT_EQ(get(*store, "b"), "0");
+  EXPECT_EQ(first.get().outcome, CommitOutcome::kCommitted);
 }
 
 TEST_F(RocksStore, ThrottlesWhenItsQueueIsFull) {
@@ -333,8 +373,8 @@ TEST_F(RocksStore, CopiesItselfWhileItIsOpen) {
   auto store = open();
   put(*store, "a", "1").wait();
   const auto copy = directory.path() / "copy";
-  ASSERT_THAT(store->checkpoint(copy), IsOk());
-  EXPECT_THAT(store->checkpoint(copy), FailsWith(Code::kIo, "it exists already"));
+  ASSERT_THAT(store->files()->checkpoint(copy), IsOk());
+  EXPECT_THAT(store->files()->checkpoint(copy), FailsWith(Code::kIo, "it exists already"));
   put(*store, "a", "2").wait();
   auto copied = open_rocks_store({.path = copy, .create_if_missing = false});
   ASSERT_THAT(copied, IsOk());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every store promises, run on each of them.
+// What a store of one process promises besides TransactStore, run on each of them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,18 +37,12 @@ class StoreContract : public testing::TestWithParam<std::string> {
     store = std::move(*opened);
   }
 
-  std::unique_ptr<Transaction> begin() {
-    auto begun = store->begin();
-    EXPECT_THAT(begun, IsOk());
-    return std::move(*begun);
-  }
-
   CommitOutcome write(const std::map<std::string, std::optional<std::string>>& rows) {
-    auto transaction = begin();
+    Batch batch;
     for (const auto& [key, value] : rows) {
-      value ? transaction->put(key, *value) : transaction->erase(key);
+      value ? batch.put(key, *value) : batch.erase(key);
     }
-    return commit_and_wait(*transaction).outcome;
+    return write_and_wait(*store, std::move(batch)).outcome;
   }
 
   std::optional<std::string> get(const std::string& key) {
@@ -88,9 +82,9 @@ class StoreContract : public testing::TestWithParam<std::string> {
   }
   // Of a row that is put.
   uint64_t put_stamped() {
-    auto transaction = begin();
-    transaction->put_stamped("log-", "", "x");
-    EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+    Batch batch;
+    batch.put_stamped("log-", "", "x");
+    EXPECT_EQ(write_and_wait(*store, std::move(batch)).outcome, CommitOutcome::kCommitted);
     const auto found = stamps(*view());
     return found.empty() ? 0 : *found.rbegin();
   }
@@ -114,127 +108,6 @@ TEST_P(StoreContract, ShowsACommitWholeOnceItIsAcknowledged) {
   EXPECT_EQ(write({{"a", std::nullopt}, {"b", "2"}}), CommitOutcome::kCommitted);
   EXPECT_EQ(get("a"), std::nullopt);
   EXPECT_EQ(get("b"), "2");
-}
-
-TEST_P(StoreContract, DropsWhatIsNotCommitted) {
-  {
-    auto transaction = begin();
-    transaction->put("a", "1");
-  }
-  EXPECT_EQ(get("a"), std::nullopt);
-}
-
-TEST_P(StoreContract, ReadsForUpdateInTheOrderOfTheKeysAbsentOnesToo) {
-  write({{"b", "2"}, {"d", "4"}});
-  auto transaction = begin();
-  const auto values = transaction->get_for_update(std::vector<std::string>{"d", "c", "b", "d"});
-  ASSERT_THAT(values, IsOk());
-  EXPECT_EQ(*values, (std::vector<std::optional<std::string>>{"4", std::nullopt, "2", "4"}));
-}
-
-TEST_P(StoreContract, KeepsTheLastOfSeveralWritesToOneKey) {
-  auto transaction = begin();
-  transaction->put("a", "1");
-  transaction->erase("a");
-  transaction->put("a", "3");
-  transaction->put("b", "1");
-  transaction->erase("b");
-  commit_and_wait(*transaction);
-  EXPECT_EQ(get("a"), "3");
-  EXPECT_EQ(get("b"), std::nullopt);
-}
-
-TEST_P(StoreContract, LetsOneOfManyCreateAnAbsentKey) {
-  for (int round = 0; round < 50; ++round) {
-    const std::string key = "key-" + std::to_string(round);
-    std::atomic<int> winners = 0;
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 8; ++i) {
-      threads.emplace_back([&] {
-        auto transaction = begin();
-        const auto values = transaction->get_for_update(std::vector{key});
-        const bool absent = values && !values->front();
-        if (absent) transaction->put(key, "x");
-        if (commit_and_wait(*transaction).outcome == CommitOutcome::kCommitted && absent) ++winners;
-      });
-    }
-    threads.clear();
-    ASSERT_EQ(winners, 1) << "round " << round;
-  }
-}
-
-TEST_P(StoreContract, CountsEveryIncrementOfOneKey) {
-  constexpr int kThreads = 8;
-  constexpr int kEach = 250;
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      for (int n = 0; n < kEach; ++n) {
-        auto transaction = begin();
-        const auto values = transaction->get_for_update(std::vector<std::string>{"counter"});
-        const int count = values->front() ? std::stoi(*values->front()) : 0;
-        transaction->put("counter", std::to_string(count + 1));
-        EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
-      }
-    });
-  }
-  threads.clear();
-  EXPECT_EQ(get("counter"), std::to_string(kThreads * kEach));
-}
-
-TEST_P(StoreContract, KeepsTheSumWhenManyMoveBetweenKeysThatOverlap) {
-  write({{"k0", "100"}, {"k1", "100"}, {"k2", "100"}, {"k3", "100"}});
-  std::vector<std::jthread> threads;
-  std::atomic<bool> stop = false;
-  std::thread reader([&] {
-    while (!stop) {
-      int sum = 0;
-      const auto all = view();
-      EXPECT_THAT(all->scan({.range = {"k", "l"}},
-                            [&](std::string_view, std::string_view value) {
-                              sum += std::stoi(std::string(value));
-                              return true;
-                            }),
-                  IsOk());
-      EXPECT_EQ(sum, 400);
-    }
-  });
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&, i] {
-      std::mt19937 random(static_cast<unsigned>(i));
-      for (int n = 0; n < 200; ++n) {
-        const std::string from = "k" + std::to_string(random() % 4);
-        const std::string to = "k" + std::to_string(random() % 4);
-        if (from == to) continue;
-        auto transaction = begin();
-        const auto values = transaction->get_for_update(std::vector{from, to});
-        transaction->put(from, std::to_string(std::stoi(*(*values)[0]) - 1));
-        transaction->put(to, std::to_string(std::stoi(*(*values)[1]) + 1));
-        commit_and_wait(*transaction);
-      }
-    });
-  }
-  threads.clear();
-  stop = true;
-  reader.join();
-}
-
-TEST_P(StoreContract, HoldsGuardsUntilTheTransactionEnds) {
-  auto holder = begin();
-  ASSERT_THAT(holder->get_for_update(std::vector<std::string>{"a"}), IsOk());
-  std::atomic<bool> entered = false;
-  std::string seen;
-  std::thread other([&] {
-    auto transaction = begin();
-    const auto values = transaction->get_for_update(std::vector<std::string>{"a"});
-    entered = true;
-    seen = values->front().value_or("nothing");
-  });
-  EXPECT_FALSE(entered);
-  holder->put("a", "held");
-  commit_and_wait(*holder);
-  other.join();
-  EXPECT_EQ(seen, "held");
 }
 
 TEST_P(StoreContract, ScansAsAMapWould) {
@@ -294,9 +167,9 @@ TEST_P(StoreContract, ANumberedViewHasTheCommitsUpToItsSequenceAndNoOthers) {
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&, i] {
         for (int n = 0; n < kEach; ++n) {
-          auto transaction = begin();
-          transaction->put("row-" + std::to_string(i) + "-" + std::to_string(n), "");
-          const CommitResult result = commit_and_wait(*transaction);
+          Batch batch;
+          batch.put("row-" + std::to_string(i) + "-" + std::to_string(n), "");
+          const CommitResult result = write_and_wait(*store, std::move(batch));
           EXPECT_EQ(result.outcome, CommitOutcome::kCommitted);
           const std::lock_guard lock(mutex);
           sequences.insert(result.sequence);
@@ -331,49 +204,14 @@ TEST_P(StoreContract, DropsARangeAndNothingElse) {
   EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a"}));
 }
 
-TEST_P(StoreContract, AnswersACommitWithoutWrites) {
-  write({{"a", "1"}});
-  auto transaction = begin();
-  ASSERT_THAT(transaction->get_for_update(std::vector<std::string>{"a"}), IsOk());
-  EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
-  // Its guard is gone.
-  EXPECT_EQ(write({{"a", "2"}}), CommitOutcome::kCommitted);
-}
-
-TEST_P(StoreContract, LetsACallbackCommitAgain) {
-  std::promise<CommitResult> second;
-  auto transaction = begin();
-  transaction->put("a", "1");
-  transaction->commit([&](CommitResult) {
-    auto next = begin();
-    next->put("b", "1");
-    next->commit([&](CommitResult result) { second.set_value(std::move(result)); });
-  });
-  EXPECT_EQ(second.get_future().get().outcome, CommitOutcome::kCommitted);
-  EXPECT_EQ(get("b"), "1");
-}
-
-TEST_P(StoreContract, FinishesWhatIsQueuedBeforeItCloses) {
-  std::atomic<int> committed = 0;
-  for (int i = 0; i < 100; ++i) {
-    auto transaction = begin();
-    transaction->put("key-" + std::to_string(i), "x");
-    transaction->commit([&](CommitResult result) {
-      if (result.outcome == CommitOutcome::kCommitted) ++committed;
-    });
-  }
-  store.reset();
-  EXPECT_EQ(committed, 100);
-}
-
 // ---- Stamps
 
 TEST_P(StoreContract, StampsRowsInTheOrderInWhichTheyWerePut) {
-  auto transaction = begin();
-  transaction->put_stamped("log-", "-first", "1");
-  transaction->put("plain", "x");
-  transaction->put_stamped("log-", "", "2");
-  ASSERT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+  Batch batch;
+  batch.put_stamped("log-", "-first", "1");
+  batch.put("plain", "x");
+  batch.put_stamped("log-", "", "2");
+  ASSERT_EQ(write_and_wait(*store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(get("plain"), "x");
   const auto keys = keys_of(*view(), {.range = {.begin = "log-", .end = "log."}});
   ASSERT_EQ(keys.size(), 2U);
@@ -383,13 +221,6 @@ TEST_P(StoreContract, StampsRowsInTheOrderInWhichTheyWerePut) {
   EXPECT_GT(stamp_of(keys[0]), 0U);
   EXPECT_LT(stamp_of(keys[0]), stamp_of(keys[1]));
   EXPECT_LE(stamp_of(keys[1]), store->last_stamp());
-}
-
-TEST_P(StoreContract, DropsStampedRowsThatAreNotCommitted) {
-  {
-    begin()->put_stamped("log-", "", "1");
-  }
-  EXPECT_TRUE(stamps(*view()).empty());
 }
 
 // Whatever is new in a later state was stamped after all that an earlier one had.
@@ -405,9 +236,10 @@ TEST_P(StoreContract, ShowsNoStampBeforeAnEarlierOne) {
       for (int n = 0; n < kEach; ++n) {
         auto committed = std::make_shared<std::promise<void>>();
         done.push_back(committed->get_future());
-        auto transaction = begin();
-        transaction->put_stamped("log-", "", "x");
-        transaction->commit([committed](const CommitResult&) { committed->set_value(); });
+        Batch batch;
+        batch.put_stamped("log-", "", "x");
+        store->write(std::move(batch),
+                     [committed](const CommitResult&) { committed->set_value(); });
       }
       for (auto& one : done) one.wait();
       --left;
@@ -447,7 +279,7 @@ TEST_P(StoreContract, StampsGrowOnAfterTheStoreWasOpenedAgain) {
     EXPECT_GE(store->last_stamp(), last);
   }
   const auto copy = directory_.path() / "copy";
-  ASSERT_THAT(store->checkpoint(copy), IsOk());
+  ASSERT_THAT(store->files()->checkpoint(copy), IsOk());
   auto copied = open_rocks_store({.path = copy});
   ASSERT_THAT(copied, IsOk());
   store = std::move(*copied);

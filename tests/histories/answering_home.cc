@@ -50,9 +50,9 @@ const Rows& first_rows() {
 }
 
 std::unique_ptr<Store> with_first_rows(std::unique_ptr<Store> store) {
-  const auto transaction = must(store->begin());
-  for (const auto& [key, row] : first_rows()) transaction->put(key, row);
-  if (commit_and_wait(*transaction).outcome != CommitOutcome::kCommitted) std::abort();
+  Batch batch;
+  for (const auto& [key, row] : first_rows()) batch.put(key, row);
+  if (write_and_wait(*store, std::move(batch)).outcome != CommitOutcome::kCommitted) std::abort();
   return store;
 }
 

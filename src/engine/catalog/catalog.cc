@@ -39,30 +39,10 @@ const TablePtr* CatalogSnapshot::find(std::string_view name) const {
 
 Result<std::unique_ptr<Catalog>> Catalog::open(Store& store, JobRunner& jobs) {
   std::unique_ptr<Catalog> catalog(new Catalog(store, jobs));
-  std::string header;
-  STATOR_TRY(const bool found, store.get(catalog_row_key(CatalogRow::kHeader),
-                                         [&](std::string_view value) { header = value; }));
-  if (!found) {
-    STATOR_CHECK_OK(catalog->write_header());
-    catalog->publish({});
-    return catalog;
-  }
-  STATOR_TRY(const CatalogHeader read, read_catalog_header(header));
-  catalog->secret_ = read.secret;
-  STATOR_CHECK_OK(catalog->load(read.format));
+  STATOR_TRY(const CatalogHeader header, open_catalog_header(store));
+  catalog->secret_ = header.secret;
+  STATOR_CHECK_OK(catalog->load(header.format));
   return catalog;
-}
-
-Result<void> Catalog::write_header() {
-  bool empty = true;
-  STATOR_TRY(const auto view, store_.read_view());
-  STATOR_CHECK_OK(view->scan({.range = {}, .expected_rows = 1},
-                             [&](std::string_view, std::string_view) { return empty = false; }));
-  if (!empty) return fail(Code::kCorruption, "the data has rows, but no catalog header");
-
-  const std::string secret = random_bytes(secret_.size());
-  std::copy(secret.begin(), secret.end(), secret_.begin());
-  return put_catalog_header(store_, {.format = kCatalogFormat, .secret = secret_});
 }
 
 Result<void> Catalog::load(uint64_t format) {
@@ -82,7 +62,7 @@ Result<void> Catalog::load(uint64_t format) {
   // Before anything else is written: an older version of Stator must refuse what this one adds.
   // The rows of format 1 are as they are in format 2.
   if (format != kCatalogFormat) {
-    STATOR_CHECK_OK(put_catalog_header(store_, {.format = kCatalogFormat, .secret = secret_}));
+    STATOR_CHECK_OK(raise_catalog_format(store_));
   }
   for (const auto& [name, table] : loaded.tables) note_recording(table);
   publish(std::move(loaded));
@@ -150,16 +130,15 @@ Result<void> Catalog::load_counters(const std::map<SpaceId, std::string>& rows) 
     }
   }
   if (rows.empty()) return {};
-  STATOR_TRY(const auto transaction, store_.begin());
-  for (const auto& [space, value] : rows)
-    transaction->erase(catalog_row_key(CatalogRow::kCounters, space));
-  return commit_or_fail(*transaction);
+  Batch batch;
+  for (const auto& [space, value] : rows) {
+    batch.erase(catalog_row_key(CatalogRow::kCounters, space));
+  }
+  return write_or_fail(store_, std::move(batch));
 }
 
 void Catalog::save_counters() {
-  auto transaction = store_.begin();
-  if (!transaction) return;  // counted again at the next start
-  bool any = false;
+  Batch batch;
   const auto current = snapshot();
   for (const auto& [name, table] : current->tables) {
     if (table->needs_count()) continue;
@@ -169,11 +148,11 @@ void Catalog::save_counters() {
       std::string value;
       append_big_endian(value, static_cast<uint64_t>(counters.items));
       append_big_endian(value, static_cast<uint64_t>(counters.bytes));
-      (*transaction)->put(catalog_row_key(CatalogRow::kCounters, spaces[i]), value);
-      any = true;
+      batch.put(catalog_row_key(CatalogRow::kCounters, spaces[i]), value);
     }
   }
-  if (any) static_cast<void>(commit_and_wait(**transaction));
+  // If that fails, the next start counts.
+  if (!batch.empty()) static_cast<void>(write_and_wait(store_, std::move(batch)));
 }
 
 Result<TablePtr> Catalog::create(const CreateTableRequest& settings, int64_t now_ms) {
@@ -181,7 +160,7 @@ Result<TablePtr> Catalog::create(const CreateTableRequest& settings, int64_t now
   if (snapshot()->restoring.contains(settings.table)) {
     return fail(Code::kResourceInUse, messages::table_exists(settings.table));
   }
-  STATOR_TRY(Written written, retry_conflicts([&] { return insert(settings, now_ms); }));
+  STATOR_TRY(Written written, insert(settings, now_ms));
   STATOR_TRY(TablePtr table, Table::make(std::move(written.definition), secret_));
   note_recording(table);
   CatalogSnapshot next = *snapshot();
@@ -192,32 +171,28 @@ Result<TablePtr> Catalog::create(const CreateTableRequest& settings, int64_t now
 }
 
 Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int64_t now_ms) {
-  STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kTable, settings.table),
                                            catalog_row_key(CatalogRow::kNextSpace)};
-  STATOR_TRY(const auto rows, transaction->get_for_update(keys));
-  if (rows[0]) {
-    STATOR_CHECK_OK(commit_or_fail(*transaction));
-    return fail(Code::kResourceInUse, messages::table_exists(settings.table));
-  }
-  Spaces spaces(rows[1]);
-  TableDefinition definition{.settings = settings, .id = random_uuid(), .created_ms = now_ms};
-  definition.space = spaces.take();
-  definition.local_spaces =
-      spaces.take(settings.local_indexes ? settings.local_indexes->size() : 0);
-  definition.global_spaces =
-      spaces.take(settings.global_indexes ? settings.global_indexes->size() : 0);
-  const auto new_space = [&] { return spaces.take(); };
-  STATOR_TRY(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, *transaction));
-  STATOR_CHECK_OK(spaces.save(*transaction));
+  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<Written> {
+    if (rows[0]) return fail(Code::kResourceInUse, messages::table_exists(settings.table));
+    Spaces spaces(rows[1]);
+    TableDefinition definition{.settings = settings, .id = random_uuid(), .created_ms = now_ms};
+    definition.space = spaces.take();
+    definition.local_spaces =
+        spaces.take(settings.local_indexes ? settings.local_indexes->size() : 0);
+    definition.global_spaces =
+        spaces.take(settings.global_indexes ? settings.global_indexes->size() : 0);
+    const auto new_space = [&] { return spaces.take(); };
+    STATOR_TRY(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, batch));
+    STATOR_CHECK_OK(spaces.save(batch));
 
-  // Before it is kept: a definition that cannot be used must never be read back.
-  auto usable = Table::make(definition, secret_);
-  if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
+    // Before it is kept: a definition that cannot be used must never be read back.
+    auto usable = Table::make(definition, secret_);
+    if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
 
-  transaction->put(keys[0], encode_table(definition));
-  STATOR_CHECK_OK(commit_or_fail(*transaction));
-  return Written{.definition = std::move(definition), .log = std::move(log)};
+    batch.put(keys[0], encode_table(definition));
+    return Written{.definition = std::move(definition), .log = std::move(log)};
+  });
 }
 
 Result<TableVersions> Catalog::update(std::string_view name, int64_t now_ms, Change change,
@@ -227,8 +202,7 @@ Result<TableVersions> Catalog::update(std::string_view name, int64_t now_ms, Cha
   const TablePtr* found = next.find(name);
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
   TableVersions versions{.before = *found, .after = {}};
-  STATOR_TRY(Written written,
-             retry_conflicts([&] { return replace(*versions.before, now_ms, change); }));
+  STATOR_TRY(Written written, replace(*versions.before, now_ms, change));
   STATOR_TRY(versions.after,
              Table::make(std::move(written.definition), secret_, versions.before.get()));
   note_recording(versions.after);
@@ -247,40 +221,38 @@ Result<TableVersions> Catalog::update(std::string_view name, int64_t now_ms, Cha
 
 // Writes what `change` makes of the table's definition.
 Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Change change) {
-  STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kTable, table.name()),
                                            catalog_row_key(CatalogRow::kNextSpace)};
-  STATOR_TRY(const auto rows, transaction->get_for_update(keys));
-  TableDefinition definition = table.definition();
-  STATOR_CHECK_OK(change(definition));
-  Spaces spaces(rows[1]);
-  const auto take_space = [&](SpaceId& space) {
-    if (space != 0) return;
-    space = spaces.take();
-    definition.unfinished.push_back(space);
-  };
-  for (SpaceId& space : definition.global_spaces) take_space(space);
-  if (definition.expiry) take_space(definition.expiry->space);
-  const auto new_space = [&] { return spaces.take(); };
-  STATOR_TRY(LogPtr log,
-             plan_log(&table.definition(), definition, new_space, now_ms, *transaction));
-  STATOR_CHECK_OK(spaces.save(*transaction));
-  auto usable = Table::make(definition, secret_);
-  if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
-  const std::vector<SpaceId> lost = lost_spaces(table, **usable);
-  std::erase_if(definition.unfinished,
-                [&](SpaceId space) { return std::ranges::count(lost, space) > 0; });
+  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<Written> {
+    TableDefinition definition = table.definition();
+    STATOR_CHECK_OK(change(definition));
+    Spaces spaces(rows[1]);
+    const auto take_space = [&](SpaceId& space) {
+      if (space != 0) return;
+      space = spaces.take();
+      definition.unfinished.push_back(space);
+    };
+    for (SpaceId& space : definition.global_spaces) take_space(space);
+    if (definition.expiry) take_space(definition.expiry->space);
+    const auto new_space = [&] { return spaces.take(); };
+    STATOR_TRY(LogPtr log, plan_log(&table.definition(), definition, new_space, now_ms, batch));
+    STATOR_CHECK_OK(spaces.save(batch));
+    auto usable = Table::make(definition, secret_);
+    if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
+    const std::vector<SpaceId> lost = lost_spaces(table, **usable);
+    std::erase_if(definition.unfinished,
+                  [&](SpaceId space) { return std::ranges::count(lost, space) > 0; });
 
-  for (const SpaceId space : lost) {
-    transaction->put(catalog_row_key(CatalogRow::kDropped, space), "");
-  }
-  for (const SpaceId space : table.definition().unfinished) {
-    if (definition.is_unfinished(space)) continue;
-    transaction->erase(catalog_row_key(CatalogRow::kBackfill, space));
-  }
-  transaction->put(keys[0], encode_table(definition));
-  STATOR_CHECK_OK(commit_or_fail(*transaction));
-  return Written{.definition = std::move(definition), .log = std::move(log)};
+    for (const SpaceId space : lost) {
+      batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+    }
+    for (const SpaceId space : table.definition().unfinished) {
+      if (definition.is_unfinished(space)) continue;
+      batch.erase(catalog_row_key(CatalogRow::kBackfill, space));
+    }
+    batch.put(keys[0], encode_table(definition));
+    return Written{.definition = std::move(definition), .log = std::move(log)};
+  });
 }
 
 Result<TablePtr> Catalog::drop(std::string_view name, int64_t now_ms, LastBackup last_backup) {
@@ -298,8 +270,7 @@ Result<TablePtr> Catalog::drop(std::string_view name, int64_t now_ms, LastBackup
   const std::optional<NamedRecord> backup = last_backup(*table);
   std::vector<SpaceId> lost = table->all_spaces();
   if (backup) std::erase(lost, table->definition().space);
-  STATOR_TRY(const LogPtr log,
-             retry_conflicts([&] { return erase(*table, lost, backup, now_ms); }));
+  STATOR_TRY(const LogPtr log, erase(*table, lost, backup, now_ms));
   next.tables.erase(table->name());
   table->when_unused([this, spaces = std::move(lost)] { erase_later(spaces); });
   if (log) next.logs.insert_or_assign(log->space, log);
@@ -318,27 +289,24 @@ void Catalog::erase_later(SpaceId space) {
 
 Result<LogPtr> Catalog::erase(const Table& table, const std::vector<SpaceId>& lost,
                               const std::optional<NamedRecord>& backup, int64_t now_ms) {
-  STATOR_TRY(const auto transaction, store_.begin());
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kTable, table.name())};
-  STATOR_CHECK_OK(transaction->get_for_update(keys));
-  transaction->erase(keys[0]);
-  transaction->erase(settings_key(table.definition().space));
-  if (backup) transaction->put(backup->key, encode_item(backup->record));
-  for (const SpaceId space : lost)
-    transaction->put(catalog_row_key(CatalogRow::kDropped, space), "");
-  for (const SpaceId space : table.definition().unfinished)
-    transaction->erase(catalog_row_key(CatalogRow::kBackfill, space));
-  LogPtr log = end_log(table, now_ms, *transaction);
-  STATOR_CHECK_OK(commit_or_fail(*transaction));
-  return log;
+  return commit_change(store_, keys, [&](GuardedRows, Batch& batch) -> Result<LogPtr> {
+    batch.erase(keys[0]);
+    batch.erase(settings_key(table.definition().space));
+    if (backup) batch.put(backup->key, encode_item(backup->record));
+    for (const SpaceId space : lost) batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+    for (const SpaceId space : table.definition().unfinished)
+      batch.erase(catalog_row_key(CatalogRow::kBackfill, space));
+    return end_log(table, now_ms, batch);
+  });
 }
 
 Result<void> Catalog::erase_rows(SpaceId space) const {
   if (is_held(space)) return {};
   STATOR_CHECK_OK(store_.drop_range(space_range(space)));
-  STATOR_TRY(const auto transaction, store_.begin());
-  transaction->erase(catalog_row_key(CatalogRow::kDropped, space));
-  return commit_or_fail(*transaction);
+  Batch batch;
+  batch.erase(catalog_row_key(CatalogRow::kDropped, space));
+  return write_or_fail(store_, std::move(batch));
 }
 
 void Catalog::note_recording(const TablePtr& table) {

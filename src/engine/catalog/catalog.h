@@ -119,7 +119,6 @@ class Catalog {
  private:
   Catalog(Store& store, JobRunner& jobs) : store_(store), jobs_(jobs) {}
 
-  Result<void> write_header();
   Result<void> load(uint64_t format);
   Result<void> load_row(std::string_view rest, std::string_view value, CatalogSnapshot& loaded,
                         std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
@@ -140,12 +139,12 @@ class Catalog {
   void note_recording(const TablePtr& table);
 
   // catalog_logs.cc
-  // What a change of a definition means for the table's log: puts it into `transaction`, completes
+  // What a change of a definition means for the table's log: puts it into `batch`, completes
   // `after`, and returns the log where there is another than before. `before` is null for a table
   // that is new.
   Result<LogPtr> plan_log(const TableDefinition* before, TableDefinition& after, NewSpace new_space,
-                          int64_t now_ms, Transaction& transaction) const;
-  LogPtr end_log(const Table& table, int64_t now_ms, Transaction& transaction) const;
+                          int64_t now_ms, Batch& batch) const;
+  LogPtr end_log(const Table& table, int64_t now_ms, Batch& batch) const;
   int64_t stream_time(std::string_view table, int64_t now_ms) const;
   bool is_held(SpaceId space_or_log) const;
   uint64_t held_from(SpaceId log) const;  // UINT64_MAX where it is not held

@@ -1,31 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the catalog's changes are committed: on the calling thread, again while they conflict.
+// How the catalog's changes are committed: on the calling thread.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
 #include <utility>
 
+#include "engine/errors/messages.h"
 #include "storage/store.h"
 
 namespace stator {
 
-// kConflict where another transaction came between.
-inline Result<void> commit_or_fail(Transaction& transaction) {
-  CommitResult result = commit_and_wait(transaction);
+inline Result<void> committed(CommitResult result) {
   if (result.outcome == CommitOutcome::kCommitted) return {};
-  if (result.outcome == CommitOutcome::kConflict) return fail(Code::kConflict, "conflict");
+  if (result.outcome == CommitOutcome::kConflict) {
+    return fail(Code::kThrottling, messages::kTooBusy);
+  }
   return Failure(std::move(result.error));
 }
 
-// Runs `change` until no other transaction comes between.
+// Commits rows that nobody else writes.
+inline Result<void> write_or_fail(TransactStore& store, Batch batch) {
+  return committed(write_and_wait(store, std::move(batch)));
+}
+
+// Reads `keys`, lets `change(rows, batch)` put its writes into the batch, and commits them. It can
+// run again after a conflict. If it fails, nothing is written, and its failure is returned.
 template <class Change>
-auto retry_conflicts(Change change) {
-  constexpr int kCommitAttempts = 100;
-  auto result = change();
-  for (int attempt = 1; attempt < kCommitAttempts; ++attempt) {
-    if (result || result.error().code != Code::kConflict) break;
-    result = change();
-  }
-  return result;
+auto commit_change(TransactStore& store, std::span<const std::string> keys, Change change) {
+  using Changed = std::invoke_result_t<Change&, GuardedRows, Batch&>;
+  std::optional<Changed> changed;
+  auto result = committed(transact_and_wait(store, keys, [&](GuardedRows rows) {
+    Batch batch;
+    changed.emplace(change(rows, batch));
+    return *changed ? std::move(batch) : Batch();
+  }));
+  return result ? std::move(*changed) : Changed(failure_of(std::move(result)));
 }
 
 }  // namespace stator

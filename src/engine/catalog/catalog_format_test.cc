@@ -40,9 +40,9 @@ class CatalogFormat : public EngineTest {
         .get();
   }
   void put_row(const std::string& key, const std::string& value) {
-    const auto transaction = must(inner_->begin());
-    transaction->put(key, value);
-    ASSERT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+    Batch batch;
+    batch.put(key, value);
+    ASSERT_EQ(write_and_wait(*inner_, std::move(batch)).outcome, CommitOutcome::kCommitted);
   }
   std::string row(const std::string& key) {
     std::string value;
@@ -55,7 +55,7 @@ class CatalogFormat : public EngineTest {
     const std::string value = row(catalog_row_key(CatalogRow::kHeader));
     std::copy(value.begin() + 4, value.end(), header.secret.begin());
     header.format = format;
-    ASSERT_THAT(put_catalog_header(*inner_, header), IsOk());
+    put_row(catalog_row_key(CatalogRow::kHeader), encode_catalog_header(header));
   }
   uint64_t format() {
     return read_big_endian(row(catalog_row_key(CatalogRow::kHeader)).substr(0, 4));
@@ -64,6 +64,33 @@ class CatalogFormat : public EngineTest {
   Faults faults_;
   std::shared_ptr<Store> inner_ = make_memory_store();
 };
+
+// Another process begins while this one looks for a header.
+class RacingStore final : public test::ForwardingStore {
+ public:
+  explicit RacingStore(std::shared_ptr<Store> inner) : ForwardingStore(std::move(inner)) {}
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    if (!std::exchange(has_raced_, true)) {
+      const auto other = Engine::open(std::make_unique<ForwardingStore>(inner_),
+                                      {.sweep_interval = {}, .maintenance_interval = {}});
+      ASSERT_THAT(other, IsOk());
+      EXPECT_THAT((*other)->create_table(hash_table("Theirs")), IsOk());
+    }
+    inner_->transact(keys, std::move(decide), std::move(done));
+  }
+
+ private:
+  bool has_raced_ = false;
+};
+
+TEST_F(CatalogFormat, TakesTheHeaderOfAProcessThatBeganFirst) {
+  engine_.reset();
+  inner_ = make_memory_store();
+  open(std::make_unique<RacingStore>(inner_));
+  ASSERT_THAT(put("Theirs", {{"pk", "a"}}), IsOk());
+  reopen();
+  EXPECT_EQ(get("Theirs", {{"pk", "a"}}), (Item{{"pk", "a"}})) << "hashed with another secret";
+}
 
 TEST_F(CatalogFormat, RefusesOtherFormatsAndNamesBoth) {
   for (const uint64_t other : {uint64_t{0}, uint64_t{kCatalogFormat + 1}, uint64_t{1000}}) {

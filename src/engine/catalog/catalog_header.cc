@@ -2,14 +2,22 @@
 #include "engine/catalog/catalog_header.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
+#include "base/random.h"
 #include "engine/catalog/catalog_commit.h"
 
 namespace stator {
 namespace {
 
 constexpr std::size_t kFormatBytes = 4;
+
+Result<bool> is_empty(Store& store) {
+  STATOR_TRY(const ReadResult first,
+             read_and_wait(store, {.ranges = {{.range = {}}}, .rows_max = 1}));
+  return first.ranges[0].empty();
+}
 
 }  // namespace
 
@@ -29,13 +37,38 @@ Result<CatalogHeader> read_catalog_header(std::string_view value) {
   return header;
 }
 
-Result<void> put_catalog_header(Store& store, const CatalogHeader& header) {
+std::string encode_catalog_header(const CatalogHeader& header) {
   std::string value;
   append_big_endian(value, static_cast<uint32_t>(header.format));
   value.append(header.secret.begin(), header.secret.end());
-  STATOR_TRY(const auto transaction, store.begin());
-  transaction->put(catalog_row_key(CatalogRow::kHeader), value);
-  return commit_or_fail(*transaction);
+  return value;
+}
+
+Result<CatalogHeader> open_catalog_header(Store& store) {
+  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
+  std::string stored;
+  STATOR_TRY(const bool found, store.get(keys[0], [&](std::string_view value) { stored = value; }));
+  if (found) return read_catalog_header(stored);
+
+  STATOR_TRY(const bool empty, is_empty(store));
+  CatalogHeader fresh{.format = kCatalogFormat};
+  std::ranges::copy(random_bytes(fresh.secret.size()), fresh.secret.begin());
+  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<CatalogHeader> {
+    if (rows[0]) return read_catalog_header(*rows[0]);
+    if (!empty) return fail(Code::kCorruption, "the data has rows, but no catalog header");
+    batch.put(keys[0], encode_catalog_header(fresh));
+    return fresh;
+  });
+}
+
+Result<void> raise_catalog_format(Store& store) {
+  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
+  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
+    STATOR_TRY(CatalogHeader header, read_catalog_header(rows[0].value_or("")));
+    header.format = kCatalogFormat;
+    batch.put(keys[0], encode_catalog_header(header));
+    return {};
+  });
 }
 
 }  // namespace stator

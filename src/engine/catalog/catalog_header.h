@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "engine/catalog/catalog_rows.h"
@@ -17,7 +18,13 @@ struct CatalogHeader {
 
 // kCorruption for damaged bytes, and for a format that this version of Stator does not read.
 Result<CatalogHeader> read_catalog_header(std::string_view value);
-// In one commit, which is all that a migration to the next format needs so far. The store's errors.
-Result<void> put_catalog_header(Store& store, const CatalogHeader& header);
+std::string encode_catalog_header(const CatalogHeader& header);
+
+// Returns the header that is stored. An empty store gets one with a new secret. Of several
+// processes that start at once, all return the same one.
+// Errors: the store's; kCorruption for damaged headers, and for rows without one.
+Result<CatalogHeader> open_catalog_header(Store& store);
+// Stores the current format. In one commit, which is all that a migration to it needs so far.
+Result<void> raise_catalog_format(Store& store);
 
 }  // namespace stator

@@ -24,8 +24,8 @@ int64_t enabled_ms(const LogDefinition& log) {
   return stream ? stream->created_ms : 0;
 }
 
-void keep(const LogDefinition& log, Transaction& transaction) {
-  transaction.put(catalog_row_key(CatalogRow::kLog, log.space), encode_log(log));
+void keep(const LogDefinition& log, Batch& batch) {
+  batch.put(catalog_row_key(CatalogRow::kLog, log.space), encode_log(log));
 }
 
 void drop_unreadable(LogDefinition& log, int64_t now_ms) {
@@ -59,8 +59,7 @@ int64_t Catalog::stream_time(std::string_view table, int64_t now_ms) const {
 }
 
 Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition& after,
-                                 NewSpace new_space, int64_t now_ms,
-                                 Transaction& transaction) const {
+                                 NewSpace new_space, int64_t now_ms, Batch& batch) const {
   const bool has = wants_stream(before);
   const bool wants = wants_stream(&after);
   const LogPtr current = before ? snapshot()->log_of(after.id) : nullptr;
@@ -93,19 +92,19 @@ Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition&
   }
   log.recovery_ms = after.recovery_ms;
   after.log_space = records ? log.space : 0;
-  keep(log, transaction);
-  put_mark(transaction, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
+  keep(log, batch);
+  put_mark(batch, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
   return std::make_shared<const LogDefinition>(std::move(log));
 }
 
-LogPtr Catalog::end_log(const Table& table, int64_t now_ms, Transaction& transaction) const {
+LogPtr Catalog::end_log(const Table& table, int64_t now_ms, Batch& batch) const {
   const LogPtr current = snapshot()->log_of(table.definition().id);
   if (!current) return nullptr;
   LogDefinition log = *current;
   if (log.enabled_stream()) log.streams.back().ended_ms = now_ms;
   log.recovery_ms = 0;
-  keep(log, transaction);
-  put_mark(transaction, log.space, {.time_ms = now_ms, .stream_ms = 0});
+  keep(log, batch);
+  put_mark(batch, log.space, {.time_ms = now_ms, .stream_ms = 0});
   return std::make_shared<const LogDefinition>(std::move(log));
 }
 
@@ -149,9 +148,9 @@ Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
 }
 
 Result<void> Catalog::begin_generation(const LogDefinition& log, int64_t now_ms) {
-  STATOR_TRY(const auto transaction, store_.begin());
-  put_mark(*transaction, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
-  return commit_or_fail(*transaction);
+  Batch batch;
+  put_mark(batch, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
+  return write_or_fail(store_, std::move(batch));
 }
 
 // Streams that nobody can read any more; and the log, where there is no other and none will be.
@@ -162,17 +161,17 @@ Result<void> Catalog::forget_streams(const LogDefinition& log, int64_t now_ms) {
   // Somebody may still write there, or read.
   if (ends && (!recording_[log.space].expired() || is_held(log.space))) return {};
   if (!ends && left.streams.size() == log.streams.size()) return {};
-  STATOR_TRY(const auto transaction, store_.begin());
+  Batch batch;
   CatalogSnapshot next = *snapshot();
   if (ends) {
-    transaction->erase(catalog_row_key(CatalogRow::kLog, log.space));
-    transaction->put(catalog_row_key(CatalogRow::kDropped, log.space), "");
+    batch.erase(catalog_row_key(CatalogRow::kLog, log.space));
+    batch.put(catalog_row_key(CatalogRow::kDropped, log.space), "");
     next.logs.erase(log.space);
   } else {
-    keep(left, *transaction);
+    keep(left, batch);
     next.logs.insert_or_assign(log.space, std::make_shared<const LogDefinition>(left));
   }
-  STATOR_CHECK_OK(commit_or_fail(*transaction));
+  STATOR_CHECK_OK(write_or_fail(store_, std::move(batch)));
   publish(std::move(next));
   if (ends) {
     recording_.erase(log.space);

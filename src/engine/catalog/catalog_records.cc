@@ -63,26 +63,21 @@ uint64_t Catalog::held_from(SpaceId log) const {
 Result<SpaceId> Catalog::take_space(const std::string& record_key,
                                     FunctionRef<Item(SpaceId)> record) {
   const std::lock_guard lock(changes_);
-  return retry_conflicts([&]() -> Result<SpaceId> {
-    STATOR_TRY(const auto transaction, store_.begin());
-    const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kNextSpace)};
-    STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kNextSpace)};
+  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<SpaceId> {
     Spaces spaces(rows[0]);
     const SpaceId space = spaces.take();
-    STATOR_CHECK_OK(spaces.save(*transaction));
-    transaction->put(record_key, encode_item(record(space)));
-    STATOR_CHECK_OK(commit_or_fail(*transaction));
+    STATOR_CHECK_OK(spaces.save(batch));
+    batch.put(record_key, encode_item(record(space)));
     return space;
   });
 }
 
 Result<void> Catalog::release_space(const std::string& record_key, SpaceId space) {
-  STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
-    STATOR_TRY(const auto transaction, store_.begin());
-    transaction->erase(record_key);
-    transaction->put(catalog_row_key(CatalogRow::kDropped, space), "");
-    return commit_or_fail(*transaction);
-  }));
+  Batch batch;
+  batch.erase(record_key);
+  batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+  STATOR_CHECK_OK(write_or_fail(store_, std::move(batch)));
   erase_later(space);
   return {};
 }
@@ -97,24 +92,21 @@ Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record)
   if (next.restoring.contains(name)) {
     return fail(Code::kTableInUse, messages::table_being_created(name));
   }
-  const auto write = [&]() -> Result<TablePtr> {
-    STATOR_TRY(const auto transaction, store_.begin());
-    const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kNextSpace)};
-    STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kNextSpace)};
+  const auto change = [&](GuardedRows rows, Batch& batch) -> Result<TablePtr> {
     Spaces spaces(rows[0]);
     const CreateTableRequest& settings = definition.settings;
     const auto count = [](const auto& indexes) { return indexes ? indexes->size() : 0; };
     definition.space = spaces.take();
     definition.local_spaces = spaces.take(count(settings.local_indexes));
     definition.global_spaces = spaces.take(count(settings.global_indexes));
-    STATOR_CHECK_OK(spaces.save(*transaction));
+    STATOR_CHECK_OK(spaces.save(batch));
     STATOR_TRY(TablePtr made, Table::make(definition, secret_));
     record["Definition"] = Binary{encode_table(definition)};
-    transaction->put(record_key(RecordKind::kRestore, name), encode_item(record));
-    STATOR_CHECK_OK(commit_or_fail(*transaction));
+    batch.put(record_key(RecordKind::kRestore, name), encode_item(record));
     return made;
   };
-  STATOR_TRY(TablePtr table, retry_conflicts(write));
+  STATOR_TRY(TablePtr table, commit_change(store_, keys, change));
   next.restoring.emplace(name, table);
   publish(std::move(next));
   return table;
@@ -142,12 +134,10 @@ Result<void> Catalog::finish_restore(const std::string& name) {
   if (found == next.restoring.end()) return {};
   const TablePtr table = found->second;
   STATOR_TRY(const Item record, Records(store_).get(record_key(RecordKind::kRestore, name)));
-  STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
-    STATOR_TRY(const auto transaction, store_.begin());
-    transaction->put(catalog_row_key(CatalogRow::kTable, name), encode_table(table->definition()));
-    transaction->erase(record_key(RecordKind::kRestore, name));
-    return commit_or_fail(*transaction);
-  }));
+  Batch batch;
+  batch.put(catalog_row_key(CatalogRow::kTable, name), encode_table(table->definition()));
+  batch.erase(record_key(RecordKind::kRestore, name));
+  STATOR_CHECK_OK(write_or_fail(store_, std::move(batch)));
   if (const auto history = history_of(record)) release(*history);
   table->count_state()->is_needed = true;
   next.restoring.erase(found);
@@ -163,14 +153,12 @@ Result<void> Catalog::cancel_restore(const std::string& name) {
   if (found == next.restoring.end()) return {};
   const std::vector<SpaceId> spaces = found->second->all_spaces();
   STATOR_TRY(const Item record, Records(store_).get(record_key(RecordKind::kRestore, name)));
-  STATOR_CHECK_OK(retry_conflicts([&]() -> Result<void> {
-    STATOR_TRY(const auto transaction, store_.begin());
-    transaction->erase(record_key(RecordKind::kRestore, name));
-    for (const SpaceId space : spaces) {
-      transaction->put(catalog_row_key(CatalogRow::kDropped, space), "");
-    }
-    return commit_or_fail(*transaction);
-  }));
+  Batch batch;
+  batch.erase(record_key(RecordKind::kRestore, name));
+  for (const SpaceId space : spaces) {
+    batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+  }
+  STATOR_CHECK_OK(write_or_fail(store_, std::move(batch)));
   if (const auto history = history_of(record)) release(*history);
   next.restoring.erase(found);
   publish(std::move(next));

@@ -26,11 +26,11 @@ class Spaces {
     return spaces;
   }
   // kLimitExceeded where more were taken than there are.
-  Result<void> save(Transaction& transaction) const {
+  Result<void> save(Batch& batch) const {
     if (next_ >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
     std::string row;
     append_big_endian(row, static_cast<uint32_t>(next_));
-    transaction.put(catalog_row_key(CatalogRow::kNextSpace), row);
+    batch.put(catalog_row_key(CatalogRow::kNextSpace), row);
     return {};
   }
 

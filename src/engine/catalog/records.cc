@@ -2,12 +2,11 @@
 #include "engine/catalog/records.h"
 
 #include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/catalog_commit.h"
 #include "engine/errors/messages.h"
 
 namespace stator {
 namespace {
-
-constexpr int kAttemptsMax = 100;
 
 Result<Item> decode(std::string_view value) {
   STATOR_CHECK_OK(validate_item(value));
@@ -84,11 +83,9 @@ Result<void> Records::change_settings(const Table& table, Change change) const {
 
 Result<void> Records::change_guarded(const std::string& key, const std::string& guard,
                                      Change change) const {
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    STATOR_TRY(const auto transaction, store_.begin());
-    std::vector<std::string> keys = {key};
-    if (!guard.empty()) keys.push_back(guard);
-    STATOR_TRY(const auto rows, transaction->get_for_update(keys));
+  std::vector<std::string> keys = {key};
+  if (!guard.empty()) keys.push_back(guard);
+  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
     if (!guard.empty() && !rows[1]) {
       return fail(Code::kResourceNotFound, messages::kResourceNotFound);
     }
@@ -98,15 +95,12 @@ Result<void> Records::change_guarded(const std::string& key, const std::string& 
     }
     STATOR_CHECK_OK(change(record));
     if (record.empty()) {
-      transaction->erase(key);
+      batch.erase(key);
     } else {
-      transaction->put(key, encode_item(record));
+      batch.put(key, encode_item(record));
     }
-    CommitResult result = commit_and_wait(*transaction);
-    if (result.outcome == CommitOutcome::kCommitted) return {};
-    if (result.outcome != CommitOutcome::kConflict) return Failure(std::move(result.error));
-  }
-  return fail(Code::kThrottling, messages::kTooBusy);
+    return {};
+  });
 }
 
 }  // namespace stator

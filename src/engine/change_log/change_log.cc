@@ -63,8 +63,7 @@ unsigned log_bucket(std::string_view item_row_key) {
   return static_cast<unsigned char>(item_row_key[sizeof(SpaceId)]) / (256 / kLogBuckets);
 }
 
-void put_change(Transaction& transaction, SpaceId log, std::string_view item_row_key,
-                const Change& change) {
+void put_change(Batch& batch, SpaceId log, std::string_view item_row_key, const Change& change) {
   const std::string_view before = change.before ? change.before->bytes() : std::string_view();
   const std::string_view after = change.after ? change.after->bytes() : std::string_view();
   std::string value;
@@ -77,7 +76,7 @@ void put_change(Transaction& transaction, SpaceId log, std::string_view item_row
   append_big_endian(value, static_cast<uint32_t>(before.size()));
   value.append(before).append(after);
   const auto bucket = static_cast<unsigned char>(log_bucket(item_row_key));
-  transaction.put_stamped(partition_of(log, bucket), {}, value);
+  batch.put_stamped(partition_of(log, bucket), {}, value);
 }
 
 Result<Change> read_change(std::string_view key, std::string_view value) {
@@ -129,11 +128,11 @@ Result<void> scan_changes(ReadView& view, SpaceId log, unsigned bucket, uint64_t
   return read;
 }
 
-void put_mark(Transaction& transaction, SpaceId log, const LogMark& mark) {
+void put_mark(Batch& batch, SpaceId log, const LogMark& mark) {
   std::string value(1, kRowVersion);
   append_big_endian(value, static_cast<uint64_t>(mark.time_ms));
   append_big_endian(value, static_cast<uint64_t>(mark.stream_ms));
-  transaction.put_stamped(partition_of(log, kMarkBucket), {}, value);
+  batch.put_stamped(partition_of(log, kMarkBucket), {}, value);
 }
 
 KeyRange mark_range(SpaceId log, uint64_t to) {

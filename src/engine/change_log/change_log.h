@@ -68,8 +68,7 @@ struct Change {
 };
 
 unsigned log_bucket(std::string_view item_row_key);
-void put_change(Transaction& transaction, SpaceId log, std::string_view item_row_key,
-                const Change& change);
+void put_change(Batch& batch, SpaceId log, std::string_view item_row_key, const Change& change);
 // kCorruption for bytes that are no record. The change borrows from `value`.
 Result<Change> read_change(std::string_view key, std::string_view value);
 
@@ -92,7 +91,7 @@ struct LogMark {
   bool operator==(const LogMark&) const = default;
 };
 
-void put_mark(Transaction& transaction, SpaceId log, const LogMark& mark);
+void put_mark(Batch& batch, SpaceId log, const LogMark& mark);
 Result<LogMark> read_mark(std::string_view key, std::string_view value);  // kCorruption
 // The marks from stamp `from` on, oldest first, `count_max` at most.
 Result<std::vector<LogMark>> read_marks(ReadView& view, SpaceId log, uint64_t from = 0,

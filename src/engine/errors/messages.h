@@ -83,6 +83,7 @@ inline constexpr const char* kReturningInTransaction =
 inline constexpr const char* kTableName =
     "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', "
     "'_', '.'.";
+inline constexpr const char* kTransactionConflict = "Transaction is ongoing for the item";
 inline constexpr const char* kTooBusy =
     "The request was denied due to request throttling. Try again.";
 

@@ -27,6 +27,9 @@ Error service_error(CommitResult result) {
     return {.code = Code::kInternalServerError,
             .message = "The write may or may not have been applied: " + result.error.message};
   }
+  if (result.outcome == CommitOutcome::kConflict) {
+    return {.code = Code::kTransactionConflict, .message = messages::kTransactionConflict};
+  }
   if (result.error.code == Code::kThrottling) return service_error(std::move(result.error));
   return {.code = Code::kInternalServerError, .message = std::move(result.error.message)};
 }

@@ -56,10 +56,10 @@ std::vector<IndexChange> index_changes(const Table& table, const std::optional<I
   return changes;
 }
 
-void apply_index_changes(const std::vector<IndexChange>& changes, Transaction& transaction) {
+void apply_index_changes(const std::vector<IndexChange>& changes, Batch& batch) {
   for (const IndexChange& change : changes) {
-    if (change.erased_key) transaction.erase(*change.erased_key);
-    if (change.put_key) transaction.put(*change.put_key, change.entry);
+    if (change.erased_key) batch.erase(*change.erased_key);
+    if (change.put_key) batch.put(*change.put_key, change.entry);
   }
 }
 

@@ -28,6 +28,6 @@ struct IndexChange {
 std::vector<IndexChange> index_changes(const Table& table, const std::optional<ItemView>& before,
                                        const std::optional<ItemView>& after);
 
-void apply_index_changes(const std::vector<IndexChange>& changes, Transaction& transaction);
+void apply_index_changes(const std::vector<IndexChange>& changes, Batch& batch);
 
 }  // namespace stator

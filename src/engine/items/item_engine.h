@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/background/in_flight_operations.h"
-#include "engine/background/worker.h"
 #include "engine/core/engine_core.h"
 #include "engine/items/token_sweep.h"
 
@@ -12,7 +11,6 @@ namespace stator {
 struct ItemEngine : EngineCore {
   using EngineCore::EngineCore;
 
-  Worker retries;  // writes that met a conflict
   TokenSweepState token_sweep;
   InFlightOperations writes;
 };

@@ -4,6 +4,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "engine/catalog/table.h"
 #include "expression/expression.h"
@@ -15,20 +17,38 @@ struct FoundItem {
   std::size_t bytes = 0;  // of the whole item where asked for, 0 where it is absent
 };
 
-// Reads through `source`: a Store or a ReadView. The key has been checked.
-template <class Source>
-Result<FoundItem> read_item(Source& source, const Table& table, const Item& key,
-                            const std::optional<ProjectionExpression>& projection,
-                            bool wants_size) {
+// Shows the item of a key that `value`, its row, holds.
+inline void show_row(std::string_view value, const Table& table, const Item& key,
+                     const std::optional<ProjectionExpression>& projection, bool wants_size,
+                     FoundItem& found) {
+  const ItemView item(value);
+  if (!has_partition(item, table.key(), key)) return;
+  if (wants_size) found.bytes = item_size_bytes(item);
+  found.item = projection ? projection->apply(item) : EncodedItem(value);
+}
+
+// The key has been checked.
+inline Result<FoundItem> read_item(Store& store, const Table& table, const Item& key,
+                                   const std::optional<ProjectionExpression>& projection,
+                                   bool wants_size) {
   FoundItem found;
   const std::string row_key = item_row_key(table.secret(), table.key(), key);
-  STATOR_CHECK_OK(source.get(row_key, [&](std::string_view value) {
-    const ItemView item(value);
-    if (!has_partition(item, table.key(), key)) return;
-    if (wants_size) found.bytes = item_size_bytes(item);
-    found.item = projection ? projection->apply(item) : EncodedItem(value);
+  STATOR_CHECK_OK(store.get(row_key, [&](std::string_view value) {
+    show_row(value, table, key, projection, wants_size, found);
   }));
   return found;
+}
+
+// Reads rows of items in one state. Bounded by their number: a row has the size of an item.
+inline Result<std::vector<std::optional<std::string>>> read_together(
+    TransactStore& store, std::vector<std::string> row_keys) {
+  const std::size_t count = row_keys.size();
+  if (count == 0) return std::vector<std::optional<std::string>>();
+  STATOR_TRY(ReadResult read, read_and_wait(store, {.keys = std::move(row_keys),
+                                                    .rows_max = count,
+                                                    .bytes_max = SIZE_MAX,
+                                                    .one_state = true}));
+  return std::move(read.values);
 }
 
 }  // namespace stator

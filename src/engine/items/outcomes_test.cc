@@ -16,38 +16,16 @@ using test::FailsWith;
 using test::hash_table;
 using test::IsOk;
 
-// How the next commits end; afterwards they go through. While `hold` is set, those that apply are
-// not acknowledged.
+// How the next attempts to commit end; afterwards they go through. After conflicts the store tries
+// again, unless it gives up. While `hold` is set, commits that apply are not acknowledged.
 struct Script {
   std::atomic<bool> hold{false};
   std::mutex mutex;
   std::vector<std::pair<CommitDone, CommitResult>> held;  // guarded by mutex
   std::atomic<int> remaining{0};
+  bool gives_up = false;
   CommitOutcome outcome = CommitOutcome::kConflict;
   Code code = Code::kUnavailable;
-};
-
-class ScriptedTransaction : public test::ForwardingTransaction {
- public:
-  ScriptedTransaction(std::unique_ptr<Transaction> inner, Script& script)
-      : ForwardingTransaction(std::move(inner)), script_(script) {}
-
-  void commit(CommitDone done) override {
-    if (script_.remaining > 0) {
-      --script_.remaining;
-      inner_.reset();
-      done({.outcome = script_.outcome, .error = {.code = script_.code, .message = "scripted"}});
-      return;
-    }
-    if (!script_.hold) return inner_->commit(std::move(done));
-    CommitResult result = commit_and_wait(*inner_);
-    EXPECT_EQ(result.outcome, CommitOutcome::kCommitted);
-    const std::scoped_lock lock(script_.mutex);
-    script_.held.emplace_back(std::move(done), std::move(result));
-  }
-
- private:
-  Script& script_;
 };
 
 class ScriptedStore : public test::ForwardingStore {
@@ -55,9 +33,27 @@ class ScriptedStore : public test::ForwardingStore {
   ScriptedStore(Script& script, std::shared_ptr<Store> inner)
       : ForwardingStore(std::move(inner)), script_(script) {}
 
-  Result<std::unique_ptr<Transaction>> begin() override {
-    STATOR_TRY(auto transaction, inner_->begin());
-    return std::make_unique<ScriptedTransaction>(std::move(transaction), script_);
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    if (script_.remaining > 0) {
+      --script_.remaining;
+      static_cast<void>(transact_and_wait(*inner_, keys, [&](GuardedRows rows) {
+        decide(rows);
+        return Batch();
+      }));
+      if (script_.outcome == CommitOutcome::kConflict && script_.remaining > 0) {
+        return transact(keys, std::move(decide), std::move(done));
+      }
+      if (script_.outcome != CommitOutcome::kConflict || script_.gives_up) {
+        done({.outcome = script_.outcome, .error = {.code = script_.code, .message = "scripted"}});
+        return;
+      }
+    }
+    if (!script_.hold) return inner_->transact(keys, std::move(decide), std::move(done));
+    CommitResult result =
+        transact_and_wait(*inner_, keys, [&](GuardedRows rows) { return decide(rows); });
+    EXPECT_EQ(result.outcome, CommitOutcome::kCommitted);
+    const std::scoped_lock lock(script_.mutex);
+    script_.held.emplace_back(std::move(done), std::move(result));
   }
 
  private:
@@ -109,6 +105,21 @@ TEST_F(Outcomes, ConflictsAreTriedAgainAndAppliedOnce) {
   const auto described = engine_->describe_table({.table = "Things"});
   ASSERT_THAT(described, IsOk());
   EXPECT_EQ(described->table.item_count, 1);
+}
+
+TEST_F(Outcomes, ConflictsThatDoNotEndAreReported) {
+  script_.gives_up = true;
+  next_commits(1, CommitOutcome::kConflict);
+  EXPECT_THAT(update(increment()),
+              FailsWith(Code::kTransactionConflict, "Transaction is ongoing for the item"));
+  next_commits(1, CommitOutcome::kConflict);
+  EXPECT_THAT(transact({.items = {{.action = TransactAction::kUpdate,
+                                   .table = "Things",
+                                   .item = {{"pk", "a"}},
+                                   .update = "ADD n :one",
+                                   .values = {{{":one", 1}}}}}}),
+              FailsWith(Code::kTransactionCanceled, "[TransactionConflict]"));
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt);
 }
 
 TEST_F(Outcomes, AFailedConditionIsAnsweredOnlyOnceItsReadIsDurable) {

@@ -43,6 +43,7 @@ Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
   std::vector<const Table*> tables;
   std::vector<CancellationReason> reasons;
   std::set<std::string> keys;
+  std::vector<std::string> row_keys;  // in their order
   bool cancelled = false;
   for (const TransactGetItem& item : request.items) {
     const TablePtr* found = snapshot->find(item.table);
@@ -59,25 +60,29 @@ Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
       cancelled = true;
       reason.code = "ValidationError";
       reason.message = std::move(checked).error().message;
-    } else if (!keys.insert(item_row_key(table.secret(), table.key(), item.key)).second) {
+    } else if (!keys.insert(
+                        row_keys.emplace_back(item_row_key(table.secret(), table.key(), item.key)))
+                    .second) {
       return fail(Code::kValidation, messages::kRepeatedTransactionItem);
     }
   }
   if (cancelled) return transaction_cancelled(std::move(reasons));
 
-  auto view = engine.store->read_view();
-  if (!view) return Failure(service_error(std::move(view).error()));
+  auto rows = read_together(*engine.store, std::move(row_keys));
+  if (!rows) return Failure(service_error(std::move(rows).error()));
   TransactGetItemsResponse response;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    auto found = read_item(**view, *tables[i], request.items[i].key, projections[i], true);
-    if (!found) return Failure(service_error(std::move(found).error()));
-    bytes += found->bytes;
+    FoundItem found;
+    if (const auto& row = (*rows)[i]) {
+      show_row(*row, *tables[i], request.items[i].key, projections[i], true, found);
+    }
+    bytes += found.bytes;
     if (bytes > kTransactionBytesMax)
       return fail(Code::kValidation, messages::kTransactionTooLarge);
-    meter.add(*tables[i], read_units(found->bytes) * 2);
-    response.items.push_back(std::move(found->item));
+    meter.add(*tables[i], read_units(found.bytes) * 2);
+    response.items.push_back(std::move(found.item));
   }
   response.capacity = meter.all();
   return response;

@@ -39,15 +39,16 @@ class TokenSweep final : public Job {
     std::vector<std::string> keys;
     keys.reserve(expired.size());
     for (const ExpiredToken& token : expired) keys.push_back(token.row_key);
-    STATOR_TRY(const auto transaction, store_.begin());
-    STATOR_TRY(const auto rows, transaction->get_for_update(keys));
-    for (std::size_t i = 0; i < expired.size(); ++i) {
-      transaction->erase(expired[i].expiry_key);
-      if (!rows[i]) continue;
-      const auto row = decode_token_row(*rows[i]);
-      if (!row || row->expires_ms == expired[i].expires_ms) transaction->erase(keys[i]);
-    }
-    return commit_or_fail(*transaction);
+    const auto change = [&](GuardedRows rows, Batch& batch) -> Result<void> {
+      for (std::size_t i = 0; i < expired.size(); ++i) {
+        batch.erase(expired[i].expiry_key);
+        if (!rows[i]) continue;
+        const auto row = decode_token_row(*rows[i]);
+        if (!row || row->expires_ms == expired[i].expires_ms) batch.erase(keys[i]);
+      }
+      return {};
+    };
+    return commit_change(store_, keys, change);
   }
 
   Store& store_;

@@ -26,10 +26,13 @@ struct TransactWrite {
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
   Done<TransactWriteItemsResult> done;
+  std::vector<std::string> keys = {};  // the items' rows, then the token's
+  // Of the last attempt:
+  std::vector<WriteEffect> effects = {};
+  Result<TransactWriteItemsResult> result = {};
 };
 
 using Effects = std::vector<WriteEffect>;
-using Rows = std::vector<std::optional<std::string>>;
 
 Result<std::vector<WriteAction>> prepare(const ItemEngine& engine,
                                          const TransactWriteItemsRequest& request) {
@@ -79,7 +82,7 @@ Result<std::vector<WriteAction>> prepare(const ItemEngine& engine,
 // ---- One attempt
 
 // Every effect, or the reasons why there is none.
-Result<Effects> evaluate_all(const TransactWrite& write, Rows& rows) {
+Result<Effects> evaluate_all(const TransactWrite& write, GuardedRows rows) {
   Effects effects;
   std::vector<CancellationReason> reasons(write.actions.size());
   bool cancelled = false;
@@ -122,7 +125,7 @@ TransactWriteItemsResult make_result(const TransactWrite& write, const Effects& 
 }
 
 // A repeated request costs what reading its items costs.
-TransactWriteItemsResult make_repeated_result(const TransactWrite& write, const Rows& rows) {
+TransactWriteItemsResult make_repeated_result(const TransactWrite& write, GuardedRows rows) {
   TransactWriteItemsResult result;
   CapacityMeter meter(write.return_capacity, CapacityMeter::Report::kRead);
   if (meter.wanted()) {
@@ -137,7 +140,7 @@ TransactWriteItemsResult make_repeated_result(const TransactWrite& write, const 
 
 // What a token's row says about the request: nothing, or the answer.
 std::optional<Result<TransactWriteItemsResult>> answer_of_token(
-    const TransactWrite& write, const Rows& rows, const std::optional<std::string>& bytes) {
+    const TransactWrite& write, GuardedRows rows, const std::optional<std::string>& bytes) {
   const auto row = bytes ? decode_token_row(*bytes) : std::nullopt;
   if (!row || row->expires_ms <= write.engine.now_ms()) return std::nullopt;
   if (row->fingerprint != write.fingerprint) {
@@ -146,31 +149,6 @@ std::optional<Result<TransactWriteItemsResult>> answer_of_token(
   return make_repeated_result(write, rows);
 }
 
-void run(std::unique_ptr<TransactWrite> write);
-
-void commit(std::unique_ptr<TransactWrite> write, Transaction& transaction, Effects effects,
-            Result<TransactWriteItemsResult> result) {
-  transaction.commit([write = std::move(write), effects = std::move(effects),
-                      result = std::move(result)](CommitResult outcome) mutable {
-    if (outcome.outcome == CommitOutcome::kConflict) {
-      Worker& retries = write->engine.retries;
-      retries.post([write = std::move(write)]() mutable { run(std::move(write)); });
-      return;
-    }
-    if (outcome.outcome != CommitOutcome::kCommitted) {
-      write->done(Failure(service_error(std::move(outcome))));
-      return;
-    }
-    for (std::size_t i = 0; i < effects.size(); ++i) {
-      if (write->actions[i].action != TransactAction::kConditionCheck) {
-        count_effect(write->actions[i], effects[i], outcome.sequence);
-      }
-    }
-    write->done(std::move(result));
-  });
-}
-
-// The keys to guard: the items', then the token's.
 std::vector<std::string> guarded_keys(const TransactWrite& write) {
   std::vector<std::string> keys;
   keys.reserve(write.actions.size() + 1);
@@ -179,44 +157,63 @@ std::vector<std::string> guarded_keys(const TransactWrite& write) {
   return keys;
 }
 
-void keep_token(const TransactWrite& write, Transaction& transaction) {
+void keep_token(const TransactWrite& write, Batch& batch) {
   const int64_t expires_ms = write.engine.now_ms() + kTokenLifetimeMs;
-  transaction.put(*write.token_key,
-                  encode_token_row({.expires_ms = expires_ms, .fingerprint = write.fingerprint}));
-  transaction.put(token_expiry_key(expires_ms, *write.token_key), "");
+  batch.put(*write.token_key,
+            encode_token_row({.expires_ms = expires_ms, .fingerprint = write.fingerprint}));
+  batch.put(token_expiry_key(expires_ms, *write.token_key), "");
 }
 
-void run(std::unique_ptr<TransactWrite> write) {
-  auto transaction = write->engine.store->begin();
-  if (!transaction) {
-    write->done(Failure(service_error(std::move(transaction).error())));
-    return;
-  }
-  auto rows = (*transaction)->get_for_update(guarded_keys(*write));
-  if (!rows) {
-    write->done(Failure(service_error(std::move(rows).error())));
-    return;
-  }
-  const std::size_t count = write->actions.size();
-  if (write->token_key) {
-    if (auto known = answer_of_token(*write, *rows, (*rows)[count])) {
-      commit(std::move(write), **transaction, {}, std::move(*known));
-      return;
+Batch decide_all(TransactWrite& write, GuardedRows rows) {
+  Batch batch;
+  const std::size_t count = write.actions.size();
+  write.effects.clear();
+  if (write.token_key) {
+    if (auto known = answer_of_token(write, rows, rows[count])) {
+      write.result = std::move(*known);
+      return batch;
     }
   }
-  auto effects = evaluate_all(*write, *rows);
+  auto effects = evaluate_all(write, rows);
   if (!effects) {
-    Error error = std::move(effects).error();
-    commit(std::move(write), **transaction, {}, Failure(std::move(error)));
+    write.result = failure_of(std::move(effects));
+    return batch;
+  }
+  write.effects = std::move(*effects);
+  const int64_t time_ms = write.engine.now_ms();
+  for (std::size_t i = 0; i < count; ++i) {
+    apply_effect(write.actions[i], write.effects[i], time_ms, batch);
+  }
+  if (write.token_key) keep_token(write, batch);
+  write.result = make_result(write, write.effects);
+  return batch;
+}
+
+// Which of the items another request was writing is not known.
+Failure conflicted(const TransactWrite& write) {
+  std::vector<CancellationReason> reasons(write.actions.size());
+  for (CancellationReason& reason : reasons) {
+    reason.code = "TransactionConflict";
+    reason.message = messages::kTransactionConflict;
+  }
+  return transaction_cancelled(std::move(reasons));
+}
+
+void finish_all(TransactWrite& write, CommitResult committed) {
+  if (committed.outcome == CommitOutcome::kConflict) {
+    write.done(conflicted(write));
     return;
   }
-  const int64_t time_ms = write->engine.now_ms();
-  for (std::size_t i = 0; i < count; ++i) {
-    apply_effect(write->actions[i], (*effects)[i], time_ms, **transaction);
+  if (committed.outcome != CommitOutcome::kCommitted) {
+    write.done(Failure(service_error(std::move(committed))));
+    return;
   }
-  if (write->token_key) keep_token(*write, **transaction);
-  TransactWriteItemsResult result = make_result(*write, *effects);
-  commit(std::move(write), **transaction, std::move(*effects), std::move(result));
+  for (std::size_t i = 0; i < write.effects.size(); ++i) {
+    if (write.actions[i].action != TransactAction::kConditionCheck) {
+      count_effect(write.actions[i], write.effects[i], committed.sequence);
+    }
+  }
+  write.done(std::move(write.result));
 }
 
 }  // namespace
@@ -251,7 +248,11 @@ void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
                                                     .return_metrics = options.return_metrics,
                                                     .done = std::move(done)});
   if (options.token) write->token_key = token_row_key(engine.catalog->secret(), *options.token);
-  run(std::move(write));
+  write->keys = guarded_keys(*write);
+  TransactWrite& under_way = *write;
+  engine.store->transact(
+      under_way.keys, [&under_way](GuardedRows rows) { return decide_all(under_way, rows); },
+      [write = std::move(write)](CommitResult result) { finish_all(*write, std::move(result)); });
 }
 
 void transact_write_items(ItemEngine& engine, const TransactWriteItemsRequest& request,

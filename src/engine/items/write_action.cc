@@ -35,48 +35,31 @@ bool has_expired(const WriteAction& action, ItemView item) {
   return seconds && is_expired(*seconds, *action.expired_at_ms);
 }
 
-// A write under way; moves from commit to retry and ends when it is answered.
+// A write under way; ends when it is answered.
 struct SingleWrite {
   ItemEngine& engine;
   InFlightOperations::Pass pass;
   WriteAction action;
   WriteDone done;
-
-  void answer(Result<WriteEffect> effect) { done(action, std::move(effect)); }
+  Result<WriteEffect> effect = {};  // of the last attempt
 };
 
-void run(std::unique_ptr<SingleWrite> write) {
-  Store& store = *write->engine.store;
-  auto transaction = store.begin();
-  if (!transaction) {
-    write->answer(Failure(service_error(std::move(transaction).error())));
-    return;
+Batch decide_item(SingleWrite& write, GuardedRows rows) {
+  Batch batch;
+  write.effect = evaluate_within_limit(write.engine, write.action, std::move(rows[0]));
+  if (!write.effect) return batch;
+  const int64_t time_ms = write.action.table->log_space() != 0 ? write.engine.now_ms() : 0;
+  apply_effect(write.action, *write.effect, time_ms, batch);
+  return batch;
+}
+
+void finish_item(SingleWrite& write, CommitResult result) {
+  if (result.outcome != CommitOutcome::kCommitted) {
+    write.effect = Failure(service_error(std::move(result)));
+  } else if (write.effect) {
+    count_effect(write.action, *write.effect, result.sequence);
   }
-  auto before = (*transaction)->get_for_update(std::span(&write->action.row_key, 1));
-  if (!before) {
-    write->answer(Failure(service_error(std::move(before).error())));
-    return;
-  }
-  Result<WriteEffect> effect =
-      evaluate_within_limit(write->engine, write->action, std::move(before->front()));
-  if (effect) {
-    const int64_t time_ms = write->action.table->log_space() != 0 ? write->engine.now_ms() : 0;
-    apply_effect(write->action, *effect, time_ms, **transaction);
-  }
-  (*transaction)
-      ->commit([write = std::move(write), effect = std::move(effect)](CommitResult result) mutable {
-        if (result.outcome == CommitOutcome::kConflict) {
-          Worker& retries = write->engine.retries;
-          retries.post([write = std::move(write)]() mutable { run(std::move(write)); });
-          return;
-        }
-        if (result.outcome != CommitOutcome::kCommitted) {
-          write->answer(Failure(service_error(std::move(result))));
-          return;
-        }
-        if (effect) count_effect(write->action, *effect, result.sequence);
-        write->answer(std::move(effect));
-      });
+  write.done(write.action, std::move(write.effect));
 }
 
 Result<void> parse_expressions(WriteAction& action, const WriteParameters& parameters) {
@@ -203,19 +186,19 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
 }
 
 void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
-                  Transaction& transaction) {
+                  Batch& batch) {
   if (effect.before == effect.after) return;
   if (effect.after) {
-    transaction.put(action.row_key, *effect.after);
+    batch.put(action.row_key, *effect.after);
   } else {
-    transaction.erase(action.row_key);
+    batch.erase(action.row_key);
   }
-  apply_index_changes(effect.index_changes, transaction);
+  apply_index_changes(effect.index_changes, batch);
   if (const ExpiryQueue* queue = action.table->expiry()) {
-    apply_expiry(*queue, action.row_key, effect.before, effect.after, transaction);
+    apply_expiry(*queue, action.row_key, effect.before, effect.after, batch);
   }
   if (const SpaceId log = action.table->log_space(); log != 0) {
-    put_change(transaction, log, action.row_key,
+    put_change(batch, log, action.row_key,
                {.time_ms = time_ms,
                 .before = view_of(effect.before),
                 .after = view_of(effect.after),
@@ -248,10 +231,16 @@ void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& e
 }
 
 void write_one(ItemEngine& engine, WriteAction action, WriteDone done) {
-  run(std::make_unique<SingleWrite>(SingleWrite{.engine = engine,
+  auto write =
+      std::make_unique<SingleWrite>(SingleWrite{.engine = engine,
                                                 .pass = InFlightOperations::Pass(engine.writes),
                                                 .action = std::move(action),
-                                                .done = std::move(done)}));
+                                                .done = std::move(done)});
+  SingleWrite& under_way = *write;
+  engine.store->transact(
+      std::span(&under_way.action.row_key, 1),
+      [&under_way](GuardedRows rows) { return decide_item(under_way, rows); },
+      [write = std::move(write)](CommitResult result) { finish_item(*write, std::move(result)); });
 }
 
 }  // namespace stator

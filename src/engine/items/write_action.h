@@ -76,7 +76,7 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
 // Puts the item's rows, the index entries', and the record of the change where the table has a log:
 // of `time_ms`, which all changes of one transaction share.
 void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
-                  Transaction& transaction);
+                  Batch& batch);
 
 // After the commit: what the table holds now, and what it cost.
 void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence);

@@ -25,7 +25,7 @@ class BackupJob final : public Job {
   Result<JobState> step() override {
     if (!copied_) {
       if (!copy_) STATOR_CHECK_OK(begin_again());
-      STATOR_TRY(const JobState state, copy_->step([](Transaction&, const std::string&) {}));
+      STATOR_TRY(const JobState state, copy_->step([](Batch&, const std::string&) {}));
       if (state == JobState::kMore) return state;
       copied_ = CopiedRows{.items = copy_->items(), .bytes = copy_->bytes()};
       copy_.reset();

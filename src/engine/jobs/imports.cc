@@ -211,19 +211,20 @@ class Import final : public Job {
     if (flush_->ends_object) record["File"] = text_of(record_, "File") + '\0';
     std::vector<std::string> keys = {key_};
     for (const auto& [key, item] : batch_) keys.push_back(key);
-    STATOR_TRY(const auto transaction, engine_.store->begin());
-    STATOR_TRY(const auto rows, transaction->get_for_update(keys));
-    std::size_t at = 0;
-    for (const auto& [key, item] : batch_) {
-      const std::optional<std::string>& before = rows[++at];
-      transaction->put(key, item);
-      apply_index_changes(
-          index_changes(*table_, before ? std::optional(ItemView(*before)) : std::nullopt,
-                        ItemView(item)),
-          *transaction);
-    }
-    transaction->put(key_, encode_item(record));
-    STATOR_CHECK_OK(commit_or_fail(*transaction));
+    const auto change = [&](GuardedRows rows, Batch& batch) -> Result<void> {
+      std::size_t at = 0;
+      for (const auto& [key, item] : batch_) {
+        const std::optional<std::string>& before = rows[++at];
+        batch.put(key, item);
+        apply_index_changes(
+            index_changes(*table_, before ? std::optional(ItemView(*before)) : std::nullopt,
+                          ItemView(item)),
+            batch);
+      }
+      batch.put(key_, encode_item(record));
+      return {};
+    };
+    STATOR_CHECK_OK(commit_change(*engine_.store, keys, change));
     record_ = std::move(record);
     batch_.clear();
     batch_bytes_ = 0;

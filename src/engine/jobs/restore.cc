@@ -117,11 +117,10 @@ class Restore final : public Job {
       STATOR_TRY(const JobState begun, begin());
       if (!copy_) return begun;
     }
-    STATOR_TRY(const JobState copied,
-               copy_->step([&](Transaction& transaction, const std::string& last) {
-                 record_["Position"] = Binary{last};
-                 transaction.put(key_, encode_item(record_));
-               }));
+    STATOR_TRY(const JobState copied, copy_->step([&](Batch& batch, const std::string& last) {
+      record_["Position"] = Binary{last};
+      batch.put(key_, encode_item(record_));
+    }));
     if (copied == JobState::kMore) return copied;
     is_copied_ = true;
     copy_.reset();

@@ -41,15 +41,15 @@ Result<JobState> RowCopy::step(Progress progress) {
 }
 
 Result<void> RowCopy::write(Progress progress) const {
-  STATOR_TRY(const auto transaction, store_.begin());
+  Batch batch;
   for (const PastItem& row : batch_) {
-    transaction->put(moved_key(row.row_key, plan_.to), row.item);
+    batch.put(moved_key(row.row_key, plan_.to), row.item);
     if (plan_.indexed != nullptr) {
-      apply_index_changes(index_changes(*plan_.indexed, {}, ItemView(row.item)), *transaction);
+      apply_index_changes(index_changes(*plan_.indexed, {}, ItemView(row.item)), batch);
     }
   }
-  progress(*transaction, batch_.back().row_key);
-  return commit_or_fail(*transaction);
+  progress(batch, batch_.back().row_key);
+  return write_or_fail(store_, std::move(batch));
 }
 
 }  // namespace stator

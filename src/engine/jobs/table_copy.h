@@ -27,7 +27,7 @@ class RowCopy {
   RowCopy(Store& store, std::unique_ptr<ReadView> view, const CopyPlan& plan);
 
   // Called in each transaction of the copy; `last` is the source's key that it reaches.
-  using Progress = FunctionRef<void(Transaction& transaction, const std::string& last)>;
+  using Progress = FunctionRef<void(Batch& batch, const std::string& last)>;
   // Copies the next items. kDone: there were none left.
   Result<JobState> step(Progress progress);
 

@@ -83,14 +83,14 @@ Result<Prepared> prepare(const ItemEngine& engine, const BatchStatement& stateme
 }
 
 // What the statements of one batch share until the last of them is done.
-struct Batch {
+struct StatementBatch {
   std::mutex mutex;
   std::size_t pending = 1;  // the starting itself counts
   CapacityMeter meter;
   BatchExecuteStatementResult result;
   Done<BatchExecuteStatementResult> done;
 
-  explicit Batch(ReturnConsumedCapacity wanted) : meter(wanted) {}
+  explicit StatementBatch(ReturnConsumedCapacity wanted) : meter(wanted) {}
 
   void finish_one() {
     {
@@ -102,7 +102,7 @@ struct Batch {
   }
 };
 
-void read(ItemEngine& engine, Batch& batch, const Prepared& prepared, bool consistent,
+void read(ItemEngine& engine, StatementBatch& batch, const Prepared& prepared, bool consistent,
           BatchStatementResult& result) {
   const Table& table = *prepared.table;
   result.table = table.name();
@@ -116,7 +116,7 @@ void read(ItemEngine& engine, Batch& batch, const Prepared& prepared, bool consi
   if (found->item) result.item = decode_item(ItemView(*found->item));
 }
 
-void write(ItemEngine& engine, const std::shared_ptr<Batch>& batch, Prepared prepared,
+void write(ItemEngine& engine, const std::shared_ptr<StatementBatch>& batch, Prepared prepared,
            std::size_t place) {
   batch->result.responses[place].table = prepared.table->name();
   write_one(engine, std::move(*prepared.action),
@@ -191,7 +191,7 @@ void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequ
     done(failure_of(std::move(checked)));
     return;
   }
-  auto batch = std::make_shared<Batch>(request.return_capacity);
+  auto batch = std::make_shared<StatementBatch>(request.return_capacity);
   batch->result.responses.resize(statements.size());
   batch->done = std::move(done);
   for (const Result<Prepared>& prepared : statements) {

@@ -95,20 +95,28 @@ Result<std::vector<Read>> prepare_reads(const std::vector<Plan>& plans,
 Result<ExecuteTransactionResult> read_all(ItemEngine& engine,
                                           const ExecuteTransactionRequest& request,
                                           const std::vector<Read>& reads) {
-  auto view = engine.store->read_view();
-  if (!view) return Failure(service_error(std::move(view).error()));
+  std::vector<std::string> row_keys;
+  row_keys.reserve(reads.size());
+  for (const Read& read : reads) {
+    row_keys.push_back(item_row_key(read.table->secret(), read.table->key(), read.key));
+  }
+  auto rows = read_together(*engine.store, std::move(row_keys));
+  if (!rows) return Failure(service_error(std::move(rows).error()));
   ExecuteTransactionResult result;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
   std::size_t bytes = 0;
-  for (const Read& read : reads) {
-    auto found = read_item(**view, *read.table, read.key, read.projection, true);
-    if (!found) return Failure(service_error(std::move(found).error()));
-    bytes += found->bytes;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const Read& read = reads[i];
+    FoundItem found;
+    if (const auto& row = (*rows)[i]) {
+      show_row(*row, *read.table, read.key, read.projection, true, found);
+    }
+    bytes += found.bytes;
     if (bytes > kTransactionBytesMax)
       return fail(Code::kValidation, messages::kTransactionTooLarge);
-    meter.add(*read.table, read_units(found->bytes) * 2);
+    meter.add(*read.table, read_units(found.bytes) * 2);
     auto& item = result.items.emplace_back();
-    if (found->item) item = decode_item(ItemView(*found->item));
+    if (found.item) item = decode_item(ItemView(*found.item));
   }
   result.capacity = meter.all();
   return result;

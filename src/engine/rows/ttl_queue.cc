@@ -57,15 +57,15 @@ int64_t second_of_expiry_row(std::string_view key) {
 
 void apply_expiry(const ExpiryQueue& queue, std::string_view item_row_key,
                   const std::optional<EncodedItem>& before, const std::optional<EncodedItem>& after,
-                  Transaction& transaction) {
+                  Batch& batch) {
   const auto row_of = [&](const std::optional<EncodedItem>& item) {
     return item ? expiry_row_key(queue, ItemView(*item), item_row_key) : std::nullopt;
   };
   const auto old_row = row_of(before);
   const auto new_row = row_of(after);
   if (old_row == new_row) return;
-  if (old_row) transaction.erase(*old_row);
-  if (new_row) transaction.put(*new_row, "");
+  if (old_row) batch.erase(*old_row);
+  if (new_row) batch.put(*new_row, "");
 }
 
 }  // namespace stator

@@ -63,6 +63,6 @@ class SweepCursor {
 // What a write of the item in row `item_row_key` means for the queue.
 void apply_expiry(const ExpiryQueue& queue, std::string_view item_row_key,
                   const std::optional<EncodedItem>& before, const std::optional<EncodedItem>& after,
-                  Transaction& transaction);
+                  Batch& batch);
 
 }  // namespace stator

@@ -121,17 +121,16 @@ class Backfill final : public Job {
   Result<void> write(const Table& table, const std::vector<std::string>& keys,
                      const std::string& last) const {
     const InFlightOperations::Pass pass(engine_.writes);
-    STATOR_TRY(const auto transaction, engine_.store->begin());
-    if (!keys.empty()) {
-      STATOR_TRY(const auto items, transaction->get_for_update(keys));
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (!items[i]) continue;
-        const auto row = row_of(table, keys[i], ItemView(*items[i]));
-        if (row) transaction->put(row->key, row->value);
-      }
-    }
-    transaction->put(position_key(), last);
-    return commit_or_fail(*transaction);
+    return commit_change(*engine_.store, keys,
+                         [&](GuardedRows items, Batch& batch) -> Result<void> {
+                           for (std::size_t i = 0; i < keys.size(); ++i) {
+                             if (!items[i]) continue;
+                             const auto row = row_of(table, keys[i], ItemView(*items[i]));
+                             if (row) batch.put(row->key, row->value);
+                           }
+                           batch.put(position_key(), last);
+                           return {};
+                         });
   }
 
   // Entries of this job are in no count yet. A TTL queue has none.

@@ -264,11 +264,9 @@ TEST_F(Tables, DroppedUnderWritersTakeNothingOverIntoTheirSuccessor) {
 
 TEST_F(Tables, AStoreWithoutACatalogIsRefused) {
   auto store = make_memory_store();
-  auto transaction = store->begin();
-  ASSERT_THAT(transaction, IsOk());
-  (*transaction)->put(std::string(20, 'x'), "someone else's");
-  ASSERT_EQ(commit_and_wait(**transaction).outcome, CommitOutcome::kCommitted);
-  transaction->reset();
+  Batch batch;
+  batch.put(std::string(20, 'x'), "someone else's");
+  ASSERT_EQ(write_and_wait(*store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   EXPECT_THAT(Engine::open(std::move(store)), FailsWith(Code::kCorruption, "no catalog header"));
 }
 

@@ -107,21 +107,6 @@ class FaultyView final : public ReadView {
   Faults& faults_;
 };
 
-class FaultyTransaction final : public ForwardingTransaction {
- public:
-  FaultyTransaction(std::unique_ptr<Transaction> inner, Faults& faults)
-      : ForwardingTransaction(std::move(inner)), faults_(faults) {}
-  void commit(CommitDone done) override {
-    const auto failed = faults_.next();
-    if (failed) return inner_->commit(std::move(done));
-    inner_.reset();
-    done({.outcome = CommitOutcome::kUnavailable, .error = failed.error()});
-  }
-
- private:
-  Faults& faults_;
-};
-
 class FaultyStore final : public ForwardingStore {
  public:
   // `faults` must outlive it.
@@ -142,10 +127,26 @@ class FaultyStore final : public ForwardingStore {
     numbered.view = std::make_unique<FaultyView>(std::move(numbered.view), faults_);
     return numbered;
   }
-  Result<std::unique_ptr<Transaction>> begin() override {
-    STATOR_CHECK_OK(faults_.next());
-    STATOR_TRY(auto transaction, inner_->begin());
-    return std::make_unique<FaultyTransaction>(std::move(transaction), faults_);
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+    if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));
+    inner_->transact(keys, std::move(decide), std::move(done));
+  }
+  void write(Batch batch, CommitDone done) override {
+    if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));
+    inner_->write(std::move(batch), std::move(done));
+  }
+  void read(ReadRequest request, ReadDone done) override {
+    for (const RangeRead& range : request.ranges) faults_.scan(range.range);
+    if (auto passed = faults_.next(); !passed) return done(failure_of(std::move(passed)));
+    inner_->read(std::move(request),
+                 [this, done = std::move(done)](Result<ReadResult> result) mutable {
+                   if (result) {
+                     for (const auto& rows : result->ranges) {
+                       for (const StoredRow& row : rows) faults_.see(row.key);
+                     }
+                   }
+                   done(std::move(result));
+                 });
   }
   Result<void> drop_range(const KeyRange& range) override {
     STATOR_CHECK_OK(faults_.next());
@@ -153,6 +154,10 @@ class FaultyStore final : public ForwardingStore {
   }
 
  private:
+  static CommitResult refused(Result<void> failed) {
+    return {.outcome = CommitOutcome::kUnavailable, .error = std::move(failed).error()};
+  }
+
   Faults& faults_;
 };
 

@@ -134,9 +134,11 @@ void verify_tokens(Verification& verification, ReadView& view) {
 VerifyReport verify(Store& store, VerifyProgress progress) {
   VerifyReport report;
   Verification verification(report, progress);
-  store.verify_files(
-      [&](std::string_view damage) { verification.add("file", damage); },
-      [&](uint64_t done, uint64_t total) { verification.read_file_bytes(done, total); });
+  if (StoreFiles* const files = store.files()) {
+    files->verify_files(
+        [&](std::string_view damage) { verification.add("file", damage); },
+        [&](uint64_t done, uint64_t total) { verification.read_file_bytes(done, total); });
+  }
   const auto view = store.read_view();
   if (!view) {
     verification.add("file", view.error().message);

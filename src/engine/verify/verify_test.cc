@@ -105,7 +105,7 @@ class Verify : public EngineTest {
 
   std::vector<Row> rows(const KeyRange& range) {
     std::vector<Row> found;
-    change([&](Store& store, Transaction&) {
+    change([&](Store& store, Batch&) {
       const auto view = *store.read_view();
       EXPECT_THAT(view->scan({.range = range},
                              [&](std::string_view key, std::string_view value) {
@@ -120,19 +120,19 @@ class Verify : public EngineTest {
   std::vector<Row> rows(uint32_t space) { return rows(space_range(space)); }
 
   // Changes rows as no engine would.
-  void change(const std::function<void(Store&, Transaction&)>& action) {
+  void change(const std::function<void(Store&, Batch&)>& action) {
     engine_.reset();
     const auto store = open_rocks_store({.path = path(), .durability = Durability::kOs});
     ASSERT_THAT(store, IsOk());
-    const auto transaction = *(*store)->begin();
-    action(**store, *transaction);
-    EXPECT_EQ(commit_and_wait(*transaction).outcome, CommitOutcome::kCommitted);
+    Batch batch;
+    action(**store, batch);
+    EXPECT_EQ(write_and_wait(**store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   }
   void put_row(const std::string& key, const std::string& value) {
-    change([&](Store&, Transaction& transaction) { transaction.put(key, value); });
+    change([&](Store&, Batch& batch) { batch.put(key, value); });
   }
   void erase_row(const std::string& key) {
-    change([&](Store&, Transaction& transaction) { transaction.erase(key); });
+    change([&](Store&, Batch& batch) { batch.erase(key); });
   }
 
   static constexpr SpaceId kMusic = kFirstTableSpace;
@@ -212,9 +212,9 @@ TEST_F(Verify, FindsNothingWhereATokenWasUsedAgain) {
 
 TEST_F(Verify, SaysWhichTablesAreNotCounted) {
   engine_.reset();
-  change([](Store&, Transaction& transaction) {
+  change([](Store&, Batch& batch) {
     for (SpaceId space = kMusic; space <= kPlain; ++space) {
-      transaction.erase(catalog_row_key(CatalogRow::kCounters, space));
+      batch.erase(catalog_row_key(CatalogRow::kCounters, space));
     }
   });
   const VerifyReport report = check();
@@ -223,9 +223,9 @@ TEST_F(Verify, SaysWhichTablesAreNotCounted) {
 }
 
 TEST_F(Verify, LeavesTheRowsOfATableThatIsBeingDroppedToTheEngine) {
-  change([](Store&, Transaction& transaction) {
-    transaction.put(catalog_row_key(CatalogRow::kDropped, kPlain + 1), "");
-    transaction.put(partition_key({}, kPlain + 1, "x"), "not erased yet");
+  change([](Store&, Batch& batch) {
+    batch.put(catalog_row_key(CatalogRow::kDropped, kPlain + 1), "");
+    batch.put(partition_key({}, kPlain + 1, "x"), "not erased yet");
   });
   EXPECT_THAT(findings(), IsEmpty());
 }
@@ -260,9 +260,9 @@ TEST_F(Verify, FindsAnEntryThatShowsAnEarlierItem) {
 
 TEST_F(Verify, FindsAnEntryUnderAKeyThatIsNotItsOwn) {
   const Row row = rows(kByGenre).front();
-  change([&](Store&, Transaction& transaction) {
-    transaction.erase(row.key);
-    transaction.put(row.key + "x", row.value);
+  change([&](Store&, Batch& batch) {
+    batch.erase(row.key);
+    batch.put(row.key + "x", row.value);
   });
   EXPECT_THAT(findings(),
               ElementsAre(HasSubstr("has no entry"), HasSubstr("whose entry it is not")));
@@ -287,9 +287,9 @@ TEST_F(Verify, FindsAnItemInARowOfAnother) {
   const Row row = rows(kPlain).front();
   std::string other = row.key;
   other.back() = static_cast<char>(other.back() ^ 1);
-  change([&](Store&, Transaction& transaction) {
-    transaction.erase(row.key);
-    transaction.put(other, row.value);
+  change([&](Store&, Batch& batch) {
+    batch.erase(row.key);
+    batch.put(other, row.value);
   });
   EXPECT_THAT(findings(), ElementsAre(AllOf(HasSubstr("item: table 'Plain'"), HasSubstr("one"),
                                             HasSubstr("where it does not belong"))));
@@ -310,10 +310,10 @@ TEST_F(Verify, FindsAnItemThatIsTooLarge) {
 }
 
 TEST_F(Verify, FindsRowsThatBelongToNobody) {
-  change([](Store&, Transaction& transaction) {
-    transaction.put(partition_key({}, kNever, "a"), "x");
-    transaction.put(partition_key({}, kNever, "b"), "x");
-    transaction.put(partition_key({}, 7, "c"), "x");
+  change([](Store&, Batch& batch) {
+    batch.put(partition_key({}, kNever, "a"), "x");
+    batch.put(partition_key({}, kNever, "b"), "x");
+    batch.put(partition_key({}, 7, "c"), "x");
   });
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("orphan: 1 rows of space 7,"),
                                       HasSubstr("orphan: 2 rows of space 99,")));
@@ -356,17 +356,17 @@ TEST_F(Verify, FindsADamagedCatalog) {
   const std::string definition = rows({.begin = table, .end = table + '\0'}).front().value;
   put_row(table, definition.substr(0, definition.size() - 1));
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: table 'Plain'")));
-  change([&](Store&, Transaction& transaction) {
-    transaction.erase(table);
-    transaction.put(catalog_row_key(CatalogRow::kTable, "Other"), definition);
+  change([&](Store&, Batch& batch) {
+    batch.erase(table);
+    batch.put(catalog_row_key(CatalogRow::kTable, "Other"), definition);
   });
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("it is defined as 'Plain'")));
-  change([&](Store&, Transaction& transaction) {
-    transaction.erase(catalog_row_key(CatalogRow::kTable, "Other"));
-    transaction.put(table, definition);
+  change([&](Store&, Batch& batch) {
+    batch.erase(catalog_row_key(CatalogRow::kTable, "Other"));
+    batch.put(table, definition);
     std::string next;
     append_big_endian(next, kPlain);
-    transaction.put(catalog_row_key(CatalogRow::kNextSpace), next);
+    batch.put(catalog_row_key(CatalogRow::kNextSpace), next);
   });
   EXPECT_THAT(findings(), ::testing::Contains("catalogue: space 20 was never given out"));
   erase_row(catalog_row_key(CatalogRow::kHeader));
@@ -413,9 +413,9 @@ TEST_F(VerifyLog, FindsAChangeInAnotherBucket) {
   const Row row = a_change();
   std::string key = row.key;
   key[sizeof(SpaceId)] = static_cast<char>((key[sizeof(SpaceId)] + 1) % 4);
-  change([&](Store&, Transaction& transaction) {
-    transaction.erase(row.key);
-    transaction.put(key, row.value);
+  change([&](Store&, Batch& batch) {
+    batch.erase(row.key);
+    batch.put(key, row.value);
   });
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("is of an item whose changes are elsewhere")));
 }
@@ -459,9 +459,9 @@ TEST_F(Verify, FindsADamagedFile) {
 }
 
 TEST_F(Verify, NamesTheFirstFindingsAndCountsAll) {
-  change([](Store&, Transaction& transaction) {
+  change([](Store&, Batch& batch) {
     for (int i = 0; i < 250; ++i) {
-      transaction.put(partition_key({}, kPlain, "key " + std::to_string(i)), "no item");
+      batch.put(partition_key({}, kPlain, "key " + std::to_string(i)), "no item");
     }
   });
   const VerifyReport report = check();

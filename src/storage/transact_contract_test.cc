@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every TransactStore promises, run on each of them.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "storage/transact_fixture.h"
+
+namespace stator {
+namespace {
+
+using test::IsOk;
+using test::kSeed;
+using test::stamp_in;
+using Keys = std::vector<std::string>;
+
+class TransactContract : public test::TransactStores {};
+
+Batch put_of(const std::string& key, const std::string& value) {
+  Batch batch;
+  batch.put(key, value);
+  return batch;
+}
+
+TEST_P(TransactContract, DecidesOnTheRowsInTheOrderOfTheKeys) {
+  put("b", "2");
+  put("d", "");
+  std::vector<std::optional<std::string>> seen;
+  transact({"d", "c", "b", "d"}, [&](GuardedRows rows) {
+    seen.assign(rows.begin(), rows.end());
+    return Batch();
+  });
+  EXPECT_EQ(seen, (std::vector<std::optional<std::string>>{"", std::nullopt, "2", ""}));
+}
+
+TEST_P(TransactContract, WritesTheBatchWholeOrNothing) {
+  put("gone", "1");
+  transact({"a"}, [](GuardedRows) {
+    Batch batch;
+    batch.put("a", "1");
+    batch.erase("a");
+    batch.put("a", "3");
+    batch.put("b", "1");
+    batch.erase("b");
+    batch.put("c", "");
+    batch.erase("gone");
+    batch.erase("never");
+    return batch;
+  });
+  transact({"a"}, [](GuardedRows) { return Batch(); });
+  EXPECT_EQ(get("a"), "3");
+  EXPECT_EQ(get("b"), std::nullopt);
+  EXPECT_EQ(get("c"), "");
+  EXPECT_EQ(get("gone"), std::nullopt);
+  EXPECT_EQ(get("a", 1), "3") << "in the other store";
+}
+
+TEST_P(TransactContract, OneOfManyCreatesAnAbsentKey) {
+  for (int round = 0; round < 30; ++round) {
+    const Keys key{"key-" + std::to_string(round)};
+    std::atomic<int> winners = 0;
+    std::vector<std::jthread> threads;
+    threads.reserve(6);
+    for (std::size_t user = 0; user < 6; ++user) {
+      threads.emplace_back([&, user] {
+        bool creates = false;
+        transact(store(user), key, [&](GuardedRows rows) {
+          creates = !rows[0];
+          return creates ? put_of(key[0], std::to_string(user)) : Batch();
+        });
+        if (creates) ++winners;
+      });
+    }
+    threads.clear();
+    ASSERT_EQ(winners, 1) << "round " << round;
+  }
+}
+
+// The header of the data holds a secret: whoever starts must use the one that is stored.
+TEST_P(TransactContract, FirstStartsAtOnceAgreeOnOneHeader) {
+  for (int round = 0; round < 30; ++round) {
+    const Keys header{"header-" + std::to_string(round)};
+    std::vector<std::string> used(4);
+    {
+      std::vector<std::jthread> threads;
+      threads.reserve(used.size());
+      for (std::size_t user = 0; user < used.size(); ++user) {
+        threads.emplace_back([&, user] {
+          transact(store(user), header, [&](GuardedRows rows) {
+            used[user] = rows[0].value_or("secret of " + std::to_string(user));
+            return rows[0] ? Batch() : put_of(header[0], used[user]);
+          });
+        });
+      }
+    }
+    for (const std::string& secret : used) ASSERT_EQ(secret, get(header[0])) << "round " << round;
+  }
+}
+
+TEST_P(TransactContract, CountsEveryIncrementOnce) {
+  constexpr int kThreads = 6;
+  constexpr int kEach = 100;
+  std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
+  for (std::size_t user = 0; user < kThreads; ++user) {
+    threads.emplace_back([&, user] {
+      for (int n = 0; n < kEach; ++n) {
+        transact(store(user), {"counter"}, [](GuardedRows rows) {
+          return put_of("counter", std::to_string(std::stoi(rows[0].value_or("0")) + 1));
+        });
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(get("counter"), std::to_string(kThreads * kEach));
+}
+
+// Each transaction appends to what it read; a write replaces it. In the order of the commits, every
+// value follows from the one before it.
+TEST_P(TransactContract, NoTransactionCommitsOnAValueThatAWriteReplaced) {
+  std::mutex mutex;
+  std::map<uint64_t, std::string> values;  // by sequence
+  std::vector<std::jthread> threads;
+  threads.reserve(4);
+  for (std::size_t user = 0; user < 4; ++user) {
+    threads.emplace_back([&, user] {
+      for (int n = 0; n < 60; ++n) {
+        const std::string mark = std::to_string(user) + "." + std::to_string(n);
+        std::string value = "=" + mark;
+        CommitResult result;
+        if (user % 2 == 0) {
+          result = write(store(user / 2), put_of("key", value));
+        } else {
+          result = transact(store(user / 2), {"key"}, [&](GuardedRows rows) {
+            value = rows[0].value_or("") + "+" + mark;
+            return put_of("key", value);
+          });
+        }
+        const std::lock_guard lock(mutex);
+        EXPECT_TRUE(values.emplace(result.sequence, value).second) << "two with one number";
+      }
+    });
+  }
+  threads.clear();
+  std::string before;
+  for (const auto& [sequence, value] : values) {
+    if (value.contains('+')) {
+      EXPECT_EQ(value.substr(0, value.rfind('+')), before) << "at " << sequence;
+    }
+    before = value;
+  }
+  EXPECT_EQ(get("key"), before);
+}
+
+TEST_P(TransactContract, AWriteComesBeforeATransactionThatReadsItOrBehindIt) {
+  put("key", "old");
+  std::atomic<bool> has_read = false;
+  std::atomic<bool> is_written = false;
+  CommitResult written;
+  std::jthread writer([&] {
+    has_read.wait(false);
+    written = write(store(1), put_of("key", "new"));
+    is_written = true;
+  });
+  std::string seen;
+  const CommitResult result = transact({"key"}, [&](GuardedRows rows) {
+    seen = *rows[0];
+    has_read = true;
+    has_read.notify_all();
+    // Time for the write, which may have to wait for this transaction instead.
+    for (int i = 0; i < 10'000 && !is_written; ++i) std::this_thread::yield();
+    return put_of("key", seen + " and more");
+  });
+  writer.join();
+  EXPECT_EQ(seen, written.sequence < result.sequence ? "new" : "old");
+  EXPECT_EQ(get("key"), written.sequence < result.sequence ? "new and more" : "new");
+}
+
+// ---- Reads
+
+TEST_P(TransactContract, ReadsAsAMapWouldInPartsOfAnySize) {
+  std::mt19937 random(kSeed);
+  std::map<std::string, std::string> model;
+  const auto random_key = [&](std::size_t length_min) {
+    std::string key(length_min + random() % 3, '\0');
+    for (char& byte : key) byte = static_cast<char>(random() % 2 == 0 ? random() : 'a');
+    return key;
+  };
+  Batch batch;
+  for (int i = 0; i < 200; ++i) {
+    const std::string key = random_key(1);
+    model[key] = std::string(random() % 20, 'x');
+    batch.put(key, model[key]);
+  }
+  write(store(), batch);
+
+  for (int i = 0; i < 60; ++i) {
+    SCOPED_TRACE("request " + std::to_string(i) + " of seed " + std::to_string(kSeed));
+    ReadRequest request{.rows_max = 1 + random() % 40, .bytes_max = 1 + random() % 400};
+    request.one_state = random() % 2 == 0;
+    std::vector<std::optional<std::string>> values;
+    std::vector<StoredRow> rows;
+    for (std::size_t n = random() % 5; n > 0; --n) {
+      const auto row =
+          std::next(model.begin(), static_cast<std::ptrdiff_t>(random() % model.size()));
+      request.keys.push_back(random() % 3 == 0 ? random_key(4) : row->first);
+      const auto found = model.find(request.keys.back());
+      values.push_back(found == model.end() ? std::nullopt : std::optional(found->second));
+    }
+    for (std::size_t n = random() % 4; n > 0; --n) {
+      RangeRead range{.range = {random_key(0), random() % 4 == 0 ? "" : random_key(0)}};
+      const bool is_forward = random() % 2 == 0;
+      range.direction = is_forward ? Direction::kForward : Direction::kBackward;
+      std::vector<StoredRow> wanted;
+      for (const auto& [key, value] : model) {
+        const bool ends = !range.range.end.empty() && key >= range.range.end;
+        if (key >= range.range.begin && !ends) wanted.push_back({key, value});
+      }
+      if (!is_forward) std::ranges::reverse(wanted);
+      rows.insert(rows.end(), wanted.begin(), wanted.end());
+      request.ranges.push_back(std::move(range));
+    }
+    const std::size_t rows_max = request.rows_max;
+    const std::size_t bytes_max = request.bytes_max;
+
+    std::vector<std::optional<std::string>> values_read;
+    std::vector<StoredRow> rows_read;
+    std::optional<ReadRequest> rest = std::move(request);
+    while (rest) {
+      ReadResult part = read(store(), std::move(*rest));
+      std::size_t count = part.values.size();
+      std::size_t bytes = 0;
+      std::size_t bytes_before_last = 0;
+      for (auto& value : part.values) values_read.push_back(std::move(value));
+      for (auto& range : part.ranges) {
+        count += range.size();
+        for (StoredRow& row : range) {
+          bytes_before_last = bytes;
+          bytes += row.key.size() + row.value.size();
+          rows_read.push_back(std::move(row));
+        }
+      }
+      EXPECT_LE(count, rows_max);
+      EXPECT_LT(bytes_before_last, bytes_max);
+      rest = std::move(part.rest);
+      ASSERT_TRUE(!rest || count > 0) << "no progress";
+    }
+    EXPECT_EQ(values_read, values);
+    EXPECT_EQ(rows_read, rows);
+  }
+}
+
+TEST_P(TransactContract, ReadsOneStateWhileOthersMoveBetweenKeys) {
+  const Keys keys{"k0", "k1", "k2", "k3"};
+  Batch begin;
+  for (const std::string& key : keys) begin.put(key, "100");
+  write(store(), begin);
+  std::atomic<int> left = 4;
+  std::vector<std::jthread> threads;
+  threads.reserve(4);
+  for (std::size_t user = 0; user < 4; ++user) {
+    threads.emplace_back([&, user] {
+      std::mt19937 random(static_cast<unsigned>(user));
+      for (int n = 0; n < 80; ++n) {
+        const std::size_t from = random() % 4;
+        const std::size_t to = (from + 1 + random() % 3) % 4;
+        transact(store(user), {keys[from], keys[to]}, [&](GuardedRows rows) {
+          Batch batch;
+          batch.put(keys[from], std::to_string(std::stoi(*rows[0]) - 1));
+          batch.put(keys[to], std::to_string(std::stoi(*rows[1]) + 1));
+          return batch;
+        });
+      }
+      --left;
+    });
+  }
+  while (left > 0) {
+    const ReadResult seen =
+        read(store(1), {.keys = {"k0"},
+                        .ranges = {{.range = {"k1", "k3"}}, {.range = {"k3", "l"}}},
+                        .one_state = true});
+    int sum = std::stoi(*seen.values.at(0));
+    for (const auto& range : seen.ranges) {
+      for (const StoredRow& row : range) sum += std::stoi(row.value);
+    }
+    ASSERT_EQ(sum, 400);
+  }
+}
+
+// ---- Stamps
+
+TEST_P(TransactContract, StampsAscendWithinABatchAndFromCommitToCommitOfAKey) {
+  std::vector<std::jthread> threads;
+  threads.reserve(4);
+  for (std::size_t user = 0; user < 4; ++user) {
+    threads.emplace_back([&, user] {
+      for (int n = 0; n < 50; ++n) {
+        transact(store(user), {"counter"}, [](GuardedRows rows) {
+          const int count = std::stoi(rows[0].value_or("0"));
+          Batch batch;
+          batch.put_stamped("log-", "-first", std::to_string(2 * count));
+          batch.put("counter", std::to_string(count + 1));
+          batch.put_stamped("log-", "", std::to_string(2 * count + 1));
+          return batch;
+        });
+      }
+    });
+  }
+  threads.clear();
+  const auto log = rows_of(store(), {"log-", "log."});
+  ASSERT_EQ(log.size(), 400U);
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    EXPECT_EQ(log[i].value, std::to_string(i));
+    EXPECT_EQ(log[i].key.ends_with("-first"), i % 2 == 0);
+    EXPECT_GT(stamp_in(log[i].key, "log-"), 0U);
+  }
+}
+
+TEST_P(TransactContract, NothingCommitsBelowASafePosition) {
+  constexpr std::size_t kWriters = 4;
+  constexpr int kEach = 150;
+  std::atomic<std::size_t> left = kWriters;
+  std::vector<std::jthread> threads;
+  threads.reserve(kWriters);
+  for (std::size_t user = 0; user < kWriters; ++user) {
+    threads.emplace_back([&, user] {
+      for (int n = 0; n < kEach; ++n) {
+        Batch batch;
+        // Rows without a stamp, which positions do not count.
+        for (int i = 0; i < 5; ++i) batch.put(std::to_string(user) + std::to_string(i), "x");
+        batch.put_stamped("log-", std::to_string(user), "x");
+        write(store(user), batch);
+      }
+      --left;
+    });
+  }
+  std::size_t before = 0;
+  LogPosition position{};
+  for (bool last = false; !last;) {
+    last = left == 0;
+    const auto below = [&](const std::vector<StoredRow>& log) {
+      return static_cast<std::size_t>(std::ranges::count_if(log, [&](const StoredRow& row) {
+        return LogPosition{stamp_in(row.key, "log-")} < position;
+      }));
+    };
+    EXPECT_EQ(below(rows_of(store(1), {"log-", "log."})), before) << "a row came below it";
+    const auto next = store(1).safe_position();
+    ASSERT_THAT(next, IsOk());
+    EXPECT_GE(*next, position);
+    position = *next;
+    before = below(rows_of(store(1), {"log-", "log."}));
+  }
+  threads.clear();
+  EXPECT_EQ(before, kWriters * kEach) << "all of them, when nobody writes any more";
+}
+
+// ---- Callbacks and the rest
+
+TEST_P(TransactContract, ACallbackMayCallTheStore) {
+  std::promise<std::optional<std::string>> found;
+  const Keys keys{"a"};
+  store().transact(
+      keys, [](GuardedRows) { return put_of("a", "1"); },
+      [&](const CommitResult& first) {
+        EXPECT_EQ(first.outcome, CommitOutcome::kCommitted);
+        store().write(put_of("b", "2"), [&](const CommitResult& second) {
+          EXPECT_EQ(second.outcome, CommitOutcome::kCommitted);
+          store().read({.keys = {"b"}}, [&](Result<ReadResult> result) {
+            found.set_value(result ? result->values.at(0) : std::nullopt);
+          });
+        });
+      });
+  EXPECT_EQ(found.get_future().get(), "2");
+}
+
+TEST_P(TransactContract, FinishesCallsBeforeItIsDestroyed) {
+  std::atomic<int> committed = 0;
+  std::vector<Keys> keys;
+  keys.reserve(60);
+  for (int i = 0; i < 60; ++i) keys.push_back({"key-" + std::to_string(i)});
+  for (const Keys& key : keys) {
+    store().transact(
+        key, [&](GuardedRows) { return put_of(key[0], "x"); },
+        [&](const CommitResult& result) {
+          if (result.outcome == CommitOutcome::kCommitted) ++committed;
+        });
+  }
+  stores_.clear();
+  EXPECT_EQ(committed, 60);
+}
+
+TEST_P(TransactContract, DropsARangeAndNothingElse) {
+  for (const char* key : {"a", "b1", "b2", "c"}) put(key, "1");
+  ASSERT_THAT(store().drop_range({"b", "c"}), IsOk());
+  ASSERT_THAT(store().drop_range({"c", "b"}), IsOk());
+  EXPECT_EQ(rows_of(store(1), {}), (std::vector<StoredRow>{{"a", "1"}, {"c", "1"}}));
+}
+
+TEST_P(TransactContract, HasFilesToCopyOnlyOnADisk) {
+  put("a", "1");
+  StoreFiles* const files = store().files();
+  ASSERT_EQ(files != nullptr, GetParam() == "rocks");
+  if (files == nullptr) return;
+  files->verify_files([](std::string_view damage) { ADD_FAILURE() << damage; },
+                      [](uint64_t, uint64_t) {});
+  const auto copy = directory_.path() / "copy";
+  ASSERT_THAT(files->checkpoint(copy), IsOk());
+  auto copied = open_rocks_store({.path = copy, .create_if_missing = false});
+  ASSERT_THAT(copied, IsOk());
+  EXPECT_EQ(read(**copied, {.keys = {"a"}}).values.at(0), "1");
+  EXPECT_GE(*(*copied)->safe_position(), *store().safe_position());
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, TransactContract,
+                         testing::Values("memory", "rocks", "shared", "faulty"),
+                         [](const auto& instance) { return instance.param; });
+
+// ---- What only a store on a network can meet
+
+TEST(SharedOutcome, IsUnknownWhenNobodyAnswersAndThenItMayHaveBeenApplied) {
+  int unknown = 0;
+  int committed = 0;
+  test::SharedBackend backend(kSeed, {.lost_replies = 400, .late = 400, .outages = 700});
+  {
+    test::SharedStore store(backend, kSeed);
+    const Keys keys{"counter"};
+    for (int i = 0; i < 200; ++i) {
+      const auto result = transact_and_wait(store, keys, [](GuardedRows rows) {
+        return put_of("counter", std::to_string(std::stoi(rows[0].value_or("0")) + 1));
+      });
+      if (result.outcome == CommitOutcome::kCommitted) ++committed;
+      if (result.outcome == CommitOutcome::kUnknown) {
+        ++unknown;
+        EXPECT_EQ(result.error.code, Code::kOutcomeUnknown);
+      }
+    }
+    EXPECT_GT(unknown, 0);
+    EXPECT_GT(committed, 0);
+    backend.deliver_late();
+    const auto counter = read_and_wait(store, {.keys = {"counter"}});
+    ASSERT_THAT(counter, IsOk());
+    EXPECT_GE(std::stoi(*counter->values.at(0)), committed);
+    EXPECT_LE(std::stoi(*counter->values.at(0)), committed + unknown);
+  }
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of TransactStore share: every kind of store, opened twice where it can be shared.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/stores.h"
+#include "support/matchers.h"
+#include "support/shared_store.h"
+#include "support/temp_dir.h"
+
+namespace stator::test {
+
+inline constexpr uint32_t kSeed = 20260;
+
+// "memory", "rocks": one store. "shared": two on one backend. "faulty": the same, and the backend
+// fails in every way that a store can hide.
+class TransactStores : public testing::TestWithParam<std::string> {
+ protected:
+  TransactStores() { open(); }
+  ~TransactStores() override {
+    stores_.clear();
+    if (backend_) backend_->deliver_late();
+  }
+
+  void open() {
+    if (GetParam() == "memory") {
+      stores_.push_back(make_memory_store());
+    } else if (GetParam() == "rocks") {
+      auto opened = open_rocks_store({.path = directory_.path() / "data",
+                                      .durability = Durability::kOs,
+                                      .write_buffer_bytes = 256UL << 10});
+      ASSERT_THAT(opened, IsOk());
+      stores_.push_back(std::move(*opened));
+    } else {
+      SharedFaults faults;
+      if (GetParam() == "faulty") faults = {.conflicts = 50, .lost_replies = 100, .late = 100};
+      backend_ = std::make_unique<SharedBackend>(kSeed, faults);
+      for (uint32_t i = 0; i < 2; ++i) {
+        stores_.push_back(std::make_unique<SharedStore>(*backend_, kSeed + i));
+      }
+    }
+  }
+
+  // The store of one of several users.
+  TransactStore& store(std::size_t user = 0) { return *stores_[user % stores_.size()]; }
+
+  // Until it does not conflict.
+  CommitResult transact(TransactStore& on, const std::vector<std::string>& keys,
+                        FunctionRef<Batch(GuardedRows)> decide) {
+    CommitResult result;
+    do {
+      result = transact_and_wait(on, keys, decide);
+    } while (result.outcome == CommitOutcome::kConflict);
+    EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
+    return result;
+  }
+  CommitResult transact(const std::vector<std::string>& keys,
+                        FunctionRef<Batch(GuardedRows)> decide) {
+    return transact(store(), keys, decide);
+  }
+  CommitResult write(TransactStore& on, const Batch& batch) {
+    CommitResult result;
+    do {
+      result = write_and_wait(on, batch);
+    } while (result.outcome == CommitOutcome::kConflict);
+    EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
+    return result;
+  }
+  void put(const std::string& key, const std::string& value) {
+    Batch batch;
+    batch.put(key, value);
+    write(store(), batch);
+  }
+
+  ReadResult read(TransactStore& on, ReadRequest request) {
+    auto result = read_and_wait(on, std::move(request));
+    EXPECT_THAT(result, IsOk());
+    return result ? std::move(*result) : ReadResult();
+  }
+  std::optional<std::string> get(const std::string& key, std::size_t user = 0) {
+    return read(store(user), {.keys = {key}}).values.at(0);
+  }
+  // However many calls it takes.
+  std::vector<StoredRow> rows_of(TransactStore& on, const KeyRange& range) {
+    std::vector<StoredRow> rows;
+    std::optional<ReadRequest> rest = ReadRequest{.ranges = {{.range = range}}};
+    while (rest) {
+      ReadResult part = read(on, std::move(*rest));
+      for (StoredRow& row : part.ranges.at(0)) rows.push_back(std::move(row));
+      rest = std::move(part.rest);
+    }
+    return rows;
+  }
+
+  TempDir directory_;
+  std::unique_ptr<SharedBackend> backend_;
+  std::vector<std::unique_ptr<TransactStore>> stores_;
+};
+
+// The stamp in a key, behind `prefix`.
+inline uint64_t stamp_in(std::string_view key, std::string_view prefix) {
+  uint64_t stamp = 0;
+  for (const char byte : key.substr(prefix.size(), kStampBytes)) {
+    stamp = stamp << 8 | static_cast<unsigned char>(byte);
+  }
+  return stamp;
+}
+
+}  // namespace stator::test

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A commit locks its keys, compares versions, takes its stamps, and applies its rows some time
+// later. So commits of different keys become visible in another order than that of their stamps.
+#include "support/shared_backend.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace stator::test {
+
+class SharedBackend::View final : public ReadView {
+ public:
+  explicit View(const SharedBackend& backend) : rows_(backend.rows_) {}
+
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    const auto row = rows_.find(key);
+    if (row == rows_.end()) return false;
+    visit(*row->second.value);
+    return true;
+  }
+  Result<void> scan(const ScanOptions& options, RowVisitor visit) override {
+    const KeyRange& range = options.range;
+    if (!range.end.empty() && range.end <= range.begin) return {};
+    auto row = rows_.lower_bound(range.begin);
+    auto end = range.end.empty() ? rows_.end() : rows_.lower_bound(range.end);
+    if (options.direction == Direction::kForward) {
+      while (row != end && visit(row->first, *row->second.value)) ++row;
+    } else {
+      while (end != row && visit(std::prev(end)->first, *std::prev(end)->second.value)) --end;
+    }
+    return {};
+  }
+
+ private:
+  const std::map<std::string, Versioned, std::less<>>& rows_;
+};
+
+bool SharedBackend::happens(int in_a_thousand) {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(random_() % 1000) < in_a_thousand;
+}
+
+void SharedBackend::delay() {
+  uint64_t steps = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    steps = random_() % 8;
+  }
+  for (uint64_t i = 0; i < steps; ++i) std::this_thread::yield();
+}
+
+std::vector<SharedBackend::Versioned> SharedBackend::get(std::span<const std::string> keys) {
+  delay();
+  std::vector<Versioned> found(keys.size());
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (const auto row = rows_.find(keys[i]); row != rows_.end()) found[i] = row->second;
+  }
+  return found;
+}
+
+Result<ReadResult> SharedBackend::read(ReadRequest request) {
+  delay();
+  const std::lock_guard lock(mutex_);
+  View view(*this);
+  return read_rows(view, std::move(request));
+}
+
+uint64_t SharedBackend::new_id() {
+  const std::lock_guard lock(mutex_);
+  return ++last_id_;
+}
+
+SharedBackend::Outcome SharedBackend::commit(Request request) {
+  delay();
+  if (happens(500)) deliver_one();
+  if (happens(faults_.conflicts)) return {.reply = Reply::kConflict};
+  if (happens(faults_.late)) {
+    const std::lock_guard lock(mutex_);
+    late_.push_back(std::move(request));
+    return {.reply = Reply::kLost};
+  }
+  const Outcome outcome = execute(std::move(request));
+  if (happens(faults_.lost_replies)) return {.reply = Reply::kLost};
+  return outcome;
+}
+
+SharedBackend::Outcome SharedBackend::execute(Request request) {
+  std::set<std::string> keys;
+  for (const Guard& guard : request.guards) keys.insert(guard.key);
+  for (const Write& write : request.batch.writes()) keys.insert(write.key);
+
+  std::unique_lock lock(mutex_);
+  unlocked_.wait(lock, [&] {
+    return std::ranges::none_of(keys, [&](const auto& key) { return locked_.contains(key); });
+  });
+  for (const Guard& guard : request.guards) {
+    const auto row = rows_.find(guard.key);
+    if ((row == rows_.end() ? 0 : row->second.version) != guard.version) {
+      return {.reply = Reply::kConflict};
+    }
+  }
+  locked_.insert(keys.begin(), keys.end());
+  const auto open = stamps_open_.insert(last_stamp_ + 1);
+  request.batch.stamp(last_stamp_);
+  lock.unlock();
+  delay();
+  lock.lock();
+  const auto [entry, is_first] =
+      outcomes_.try_emplace(request.id, Outcome{.sequence = last_version_ + 1});
+  if (is_first) {
+    ++last_version_;
+    for (Write& write : request.batch.writes()) {
+      if (write.value) {
+        rows_.insert_or_assign(std::move(write.key),
+                               Versioned{last_version_, std::move(write.value)});
+      } else {
+        rows_.erase(write.key);
+      }
+    }
+  }
+  stamps_open_.erase(open);
+  for (const std::string& key : keys) locked_.erase(key);
+  unlocked_.notify_all();
+  return entry->second;
+}
+
+std::optional<SharedBackend::Outcome> SharedBackend::settle(uint64_t id) {
+  delay();
+  if (happens(faults_.outages)) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  return outcomes_.try_emplace(id, Outcome{.reply = Reply::kConflict}).first->second;
+}
+
+LogPosition SharedBackend::safe_position() {
+  const std::lock_guard lock(mutex_);
+  return LogPosition{stamps_open_.empty() ? last_stamp_ + 1 : *stamps_open_.begin()};
+}
+
+void SharedBackend::drop_range(const KeyRange& range) {
+  const std::lock_guard lock(mutex_);
+  if (!range.end.empty() && range.end <= range.begin) return;
+  const auto end = range.end.empty() ? rows_.end() : rows_.lower_bound(range.end);
+  rows_.erase(rows_.lower_bound(range.begin), end);
+}
+
+void SharedBackend::deliver_one() {
+  Request request;
+  {
+    const std::lock_guard lock(mutex_);
+    if (late_.empty()) return;
+    std::swap(late_[random_() % late_.size()], late_.back());
+    request = std::move(late_.back());
+    late_.pop_back();
+  }
+  execute(std::move(request));
+}
+
+void SharedBackend::deliver_late() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (late_.empty()) return;
+    }
+    deliver_one();
+  }
+}
+
+}  // namespace stator::test

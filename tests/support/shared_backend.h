@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SharedBackend: a transactional service in memory, for several SharedStores at once. It fails as a
+// network and a database do: requests are delayed and overtake each other, replies are lost, and
+// requests arrive after their sender gave them up.
+//
+// Thread safety: every method may be called from any thread at once.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/read_rows.h"
+#include "storage/transact_store.h"
+
+namespace stator::test {
+
+// How many of a thousand requests fail in each way.
+struct SharedFaults {
+  int conflicts = 0;     // refused, though nobody came between
+  int lost_replies = 0;  // applied, but the sender does not learn of it
+  int late = 0;          // the sender learns nothing, and the request arrives later
+  int outages = 0;       // lookups of outcomes that fail
+};
+
+class SharedBackend {
+ public:
+  explicit SharedBackend(uint32_t seed, SharedFaults faults = {})
+      : random_(seed), faults_(faults) {}
+
+  struct Versioned {
+    uint64_t version = 0;  // of its last write; 0: absent
+    std::optional<std::string> value;
+  };
+  // One state.
+  std::vector<Versioned> get(std::span<const std::string> keys);
+  Result<ReadResult> read(ReadRequest request);
+
+  struct Guard {
+    std::string key;
+    uint64_t version = 0;
+  };
+  struct Request {
+    uint64_t id = 0;  // unique among all stores
+    std::vector<Guard> guards;
+    Batch batch;
+  };
+  enum class Reply { kCommitted, kConflict, kLost };
+  struct Outcome {
+    Reply reply = Reply::kCommitted;
+    uint64_t sequence = 0;  // of a commit
+  };
+  uint64_t new_id();
+  // Applies the batch if the guarded keys still have these versions.
+  Outcome commit(Request request);
+  // How a request ended. One that has not been applied by now never will be. Absent: no answer.
+  std::optional<Outcome> settle(uint64_t id);
+
+  LogPosition safe_position();
+  void drop_range(const KeyRange& range);
+  // Delivers the requests that are still on their way.
+  void deliver_late();
+
+ private:
+  class View;
+
+  bool happens(int in_a_thousand);
+  void delay();
+  Outcome execute(Request request);
+  void deliver_one();
+
+  std::mutex mutex_;
+  std::condition_variable unlocked_;
+  std::mt19937 random_;
+  const SharedFaults faults_;
+  std::map<std::string, Versioned, std::less<>> rows_;
+  std::set<std::string> locked_;          // keys of commits under way
+  std::map<uint64_t, Outcome> outcomes_;  // of requests that were applied, or never will be
+  std::multiset<uint64_t> stamps_open_;   // the first stamp of each commit under way
+  std::vector<Request> late_;
+  uint64_t last_id_ = 0;
+  uint64_t last_version_ = 0;
+  uint64_t last_stamp_ = 0;
+};
+
+}  // namespace stator::test

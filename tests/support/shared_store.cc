@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/shared_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/split_range.h"
+
+namespace stator::test {
+namespace {
+
+constexpr int kThreads = 3;
+constexpr int kAttemptsMax = 30;
+constexpr int kLookupsMax = 3;
+
+}  // namespace
+
+SharedStore::SharedStore(SharedBackend& backend, uint32_t seed) : backend_(backend), random_(seed) {
+  for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { run(); });
+}
+
+SharedStore::~SharedStore() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+StoreCapabilities SharedStore::capabilities() const {
+  return {.key_bytes_max = 2048,
+          .value_bytes_max = 1UL << 20,
+          .transaction_bytes_max = 8UL << 20,
+          .snapshot_spans_partitions = true};
+}
+
+void SharedStore::transact(std::span<const std::string> keys, Decide decide, CommitDone done) {
+  post([this, keys, decide = std::move(decide), done = std::move(done)]() mutable {
+    done(try_often(keys, [&](GuardedRows rows) { return decide(rows); }));
+  });
+}
+
+void SharedStore::write(Batch batch, CommitDone done) {
+  post([this, batch = std::move(batch), done = std::move(done)]() mutable {
+    done(try_often({}, [&](GuardedRows) { return batch; }));
+  });
+}
+
+void SharedStore::read(ReadRequest request, ReadDone done) {
+  post([this, request = std::move(request), done = std::move(done)]() mutable {
+    done(backend_.read(std::move(request)));
+  });
+}
+
+CommitResult SharedStore::try_often(std::span<const std::string> keys,
+                                    FunctionRef<Batch(GuardedRows)> decide) {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    auto found = backend_.get(keys);
+    SharedBackend::Request request{.id = backend_.new_id(), .guards = {}, .batch = {}};
+    std::vector<std::optional<std::string>> rows;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      request.guards.push_back({.key = keys[i], .version = found[i].version});
+      rows.push_back(std::move(found[i].value));
+    }
+    request.batch = decide(rows);
+    if (request.batch.empty()) return {};
+    const auto outcome = commit(std::move(request));
+    if (outcome.reply == Reply::kCommitted) return {.sequence = outcome.sequence};
+    if (outcome.reply == Reply::kLost) {
+      return {.outcome = CommitOutcome::kUnknown,
+              .error = {.code = Code::kOutcomeUnknown, .message = "no answer"}};
+    }
+    pause(attempt);
+  }
+  return {.outcome = CommitOutcome::kConflict,
+          .error = {.code = Code::kConflict, .message = "too many conflicts"}};
+}
+
+SharedBackend::Outcome SharedStore::commit(SharedBackend::Request request) {
+  const uint64_t id = request.id;
+  auto outcome = backend_.commit(std::move(request));
+  for (int lookup = 0; lookup < kLookupsMax && outcome.reply == Reply::kLost; ++lookup) {
+    if (const auto settled = backend_.settle(id)) outcome = *settled;
+  }
+  return outcome;
+}
+
+// Longer after each conflict, and not as long as others do.
+void SharedStore::pause(int attempt) {
+  uint64_t steps = 1ULL << std::min(attempt, 8);
+  {
+    const std::lock_guard lock(mutex_);
+    steps = random_() % steps;
+  }
+  for (uint64_t i = 0; i < steps; ++i) std::this_thread::yield();
+}
+
+Result<std::vector<KeyRange>> SharedStore::split_ranges(const KeyRange& range, std::size_t parts) {
+  return split_by_hash(range, parts);
+}
+
+Result<void> SharedStore::drop_range(const KeyRange& range) {
+  backend_.drop_range(range);
+  return {};
+}
+
+void SharedStore::post(Call call) {
+  {
+    const std::lock_guard lock(mutex_);
+    calls_.push_back(std::move(call));
+  }
+  wake_.notify_one();
+}
+
+// A call that is running can make another one, so the threads end together.
+void SharedStore::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return !calls_.empty() || (stopping_ && running_ == 0); });
+    if (calls_.empty()) break;
+    Call call = std::move(calls_.front());
+    calls_.pop_front();
+    ++running_;
+    lock.unlock();
+    call();
+    call = nullptr;
+    lock.lock();
+    --running_;
+    if (stopping_) wake_.notify_all();
+  }
+}
+
+}  // namespace stator::test
