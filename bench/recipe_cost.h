@@ -15,7 +15,7 @@ Result<void> measure_steps(const char* what, examples::CountingClient& client, i
   using Clock = std::chrono::steady_clock;
   const examples::Cost before = client.cost();
   const auto start = Clock::now();
-  for (int i = 0; i < times; ++i) STATOR_CHECK_OK(step(i));
+  for (int i = 0; i < times; ++i) STATOR_RETURN_IF_ERROR(step(i));
   const std::chrono::duration<double, std::milli> took = Clock::now() - start;
   const examples::Cost cost = client.cost() - before;
   std::printf("  %-34s %7.1f requests %7.1f WCU %6.1f RCU %9.3f ms\n", what,

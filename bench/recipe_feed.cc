@@ -31,9 +31,9 @@ Result<void> create_tables(Client& client, const FeedOptions& options) {
       .attributes = {{"partition_key", ScalarType::kS}, {"range_key", ScalarType::kN}},
       .key_schema = {{"partition_key", KeyType::kHash}, {"range_key", KeyType::kRange}},
       .billing_mode = BillingMode::kPayPerRequest};
-  STATOR_CHECK_OK(create_table_if_missing(client, article));
+  STATOR_RETURN_IF_ERROR(create_table_if_missing(client, article));
   for (const RecipeTable& table : Feed::table_definitions(options)) {
-    STATOR_CHECK_OK(create_table_if_missing(client, table));
+    STATOR_RETURN_IF_ERROR(create_table_if_missing(client, table));
   }
   return {};
 }
@@ -41,68 +41,69 @@ Result<void> create_tables(Client& client, const FeedOptions& options) {
 // System.nanoTime() ticks as the article's, with the put that it forgets.
 Result<void> article_feed_to(Client& client, const std::string& user, const std::string& content) {
   const int64_t ticks = INT64_MAX - Clock::now().time_since_epoch().count();
-  STATOR_CHECK_OK(client.put_item(
+  STATOR_RETURN_IF_ERROR(client.put_item(
       {.table = "ticks_test_table",
        .item = {{"partition_key", user}, {"range_key", ticks}, {"content", content}}}));
   return {};
 }
 
 Result<void> article_post(Client& client, const std::string& content) {
-  STATOR_CHECK_OK(article_feed_to(client, "ann", content));
+  STATOR_RETURN_IF_ERROR(article_feed_to(client, "ann", content));
   for (int i = 0; i < kFollowers; ++i) {
-    STATOR_CHECK_OK(article_feed_to(client, "f" + std::to_string(i), content));
+    STATOR_RETURN_IF_ERROR(article_feed_to(client, "f" + std::to_string(i), content));
   }
   return {};
 }
 
 Result<void> article_page(Client& client) {
-  STATOR_CHECK_OK(client.query({.table = "ticks_test_table",
-                                .key_condition = "partition_key = :user AND range_key <= :last",
-                                .values = Values{{":user", "reader"}, {":last", INT64_MAX}}}));
+  STATOR_RETURN_IF_ERROR(
+      client.query({.table = "ticks_test_table",
+                    .key_condition = "partition_key = :user AND range_key <= :last",
+                    .values = Values{{":user", "reader"}, {":last", INT64_MAX}}}));
   return {};
 }
 
 Result<void> fill(Client& client, const Feed& feed) {
   for (int i = 0; i < kFollowers; ++i) {
-    STATOR_CHECK_OK(feed.follow({"f" + std::to_string(i)}, {"ann"}));
+    STATOR_RETURN_IF_ERROR(feed.follow({"f" + std::to_string(i)}, {"ann"}));
   }
   for (int i = 0; i < kFeedPosts; ++i) {
-    STATOR_CHECK_OK(article_feed_to(client, "reader", content_of(i)));
-    STATOR_CHECK_OK(feed.publish({"reader"}, content_of(i)));
+    STATOR_RETURN_IF_ERROR(article_feed_to(client, "reader", content_of(i)));
+    STATOR_RETURN_IF_ERROR(feed.publish({"reader"}, content_of(i)));
   }
-  STATOR_CHECK_OK(feed.deliver_pending());
+  STATOR_RETURN_IF_ERROR(feed.deliver_pending());
   return {};
 }
 
 }  // namespace
 
 Result<void> feed_recipe() {
-  STATOR_TRY(Database database, Database::open({}));
+  STATOR_ASSIGN_OR_RETURN(Database database, Database::open({}));
   examples::CountingClient client(database);
   const FeedOptions options{.table = "Feeds", .followers_table = "Followers"};
-  STATOR_CHECK_OK(create_tables(client, options));
+  STATOR_RETURN_IF_ERROR(create_tables(client, options));
   const Feed feed(client, options);
-  STATOR_CHECK_OK(fill(client, feed));
+  STATOR_RETURN_IF_ERROR(fill(client, feed));
 
   const auto publish = [&](int i) -> Result<void> {
-    STATOR_CHECK_OK(feed.publish({"ann"}, content_of(i)));
+    STATOR_RETURN_IF_ERROR(feed.publish({"ann"}, content_of(i)));
     return {};
   };
   const auto deliver = [&](int) -> Result<void> {
-    STATOR_CHECK_OK(feed.deliver_pending());
+    STATOR_RETURN_IF_ERROR(feed.deliver_pending());
     return {};
   };
   const auto read = [&](int) -> Result<void> {
-    STATOR_CHECK_OK(feed.read({"reader"}, kPageSize));
+    STATOR_RETURN_IF_ERROR(feed.read({"reader"}, kPageSize));
     return {};
   };
   std::printf("feed: a post to %d followers, in process, in memory\n", kFollowers);
-  STATOR_CHECK_OK(measure_steps("the article, until the answer", client, kPosts,
-                                [&](int i) { return article_post(client, content_of(i)); }));
-  STATOR_CHECK_OK(measure_steps("Feed, until the answer", client, kPosts, publish));
-  STATOR_CHECK_OK(measure_steps("Feed, delivery of all 20 posts", client, 1, deliver));
+  STATOR_RETURN_IF_ERROR(measure_steps("the article, until the answer", client, kPosts,
+                                       [&](int i) { return article_post(client, content_of(i)); }));
+  STATOR_RETURN_IF_ERROR(measure_steps("Feed, until the answer", client, kPosts, publish));
+  STATOR_RETURN_IF_ERROR(measure_steps("Feed, delivery of all 20 posts", client, 1, deliver));
   std::printf("feed: a page of a feed with %d posts\n", kFeedPosts);
-  STATOR_CHECK_OK(
+  STATOR_RETURN_IF_ERROR(
       measure_steps("the article", client, kPages, [&](int) { return article_page(client); }));
   return measure_steps("Feed, 20 posts", client, kPages, read);
 }

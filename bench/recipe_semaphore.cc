@@ -35,8 +35,9 @@ Result<void> create_tables(Client& client) {
       .global_indexes =
           std::vector{article_index("User", "userId"), article_index("Expires", "expires")},
       .billing_mode = BillingMode::kPayPerRequest};
-  STATOR_CHECK_OK(create_table_if_missing(client, article));
-  STATOR_CHECK_OK(create_table_if_missing(client, Semaphore::table_definition({.table = "Locks"})));
+  STATOR_RETURN_IF_ERROR(create_table_if_missing(client, article));
+  STATOR_RETURN_IF_ERROR(
+      create_table_if_missing(client, Semaphore::table_definition({.table = "Locks"})));
   return {};
 }
 
@@ -55,7 +56,7 @@ Result<void> article_lock(Client& client) {
 }
 
 Result<void> article_release(Client& client) {
-  STATOR_CHECK_OK(
+  STATOR_RETURN_IF_ERROR(
       client.delete_item({.table = "spectron_semaphores", .key = {{"semaphoreName", "lock"}}}));
   return {};
 }
@@ -65,7 +66,7 @@ template <class F>
 Result<void> measure(const char* who, examples::CountingClient& client, F round) {
   const examples::Cost before = client.cost();
   const auto start = Clock::now();
-  for (int i = 0; i < kRounds; ++i) STATOR_CHECK_OK(round());
+  for (int i = 0; i < kRounds; ++i) STATOR_RETURN_IF_ERROR(round());
   const std::chrono::duration<double, std::micro> took = Clock::now() - start;
   const examples::Cost cost = client.cost() - before;
   std::printf("  %-12s %5.2f requests %6.2f write units %8.1f us\n", who,
@@ -77,7 +78,7 @@ Result<void> measure(const char* who, examples::CountingClient& client, F round)
 // How long after its release a lock is another thread's, which asked 100 ms before.
 template <class Lock, class Release>
 Result<void> measure_handover(const char* who, Lock lock, Release release) {
-  STATOR_CHECK_OK(lock());
+  STATOR_RETURN_IF_ERROR(lock());
   Clock::time_point had;
   Result<void> waited;
   std::jthread waiter([&] {
@@ -86,9 +87,9 @@ Result<void> measure_handover(const char* who, Lock lock, Release release) {
   });
   std::this_thread::sleep_for(100ms);
   const auto start = Clock::now();
-  STATOR_CHECK_OK(release());
+  STATOR_RETURN_IF_ERROR(release());
   waiter.join();
-  STATOR_CHECK_OK(waited);
+  STATOR_RETURN_IF_ERROR(waited);
   std::printf("  %-12s %38.3f ms\n", who,
               std::chrono::duration<double, std::milli>(had - start).count());
   return release();
@@ -97,33 +98,33 @@ Result<void> measure_handover(const char* who, Lock lock, Release release) {
 }  // namespace
 
 Result<void> semaphore_recipe() {
-  STATOR_TRY(Database database, Database::open({}));
-  STATOR_CHECK_OK(create_tables(database));
+  STATOR_ASSIGN_OR_RETURN(Database database, Database::open({}));
+  STATOR_RETURN_IF_ERROR(create_tables(database));
   examples::CountingClient client(database);
   Semaphore locks(client, {.table = "Locks"});
 
   std::printf("semaphore: a lock and its release, in process, in memory\n");
   const auto article = [&]() -> Result<void> {
-    STATOR_CHECK_OK(article_lock(client));
+    STATOR_RETURN_IF_ERROR(article_lock(client));
     return article_release(client);
   };
   const auto ours = [&]() -> Result<void> {
-    STATOR_TRY(Lease lease, locks.acquire("lock"));
+    STATOR_ASSIGN_OR_RETURN(Lease lease, locks.acquire("lock"));
     return lease.release();
   };
-  STATOR_CHECK_OK(measure("the article", client, article));
-  STATOR_CHECK_OK(measure("Semaphore", client, ours));
+  STATOR_RETURN_IF_ERROR(measure("the article", client, article));
+  STATOR_RETURN_IF_ERROR(measure("Semaphore", client, ours));
 
   std::printf("semaphore: handed over to one who waits\n");
   const auto lock_article = [&] { return article_lock(client); };
   const auto release_article = [&] { return article_release(client); };
-  STATOR_CHECK_OK(measure_handover("the article", lock_article, release_article));
+  STATOR_RETURN_IF_ERROR(measure_handover("the article", lock_article, release_article));
   std::optional<Lease> held;
   std::mutex mutex;
   return measure_handover(
       "Semaphore",
       [&]() -> Result<void> {
-        STATOR_TRY(Lease lease, locks.acquire("lock", {.wait = kWaitForEver}));
+        STATOR_ASSIGN_OR_RETURN(Lease lease, locks.acquire("lock", {.wait = kWaitForEver}));
         const std::scoped_lock lock(mutex);
         held.emplace(std::move(lease));
         return {};

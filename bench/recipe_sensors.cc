@@ -31,7 +31,7 @@ Result<void> article_register(Client& client, int i) {
                   {"room", "2"}};
   const Item place{
       {"pk", "CITY#Poznan"}, {"sk", "LOCATION#A#1#" + std::to_string(i)}, {"id", id_of(i)}};
-  STATOR_CHECK_OK(client.transact_write_items(
+  STATOR_RETURN_IF_ERROR(client.transact_write_items(
       {.items = {{.action = TransactAction::kPut,
                   .table = kArticleTable,
                   .item = info,
@@ -43,7 +43,7 @@ Result<void> article_register(Client& client, int i) {
 Result<void> article_record(Client& client, Time start, int batch) {
   for (int i = 0; i < kBatch; ++i) {
     const std::string at = (start + std::chrono::seconds(batch * kBatch + i)).text();
-    STATOR_CHECK_OK(client.put_item(
+    STATOR_RETURN_IF_ERROR(client.put_item(
         {.table = kArticleTable,
          .item = {{"pk", "SENSOR#sensor0"}, {"sk", "READ#" + at}, {"value", std::to_string(i)}}}));
   }
@@ -51,11 +51,12 @@ Result<void> article_record(Client& client, Time start, int batch) {
 }
 
 Result<void> article_latest(Client& client) {
-  STATOR_CHECK_OK(client.query({.table = kArticleTable,
-                                .key_condition = "pk = :pk AND sk <= :sk",
-                                .values = Values{{":pk", "SENSOR#sensor0"}, {":sk", "SENSORINFO"}},
-                                .limit = 11,
-                                .forward = false}));
+  STATOR_RETURN_IF_ERROR(
+      client.query({.table = kArticleTable,
+                    .key_condition = "pk = :pk AND sk <= :sk",
+                    .values = Values{{":pk", "SENSOR#sensor0"}, {":sk", "SENSORINFO"}},
+                    .limit = 11,
+                    .forward = false}));
   return {};
 }
 
@@ -63,7 +64,7 @@ Result<void> compare(examples::CountingClient& client, const std::string& name, 
                      const SensorRegistry& sensors) {
   const Location place{.city = "Poznan", .building = "A", .floor = "1", .room = "2"};
   const auto add = [&](int i) -> Result<void> {
-    STATOR_CHECK_OK(sensors.add({.id = {id_of(i)}, .location = place}));
+    STATOR_RETURN_IF_ERROR(sensors.add({.id = {id_of(i)}, .location = place}));
     return {};
   };
   const auto record = [&](int batch) -> Result<void> {
@@ -72,22 +73,22 @@ Result<void> compare(examples::CountingClient& client, const std::string& name, 
     for (int i = 0; i < kBatch; ++i) {
       readings.push_back({{"sensor0"}, start + std::chrono::seconds(batch * kBatch + i), i, "ppm"});
     }
-    STATOR_CHECK_OK(sensors.record(readings, Check::kCached));
+    STATOR_RETURN_IF_ERROR(sensors.record(readings, Check::kCached));
     return {};
   };
   const auto latest = [&](int) -> Result<void> {
-    STATOR_CHECK_OK(sensors.latest({"sensor0"}, 10));
+    STATOR_RETURN_IF_ERROR(sensors.latest({"sensor0"}, 10));
     return {};
   };
-  STATOR_CHECK_OK(measure_steps((name + ", register").c_str(), client, kSensors, add));
-  STATOR_CHECK_OK(measure_steps((name + ", 25 readings").c_str(), client, kBatches, record));
+  STATOR_RETURN_IF_ERROR(measure_steps((name + ", register").c_str(), client, kSensors, add));
+  STATOR_RETURN_IF_ERROR(measure_steps((name + ", 25 readings").c_str(), client, kBatches, record));
   return measure_steps((name + ", the latest 10").c_str(), client, kBatches, latest);
 }
 
 }  // namespace
 
 Result<void> sensors_recipe() {
-  STATOR_TRY(Database database, Database::open({}));
+  STATOR_ASSIGN_OR_RETURN(Database database, Database::open({}));
   examples::CountingClient client(database);
   const SensorOptions indexed{.table = "Indexed"};
   const SensorOptions placed{.table = "Placed", .layout = SensorLayout::kLocationItems};
@@ -95,17 +96,18 @@ Result<void> sensors_recipe() {
   article.table = kArticleTable;
   for (const RecipeTable& table : {article, SensorRegistry::table_definition(indexed),
                                    SensorRegistry::table_definition(placed)}) {
-    STATOR_CHECK_OK(create_table_if_missing(database, table));
+    STATOR_RETURN_IF_ERROR(create_table_if_missing(database, table));
   }
   const Time start = Time::now() - std::chrono::hours(24);
   std::printf("sensors: registering, recording, asking, in process, in memory\n");
-  STATOR_CHECK_OK(measure_steps("the article, register", client, kSensors,
-                                [&](int i) { return article_register(client, i); }));
-  STATOR_CHECK_OK(measure_steps("the article, 25 readings", client, kBatches,
-                                [&](int batch) { return article_record(client, start, batch); }));
-  STATOR_CHECK_OK(measure_steps("the article, the latest 10", client, kBatches,
-                                [&](int) { return article_latest(client); }));
-  STATOR_CHECK_OK(compare(client, "indexed", start, SensorRegistry(client, indexed)));
+  STATOR_RETURN_IF_ERROR(measure_steps("the article, register", client, kSensors,
+                                       [&](int i) { return article_register(client, i); }));
+  STATOR_RETURN_IF_ERROR(
+      measure_steps("the article, 25 readings", client, kBatches,
+                    [&](int batch) { return article_record(client, start, batch); }));
+  STATOR_RETURN_IF_ERROR(measure_steps("the article, the latest 10", client, kBatches,
+                                       [&](int) { return article_latest(client); }));
+  STATOR_RETURN_IF_ERROR(compare(client, "indexed", start, SensorRegistry(client, indexed)));
   return compare(client, "location items", start, SensorRegistry(client, placed));
 }
 

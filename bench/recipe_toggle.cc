@@ -47,12 +47,12 @@ Result<void> article_save(Client& client, const Event& event) {
   TransactWriteItem first = article_put(article_item(event, "LATEST_SWITCH"));
   first.condition = "NOT (pk = :pk AND sk = :sk)";
   first.values = Values{{":pk", event.id}, {":sk", "LATEST_SWITCH"}};
-  STATOR_CHECK_OK(client.transact_write_items({.items = {first, article_put(log)}}));
+  STATOR_RETURN_IF_ERROR(client.transact_write_items({.items = {first, article_put(log)}}));
   return {};
 }
 
 Result<void> article_latest(Client& client) {
-  STATOR_CHECK_OK(client.get_item(
+  STATOR_RETURN_IF_ERROR(client.get_item(
       {.table = kArticleTable, .key = {{"pk", "toggle0"}, {"sk", "LATEST_SWITCH"}}}));
   return {};
 }
@@ -65,17 +65,17 @@ Result<void> compare(examples::CountingClient& client, const char* name,
                      const Toggle<bool>& toggle) {
   const Time start = Time::now() - std::chrono::hours(24);
   const auto save = [&](const std::string& id, std::chrono::seconds at) -> Result<void> {
-    STATOR_CHECK_OK(toggle.save({id}, true, start + at));
+    STATOR_RETURN_IF_ERROR(toggle.save({id}, true, start + at));
     return {};
   };
   using std::chrono::seconds;
-  STATOR_CHECK_OK(measure_steps((std::string(name) + ", first save").c_str(), client, kTimes,
-                                [&](int i) { return save(id_of(i), seconds(0)); }));
-  STATOR_CHECK_OK(measure_steps((std::string(name) + ", later save").c_str(), client, kTimes,
-                                [&](int i) { return save("one", seconds(i)); }));
+  STATOR_RETURN_IF_ERROR(measure_steps((std::string(name) + ", first save").c_str(), client, kTimes,
+                                       [&](int i) { return save(id_of(i), seconds(0)); }));
+  STATOR_RETURN_IF_ERROR(measure_steps((std::string(name) + ", later save").c_str(), client, kTimes,
+                                       [&](int i) { return save("one", seconds(i)); }));
   return measure_steps((std::string(name) + ", latest").c_str(), client, kTimes,
                        [&](int) -> Result<void> {
-                         STATOR_CHECK_OK(toggle.latest({"one"}));
+                         STATOR_RETURN_IF_ERROR(toggle.latest({"one"}));
                          return {};
                        });
 }
@@ -83,7 +83,7 @@ Result<void> compare(examples::CountingClient& client, const char* name,
 }  // namespace
 
 Result<void> toggle_recipe() {
-  STATOR_TRY(Database database, Database::open({}));
+  STATOR_ASSIGN_OR_RETURN(Database database, Database::open({}));
   examples::CountingClient client(database);
   ToggleOptions log{.table = "Toggles", .answer = Answer::kStored};
   const ToggleOptions gated{.table = "Gated", .mode = ToggleMode::kGated};
@@ -91,20 +91,22 @@ Result<void> toggle_recipe() {
   article.table = kArticleTable;
   for (const RecipeTable& table :
        {article, AnyToggle::table_definition(log), AnyToggle::table_definition(gated)}) {
-    STATOR_CHECK_OK(create_table_if_missing(database, table));
+    STATOR_RETURN_IF_ERROR(create_table_if_missing(database, table));
   }
   const auto event = [](const std::string& id, int second) {
     const Time start = Time::now() - std::chrono::hours(24);
     return Event{id, (start + std::chrono::seconds(second)).text(), true};
   };
   std::printf("toggle: saves and questions, in process, in memory\n");
-  STATOR_CHECK_OK(measure_steps("the article, first save", client, kTimes,
-                                [&](int i) { return article_save(client, event(id_of(i), 0)); }));
-  STATOR_CHECK_OK(measure_steps("the article, later save", client, kTimes,
-                                [&](int i) { return article_save(client, event("one", i)); }));
-  STATOR_CHECK_OK(measure_steps("the article, latest", client, kTimes,
-                                [&](int) { return article_latest(client); }));
-  STATOR_CHECK_OK(compare(client, "Toggle", Toggle<bool>(client, log)));
+  STATOR_RETURN_IF_ERROR(measure_steps("the article, first save", client, kTimes, [&](int i) {
+    return article_save(client, event(id_of(i), 0));
+  }));
+  STATOR_RETURN_IF_ERROR(measure_steps("the article, later save", client, kTimes, [&](int i) {
+    return article_save(client, event("one", i));
+  }));
+  STATOR_RETURN_IF_ERROR(measure_steps("the article, latest", client, kTimes,
+                                       [&](int) { return article_latest(client); }));
+  STATOR_RETURN_IF_ERROR(compare(client, "Toggle", Toggle<bool>(client, log)));
   return compare(client, "Toggle, gated", Toggle<bool>(client, gated));
 }
 

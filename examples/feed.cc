@@ -37,7 +37,7 @@ std::string_view value_after(std::string_view text, std::string_view key, std::s
 
 // The file is machine-made: {"nodes":[{"name":"…",…}…],"links":[{"source":1,"target":0,…}…]}.
 Result<Graph> read_graph(const Arguments& arguments) {
-  STATOR_TRY(const std::string text, read_file(arguments, "miserables.json"));
+  STATOR_ASSIGN_OR_RETURN(const std::string text, read_file(arguments, "miserables.json"));
   Graph graph;
   std::size_t from = 0;
   while (true) {
@@ -105,7 +105,7 @@ Result<std::vector<Post>> read_all(const Feed& feed, const std::string& user, in
   std::vector<Post> posts;
   std::string cursor;
   do {
-    STATOR_TRY(auto page, feed.read({user}, count, cursor));
+    STATOR_ASSIGN_OR_RETURN(auto page, feed.read({user}, count, cursor));
     std::move(page.items.begin(), page.items.end(), std::back_inserter(posts));
     cursor = page.next;
   } while (!cursor.empty());
@@ -135,14 +135,16 @@ Result<void> check_feeds(const Feed& feed, const Graph& graph, std::size_t& post
     sources[graph.names[who]].insert(graph.names[whom]);
   }
   for (const auto& [user, authors] : sources) {
-    STATOR_TRY(const std::vector<Post> seen, read_all(feed, user, 20));
-    STATOR_CHECK_OK(expect(seen.size() == authors.size() * kPostsEach, "the length of " + user));
+    STATOR_ASSIGN_OR_RETURN(const std::vector<Post> seen, read_all(feed, user, 20));
+    STATOR_RETURN_IF_ERROR(
+        expect(seen.size() == authors.size() * kPostsEach, "the length of " + user));
     std::map<std::string, int> left;
     for (const std::string& author : authors) left[author] = kPostsEach;
     for (const Post& post : seen) {
       const int number = --left[post.author.text];
-      STATOR_CHECK_OK(expect(number >= 0 && post.content == text_of(post.author.text, number),
-                             "the order in the feed of " + user));
+      STATOR_RETURN_IF_ERROR(
+          expect(number >= 0 && post.content == text_of(post.author.text, number),
+                 "the order in the feed of " + user));
     }
     posts += seen.size();
   }
@@ -151,15 +153,15 @@ Result<void> check_feeds(const Feed& feed, const Graph& graph, std::size_t& post
 
 Result<void> check_retraction(const Feed& feed, const Graph& graph) {
   const std::string& author = graph.names[graph.follows.front().second];
-  STATOR_TRY(const auto own, feed.read({author}, 1000));
+  STATOR_ASSIGN_OR_RETURN(const auto own, feed.read({author}, 1000));
   const auto mine =
       std::ranges::find(own.items, author, [](const Post& post) { return post.author.text; });
-  STATOR_CHECK_OK(expect(mine != own.items.end(), "an author's own posts"));
-  STATOR_CHECK_OK(feed.retract({author}, mine->id));
-  STATOR_CHECK_OK(feed.deliver_pending());
+  STATOR_RETURN_IF_ERROR(expect(mine != own.items.end(), "an author's own posts"));
+  STATOR_RETURN_IF_ERROR(feed.retract({author}, mine->id));
+  STATOR_RETURN_IF_ERROR(feed.deliver_pending());
   for (const std::string& user : graph.names) {
-    STATOR_TRY(const std::vector<Post> posts, read_all(feed, user, 100));
-    STATOR_CHECK_OK(
+    STATOR_ASSIGN_OR_RETURN(const std::vector<Post> posts, read_all(feed, user, 100));
+    STATOR_RETURN_IF_ERROR(
         expect(std::ranges::none_of(posts, [&](const Post& post) { return post.id == mine->id; }),
                "a retracted post is in the feed of " + user));
   }
@@ -168,15 +170,15 @@ Result<void> check_retraction(const Feed& feed, const Graph& graph) {
 }
 
 Result<void> miserables(CountingClient& client, const Arguments& arguments) {
-  STATOR_TRY(const Graph graph, read_graph(arguments));
+  STATOR_ASSIGN_OR_RETURN(const Graph graph, read_graph(arguments));
   const FeedOptions options{.table = fresh_name("Feeds"),
                             .followers_table = fresh_name("Followers")};
   for (const auto& table : Feed::table_definitions(options)) {
-    STATOR_CHECK_OK(create_table_if_missing(client, table));
+    STATOR_RETURN_IF_ERROR(create_table_if_missing(client, table));
   }
   const Feed feed(client, options);
   for (const auto& [who, whom] : graph.follows) {
-    STATOR_CHECK_OK(feed.follow({graph.names[who]}, {graph.names[whom]}));
+    STATOR_RETURN_IF_ERROR(feed.follow({graph.names[who]}, {graph.names[whom]}));
   }
   fmt::print("{} users, {} follow relations\n", graph.names.size(), graph.follows.size());
 
@@ -200,16 +202,16 @@ Result<void> miserables(CountingClient& client, const Arguments& arguments) {
       posters.emplace_back([&, i] { post_for(feed, graph, i, outcome); });
     }
   }
-  STATOR_CHECK_OK(outcome.first());
-  STATOR_CHECK_OK(feed.deliver_pending());
+  STATOR_RETURN_IF_ERROR(outcome.first());
+  STATOR_RETURN_IF_ERROR(feed.deliver_pending());
   fmt::print("{} posts by {} threads, delivered by 2 workers and read meanwhile, in {}\n",
              graph.names.size() * kPostsEach, kPosters, seconds_since(start));
   fmt::print("  cost {}\n", (client.cost() - before).text());
 
   std::size_t posts = 0;
-  STATOR_CHECK_OK(check_feeds(feed, graph, posts));
+  STATOR_RETURN_IF_ERROR(check_feeds(feed, graph, posts));
   fmt::print("{} posts in {} feeds, each once and in order\n", posts, graph.names.size());
-  STATOR_CHECK_OK(check_retraction(feed, graph));
+  STATOR_RETURN_IF_ERROR(check_retraction(feed, graph));
   fmt::print("all as it should be\n");
   return drop_tables(client, arguments, {options.table, options.followers_table});
 }

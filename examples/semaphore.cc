@@ -40,8 +40,9 @@ Item part_key(int part) {
 Result<std::vector<int64_t>> read_parts(Client& client, const std::string& table) {
   std::vector<int64_t> generations;
   for (int part = 0; part < kParts; ++part) {
-    STATOR_TRY(const GetItemResult found,
-               client.get_item({.table = table, .key = part_key(part), .consistent_read = true}));
+    STATOR_ASSIGN_OR_RETURN(
+        const GetItemResult found,
+        client.get_item({.table = table, .key = part_key(part), .consistent_read = true}));
     if (!found.item) continue;
     const auto generation = found.item->find("generation");
     const Number* number =
@@ -58,17 +59,17 @@ bool is_whole(const std::vector<int64_t>& parts) {
 
 // Purge, then rebuild: what must not happen twice at once.
 Result<void> rebuild(Client& client, const std::string& table, const Lease& lease) {
-  STATOR_TRY(const std::vector<int64_t> before, read_parts(client, table));
-  STATOR_CHECK_OK(expect(is_whole(before), "the record is mixed: two were at it at once"));
-  STATOR_CHECK_OK(expect(before.empty() || before.front() < to_int64(lease.fence()),
-                         "the record is of a later fence"));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<int64_t> before, read_parts(client, table));
+  STATOR_RETURN_IF_ERROR(expect(is_whole(before), "the record is mixed: two were at it at once"));
+  STATOR_RETURN_IF_ERROR(expect(before.empty() || before.front() < to_int64(lease.fence()),
+                                "the record is of a later fence"));
   for (int part = 0; part < kParts; ++part) {
-    STATOR_CHECK_OK(client.delete_item({.table = table, .key = part_key(part)}));
+    STATOR_RETURN_IF_ERROR(client.delete_item({.table = table, .key = part_key(part)}));
   }
   for (int part = 0; part < kParts; ++part) {
     Item item = part_key(part);
     item.emplace("generation", to_int64(lease.fence()));
-    STATOR_CHECK_OK(client.put_item({.table = table, .item = std::move(item)}));
+    STATOR_RETURN_IF_ERROR(client.put_item({.table = table, .item = std::move(item)}));
   }
   const TransactWriteItemsRequest entry{
       .items = {
@@ -80,7 +81,7 @@ Result<void> rebuild(Client& client, const std::string& table, const Lease& leas
            .item = {{"pk", "SUMMARY"}},
            .update = "SET last_fence = :fence ADD runs :one",
            .values = Values{{":fence", to_int64(lease.fence())}, {":one", 1}}}}};
-  STATOR_CHECK_OK(lease.commit(entry));
+  STATOR_RETURN_IF_ERROR(lease.commit(entry));
   return {};
 }
 
@@ -88,19 +89,21 @@ Result<void> rebuild(Client& client, const std::string& table, const Lease& leas
 Result<void> work(CountingClient& client, const std::string& table) {
   Semaphore locks(client, lock_options(table));
   for (int round = 0; round < kRounds; ++round) {
-    STATOR_TRY(Lease lease, locks.acquire("record", {.lease = 30s,
-                                                     .wait = kWaitForEver,
-                                                     .user = std::to_string(getpid())}));
-    STATOR_CHECK_OK(rebuild(client, table, lease));
-    STATOR_CHECK_OK(lease.release());
+    STATOR_ASSIGN_OR_RETURN(
+        Lease lease,
+        locks.acquire("record",
+                      {.lease = 30s, .wait = kWaitForEver, .user = std::to_string(getpid())}));
+    STATOR_RETURN_IF_ERROR(rebuild(client, table, lease));
+    STATOR_RETURN_IF_ERROR(lease.release());
   }
   const Cost cost = client.cost();
-  STATOR_CHECK_OK(client.put_item({.table = table,
-                                   .item = {{"pk", fmt::format("COST#{}", getpid())},
-                                            {"requests", cost.requests},
-                                            {"written", static_cast<int64_t>(cost.write_units)},
-                                            {"read", static_cast<int64_t>(cost.read_units)},
-                                            {"refused", cost.refused}}}));
+  STATOR_RETURN_IF_ERROR(
+      client.put_item({.table = table,
+                       .item = {{"pk", fmt::format("COST#{}", getpid())},
+                                {"requests", cost.requests},
+                                {"written", static_cast<int64_t>(cost.write_units)},
+                                {"read", static_cast<int64_t>(cost.read_units)},
+                                {"refused", cost.refused}}}));
   return {};
 }
 
@@ -142,9 +145,10 @@ Result<void> check_outcome(Client& client, const std::string& table) {
   Cost cost;
   std::optional<Item> start;
   do {
-    STATOR_TRY(PageResult page, client.scan({.table = table,
-                                             .consistent_read = true,
-                                             .exclusive_start_key = std::move(start)}));
+    STATOR_ASSIGN_OR_RETURN(
+        PageResult page,
+        client.scan(
+            {.table = table, .consistent_read = true, .exclusive_start_key = std::move(start)}));
     for (const Item& item : page.items) {
       const std::string key = *item.at("pk").get_if<std::string>();
       if (key.starts_with("RUN#")) {
@@ -163,11 +167,12 @@ Result<void> check_outcome(Client& client, const std::string& table) {
   fmt::print("  cost {} requests, {:.0f} write units, {:.0f} read units, and {} refused attempts\n",
              cost.requests, cost.write_units, cost.read_units, cost.refused);
 
-  STATOR_CHECK_OK(expect(runs == kProcesses * kRounds, "the number of rebuilds"));
-  STATOR_TRY(const std::vector<int64_t> parts, read_parts(client, table));
-  STATOR_CHECK_OK(expect(parts.size() == kParts && is_whole(parts) && parts.front() == last_fence,
-                         "the record is not the last holder's"));
-  STATOR_TRY(
+  STATOR_RETURN_IF_ERROR(expect(runs == kProcesses * kRounds, "the number of rebuilds"));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<int64_t> parts, read_parts(client, table));
+  STATOR_RETURN_IF_ERROR(
+      expect(parts.size() == kParts && is_whole(parts) && parts.front() == last_fence,
+             "the record is not the last holder's"));
+  STATOR_ASSIGN_OR_RETURN(
       const GetItemResult summary,
       client.get_item({.table = table, .key = {{"pk", "SUMMARY"}}, .consistent_read = true}));
   return expect(summary.item && number_of(*summary.item, "runs") == runs &&
@@ -181,13 +186,13 @@ Result<void> purge_and_rebuild(CountingClient& client, const Arguments& argument
     return work(client, arguments.others[1]);
   }
   const std::string table = fresh_name("Record");
-  STATOR_CHECK_OK(
+  STATOR_RETURN_IF_ERROR(
       create_table_if_missing(client, Semaphore::table_definition(lock_options(table))));
   const auto start = std::chrono::steady_clock::now();
-  STATOR_TRY(const bool all_well, run_workers(self, arguments.endpoint, table));
+  STATOR_ASSIGN_OR_RETURN(const bool all_well, run_workers(self, arguments.endpoint, table));
   fmt::print("{} processes were done in {}\n", kProcesses, seconds_since(start));
-  STATOR_CHECK_OK(expect(all_well, "a process failed"));
-  STATOR_CHECK_OK(check_outcome(client, table));
+  STATOR_RETURN_IF_ERROR(expect(all_well, "a process failed"));
+  STATOR_RETURN_IF_ERROR(check_outcome(client, table));
   fmt::print("all as it should be\n");
   return drop_tables(client, arguments, {table});
 }

@@ -25,14 +25,14 @@ constexpr std::array<Instrument, 3> kInstruments{
 const Location station{.city = "Seattle", .building = "Airport", .floor = "1", .room = "Station"};
 
 Result<std::vector<Reading>> read_year(const Arguments& arguments, const Instrument& instrument) {
-  STATOR_TRY(const std::vector<std::string> lines,
-             read_lines(arguments, "seattle-weather-hourly-normals.csv"));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
+                          read_lines(arguments, "seattle-weather-hourly-normals.csv"));
   std::vector<Reading> readings;
   for (const std::string& line : lines) {
     const std::vector<std::string> hour = columns(line);
     if (hour.size() != 4) return fail(Code::kInvalidArgument, "the readings: not four columns");
-    STATOR_TRY(const Time at, Time::parse(hour[0] + "Z"));
-    STATOR_TRY(const Number value, Number::parse(hour[instrument.column]));
+    STATOR_ASSIGN_OR_RETURN(const Time at, Time::parse(hour[0] + "Z"));
+    STATOR_ASSIGN_OR_RETURN(const Number value, Number::parse(hour[instrument.column]));
     readings.push_back({{instrument.id}, at, value, instrument.unit});
   }
   return readings;
@@ -40,17 +40,17 @@ Result<std::vector<Reading>> read_year(const Arguments& arguments, const Instrum
 
 Result<void> check_places(const SensorRegistry& sensors) {
   // Neighbours whose names would mislead a careless prefix.
-  STATOR_CHECK_OK(sensors.add(
+  STATOR_RETURN_IF_ERROR(sensors.add(
       {.id = {"elsewhere"},
        .location = {.city = "Seattle", .building = "Airport", .floor = "10", .room = "Station"}}));
   Location place = station;
-  STATOR_TRY(const auto in_room, sensors.at(place));
+  STATOR_ASSIGN_OR_RETURN(const auto in_room, sensors.at(place));
   place.room.clear();
-  STATOR_TRY(const auto on_floor, sensors.at(place));
+  STATOR_ASSIGN_OR_RETURN(const auto on_floor, sensors.at(place));
   place.floor.clear();
-  STATOR_TRY(const auto in_building, sensors.at(place));
+  STATOR_ASSIGN_OR_RETURN(const auto in_building, sensors.at(place));
   place.building.clear();
-  STATOR_TRY(const auto in_city, sensors.at(place));
+  STATOR_ASSIGN_OR_RETURN(const auto in_city, sensors.at(place));
   fmt::print("  sensors in the room {}, on the floor {}, in the building {}, in the city {}\n",
              in_room.items.size(), on_floor.items.size(), in_building.items.size(),
              in_city.items.size());
@@ -64,25 +64,26 @@ Result<void> check_readings(const SensorRegistry& sensors, const std::vector<Rea
   PageOptions page{.limit = 1000, .newest_first = false};
   std::vector<Reading> stored;
   do {
-    STATOR_TRY(auto part, sensors.readings(id, {}, page));
+    STATOR_ASSIGN_OR_RETURN(auto part, sensors.readings(id, {}, page));
     std::move(part.items.begin(), part.items.end(), std::back_inserter(stored));
     page.cursor = part.next;
   } while (!page.cursor.empty());
-  STATOR_CHECK_OK(expect(stored == year, "the readings of " + id.text));
+  STATOR_RETURN_IF_ERROR(expect(stored == year, "the readings of " + id.text));
 
-  STATOR_TRY(const auto latest, sensors.latest(id, 24));
+  STATOR_ASSIGN_OR_RETURN(const auto latest, sensors.latest(id, 24));
   bool same = latest.readings.size() == 24 && latest.sensor.location == station;
   for (std::size_t i = 0; same && i < 24; ++i) {
     same = latest.readings[i] == year[year.size() - 1 - i];
   }
-  STATOR_CHECK_OK(expect(same, "the last 24 hours of " + id.text));
+  STATOR_RETURN_IF_ERROR(expect(same, "the last 24 hours of " + id.text));
 
-  STATOR_TRY(const Time july, Time::parse("2010-07-01T00:00:00Z"));
-  STATOR_TRY(const Time august, Time::parse("2010-08-01T00:00:00Z"));
-  STATOR_TRY(const auto month, sensors.readings(id, {.from = july, .to = august}, {.limit = 1000}));
+  STATOR_ASSIGN_OR_RETURN(const Time july, Time::parse("2010-07-01T00:00:00Z"));
+  STATOR_ASSIGN_OR_RETURN(const Time august, Time::parse("2010-08-01T00:00:00Z"));
+  STATOR_ASSIGN_OR_RETURN(const auto month,
+                          sensors.readings(id, {.from = july, .to = august}, {.limit = 1000}));
   Number sum;
   for (const Reading& reading : month.items) {
-    STATOR_TRY(sum, sum.plus(reading.value));
+    STATOR_ASSIGN_OR_RETURN(sum, sum.plus(reading.value));
   }
   const double mean = sum.to_double() / static_cast<double>(month.items.size());
   fmt::print("  {}: {} readings, July's mean {:.2f} {}\n", id.text, stored.size(), mean,
@@ -92,15 +93,16 @@ Result<void> check_readings(const SensorRegistry& sensors, const std::vector<Rea
 
 Result<void> play(CountingClient& client, const Arguments& arguments, SensorLayout layout) {
   const SensorOptions options{.table = fresh_name("Sensors"), .layout = layout};
-  STATOR_CHECK_OK(create_table_if_missing(client, SensorRegistry::table_definition(options)));
+  STATOR_RETURN_IF_ERROR(
+      create_table_if_missing(client, SensorRegistry::table_definition(options)));
   const SensorRegistry sensors(client, options);
   const auto start = std::chrono::steady_clock::now();
   Cost before = client.cost();
   for (const Instrument& instrument : kInstruments) {
-    STATOR_CHECK_OK(sensors.add({.id = {instrument.id}, .location = station}));
+    STATOR_RETURN_IF_ERROR(sensors.add({.id = {instrument.id}, .location = station}));
     const auto again = sensors.add({.id = {instrument.id}, .location = station});
-    STATOR_CHECK_OK(expect(!again && again.error().code == Code::kAlreadyExists,
-                           "registering twice must fail"));
+    STATOR_RETURN_IF_ERROR(expect(!again && again.error().code == Code::kAlreadyExists,
+                                  "registering twice must fail"));
   }
   fmt::print("{}: registered {} sensors, and refused each a second time\n  cost {}\n",
              layout == SensorLayout::kIndexed ? "indexed" : "location items", kInstruments.size(),
@@ -110,10 +112,10 @@ Result<void> play(CountingClient& client, const Arguments& arguments, SensorLayo
   int64_t recorded = 0;
   std::vector<std::vector<Reading>> years;
   for (const Instrument& instrument : kInstruments) {
-    STATOR_TRY(std::vector<Reading> year, read_year(arguments, instrument));
-    STATOR_TRY(const Recorded all, sensors.record(year));
+    STATOR_ASSIGN_OR_RETURN(std::vector<Reading> year, read_year(arguments, instrument));
+    STATOR_ASSIGN_OR_RETURN(const Recorded all, sensors.record(year));
     const std::span<const Reading> january(year.data(), kHoursOfAMonth);
-    STATOR_TRY(const Recorded redelivered, sensors.record(january));
+    STATOR_ASSIGN_OR_RETURN(const Recorded redelivered, sensors.record(january));
     recorded += all.stored + redelivered.stored;
     years.push_back(std::move(year));
   }
@@ -121,15 +123,15 @@ Result<void> play(CountingClient& client, const Arguments& arguments, SensorLayo
              (client.cost() - before).text());
 
   before = client.cost();
-  STATOR_CHECK_OK(check_places(sensors));
-  for (const auto& year : years) STATOR_CHECK_OK(check_readings(sensors, year));
+  STATOR_RETURN_IF_ERROR(check_places(sensors));
+  for (const auto& year : years) STATOR_RETURN_IF_ERROR(check_readings(sensors, year));
   fmt::print("  cost of all these questions {}\n", (client.cost() - before).text());
   return drop_tables(client, arguments, {options.table});
 }
 
 Result<void> year(CountingClient& client, const Arguments& arguments) {
   for (const SensorLayout layout : {SensorLayout::kIndexed, SensorLayout::kLocationItems}) {
-    STATOR_CHECK_OK(play(client, arguments, layout));
+    STATOR_RETURN_IF_ERROR(play(client, arguments, layout));
   }
   fmt::print("all as it should be\n");
   return {};

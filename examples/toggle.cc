@@ -31,13 +31,14 @@ struct Event {
 };
 
 Result<std::vector<Event>> read_events(const Arguments& arguments) {
-  STATOR_TRY(const std::vector<std::string> lines, read_lines(arguments, "weather.csv"));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
+                          read_lines(arguments, "weather.csv"));
   std::vector<Event> events;
   for (const std::string& line : lines) {
     const std::vector<std::string> day = columns(line);
     if (day.size() != 7) return fail(Code::kInvalidArgument, "weather.csv: not seven columns");
-    STATOR_TRY(const Time at, Time::parse(day[1] + "T00:00:00Z"));
-    STATOR_TRY(const Number precipitation, Number::parse(day[2]));
+    STATOR_ASSIGN_OR_RETURN(const Time at, Time::parse(day[1] + "T00:00:00Z"));
+    STATOR_ASSIGN_OR_RETURN(const Number precipitation, Number::parse(day[2]));
     events.push_back({day[0], day[0] + " " + day[1], at, !precipitation.is_zero()});
   }
   return events;
@@ -84,17 +85,18 @@ Result<void> check_log(const Toggle<bool>& toggle, const std::vector<Event>& eve
   PageOptions page{.limit = 500, .newest_first = false};
   std::size_t entries = 0;
   do {
-    STATOR_TRY(const auto part, toggle.history({city}, {}, page));
+    STATOR_ASSIGN_OR_RETURN(const auto part, toggle.history({city}, {}, page));
     entries += part.items.size();
     page.cursor = part.next;
   } while (!page.cursor.empty());
   const auto days = std::ranges::count(events, city, &Event::city);
-  STATOR_CHECK_OK(expect(entries == static_cast<std::size_t>(days), "the log's length"));
+  STATOR_RETURN_IF_ERROR(expect(entries == static_cast<std::size_t>(days), "the log's length"));
   for (const Event& event : events) {
     if (event.city != city) continue;
-    STATOR_TRY(const auto state, toggle.as_of({city}, event.at + std::chrono::hours(12)));
-    STATOR_CHECK_OK(expect(state.state == event.rain && state.event.text == event.id,
-                           "the state as of " + event.id));
+    STATOR_ASSIGN_OR_RETURN(const auto state,
+                            toggle.as_of({city}, event.at + std::chrono::hours(12)));
+    STATOR_RETURN_IF_ERROR(expect(state.state == event.rain && state.event.text == event.id,
+                                  "the state as of " + event.id));
   }
   return {};
 }
@@ -104,7 +106,7 @@ Result<void> play(CountingClient& client, const Arguments& arguments,
   const bool log = mode == ToggleMode::kOrderedLog;
   ToggleOptions options{.table = fresh_name("Rain"), .mode = mode};
   options.retry.max_attempts = 100;
-  STATOR_CHECK_OK(create_table_if_missing(client, Toggle<bool>::table_definition(options)));
+  STATOR_RETURN_IF_ERROR(create_table_if_missing(client, Toggle<bool>::table_definition(options)));
   const Toggle<bool> toggle(client, options);
   const std::vector<const Event*> deliveries = deliveries_of(events);
 
@@ -132,25 +134,25 @@ Result<void> play(CountingClient& client, const Arguments& arguments,
     std::ranges::copy_if(events, std::back_inserter(own),
                          [&](const Event& event) { return event.city == city; });
     const Event& last = *std::ranges::max_element(own, newest_first);
-    STATOR_TRY(const auto latest, toggle.latest({city}));
+    STATOR_ASSIGN_OR_RETURN(const auto latest, toggle.latest({city}));
     fmt::print("  {}: {} since {}\n", city, latest.state ? "rain" : "no rain", latest.at.text());
-    STATOR_CHECK_OK(expect(latest.state == last.rain && latest.event.text == last.id,
-                           std::string("the latest of ") + city));
-    if (log) STATOR_CHECK_OK(check_log(toggle, events, city));
+    STATOR_RETURN_IF_ERROR(expect(latest.state == last.rain && latest.event.text == last.id,
+                                  std::string("the latest of ") + city));
+    if (log) STATOR_RETURN_IF_ERROR(check_log(toggle, events, city));
   }
   if (log) {
-    STATOR_CHECK_OK(expect(
+    STATOR_RETURN_IF_ERROR(expect(
         answers.of(Saved::kDuplicate) == static_cast<int64_t>(deliveries.size() - events.size()),
         "the number of duplicates"));
   }
-  STATOR_CHECK_OK(expect(answers.of(Saved::kNewest) >= 2, "the number of newest"));
+  STATOR_RETURN_IF_ERROR(expect(answers.of(Saved::kNewest) >= 2, "the number of newest"));
   return drop_tables(client, arguments, {options.table});
 }
 
 Result<void> rain(CountingClient& client, const Arguments& arguments) {
-  STATOR_TRY(const std::vector<Event> events, read_events(arguments));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<Event> events, read_events(arguments));
   for (const ToggleMode mode : {ToggleMode::kOrderedLog, ToggleMode::kGated}) {
-    STATOR_CHECK_OK(play(client, arguments, events, mode));
+    STATOR_RETURN_IF_ERROR(play(client, arguments, events, mode));
   }
   fmt::print("all as it should be\n");
   return {};

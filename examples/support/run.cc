@@ -63,18 +63,19 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
 }
 
 Result<std::unique_ptr<Client>> open_endpoint(const std::string& endpoint) {
-  STATOR_TRY(HttpClient http,
-             HttpClient::open({.endpoint = endpoint,
-                               .region = environment("AWS_REGION", "us-east-1"),
-                               .credentials = {environment("AWS_ACCESS_KEY_ID", "stator"),
-                                               environment("AWS_SECRET_ACCESS_KEY", "stator"),
-                                               environment("AWS_SESSION_TOKEN", "")}}));
+  STATOR_ASSIGN_OR_RETURN(
+      HttpClient http,
+      HttpClient::open({.endpoint = endpoint,
+                        .region = environment("AWS_REGION", "us-east-1"),
+                        .credentials = {environment("AWS_ACCESS_KEY_ID", "stator"),
+                                        environment("AWS_SECRET_ACCESS_KEY", "stator"),
+                                        environment("AWS_SESSION_TOKEN", "")}}));
   return std::unique_ptr<Client>(std::make_unique<HttpClient>(std::move(http)));
 }
 
 Result<std::unique_ptr<Client>> open_client(const Arguments& arguments) {
   if (!arguments.endpoint.empty()) return open_endpoint(arguments.endpoint);
-  STATOR_TRY(Database database, Database::open({.path = arguments.data}));
+  STATOR_ASSIGN_OR_RETURN(Database database, Database::open({.path = arguments.data}));
   return std::unique_ptr<Client>(std::make_unique<Database>(std::move(database)));
 }
 
@@ -86,7 +87,7 @@ Result<std::string> read_file(const Arguments& arguments, std::string_view file)
 }
 
 Result<std::vector<std::string>> read_lines(const Arguments& arguments, std::string_view file) {
-  STATOR_TRY(const std::string text, read_file(arguments, file));
+  STATOR_ASSIGN_OR_RETURN(const std::string text, read_file(arguments, file));
   std::vector<std::string> lines;
   for (std::size_t from = text.find('\n'); from != std::string::npos && from + 1 < text.size();) {
     const std::size_t end = std::min(text.find('\n', from + 1), text.size());
@@ -115,7 +116,8 @@ std::string fresh_name(std::string_view base) {
 Result<void> drop_tables(Client& client, const Arguments& arguments,
                          const std::vector<std::string>& tables) {
   if (arguments.keep) return {};
-  for (const std::string& table : tables) STATOR_CHECK_OK(client.delete_table({.table = table}));
+  for (const std::string& table : tables)
+    STATOR_RETURN_IF_ERROR(client.delete_table({.table = table}));
   return {};
 }
 

@@ -122,13 +122,14 @@ Failure failure_of(Result<T>&& result) {
 // Evaluates a Result expression; on failure returns its error, otherwise assigns the value.
 #define STATOR_CONCAT_(a, b) a##b
 #define STATOR_CONCAT(a, b) STATOR_CONCAT_(a, b)
-#define STATOR_TRY_IMPL_(tmp, lhs, ...)                       \
+#define STATOR_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, ...)          \
   auto tmp = (__VA_ARGS__);                                   \
   if (!tmp) return ::stator::Failure(std::move(tmp).error()); \
   lhs = std::move(*tmp)
-#define STATOR_TRY(lhs, ...) STATOR_TRY_IMPL_(STATOR_CONCAT(try_, __LINE__), lhs, __VA_ARGS__)
-#define STATOR_CHECK_OK(...)                                                \
-  do {                                                                      \
-    auto check_ok_ = (__VA_ARGS__);                                         \
-    if (!check_ok_) return ::stator::Failure(std::move(check_ok_).error()); \
+#define STATOR_ASSIGN_OR_RETURN(lhs, ...) \
+  STATOR_ASSIGN_OR_RETURN_IMPL_(STATOR_CONCAT(result_, __LINE__), lhs, __VA_ARGS__)
+#define STATOR_RETURN_IF_ERROR(...)                                     \
+  do {                                                                  \
+    auto status_ = (__VA_ARGS__);                                       \
+    if (!status_) return ::stator::Failure(std::move(status_).error()); \
   } while (false)

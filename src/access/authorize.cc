@@ -65,7 +65,7 @@ policy::Caller caller_of(Engine& engine, std::string_view username) {
 Result<void> authorize(const Access& access, Engine& engine, std::string_view operation,
                        const Item& request) {
   return authorize_with(access, engine, [&](Needs& needs) -> Result<void> {
-    STATOR_CHECK_OK(gather(needs, operation, request));
+    STATOR_RETURN_IF_ERROR(gather(needs, operation, request));
     if (operation != "PutResourcePolicy") return {};
     if (boolean_of(request, "ConfirmRemoveSelfResourceAccess")) return {};
     return check_keeps_access(access, needs.all().front().context, text_of(request, "Policy"));
@@ -78,7 +78,7 @@ policy::KeySet wanted_keys(const Access& access, const AccessView& view) {
 
 Result<void> decide(const Access& access, const Needs& needs) {
   for (const Need& need : needs.all()) {
-    STATOR_CHECK_OK(decide(access, need.context, need.policy.get()));
+    STATOR_RETURN_IF_ERROR(decide(access, need.context, need.policy.get()));
   }
   return {};
 }

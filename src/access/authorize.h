@@ -54,7 +54,7 @@ Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers
       continue;
     }
     // A denial comes first: it tells less.
-    STATOR_CHECK_OK(decide(access, needs));
+    STATOR_RETURN_IF_ERROR(decide(access, needs));
     return gathered;
   }
 }
@@ -62,7 +62,7 @@ Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers
 template <class Request>
 Result<void> authorize(const Access& access, Engine& engine, const Request& request) {
   // Its errors depend on the request alone, and what is looked at afterwards has the API's limits.
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   return authorize_with(access, engine, [&](Needs& needs) { return gather(needs, request); });
 }
 // Of an administrative operation. kValidation also for a resource policy that would keep the caller

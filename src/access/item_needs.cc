@@ -42,7 +42,7 @@ class Expressions {
                                  const PartitionKey& partition_key) {
     if (!text || !partition_key) return {};
     constexpr std::string_view kParameter = "KeyConditionExpression";
-    STATOR_TRY(Placeholders placeholders, checked());
+    STATOR_ASSIGN_OR_RETURN(Placeholders placeholders, checked());
     auto tree = expression::parse_condition(*text, limits());
     if (!tree) return expression::invalid(kParameter, std::move(tree).error());
     if (auto bound = expression::bind(*tree, placeholders); !bound) {
@@ -65,7 +65,7 @@ class Expressions {
   Result<void> add(std::string_view parameter, const std::optional<std::string>& text,
                    Parse parse) {
     if (!wanted_ || !text) return {};
-    STATOR_TRY(Placeholders placeholders, checked());
+    STATOR_ASSIGN_OR_RETURN(Placeholders placeholders, checked());
     auto tree = parse(*text);
     if (!tree) return expression::invalid(parameter, std::move(tree).error());
     if (auto bound = expression::bind(*tree, placeholders); !bound) {
@@ -128,9 +128,9 @@ Result<void> gather_write(Needs& needs, std::string_view action, const Request& 
   add_return_values(need, request.return_values, request.on_condition_failure);
   Expressions expressions(needs, need, request);
   if constexpr (requires { request.update; }) {
-    STATOR_CHECK_OK(expressions.add_update(request.update));
+    STATOR_RETURN_IF_ERROR(expressions.add_update(request.update));
   }
-  STATOR_CHECK_OK(expressions.add_condition("ConditionExpression", request.condition));
+  STATOR_RETURN_IF_ERROR(expressions.add_condition("ConditionExpression", request.condition));
   // What a successful write returns, besides the old item that a failed condition does.
   const bool returns_both =
       request.on_condition_failure == ReturnValuesOnConditionCheckFailure::kAllOld &&
@@ -149,7 +149,7 @@ Result<void> gather_range(Needs& needs, Need& need, const Request& request,
   if (request.exclusive_start_key && needs.wants(Key::kAttributes)) {
     add_attributes(need, *request.exclusive_start_key);
   }
-  STATOR_CHECK_OK(expressions.add_condition("FilterExpression", request.filter));
+  STATOR_RETURN_IF_ERROR(expressions.add_condition("FilterExpression", request.filter));
   return expressions.add_projection(request.projection);
 }
 
@@ -193,9 +193,10 @@ Result<void> gather(Needs& needs, const QueryRequest& request) {
   Need& need = needs.on_index("Query", request.table, request.index);
   Expressions expressions(needs, need, request);
   const PartitionKey key = partition_key(needs, request.table, request.index);
-  STATOR_CHECK_OK(expressions.add_key_condition(request.key_condition, key));
+  STATOR_RETURN_IF_ERROR(expressions.add_key_condition(request.key_condition, key));
   if (!key) {
-    STATOR_CHECK_OK(expressions.add_condition("KeyConditionExpression", request.key_condition));
+    STATOR_RETURN_IF_ERROR(
+        expressions.add_condition("KeyConditionExpression", request.key_condition));
   }
   return gather_range(needs, need, request, expressions);
 }
@@ -213,7 +214,7 @@ Result<void> gather(Needs& needs, const BatchGetItemRequest& request) {
     for (const Item& key : wanted.keys) add_item(needs, need, key_name, key);
     add_capacity(need, request.return_capacity);
     add_select(need, wanted.projection);
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         Expressions(needs, need, wanted, Layer::kCurrent).add_projection(wanted.projection));
   }
   return {};
@@ -239,7 +240,7 @@ Result<void> gather(Needs& needs, const TransactGetItemsRequest& request) {
     add_item(needs, need, partition_key(needs, item.table), item.key);
     add_capacity(need, request.return_capacity);
     add_select(need, item.projection);
-    STATOR_CHECK_OK(Expressions(needs, need, item).add_projection(item.projection));
+    STATOR_RETURN_IF_ERROR(Expressions(needs, need, item).add_projection(item.projection));
   }
   return {};
 }
@@ -252,8 +253,8 @@ Result<void> gather(Needs& needs, const TransactWriteItemsRequest& request) {
     add_capacity(need, request.return_capacity);
     add_return_values(need, ReturnValues::kNone, item.on_condition_failure);
     Expressions expressions(needs, need, item);
-    STATOR_CHECK_OK(expressions.add_update(item.update));
-    STATOR_CHECK_OK(expressions.add_condition("ConditionExpression", item.condition));
+    STATOR_RETURN_IF_ERROR(expressions.add_update(item.update));
+    STATOR_RETURN_IF_ERROR(expressions.add_condition("ConditionExpression", item.condition));
   }
   return {};
 }

@@ -84,7 +84,7 @@ void add_plan(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapacity ca
 }  // namespace
 
 Result<void> gather(Needs& needs, const ExecuteStatementRequest& request) {
-  STATOR_TRY(
+  STATOR_ASSIGN_OR_RETURN(
       const partiql::Plan plan,
       partiql::plan(request.statement, request.parameters.value_or(std::vector<AttributeValue>())));
   add_plan(needs, plan, request.return_capacity, request.on_condition_failure, "");
@@ -104,9 +104,9 @@ Result<void> gather(Needs& needs, const BatchExecuteStatementRequest& request) {
 
 Result<void> gather(Needs& needs, const ExecuteTransactionRequest& request) {
   for (const ParameterizedStatement& statement : request.statements) {
-    STATOR_TRY(const partiql::Plan plan,
-               partiql::plan(statement.statement,
-                             statement.parameters.value_or(std::vector<AttributeValue>())));
+    STATOR_ASSIGN_OR_RETURN(const partiql::Plan plan,
+                            partiql::plan(statement.statement, statement.parameters.value_or(
+                                                                   std::vector<AttributeValue>())));
     add_plan(needs, plan, request.return_capacity, statement.on_condition_failure,
              "ExecuteTransaction");
   }

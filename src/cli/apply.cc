@@ -77,7 +77,8 @@ constexpr std::chrono::milliseconds kPoll{100};
 Result<void> wait_until_active(Client& client, const std::string& table) {
   std::map<std::string, Progress> building;
   for (;;) {
-    STATOR_TRY(const DescribeTableResult found, client.describe_table({.table = table}));
+    STATOR_ASSIGN_OR_RETURN(const DescribeTableResult found,
+                            client.describe_table({.table = table}));
     if (recipes::is_active(found.table)) return {};
     for (const IndexDescription& index : found.table.global_indexes) {
       if (index.status == TableStatus::kActive) continue;
@@ -92,8 +93,8 @@ Result<void> wait_until_active(Client& client, const std::string& table) {
 // Until then another change of it is refused.
 Result<void> wait_until_expiry_is_settled(Client& client, const std::string& table) {
   for (;;) {
-    STATOR_TRY(const DescribeTimeToLiveResult found,
-               client.describe_time_to_live({.table = table}));
+    STATOR_ASSIGN_OR_RETURN(const DescribeTimeToLiveResult found,
+                            client.describe_time_to_live({.table = table}));
     if (found.status == TimeToLiveStatus::kEnabled || found.status == TimeToLiveStatus::kDisabled) {
       return {};
     }
@@ -110,16 +111,16 @@ Result<std::optional<std::vector<TableStep>>> plan_for(Client& client, const Tem
     }
     return Failure(found.error());
   }
-  STATOR_TRY(std::vector<TableStep> steps, steps_to(table, *found));
+  STATOR_ASSIGN_OR_RETURN(std::vector<TableStep> steps, steps_to(table, *found));
   return std::optional(std::move(steps));
 }
 
 Result<void> carry_out(Client& client, const std::string& table,
                        const std::vector<TableStep>& steps) {
   for (const TableStep& step : steps) {
-    STATOR_CHECK_OK(wait_until_active(client, table));
+    STATOR_RETURN_IF_ERROR(wait_until_active(client, table));
     if (step.operation == "UpdateTimeToLive") {
-      STATOR_CHECK_OK(wait_until_expiry_is_settled(client, table));
+      STATOR_RETURN_IF_ERROR(wait_until_expiry_is_settled(client, table));
     }
     auto done = client.call(step.operation, step.request);
     if (!done) return fail(done.error().code, step.what + ": " + done.error().message);
@@ -129,10 +130,10 @@ Result<void> carry_out(Client& client, const std::string& table,
 
 // What CreateTable cannot do is done afterwards.
 Result<std::vector<TableStep>> create(Client& client, const TemplateTable& table) {
-  STATOR_CHECK_OK(create_table_if_missing(client, table.request));
-  STATOR_TRY(const TableState state, read_state(client, table));
-  STATOR_TRY(std::vector<TableStep> steps, steps_to(table, state));
-  STATOR_CHECK_OK(carry_out(client, table.request.table, steps));
+  STATOR_RETURN_IF_ERROR(create_table_if_missing(client, table.request));
+  STATOR_ASSIGN_OR_RETURN(const TableState state, read_state(client, table));
+  STATOR_ASSIGN_OR_RETURN(std::vector<TableStep> steps, steps_to(table, state));
+  STATOR_RETURN_IF_ERROR(carry_out(client, table.request.table, steps));
   return steps;
 }
 
@@ -170,11 +171,11 @@ Result<void> apply_table(const ApplyFlags& flags, Client& client, const Template
     return {};
   }
   if (!steps) {
-    STATOR_TRY(const std::vector<TableStep> further, create(client, table));
+    STATOR_ASSIGN_OR_RETURN(const std::vector<TableStep> further, create(client, table));
     tell(flags, table, "created", further);
     return {};
   }
-  STATOR_CHECK_OK(carry_out(client, table.request.table, *steps));
+  STATOR_RETURN_IF_ERROR(carry_out(client, table.request.table, *steps));
   tell(flags, table, steps->empty() ? "unchanged" : "updated", *steps);
   return {};
 }

@@ -27,7 +27,7 @@ Result<Sections> read_sections(const std::filesystem::path& file) {
   Sections sections;
   std::error_code unknown;
   if (!std::filesystem::exists(file, unknown)) return sections;
-  STATOR_TRY(const std::string text, read_profile_file(file));
+  STATOR_ASSIGN_OR_RETURN(const std::string text, read_profile_file(file));
   auto parsed = parse_profiles(text);
   if (!parsed) {
     return fail(parsed.error().code, "'" + file.string() + "': " + parsed.error().message);
@@ -56,9 +56,11 @@ struct Profile {
 };
 
 Result<Profile> read_profile(const Environment& environment) {
-  STATOR_TRY(Sections config, read_sections(file_of(environment, "AWS_CONFIG_FILE", "config")));
-  STATOR_TRY(Sections keys,
-             read_sections(file_of(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials")));
+  STATOR_ASSIGN_OR_RETURN(Sections config,
+                          read_sections(file_of(environment, "AWS_CONFIG_FILE", "config")));
+  STATOR_ASSIGN_OR_RETURN(
+      Sections keys,
+      read_sections(file_of(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials")));
   const std::string chosen = environment("AWS_PROFILE");
   Profile profile{.name = chosen.empty() ? "default" : chosen};
   const bool is_default = profile.name == "default";
@@ -138,7 +140,7 @@ std::string environment_variable(const char* name) {
 }
 
 Result<AwsSettings> read_aws_settings(const Environment& environment) {
-  STATOR_TRY(const Profile profile, read_profile(environment));
+  STATOR_ASSIGN_OR_RETURN(const Profile profile, read_profile(environment));
   AwsSettings settings{.endpoint = endpoint_of(environment, profile),
                        .region = region_of(environment, profile),
                        .ca_bundle = ca_bundle_of(environment, profile),

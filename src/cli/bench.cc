@@ -192,14 +192,14 @@ void print_json(const std::string& operation, const Outcome& outcome) {
 }
 
 Result<void> create_table(Client& client, const std::string& name) {
-  STATOR_CHECK_OK(client.create_table(
+  STATOR_RETURN_IF_ERROR(client.create_table(
       {.table = name,
        .attributes = {{"partition", ScalarType::kS}, {"position", ScalarType::kN}},
        .key_schema = {{"partition", KeyType::kHash}, {"position", KeyType::kRange}},
        .billing_mode = BillingMode::kPayPerRequest}));
   constexpr int kAttempts = 600;
   for (int i = 0; i < kAttempts; ++i) {
-    STATOR_TRY(const auto described, client.describe_table({.table = name}));
+    STATOR_ASSIGN_OR_RETURN(const auto described, client.describe_table({.table = name}));
     if (described.table.status == TableStatus::kActive) return {};
     std::this_thread::sleep_for(milliseconds(100));
   }
@@ -214,7 +214,7 @@ Result<void> fill(const BenchTable& table, const std::stop_token& stop) {
       batch.items[table.name].push_back({.put = table.item(i, 0)});
     }
     while (!batch.items.empty() && !stop.stop_requested()) {
-      STATOR_TRY(auto written, table.client.batch_write_item(batch));
+      STATOR_ASSIGN_OR_RETURN(auto written, table.client.batch_write_item(batch));
       batch.items = std::move(written.unprocessed);
     }
     progress.advance_to(first);

@@ -43,23 +43,24 @@ void add_endpoint_flags(CLI::App& command, EndpointFlags& flags) {
 
 Result<std::unique_ptr<Client>> open_client(const EndpointFlags& flags, Missing directory) {
   if (!flags.data.empty()) {
-    STATOR_TRY(
+    STATOR_ASSIGN_OR_RETURN(
         Database database,
         Database::open({.path = flags.data, .create_if_missing = directory == Missing::kCreate}));
     return std::make_unique<Database>(std::move(database));
   }
-  STATOR_TRY(AwsSettings aws, read_aws_settings(environment_variable));
+  STATOR_ASSIGN_OR_RETURN(AwsSettings aws, read_aws_settings(environment_variable));
   const std::string endpoint = first_of(flags.endpoint, aws.endpoint, kLocalEndpoint);
   if (!aws.credentials_problem.empty() && endpoint.starts_with("https:")) {
     return fail(Code::kInvalidArgument, aws.credentials_problem);
   }
   if (aws.credentials.access_key_id.empty()) aws.credentials = {"stator", "stator"};
-  STATOR_TRY(HttpClient client,
-             HttpClient::open({.endpoint = endpoint,
-                               .region = first_of(flags.region, aws.region, "us-east-1"),
-                               .credentials = std::move(aws.credentials),
-                               .ca_file = std::move(aws.ca_bundle),
-                               .max_attempts = kAttempts}));
+  STATOR_ASSIGN_OR_RETURN(
+      HttpClient client,
+      HttpClient::open({.endpoint = endpoint,
+                        .region = first_of(flags.region, aws.region, "us-east-1"),
+                        .credentials = std::move(aws.credentials),
+                        .ca_file = std::move(aws.ca_bundle),
+                        .max_attempts = kAttempts}));
   return std::make_unique<HttpClient>(std::move(client));
 }
 

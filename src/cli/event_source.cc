@@ -57,7 +57,7 @@ Result<void> write_synced(const std::string& path, std::string_view text) {
 
 Result<void> keep_checkpoint(const std::string& path, uint64_t position) {
   const std::string fresh = path + ".new";
-  STATOR_CHECK_OK(write_synced(fresh, std::to_string(position) + "\n"));
+  STATOR_RETURN_IF_ERROR(write_synced(fresh, std::to_string(position) + "\n"));
   if (rename(fresh.c_str(), path.c_str()) != 0) return io_failure("cannot replace", path);
   return {};
 }
@@ -85,7 +85,7 @@ class Lines final : public EventSource {
       }
       // What has come is handled before more is waited for.
       if (ended_ || !lines.empty()) break;
-      STATOR_TRY(const bool more, fill(stop));
+      STATOR_ASSIGN_OR_RETURN(const bool more, fill(stop));
       if (!more) break;
     }
     if (lines.empty() && ended_) return std::optional<std::vector<std::string>>();
@@ -106,7 +106,7 @@ class Lines final : public EventSource {
   // Reads over what lies before the position, where the input cannot be positioned.
   Result<void> skip(uint64_t bytes) {
     while (bytes > 0 && !ended_) {
-      STATOR_CHECK_OK(fill({}));
+      STATOR_RETURN_IF_ERROR(fill({}));
       const std::size_t taken = std::min<uint64_t>(bytes, read_.size());
       read_.erase(0, taken);
       bytes -= taken;
@@ -175,7 +175,7 @@ class Messages final : public EventSource {
     fetched_.clear();
     std::vector<std::string> texts;
     if (stop.stop_requested()) return std::optional(std::move(texts));
-    STATOR_TRY(fetched_, subscription_.fetch(static_cast<int>(kBatch), kFetchWait));
+    STATOR_ASSIGN_OR_RETURN(fetched_, subscription_.fetch(static_cast<int>(kBatch), kFetchWait));
     texts.reserve(fetched_.size());
     for (const nats::Message& message : fetched_) texts.emplace_back(message.text());
     return std::optional(std::move(texts));
@@ -200,14 +200,14 @@ class Messages final : public EventSource {
 Result<std::unique_ptr<EventSource>> open_lines(int descriptor, const std::string& checkpoint) {
   uint64_t position = 0;
   if (!checkpoint.empty()) {
-    STATOR_TRY(position, read_checkpoint(checkpoint));
+    STATOR_ASSIGN_OR_RETURN(position, read_checkpoint(checkpoint));
   }
   const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake < 0) return io_failure("cannot make an event descriptor");
   auto lines = std::make_unique<Lines>(descriptor, wake, checkpoint, position);
   const off_t end = lseek(descriptor, 0, SEEK_CUR) < 0 ? -1 : lseek(descriptor, 0, SEEK_END);
   if (end < 0) {
-    STATOR_CHECK_OK(lines->skip(position));
+    STATOR_RETURN_IF_ERROR(lines->skip(position));
   } else if (static_cast<uint64_t>(end) < position) {
     return fail(Code::kInvalidArgument, "the input ends before its checkpoint");
   } else if (lseek(descriptor, static_cast<off_t>(position), SEEK_SET) < 0) {
@@ -217,10 +217,11 @@ Result<std::unique_ptr<EventSource>> open_lines(int descriptor, const std::strin
 }
 
 Result<std::unique_ptr<EventSource>> open_nats(const NatsSource& source) {
-  STATOR_TRY(nats::JetStream server, nats::JetStream::connect(source.server));
-  STATOR_CHECK_OK(server.create_stream_if_missing(source.stream, {source.subject}));
-  STATOR_TRY(nats::Subscription subscription,
-             server.subscribe(source.stream, source.subject, source.durable, source.ack_wait));
+  STATOR_ASSIGN_OR_RETURN(nats::JetStream server, nats::JetStream::connect(source.server));
+  STATOR_RETURN_IF_ERROR(server.create_stream_if_missing(source.stream, {source.subject}));
+  STATOR_ASSIGN_OR_RETURN(
+      nats::Subscription subscription,
+      server.subscribe(source.stream, source.subject, source.durable, source.ack_wait));
   return std::make_unique<Messages>(std::move(server), std::move(subscription));
 }
 

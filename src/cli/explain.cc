@@ -57,7 +57,7 @@ Result<Cost> run(Client& client, std::string_view statement, bool consistent) {
   const ExecuteStatementRequest request{.statement = std::string(statement),
                                         .consistent_read = consistent,
                                         .return_capacity = ReturnConsumedCapacity::kTotal};
-  STATOR_CHECK_OK(run_statement(client, request, [&](ExecuteStatementResult& page) {
+  STATOR_RETURN_IF_ERROR(run_statement(client, request, [&](ExecuteStatementResult& page) {
     cost.items += page.items.size();
     cost.examined = sum(cost.examined, page.examined);
     cost.units =
@@ -109,12 +109,14 @@ std::optional<std::string_view> statement_to_explain(std::string_view text) {
 
 Result<void> print_explanation(Client& client, std::string_view statement,
                                const ExplainOptions& options) {
-  STATOR_TRY(const partiql::Plan plan, partiql::plan(statement, {}));
-  STATOR_TRY(const DescribeTableResult described, client.describe_table({.table = plan.table}));
-  STATOR_TRY(const KeySchema schema, key_schema_of(described.table, plan.index.value_or("")));
+  STATOR_ASSIGN_OR_RETURN(const partiql::Plan plan, partiql::plan(statement, {}));
+  STATOR_ASSIGN_OR_RETURN(const DescribeTableResult described,
+                          client.describe_table({.table = plan.table}));
+  STATOR_ASSIGN_OR_RETURN(const KeySchema schema,
+                          key_schema_of(described.table, plan.index.value_or("")));
   std::optional<Cost> cost;
   if (plan.reads()) {
-    STATOR_TRY(cost, run(client, statement, options.consistent));
+    STATOR_ASSIGN_OR_RETURN(cost, run(client, statement, options.consistent));
   }
   const std::string access = access_text(plan, described.table, schema);
   std::fputs((options.json ? to_json_line(access, cost) : to_text(access, cost)).c_str(), stdout);

@@ -44,16 +44,16 @@ class Export {
   }
 
   Result<void> run(const std::stop_token& stop) {
-    STATOR_TRY(const bool goes_on, resume());
-    if (!goes_on) STATOR_CHECK_OK(begin());
+    STATOR_ASSIGN_OR_RETURN(const bool goes_on, resume());
+    if (!goes_on) STATOR_RETURN_IF_ERROR(begin());
     Progress progress("export", ProgressUnit::kItems, table_.item_count);
     while (!scanned_) {
-      STATOR_CHECK_OK(write_file(progress, stop));
-      STATOR_CHECK_OK(save());
+      STATOR_RETURN_IF_ERROR(write_file(progress, stop));
+      STATOR_RETURN_IF_ERROR(save());
     }
     summary_.ended_ms = system_clock().unix_ms();
     summary_.billed_bytes = table_.size_bytes;
-    STATOR_CHECK_OK(transfer::write_manifests(bucket_, summary_, files_));
+    STATOR_RETURN_IF_ERROR(transfer::write_manifests(bucket_, summary_, files_));
     bucket_.remove(progress_key());
     return {};
   }
@@ -72,16 +72,16 @@ class Export {
   Result<void> begin() {
     summary_.started_ms = summary_.time_ms = system_clock().unix_ms();
     name_it(fmt::format("{:014}-{}", summary_.started_ms, random_uuid().substr(0, 8)));
-    STATOR_CHECK_OK(bucket_.write(transfer::export_directory(summary_) + "/_started", ""));
+    STATOR_RETURN_IF_ERROR(bucket_.write(transfer::export_directory(summary_) + "/_started", ""));
     return save();
   }
 
   // Finds the export of this table and format that an earlier run has begun.
   Result<bool> resume() {
-    STATOR_TRY(const auto keys, bucket_.keys("AWSDynamoDB/"));
+    STATOR_ASSIGN_OR_RETURN(const auto keys, bucket_.keys("AWSDynamoDB/"));
     for (const std::string& key : keys) {
       if (!key.ends_with("/_progress")) continue;
-      STATOR_TRY(const Item kept, load(key));
+      STATOR_ASSIGN_OR_RETURN(const Item kept, load(key));
       if (text_of(kept, "table") != table_.id ||
           text_of(kept, "format") != transfer::name_of(summary_.format)) {
         continue;
@@ -98,7 +98,7 @@ class Export {
       }
       scanned_ = boolean_of(kept, "scanned");
       if (!files_.empty() && !scanned_) {
-        STATOR_TRY(after_, wire::item_from_json(text_of(kept, "after")));
+        STATOR_ASSIGN_OR_RETURN(after_, wire::item_from_json(text_of(kept, "after")));
       }
       return true;
     }
@@ -106,11 +106,12 @@ class Export {
   }
 
   Result<Item> load(const std::string& key) const {
-    STATOR_TRY(const auto source, bucket_.read(key));
+    STATOR_ASSIGN_OR_RETURN(const auto source, bucket_.read(key));
     std::string text(1UL << 20, '\0');
     std::size_t size = 0;
     while (size < text.size()) {
-      STATOR_TRY(const std::size_t count, source->read({text.data() + size, text.size() - size}));
+      STATOR_ASSIGN_OR_RETURN(const std::size_t count,
+                              source->read({text.data() + size, text.size() - size}));
       if (count == 0) break;
       size += count;
     }
@@ -135,24 +136,24 @@ class Export {
 
   Result<void> write_file(Progress& progress, const std::stop_token& stop) {
     const auto part = static_cast<int64_t>(files_.size());
-    STATOR_TRY(const auto file,
-               transfer::DataFileWriter::create(bucket_, transfer::data_key(summary_, part)));
+    STATOR_ASSIGN_OR_RETURN(const auto file, transfer::DataFileWriter::create(
+                                                 bucket_, transfer::data_key(summary_, part)));
     while (!scanned_ && file->line_bytes() < kFileBytes) {
       if (stop.stop_requested()) {
         return fail(Code::kCancelled, "stopped; the same command goes on from the last whole file");
       }
-      STATOR_TRY(const PageResult page, client_.scan({.table = table_.table,
-                                                      .consistent_read = true,
-                                                      .exclusive_start_key = after_}));
+      STATOR_ASSIGN_OR_RETURN(const PageResult page, client_.scan({.table = table_.table,
+                                                                   .consistent_read = true,
+                                                                   .exclusive_start_key = after_}));
       for (const Item& item : page.items) {
-        STATOR_CHECK_OK(file->add(transfer::line_of(summary_.format, item)));
+        STATOR_RETURN_IF_ERROR(file->add(transfer::line_of(summary_.format, item)));
       }
       summary_.items += static_cast<int64_t>(page.items.size());
       after_ = page.last_evaluated_key;
       scanned_ = !after_;
       progress.advance_to(summary_.items);
     }
-    STATOR_TRY(transfer::DataFile written, file->finish());
+    STATOR_ASSIGN_OR_RETURN(transfer::DataFile written, file->finish());
     files_.push_back(std::move(written));
     return {};
   }
@@ -167,15 +168,16 @@ class Export {
 };
 
 Result<void> export_table(const ExportFlags& flags, const std::stop_token& stop) {
-  STATOR_TRY(const auto client, open_client(flags.where));
-  STATOR_TRY(const DescribeTableResult described, client->describe_table({.table = flags.table}));
+  STATOR_ASSIGN_OR_RETURN(const auto client, open_client(flags.where));
+  STATOR_ASSIGN_OR_RETURN(const DescribeTableResult described,
+                          client->describe_table({.table = flags.table}));
   std::error_code error;
   std::filesystem::create_directories(flags.directory, error);
-  STATOR_TRY(auto bucket, transfer::Bucket::open(flags.directory));
+  STATOR_ASSIGN_OR_RETURN(auto bucket, transfer::Bucket::open(flags.directory));
   Export run(
       *client, std::move(bucket), described.table,
       flags.format == "ion" ? transfer::DataFormat::kIon : transfer::DataFormat::kDynamoDbJson);
-  STATOR_CHECK_OK(run.run(stop));
+  STATOR_RETURN_IF_ERROR(run.run(stop));
   const transfer::ExportSummary& summary = run.summary();
   const std::string manifest = transfer::manifest_key(summary);
   const std::string line =

@@ -64,7 +64,7 @@ Result<std::optional<Values>> ExpressionFlags::values() const {
   if (value_texts.empty()) return std::optional<Values>();
   Values values;
   for (const auto& [name, text] : value_texts) {
-    STATOR_TRY(AttributeValue value, value_of(text));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value, value_of(text));
     values.emplace(name, std::move(value));
   }
   return std::optional<Values>(std::move(values));

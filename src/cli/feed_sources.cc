@@ -95,12 +95,12 @@ Result<void> open_sources(FeedSources sources, FeedOptions& options) {
   if (!sources.nats_url.empty()) {
     sources.bus.url = sources.nats_url;
     sources.bus.ack_wait = sources.ack_wait;
-    STATOR_TRY(options.bus, nats::open_feed_bus(sources.bus));
+    STATOR_ASSIGN_OR_RETURN(options.bus, nats::open_feed_bus(sources.bus));
   }
   if (!sources.mysql_address.empty()) {
-    STATOR_CHECK_OK(take_address(sources.mysql_address, sources.mysql));
-    STATOR_TRY(sources.mysql.password, read_password(sources.mysql_password_file));
-    STATOR_TRY(options.followers, mariadb::open_followers(sources.mysql));
+    STATOR_RETURN_IF_ERROR(take_address(sources.mysql_address, sources.mysql));
+    STATOR_ASSIGN_OR_RETURN(sources.mysql.password, read_password(sources.mysql_password_file));
+    STATOR_ASSIGN_OR_RETURN(options.followers, mariadb::open_followers(sources.mysql));
   }
   return {};
 }

@@ -130,7 +130,7 @@ class Import {
 
   Result<ImportedItems> run(const transfer::Bucket& bucket, const std::vector<std::string>& files,
                             const std::stop_token& stop) {
-    STATOR_TRY(reached_, checkpoint_.load());
+    STATOR_ASSIGN_OR_RETURN(reached_, checkpoint_.load());
     int64_t total = 0;
     for (const std::string& file : files) total += static_cast<int64_t>(bucket.size(file));
     Progress progress("import", ProgressUnit::kBytes, total);
@@ -143,8 +143,8 @@ class Import {
       reached_.file = file;
       auto source = bucket.read(file);
       if (!source) return failure_of(std::move(source));
-      STATOR_CHECK_OK(import_file(std::make_unique<CountedSource>(std::move(*source), bytes_read_),
-                                  progress, stop));
+      STATOR_RETURN_IF_ERROR(import_file(
+          std::make_unique<CountedSource>(std::move(*source), bytes_read_), progress, stop));
     }
     return reached_.imported;
   }
@@ -155,11 +155,12 @@ class Import {
     const transfer::FileKind kind = transfer::kind_of_file(reached_.file);
     const auto format = transfer::format_named(flags_.format);
     const auto compression = transfer::compression_named(flags_.compression);
-    STATOR_TRY(const auto reader,
-               transfer::read_items(
-                   std::move(source),
-                   format ? *format : kind.format.value_or(transfer::DataFormat::kDynamoDbJson),
-                   compression.value_or(kind.compression), csv_, reached_.position));
+    STATOR_ASSIGN_OR_RETURN(
+        const auto reader,
+        transfer::read_items(
+            std::move(source),
+            format ? *format : kind.format.value_or(transfer::DataFormat::kDynamoDbJson),
+            compression.value_or(kind.compression), csv_, reached_.position));
     int64_t saved = reached_.imported.items;
     for (transfer::Found found = {}; found != transfer::Found::kEnd;) {
       found = reader->next();
@@ -169,13 +170,13 @@ class Import {
         tell(reader->error().message);
       }
       if (batch_.size() < kBatchItems && found != transfer::Found::kEnd) continue;
-      STATOR_CHECK_OK(flush());
+      STATOR_RETURN_IF_ERROR(flush());
       reached_.position = reader->position();
       progress.advance_to(bytes_read_);
       const bool stopped = stop.stop_requested();
       if (stopped || found == transfer::Found::kEnd ||
           reached_.imported.items - saved >= kCheckpointItems) {
-        STATOR_CHECK_OK(checkpoint_.save(reached_));
+        STATOR_RETURN_IF_ERROR(checkpoint_.save(reached_));
         saved = reached_.imported.items;
       }
       if (stopped) {
@@ -295,7 +296,7 @@ Result<TableDescription> find_table(Client& client, const ImportFlags& flags) {
       request.key_schema.push_back(
           {name, request.key_schema.empty() ? KeyType::kHash : KeyType::kRange});
     }
-    STATOR_CHECK_OK(create_table_if_missing(client, request));
+    STATOR_RETURN_IF_ERROR(create_table_if_missing(client, request));
   }
   auto described = client.describe_table({.table = flags.table});
   if (described) return std::move(described->table);
@@ -310,11 +311,11 @@ Result<ImportedItems> import_files(const ImportFlags& flags, const std::stop_tok
   const fs::path source = fs::canonical(flags.source, error);
   if (error)
     return fail(Code::kIo, "could not open '" + flags.source + "': no such file or directory");
-  STATOR_TRY(const auto bucket,
-             transfer::Bucket::open(is_directory ? source : source.parent_path()));
+  STATOR_ASSIGN_OR_RETURN(const auto bucket,
+                          transfer::Bucket::open(is_directory ? source : source.parent_path()));
   std::vector<std::string> files = {source.filename().string()};
   if (is_directory) {
-    STATOR_TRY(files, bucket.keys(""));
+    STATOR_ASSIGN_OR_RETURN(files, bucket.keys(""));
     std::erase_if(files,
                   [&](const std::string& key) { return !holds_items(key, !flags.format.empty()); });
   }
@@ -322,8 +323,8 @@ Result<ImportedItems> import_files(const ImportFlags& flags, const std::stop_tok
     return fail(Code::kInvalidArgument, "there are no files of items in '" + flags.source +
                                             "': .json, .ion or .csv, .gz, .zst or neither");
   }
-  STATOR_TRY(const auto client, open_client(flags.where));
-  STATOR_TRY(const TableDescription table, find_table(*client, flags));
+  STATOR_ASSIGN_OR_RETURN(const auto client, open_client(flags.where));
+  STATOR_ASSIGN_OR_RETURN(const TableDescription table, find_table(*client, flags));
   return Import(*client, flags, table).run(bucket, files, stop);
 }
 

@@ -48,7 +48,7 @@ Result<Item> primary_key(const TableDescription& table, const std::vector<std::s
   Item key;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string& name = table.key_schema[i].name;
-    STATOR_TRY(AttributeValue value, key_value(table, name, values[i]));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value, key_value(table, name, values[i]));
     key.emplace(name, std::move(value));
   }
   return key;

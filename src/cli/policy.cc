@@ -42,7 +42,7 @@ struct PolicyFlags {
 };
 
 Result<Policy> read_policy(const std::string& file, PolicyKind kind) {
-  STATOR_TRY(const std::string text, read_profile_file(file));
+  STATOR_ASSIGN_OR_RETURN(const std::string text, read_profile_file(file));
   auto parsed = Policy::parse(text, kind);
   if (parsed) return parsed;
   return fail(Code::kInvalidArgument,
@@ -185,7 +185,7 @@ Result<void> set_context(policy::Caller& caller, policy::Context& context,
           Code::kInvalidArgument,
           fmt::format("invalid --context '{}'; expected a condition key and =VALUE", setting));
     }
-    STATOR_CHECK_OK(set_key(caller, context, *key, setting.substr(equals + 1)));
+    STATOR_RETURN_IF_ERROR(set_key(caller, context, *key, setting.substr(equals + 1)));
   }
   return {};
 }

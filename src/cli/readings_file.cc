@@ -86,7 +86,7 @@ Result<void> ReadingsReader::open_at_start() {
     input_ = &opened_;
   }
   std::string line;
-  STATOR_TRY(const bool there, read_line(line));
+  STATOR_ASSIGN_OR_RETURN(const bool there, read_line(line));
   if (!there) return fail(Code::kIo, file_.path + ", line 1: there is no header line");
   const auto header = fields_of(line);
   if (!header) return bad_line("a quote does not end");
@@ -94,7 +94,7 @@ Result<void> ReadingsReader::open_at_start() {
 }
 
 Result<bool> ReadingsReader::open(const FilePosition& after) {
-  STATOR_CHECK_OK(open_at_start());
+  STATOR_RETURN_IF_ERROR(open_at_start());
   if (after.bytes <= position_.bytes) return false;
   std::string line;
   while (position_.bytes < after.bytes) {
@@ -102,7 +102,7 @@ Result<bool> ReadingsReader::open(const FilePosition& after) {
     if (!there || !*there) break;
   }
   if (position_ == after) return true;
-  STATOR_CHECK_OK(open_at_start());
+  STATOR_RETURN_IF_ERROR(open_at_start());
   return false;
 }
 
@@ -111,7 +111,7 @@ Result<std::vector<Reading>> ReadingsReader::read(std::size_t count) {
   readings.reserve(count);
   std::string line;
   while (readings.size() < count) {
-    STATOR_TRY(const bool there, read_line(line));
+    STATOR_ASSIGN_OR_RETURN(const bool there, read_line(line));
     if (!there) break;
     auto fields = fields_of(line);
     if (!fields) return bad_line("a quote does not end");
@@ -120,7 +120,7 @@ Result<std::vector<Reading>> ReadingsReader::read(std::size_t count) {
       return bad_line("there are fewer fields than in the header");
     }
     if ((*fields)[columns_.value].empty()) continue;
-    STATOR_TRY(Reading reading, reading_of(*std::move(fields)));
+    STATOR_ASSIGN_OR_RETURN(Reading reading, reading_of(*std::move(fields)));
     readings.push_back(std::move(reading));
   }
   return readings;
@@ -136,13 +136,13 @@ Result<void> ReadingsReader::find_columns(const std::vector<std::string>& header
     }
     return bad_line(fmt::format("there is no column '{}'", name));
   };
-  STATOR_TRY(columns_.time, find(file_.time_column));
-  STATOR_TRY(columns_.value, find(file_.value_column));
+  STATOR_ASSIGN_OR_RETURN(columns_.time, find(file_.time_column));
+  STATOR_ASSIGN_OR_RETURN(columns_.value, find(file_.value_column));
   if (!file_.sensor_column.empty()) {
-    STATOR_TRY(columns_.sensor, find(file_.sensor_column));
+    STATOR_ASSIGN_OR_RETURN(columns_.sensor, find(file_.sensor_column));
   }
   if (!file_.unit_column.empty()) {
-    STATOR_TRY(columns_.unit, find(file_.unit_column));
+    STATOR_ASSIGN_OR_RETURN(columns_.unit, find(file_.unit_column));
   }
   return {};
 }

@@ -87,7 +87,7 @@ class KeyCondition {
   explicit KeyCondition(const TableDescription& table) : table_(table) {}
 
   Result<void> add(const std::string& attribute, const char* form, const std::string& text) {
-    STATOR_TRY(AttributeValue value, key_value(table_, attribute, text));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value, key_value(table_, attribute, text));
     const std::string number = std::to_string(values_.size());
     const std::string name = "#stator_" + number;
     const std::string parameter = ":stator_" + number;
@@ -116,13 +116,13 @@ Result<void> add_sort_conditions(const SearchFlags& flags, const std::string& at
   if (!flags.begins_with.empty()) {
     return condition.add(attribute, "begins_with({}, {})", flags.begins_with);
   }
-  if (!flags.from.empty()) STATOR_CHECK_OK(condition.add(attribute, "{} >= {}", flags.from));
-  if (!flags.to.empty()) STATOR_CHECK_OK(condition.add(attribute, "{} <= {}", flags.to));
+  if (!flags.from.empty()) STATOR_RETURN_IF_ERROR(condition.add(attribute, "{} >= {}", flags.from));
+  if (!flags.to.empty()) STATOR_RETURN_IF_ERROR(condition.add(attribute, "{} <= {}", flags.to));
   return {};
 }
 
 Result<QueryRequest> query_request(const SearchFlags& flags, const TableDescription& table) {
-  STATOR_TRY(const KeySchema schema, key_schema_of(table, flags.index));
+  STATOR_ASSIGN_OR_RETURN(const KeySchema schema, key_schema_of(table, flags.index));
   const auto partition_attributes =
       static_cast<std::size_t>(std::ranges::count(schema, KeyType::kHash, &KeySchemaElement::type));
   if (flags.key.size() < partition_attributes || flags.key.size() > schema.size()) {
@@ -132,16 +132,16 @@ Result<QueryRequest> query_request(const SearchFlags& flags, const TableDescript
   }
   KeyCondition condition(table);
   for (std::size_t i = 0; i < flags.key.size(); ++i) {
-    STATOR_CHECK_OK(condition.add(schema[i].name, "{} = {}", flags.key[i]));
+    STATOR_RETURN_IF_ERROR(condition.add(schema[i].name, "{} = {}", flags.key[i]));
   }
   const bool has_range = !flags.begins_with.empty() || !flags.from.empty() || !flags.to.empty();
   if (has_range && flags.key.size() == schema.size()) {
     return fail(Code::kInvalidArgument, "there is no sort key left for a range of values");
   }
   if (has_range) {
-    STATOR_CHECK_OK(add_sort_conditions(flags, schema[flags.key.size()].name, condition));
+    STATOR_RETURN_IF_ERROR(add_sort_conditions(flags, schema[flags.key.size()].name, condition));
   }
-  STATOR_TRY(std::optional<Values> values, flags.expressions.values());
+  STATOR_ASSIGN_OR_RETURN(std::optional<Values> values, flags.expressions.values());
   QueryRequest request{.table = flags.table,
                        .names = flags.expressions.names(),
                        .values = std::move(values),

@@ -172,10 +172,10 @@ int latest_readings(const SensorFlags& flags) {
 Result<TimeRange> range_of(const SensorFlags& flags) {
   TimeRange range;
   if (!flags.from.empty()) {
-    STATOR_TRY(range.from, Time::parse(flags.from));
+    STATOR_ASSIGN_OR_RETURN(range.from, Time::parse(flags.from));
   }
   if (!flags.to.empty()) {
-    STATOR_TRY(range.to, Time::parse(flags.to));
+    STATOR_ASSIGN_OR_RETURN(range.to, Time::parse(flags.to));
   }
   return range;
 }

@@ -49,7 +49,7 @@ class ReadingsCheckpoint {
 
   Result<std::optional<ReadingsReached>> load() {
     if (!is_kept()) return std::optional<ReadingsReached>();
-    STATOR_TRY(
+    STATOR_ASSIGN_OR_RETURN(
         const GetItemResult found,
         client_.get_item({.table = options_.sensors.table, .key = key_, .consistent_read = true}));
     if (!found.item) return std::optional<ReadingsReached>();
@@ -238,10 +238,11 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
                                  const std::stop_token& stop) {
   const SensorRegistry sensors(client, options.sensors);
   ReadingsCheckpoint checkpoint(client, options);
-  STATOR_TRY(const std::optional<ReadingsReached> earlier, checkpoint.load());
+  STATOR_ASSIGN_OR_RETURN(const std::optional<ReadingsReached> earlier, checkpoint.load());
   ReadingsReader reader(options.file);
   const bool go_on = earlier && !options.restart;
-  STATOR_TRY(const bool resumed, reader.open(go_on ? earlier->position : FilePosition()));
+  STATOR_ASSIGN_OR_RETURN(const bool resumed,
+                          reader.open(go_on ? earlier->position : FilePosition()));
   ReadingsReached saved{.position = reader.position(), .recorded = {}};
   if (resumed) saved.recorded = earlier->recorded;
   Imported imported{.resumed_after = resumed ? saved.position.lines : 0};
@@ -273,7 +274,7 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
   imported.recorded = done.recorded;
   if (stored) stored = std::move(read);
   if (stored && !stop.stop_requested()) {
-    STATOR_CHECK_OK(checkpoint.remove());
+    STATOR_RETURN_IF_ERROR(checkpoint.remove());
     return imported;
   }
   // Where the client has failed, the checkpoint before this one holds.

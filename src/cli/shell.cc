@@ -126,11 +126,12 @@ class Shell {
     std::string argument = begin == line.npos ? "" : line.substr(begin);
     argument.erase(argument.find_last_not_of(' ') + 1);
     if (name == ".tables") {
-      STATOR_CHECK_OK(load_tables());
+      STATOR_RETURN_IF_ERROR(load_tables());
       if (is_terminal_) load_names();
       for (const std::string& table : tables_) std::puts(one_line(table).c_str());
     } else if (name == ".describe") {
-      STATOR_TRY(const DescribeTableResult found, client_.describe_table({.table = argument}));
+      STATOR_ASSIGN_OR_RETURN(const DescribeTableResult found,
+                              client_.describe_table({.table = argument}));
       std::fputs(table_text(found.table).c_str(), stdout);
     } else if (name == ".output") {
       if (!is_output_format(argument)) {

@@ -41,7 +41,7 @@ std::vector<std::string> split_statements(std::string_view text) {
 Result<void> run_statement(Client& client, ExecuteStatementRequest request,
                            const std::function<void(ExecuteStatementResult&)>& take) {
   do {
-    STATOR_TRY(ExecuteStatementResult page, client.execute_statement(request));
+    STATOR_ASSIGN_OR_RETURN(ExecuteStatementResult page, client.execute_statement(request));
     take(page);
     request.next_token = std::move(page.next_token);
   } while (request.next_token);

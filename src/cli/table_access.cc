@@ -64,7 +64,7 @@ int with_table(const EndpointFlags& where, const std::string& table,
 Result<void> for_each_table(Client& client, const std::function<void(const std::string&)>& visit) {
   ListTablesRequest request;
   do {
-    STATOR_TRY(ListTablesResult page, client.list_tables(request));
+    STATOR_ASSIGN_OR_RETURN(ListTablesResult page, client.list_tables(request));
     for (const std::string& table : page.tables) visit(table);
     request.exclusive_start_table = std::move(page.last_evaluated_table);
   } while (request.exclusive_start_table);

@@ -52,7 +52,7 @@ class TablePlan {
       : wanted_(wanted), request_(wanted.request), found_(found), table_(found.table) {}
 
   Result<std::vector<TableStep>> steps() {
-    STATOR_CHECK_OK(check_what_stays());
+    STATOR_RETURN_IF_ERROR(check_what_stays());
     remove_indexes();
     change_capacity();
     add_indexes();
@@ -86,7 +86,7 @@ class TablePlan {
     for (const IndexDefinition& index : indexes_of(request_.local_indexes)) {
       const IndexDescription* there = named(table_.local_indexes, index.name);
       if (there == nullptr) return conflict("it has no local index " + index.name);
-      STATOR_CHECK_OK(check_same(index, there->definition));
+      STATOR_RETURN_IF_ERROR(check_same(index, there->definition));
       add_names(index.key_schema, names);
     }
     if (table_.local_indexes.size() != indexes_of(request_.local_indexes).size()) {
@@ -95,7 +95,7 @@ class TablePlan {
     for (const IndexDefinition& index : indexes_of(request_.global_indexes)) {
       const IndexDescription* there = named(table_.global_indexes, index.name);
       if (there == nullptr) continue;
-      STATOR_CHECK_OK(check_same(index, there->definition));
+      STATOR_RETURN_IF_ERROR(check_same(index, there->definition));
       add_names(index.key_schema, names);
     }
     return check_types(names);
@@ -296,7 +296,8 @@ class TablePlan {
 };
 
 Result<Item> ask(Client& client, const std::string& operation, const Item& request) {
-  STATOR_TRY(const std::string answer, client.call(operation, wire::document_to_json(request)));
+  STATOR_ASSIGN_OR_RETURN(const std::string answer,
+                          client.call(operation, wire::document_to_json(request)));
   return wire::item_from_plain_json(answer);
 }
 
@@ -304,7 +305,7 @@ Result<std::vector<Tag>> list_tags(Client& client, const std::string& arn) {
   std::vector<Tag> tags;
   Item request{{"ResourceArn", arn}};
   for (;;) {
-    STATOR_TRY(const Item page, ask(client, "ListTagsOfResource", request));
+    STATOR_ASSIGN_OR_RETURN(const Item page, ask(client, "ListTagsOfResource", request));
     for (const AttributeValue& tag : list_of(page, "Tags")) {
       tags.push_back({.key = text_of(as_map(tag), "Key"), .value = text_of(as_map(tag), "Value")});
     }
@@ -334,12 +335,12 @@ Result<Recovery> describe_recovery(Client& client, const std::string& table) {
 Result<TableState> read_state(Client& client, const TemplateTable& wanted) {
   const std::string& name = wanted.request.table;
   TableState state;
-  STATOR_TRY(DescribeTableResult described, client.describe_table({.table = name}));
+  STATOR_ASSIGN_OR_RETURN(DescribeTableResult described, client.describe_table({.table = name}));
   state.table = std::move(described.table);
-  STATOR_TRY(state.time_to_live, client.describe_time_to_live({.table = name}));
-  STATOR_TRY(state.recovery, describe_recovery(client, name));
+  STATOR_ASSIGN_OR_RETURN(state.time_to_live, client.describe_time_to_live({.table = name}));
+  STATOR_ASSIGN_OR_RETURN(state.recovery, describe_recovery(client, name));
   if (!wanted.request.tags.empty()) {
-    STATOR_TRY(state.tags, list_tags(client, state.table.arn));
+    STATOR_ASSIGN_OR_RETURN(state.tags, list_tags(client, state.table.arn));
   }
   return state;
 }

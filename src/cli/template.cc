@@ -17,16 +17,16 @@ constexpr std::array<std::string_view, 4> kIgnored = {
 
 Result<std::vector<AttributeDefinition>> read_attributes(const TemplateValues& values,
                                                          const Properties& table) {
-  STATOR_TRY(const std::vector<YamlNode> nodes, table.list("AttributeDefinitions"));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, table.list("AttributeDefinitions"));
   std::vector<AttributeDefinition> attributes;
   for (const YamlNode& node : nodes) {
-    STATOR_TRY(const Properties attribute,
-               Properties::of(values, node, {"AttributeName", "AttributeType"}));
-    STATOR_TRY(std::string name, attribute.required_text("AttributeName"));
-    STATOR_TRY(const auto type,
-               attribute.choice<ScalarType>(
-                   "AttributeType",
-                   {{"S", ScalarType::kS}, {"N", ScalarType::kN}, {"B", ScalarType::kB}}));
+    STATOR_ASSIGN_OR_RETURN(const Properties attribute,
+                            Properties::of(values, node, {"AttributeName", "AttributeType"}));
+    STATOR_ASSIGN_OR_RETURN(std::string name, attribute.required_text("AttributeName"));
+    STATOR_ASSIGN_OR_RETURN(const auto type,
+                            attribute.choice<ScalarType>("AttributeType", {{"S", ScalarType::kS},
+                                                                           {"N", ScalarType::kN},
+                                                                           {"B", ScalarType::kB}}));
     if (!type) return attribute.wrong("AttributeType", "is missing");
     attributes.push_back({.name = std::move(name), .type = *type});
   }
@@ -34,14 +34,15 @@ Result<std::vector<AttributeDefinition>> read_attributes(const TemplateValues& v
 }
 
 Result<KeySchema> read_key_schema(const TemplateValues& values, const Properties& owner) {
-  STATOR_TRY(const std::vector<YamlNode> nodes, owner.list("KeySchema"));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, owner.list("KeySchema"));
   KeySchema schema;
   for (const YamlNode& node : nodes) {
-    STATOR_TRY(const Properties element,
-               Properties::of(values, node, {"AttributeName", "KeyType"}));
-    STATOR_TRY(std::string name, element.required_text("AttributeName"));
-    STATOR_TRY(const auto type, element.choice<KeyType>("KeyType", {{"HASH", KeyType::kHash},
-                                                                    {"RANGE", KeyType::kRange}}));
+    STATOR_ASSIGN_OR_RETURN(const Properties element,
+                            Properties::of(values, node, {"AttributeName", "KeyType"}));
+    STATOR_ASSIGN_OR_RETURN(std::string name, element.required_text("AttributeName"));
+    STATOR_ASSIGN_OR_RETURN(
+        const auto type,
+        element.choice<KeyType>("KeyType", {{"HASH", KeyType::kHash}, {"RANGE", KeyType::kRange}}));
     if (!type) return element.wrong("KeyType", "is missing");
     schema.push_back({.name = std::move(name), .type = *type});
   }
@@ -53,11 +54,11 @@ template <class T>
 Result<std::optional<T>> read_pair(const TemplateValues& values, const Properties& owner,
                                    std::string_view property, std::string_view first,
                                    std::string_view second) {
-  STATOR_TRY(const std::optional<YamlNode> node, owner.node(property));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node, owner.node(property));
   if (!node) return std::optional<T>();
-  STATOR_TRY(const Properties pair, Properties::of(values, *node, {first, second}));
-  STATOR_TRY(const std::optional<int64_t> read, pair.integer(first));
-  STATOR_TRY(const std::optional<int64_t> write, pair.integer(second));
+  STATOR_ASSIGN_OR_RETURN(const Properties pair, Properties::of(values, *node, {first, second}));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<int64_t> read, pair.integer(first));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<int64_t> write, pair.integer(second));
   T units;
   auto& [read_units, write_units] = units;
   if (read) read_units = *read;
@@ -68,27 +69,30 @@ Result<std::optional<T>> read_pair(const TemplateValues& values, const Propertie
 // The capacity settings, which tables and global indexes have in common.
 template <class T>
 Result<void> read_capacity(const TemplateValues& values, const Properties& owner, T& target) {
-  STATOR_TRY(target.throughput, read_pair<Throughput>(values, owner, "ProvisionedThroughput",
-                                                      "ReadCapacityUnits", "WriteCapacityUnits"));
-  STATOR_TRY(target.on_demand_throughput,
-             read_pair<OnDemandThroughput>(values, owner, "OnDemandThroughput",
-                                           "MaxReadRequestUnits", "MaxWriteRequestUnits"));
-  STATOR_TRY(target.warm_throughput,
-             read_pair<Throughput>(values, owner, "WarmThroughput", "ReadUnitsPerSecond",
-                                   "WriteUnitsPerSecond"));
+  STATOR_ASSIGN_OR_RETURN(target.throughput,
+                          read_pair<Throughput>(values, owner, "ProvisionedThroughput",
+                                                "ReadCapacityUnits", "WriteCapacityUnits"));
+  STATOR_ASSIGN_OR_RETURN(
+      target.on_demand_throughput,
+      read_pair<OnDemandThroughput>(values, owner, "OnDemandThroughput", "MaxReadRequestUnits",
+                                    "MaxWriteRequestUnits"));
+  STATOR_ASSIGN_OR_RETURN(target.warm_throughput,
+                          read_pair<Throughput>(values, owner, "WarmThroughput",
+                                                "ReadUnitsPerSecond", "WriteUnitsPerSecond"));
   return {};
 }
 
 Result<Projection> read_projection(const TemplateValues& values, const Properties& index) {
-  STATOR_TRY(const std::optional<YamlNode> node, index.node("Projection"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node, index.node("Projection"));
   if (!node) return index.wrong("Projection", "is missing");
-  STATOR_TRY(const Properties given,
-             Properties::of(values, *node, {"ProjectionType", "NonKeyAttributes"}));
-  STATOR_TRY(const auto type, given.choice<ProjectionType>(
-                                  "ProjectionType", {{"ALL", ProjectionType::kAll},
-                                                     {"KEYS_ONLY", ProjectionType::kKeysOnly},
-                                                     {"INCLUDE", ProjectionType::kInclude}}));
-  STATOR_TRY(const std::vector<YamlNode> names, given.list("NonKeyAttributes"));
+  STATOR_ASSIGN_OR_RETURN(const Properties given,
+                          Properties::of(values, *node, {"ProjectionType", "NonKeyAttributes"}));
+  STATOR_ASSIGN_OR_RETURN(
+      const auto type,
+      given.choice<ProjectionType>("ProjectionType", {{"ALL", ProjectionType::kAll},
+                                                      {"KEYS_ONLY", ProjectionType::kKeysOnly},
+                                                      {"INCLUDE", ProjectionType::kInclude}}));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> names, given.list("NonKeyAttributes"));
   Projection projection{.type = type.value_or(ProjectionType::kAll)};
   for (const YamlNode& name : names) {
     if (!name.is_scalar()) return template_error(name, "an attribute's name is expected");
@@ -100,32 +104,32 @@ Result<Projection> read_projection(const TemplateValues& values, const Propertie
 Result<std::optional<std::vector<IndexDefinition>>> read_indexes(const TemplateValues& values,
                                                                  const Properties& table,
                                                                  std::string_view property) {
-  STATOR_TRY(const std::vector<YamlNode> nodes, table.list(property));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, table.list(property));
   if (nodes.empty()) return std::optional<std::vector<IndexDefinition>>();
   std::vector<IndexDefinition> indexes;
   for (const YamlNode& node : nodes) {
-    STATOR_TRY(const Properties given,
-               Properties::of(
-                   values, node,
-                   {"IndexName", "KeySchema", "Projection", "ProvisionedThroughput",
-                    "OnDemandThroughput", "WarmThroughput", "ContributorInsightsSpecification"}));
+    STATOR_ASSIGN_OR_RETURN(const Properties given,
+                            Properties::of(values, node,
+                                           {"IndexName", "KeySchema", "Projection",
+                                            "ProvisionedThroughput", "OnDemandThroughput",
+                                            "WarmThroughput", "ContributorInsightsSpecification"}));
     IndexDefinition index;
-    STATOR_TRY(index.name, given.required_text("IndexName"));
-    STATOR_TRY(index.key_schema, read_key_schema(values, given));
-    STATOR_TRY(index.projection, read_projection(values, given));
-    STATOR_CHECK_OK(read_capacity(values, given, index));
+    STATOR_ASSIGN_OR_RETURN(index.name, given.required_text("IndexName"));
+    STATOR_ASSIGN_OR_RETURN(index.key_schema, read_key_schema(values, given));
+    STATOR_ASSIGN_OR_RETURN(index.projection, read_projection(values, given));
+    STATOR_RETURN_IF_ERROR(read_capacity(values, given, index));
     indexes.push_back(std::move(index));
   }
   return std::optional(std::move(indexes));
 }
 
 Result<std::vector<Tag>> read_tags(const TemplateValues& values, const Properties& table) {
-  STATOR_TRY(const std::vector<YamlNode> nodes, table.list("Tags"));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, table.list("Tags"));
   std::vector<Tag> tags;
   for (const YamlNode& node : nodes) {
-    STATOR_TRY(const Properties tag, Properties::of(values, node, {"Key", "Value"}));
-    STATOR_TRY(std::string key, tag.required_text("Key"));
-    STATOR_TRY(std::string value, tag.required_text("Value"));
+    STATOR_ASSIGN_OR_RETURN(const Properties tag, Properties::of(values, node, {"Key", "Value"}));
+    STATOR_ASSIGN_OR_RETURN(std::string key, tag.required_text("Key"));
+    STATOR_ASSIGN_OR_RETURN(std::string value, tag.required_text("Value"));
     tags.push_back({.key = std::move(key), .value = std::move(value)});
   }
   return tags;
@@ -133,64 +137,71 @@ Result<std::vector<Tag>> read_tags(const TemplateValues& values, const Propertie
 
 Result<std::optional<StreamSpecification>> read_stream(const TemplateValues& values,
                                                        const Properties& table) {
-  STATOR_TRY(const std::optional<YamlNode> node, table.node("StreamSpecification"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node, table.node("StreamSpecification"));
   if (!node) return std::optional<StreamSpecification>();
-  STATOR_TRY(const Properties given,
-             Properties::of(values, *node, {"StreamViewType", "ResourcePolicy"}));
-  STATOR_TRY(const auto view,
-             given.choice<StreamViewType>("StreamViewType",
-                                          {{"NEW_IMAGE", StreamViewType::kNewImage},
-                                           {"OLD_IMAGE", StreamViewType::kOldImage},
-                                           {"NEW_AND_OLD_IMAGES", StreamViewType::kNewAndOldImages},
-                                           {"KEYS_ONLY", StreamViewType::kKeysOnly}}));
+  STATOR_ASSIGN_OR_RETURN(const Properties given,
+                          Properties::of(values, *node, {"StreamViewType", "ResourcePolicy"}));
+  STATOR_ASSIGN_OR_RETURN(
+      const auto view,
+      given.choice<StreamViewType>("StreamViewType",
+                                   {{"NEW_IMAGE", StreamViewType::kNewImage},
+                                    {"OLD_IMAGE", StreamViewType::kOldImage},
+                                    {"NEW_AND_OLD_IMAGES", StreamViewType::kNewAndOldImages},
+                                    {"KEYS_ONLY", StreamViewType::kKeysOnly}}));
   if (!view) return given.wrong("StreamViewType", "is missing");
   return std::optional(StreamSpecification{.enabled = true, .view = view});
 }
 
 Result<std::optional<EncryptionSpecification>> read_encryption(const TemplateValues& values,
                                                                const Properties& table) {
-  STATOR_TRY(const std::optional<YamlNode> node, table.node("SSESpecification"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node, table.node("SSESpecification"));
   if (!node) return std::optional<EncryptionSpecification>();
-  STATOR_TRY(const Properties given,
-             Properties::of(values, *node, {"SSEEnabled", "SSEType", "KMSMasterKeyId"}));
+  STATOR_ASSIGN_OR_RETURN(
+      const Properties given,
+      Properties::of(values, *node, {"SSEEnabled", "SSEType", "KMSMasterKeyId"}));
   EncryptionSpecification encryption;
-  STATOR_TRY(encryption.enabled, given.boolean("SSEEnabled"));
-  STATOR_TRY(encryption.type,
-             given.choice<EncryptionType>(
-                 "SSEType", {{"AES256", EncryptionType::kAes256}, {"KMS", EncryptionType::kKms}}));
-  STATOR_TRY(encryption.key_id, given.text("KMSMasterKeyId"));
+  STATOR_ASSIGN_OR_RETURN(encryption.enabled, given.boolean("SSEEnabled"));
+  STATOR_ASSIGN_OR_RETURN(
+      encryption.type, given.choice<EncryptionType>("SSEType", {{"AES256", EncryptionType::kAes256},
+                                                                {"KMS", EncryptionType::kKms}}));
+  STATOR_ASSIGN_OR_RETURN(encryption.key_id, given.text("KMSMasterKeyId"));
   return std::optional(std::move(encryption));
 }
 
 // The attribute; empty where items do not expire.
 Result<std::string> read_time_to_live(const TemplateValues& values, const Properties& table) {
-  STATOR_TRY(const std::optional<YamlNode> node, table.node("TimeToLiveSpecification"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node,
+                          table.node("TimeToLiveSpecification"));
   if (!node) return std::string();
-  STATOR_TRY(const Properties given, Properties::of(values, *node, {"AttributeName", "Enabled"}));
-  STATOR_TRY(const std::optional<bool> enabled, given.boolean("Enabled"));
+  STATOR_ASSIGN_OR_RETURN(const Properties given,
+                          Properties::of(values, *node, {"AttributeName", "Enabled"}));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<bool> enabled, given.boolean("Enabled"));
   if (!enabled) return given.wrong("Enabled", "is missing");
-  STATOR_TRY(const std::optional<std::string> attribute, given.text("AttributeName"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<std::string> attribute, given.text("AttributeName"));
   if (!*enabled) return std::string();
   if (!attribute || attribute->empty()) return given.wrong("AttributeName", "is missing");
   return *attribute;
 }
 
 Result<Recovery> read_recovery(const TemplateValues& values, const Properties& table) {
-  STATOR_TRY(const std::optional<YamlNode> node, table.node("PointInTimeRecoverySpecification"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node,
+                          table.node("PointInTimeRecoverySpecification"));
   if (!node) return Recovery();
-  STATOR_TRY(const Properties given,
-             Properties::of(values, *node, {"PointInTimeRecoveryEnabled", "RecoveryPeriodInDays"}));
+  STATOR_ASSIGN_OR_RETURN(
+      const Properties given,
+      Properties::of(values, *node, {"PointInTimeRecoveryEnabled", "RecoveryPeriodInDays"}));
   Recovery recovery;
-  STATOR_TRY(const std::optional<bool> enabled, given.boolean("PointInTimeRecoveryEnabled"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<bool> enabled,
+                          given.boolean("PointInTimeRecoveryEnabled"));
   recovery.enabled = enabled.value_or(false);
-  STATOR_TRY(recovery.days, given.integer("RecoveryPeriodInDays"));
+  STATOR_ASSIGN_OR_RETURN(recovery.days, given.integer("RecoveryPeriodInDays"));
   return recovery;
 }
 
 Result<std::vector<std::string>> ignored_in(const Properties& properties) {
   std::vector<std::string> ignored;
   for (const std::string_view name : kIgnored) {
-    STATOR_TRY(const std::optional<YamlNode> node, properties.node(name));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node, properties.node(name));
     if (node) ignored.emplace_back(name);
   }
   return ignored;
@@ -198,91 +209,99 @@ Result<std::vector<std::string>> ignored_in(const Properties& properties) {
 
 Result<TemplateTable> read_table(const TemplateValues& values, const std::string& resource,
                                  const YamlNode& node) {
-  STATOR_TRY(const Properties given, Properties::of(values, node,
-                                                    {"TableName",
-                                                     "AttributeDefinitions",
-                                                     "KeySchema",
-                                                     "BillingMode",
-                                                     "GlobalSecondaryIndexes",
-                                                     "LocalSecondaryIndexes",
-                                                     "ProvisionedThroughput",
-                                                     "OnDemandThroughput",
-                                                     "WarmThroughput",
-                                                     "TableClass",
-                                                     "DeletionProtectionEnabled",
-                                                     "Tags",
-                                                     "StreamSpecification",
-                                                     "SSESpecification",
-                                                     "TimeToLiveSpecification",
-                                                     "PointInTimeRecoverySpecification",
-                                                     kIgnored[0],
-                                                     kIgnored[1],
-                                                     kIgnored[2],
-                                                     kIgnored[3]}));
+  STATOR_ASSIGN_OR_RETURN(const Properties given,
+                          Properties::of(values, node,
+                                         {"TableName",
+                                          "AttributeDefinitions",
+                                          "KeySchema",
+                                          "BillingMode",
+                                          "GlobalSecondaryIndexes",
+                                          "LocalSecondaryIndexes",
+                                          "ProvisionedThroughput",
+                                          "OnDemandThroughput",
+                                          "WarmThroughput",
+                                          "TableClass",
+                                          "DeletionProtectionEnabled",
+                                          "Tags",
+                                          "StreamSpecification",
+                                          "SSESpecification",
+                                          "TimeToLiveSpecification",
+                                          "PointInTimeRecoverySpecification",
+                                          kIgnored[0],
+                                          kIgnored[1],
+                                          kIgnored[2],
+                                          kIgnored[3]}));
   TemplateTable table{.resource = resource};
   CreateTableRequest& request = table.request;
-  STATOR_TRY(const std::optional<std::string> name, given.text("TableName"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<std::string> name, given.text("TableName"));
   request.table = name.value_or(resource);
-  STATOR_TRY(request.attributes, read_attributes(values, given));
-  STATOR_TRY(request.key_schema, read_key_schema(values, given));
-  STATOR_TRY(request.global_indexes, read_indexes(values, given, "GlobalSecondaryIndexes"));
-  STATOR_TRY(request.local_indexes, read_indexes(values, given, "LocalSecondaryIndexes"));
-  STATOR_TRY(
+  STATOR_ASSIGN_OR_RETURN(request.attributes, read_attributes(values, given));
+  STATOR_ASSIGN_OR_RETURN(request.key_schema, read_key_schema(values, given));
+  STATOR_ASSIGN_OR_RETURN(request.global_indexes,
+                          read_indexes(values, given, "GlobalSecondaryIndexes"));
+  STATOR_ASSIGN_OR_RETURN(request.local_indexes,
+                          read_indexes(values, given, "LocalSecondaryIndexes"));
+  STATOR_ASSIGN_OR_RETURN(
       request.billing_mode,
       given.choice<BillingMode>("BillingMode", {{"PROVISIONED", BillingMode::kProvisioned},
                                                 {"PAY_PER_REQUEST", BillingMode::kPayPerRequest}}));
-  STATOR_CHECK_OK(read_capacity(values, given, request));
-  STATOR_TRY(request.table_class,
-             given.choice<TableClass>("TableClass", {{"STANDARD", TableClass::kStandard},
-                                                     {"STANDARD_INFREQUENT_ACCESS",
-                                                      TableClass::kStandardInfrequentAccess}}));
-  STATOR_TRY(request.deletion_protection, given.boolean("DeletionProtectionEnabled"));
-  STATOR_TRY(request.tags, read_tags(values, given));
-  STATOR_TRY(request.stream, read_stream(values, given));
-  STATOR_TRY(request.encryption, read_encryption(values, given));
-  STATOR_TRY(table.time_to_live, read_time_to_live(values, given));
-  STATOR_TRY(table.recovery, read_recovery(values, given));
-  STATOR_TRY(table.ignored, ignored_in(given));
+  STATOR_RETURN_IF_ERROR(read_capacity(values, given, request));
+  STATOR_ASSIGN_OR_RETURN(
+      request.table_class,
+      given.choice<TableClass>(
+          "TableClass", {{"STANDARD", TableClass::kStandard},
+                         {"STANDARD_INFREQUENT_ACCESS", TableClass::kStandardInfrequentAccess}}));
+  STATOR_ASSIGN_OR_RETURN(request.deletion_protection, given.boolean("DeletionProtectionEnabled"));
+  STATOR_ASSIGN_OR_RETURN(request.tags, read_tags(values, given));
+  STATOR_ASSIGN_OR_RETURN(request.stream, read_stream(values, given));
+  STATOR_ASSIGN_OR_RETURN(request.encryption, read_encryption(values, given));
+  STATOR_ASSIGN_OR_RETURN(table.time_to_live, read_time_to_live(values, given));
+  STATOR_ASSIGN_OR_RETURN(table.recovery, read_recovery(values, given));
+  STATOR_ASSIGN_OR_RETURN(table.ignored, ignored_in(given));
   return table;
 }
 
 // https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-resource-simpletable.html
 Result<TemplateTable> read_simple_table(const TemplateValues& values, const std::string& resource,
                                         const YamlNode& node) {
-  STATOR_TRY(const Properties given,
-             Properties::of(values, node,
-                            {"TableName", "PrimaryKey", "ProvisionedThroughput", "Tags",
-                             "SSESpecification", "PointInTimeRecoverySpecification"}));
+  STATOR_ASSIGN_OR_RETURN(
+      const Properties given,
+      Properties::of(values, node,
+                     {"TableName", "PrimaryKey", "ProvisionedThroughput", "Tags",
+                      "SSESpecification", "PointInTimeRecoverySpecification"}));
   TemplateTable table{.resource = resource};
   CreateTableRequest& request = table.request;
-  STATOR_TRY(const std::optional<std::string> name, given.text("TableName"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<std::string> name, given.text("TableName"));
   request.table = name.value_or(resource);
   AttributeDefinition key{.name = "id", .type = ScalarType::kS};
-  STATOR_TRY(const std::optional<YamlNode> key_node, given.node("PrimaryKey"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> key_node, given.node("PrimaryKey"));
   if (key_node) {
-    STATOR_TRY(const Properties primary, Properties::of(values, *key_node, {"Name", "Type"}));
-    STATOR_TRY(const std::optional<std::string> key_name, primary.text("Name"));
-    STATOR_TRY(const auto type, primary.choice<ScalarType>("Type", {{"String", ScalarType::kS},
-                                                                    {"Number", ScalarType::kN},
-                                                                    {"Binary", ScalarType::kB}}));
+    STATOR_ASSIGN_OR_RETURN(const Properties primary,
+                            Properties::of(values, *key_node, {"Name", "Type"}));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<std::string> key_name, primary.text("Name"));
+    STATOR_ASSIGN_OR_RETURN(const auto type,
+                            primary.choice<ScalarType>("Type", {{"String", ScalarType::kS},
+                                                                {"Number", ScalarType::kN},
+                                                                {"Binary", ScalarType::kB}}));
     if (key_name) key.name = *key_name;
     if (type) key.type = *type;
   }
   request.key_schema = {{.name = key.name, .type = KeyType::kHash}};
   request.attributes = {std::move(key)};
-  STATOR_TRY(request.throughput, read_pair<Throughput>(values, given, "ProvisionedThroughput",
-                                                       "ReadCapacityUnits", "WriteCapacityUnits"));
+  STATOR_ASSIGN_OR_RETURN(request.throughput,
+                          read_pair<Throughput>(values, given, "ProvisionedThroughput",
+                                                "ReadCapacityUnits", "WriteCapacityUnits"));
   request.billing_mode =
       request.throughput ? BillingMode::kProvisioned : BillingMode::kPayPerRequest;
-  STATOR_TRY(const std::optional<YamlNode> tags, given.node("Tags"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> tags, given.node("Tags"));
   if (tags && !tags->is_map()) return given.wrong("Tags", "a map is expected");
   for (std::size_t i = 0; tags && i < tags->map.size(); ++i) {
     const auto& [tag, value] = tags->map[i];
-    STATOR_TRY(const std::optional<YamlNode> resolved, values.resolve(value));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> resolved, values.resolve(value));
     if (resolved) request.tags.push_back({.key = tag, .value = resolved->scalar});
   }
-  STATOR_TRY(request.encryption, read_encryption(values, given));
-  STATOR_TRY(table.recovery, read_recovery(values, given));
+  STATOR_ASSIGN_OR_RETURN(request.encryption, read_encryption(values, given));
+  STATOR_ASSIGN_OR_RETURN(table.recovery, read_recovery(values, given));
   return table;
 }
 
@@ -301,14 +320,15 @@ Result<std::optional<TemplateTable>> read_resource(const TemplateValues& values,
     return std::optional<TemplateTable>();
   }
   if (const YamlNode* condition = node.find("Condition"); condition != nullptr) {
-    STATOR_TRY(const bool holds, values.condition(*condition, condition->scalar));
+    STATOR_ASSIGN_OR_RETURN(const bool holds, values.condition(*condition, condition->scalar));
     if (!holds) return std::optional<TemplateTable>();
   }
   const YamlNode* properties = node.find("Properties");
   const YamlNode none{.kind = YamlNode::Kind::kMap, .line = node.line};
   if (properties == nullptr) properties = &none;
-  STATOR_TRY(TemplateTable table, is_table ? read_table(values, name, *properties)
-                                           : read_simple_table(values, name, *properties));
+  STATOR_ASSIGN_OR_RETURN(TemplateTable table, is_table
+                                                   ? read_table(values, name, *properties)
+                                                   : read_simple_table(values, name, *properties));
   return std::optional(std::move(table));
 }
 
@@ -328,13 +348,13 @@ Result<void> check_parameters(const YamlNode& document, const TemplateParameters
 
 Result<std::vector<TemplateTable>> read_template(const std::string& text,
                                                  const TemplateParameters& parameters) {
-  STATOR_TRY(const YamlNode document, read_yaml(text));
+  STATOR_ASSIGN_OR_RETURN(const YamlNode document, read_yaml(text));
   const YamlNode* resources = document.find("Resources");
   if (resources == nullptr || !resources->is_map()) {
     return fail(Code::kInvalidArgument,
                 "no CloudFormation or SAM template: it has no map named Resources");
   }
-  STATOR_CHECK_OK(check_parameters(document, parameters));
+  STATOR_RETURN_IF_ERROR(check_parameters(document, parameters));
   const TemplateValues values(document, parameters);
   std::vector<TemplateTable> tables;
   for (const auto& [name, node] : resources->map) {

@@ -8,7 +8,7 @@ namespace stator::cli {
 
 Result<Properties> Properties::of(const TemplateValues& values, const YamlNode& node,
                                   std::initializer_list<std::string_view> known) {
-  STATOR_TRY(std::optional<YamlNode> resolved, values.resolve(node));
+  STATOR_ASSIGN_OR_RETURN(std::optional<YamlNode> resolved, values.resolve(node));
   if (!resolved || !resolved->is_map()) return template_error(node, "properties are expected");
   for (const auto& [name, value] : resolved->map) {
     if (std::ranges::find(known, name) == known.end()) {
@@ -30,20 +30,20 @@ Result<std::optional<YamlNode>> Properties::node(std::string_view name) const {
 }
 
 Result<std::optional<std::string>> Properties::text(std::string_view name) const {
-  STATOR_TRY(std::optional<YamlNode> found, node(name));
+  STATOR_ASSIGN_OR_RETURN(std::optional<YamlNode> found, node(name));
   if (!found) return std::optional<std::string>();
   if (!found->is_scalar()) return wrong(name, "a text is expected");
   return std::optional(std::move(found->scalar));
 }
 
 Result<std::string> Properties::required_text(std::string_view name) const {
-  STATOR_TRY(std::optional<std::string> found, text(name));
+  STATOR_ASSIGN_OR_RETURN(std::optional<std::string> found, text(name));
   if (!found) return wrong(name, "is missing");
   return *std::move(found);
 }
 
 Result<std::optional<int64_t>> Properties::integer(std::string_view name) const {
-  STATOR_TRY(const std::optional<std::string> found, text(name));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<std::string> found, text(name));
   if (!found) return std::optional<int64_t>();
   int64_t value = 0;
   const char* end = found->data() + found->size();
@@ -64,12 +64,12 @@ Result<std::optional<bool>> Properties::boolean(std::string_view name) const {
 }
 
 Result<std::vector<YamlNode>> Properties::list(std::string_view name) const {
-  STATOR_TRY(std::optional<YamlNode> found, node(name));
+  STATOR_ASSIGN_OR_RETURN(std::optional<YamlNode> found, node(name));
   if (!found) return std::vector<YamlNode>();
   if (!found->is_list()) return wrong(name, "a list is expected");
   std::vector<YamlNode> elements;
   for (const YamlNode& element : found->list) {
-    STATOR_TRY(std::optional<YamlNode> resolved, values_->resolve(element));
+    STATOR_ASSIGN_OR_RETURN(std::optional<YamlNode> resolved, values_->resolve(element));
     if (resolved) elements.push_back(*std::move(resolved));
   }
   return elements;

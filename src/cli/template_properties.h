@@ -31,7 +31,7 @@ class Properties {
   template <class T>
   Result<std::optional<T>> choice(
       std::string_view name, std::initializer_list<std::pair<std::string_view, T>> texts) const {
-    STATOR_TRY(const std::optional<std::string> given, text(name));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<std::string> given, text(name));
     if (!given) return std::optional<T>();
     for (const auto& [text, value] : texts) {
       if (text == *given) return std::optional<T>(value);

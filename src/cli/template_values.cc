@@ -55,7 +55,7 @@ Result<void> TemplateValues::step(const YamlNode& at, int depth) const {
 }
 
 Result<std::optional<YamlNode>> TemplateValues::resolve(const YamlNode& node, int depth) const {
-  STATOR_CHECK_OK(step(node, depth));
+  STATOR_RETURN_IF_ERROR(step(node, depth));
   const std::optional<Call> call = call_in(node);
   if (!call) return std::optional(node);
   const YamlNode& arguments = call->arguments;
@@ -79,12 +79,13 @@ Result<std::optional<YamlNode>> TemplateValues::choose(const YamlNode& arguments
   if (!arguments.is_list() || arguments.list.size() != 3 || !arguments.list[0].is_scalar()) {
     return template_error(arguments, "If takes a condition's name and two values");
   }
-  STATOR_TRY(const bool holds, condition(arguments, arguments.list[0].scalar, depth + 1));
+  STATOR_ASSIGN_OR_RETURN(const bool holds,
+                          condition(arguments, arguments.list[0].scalar, depth + 1));
   return resolve(arguments.list[holds ? 1 : 2], depth + 1);
 }
 
 Result<std::string> TemplateValues::text(const YamlNode& node, int depth) const {
-  STATOR_TRY(const std::optional<YamlNode> resolved, resolve(node, depth + 1));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> resolved, resolve(node, depth + 1));
   if (!resolved || !resolved->is_scalar()) return template_error(node, "a text is expected");
   return resolved->scalar;
 }
@@ -120,8 +121,8 @@ Result<std::string> TemplateValues::substitute(const YamlNode& arguments, int de
     if (name.starts_with('!')) {
       out += "${" + name.substr(1) + "}";
     } else {
-      STATOR_TRY(const std::string found,
-                 value != nullptr ? text(*value, depth) : parameter(pattern, name));
+      STATOR_ASSIGN_OR_RETURN(const std::string found,
+                              value != nullptr ? text(*value, depth) : parameter(pattern, name));
       out += found;
     }
     if (out.size() > kFunctionBytesMax) return template_error(arguments, "the text is too long");
@@ -137,7 +138,7 @@ Result<std::string> TemplateValues::join(const YamlNode& arguments, int depth) c
   }
   std::string joined;
   for (const YamlNode& part : arguments.list[1].list) {
-    STATOR_TRY(const std::string found, text(part, depth));
+    STATOR_ASSIGN_OR_RETURN(const std::string found, text(part, depth));
     if (&part != &arguments.list[1].list.front()) joined += arguments.list[0].scalar;
     joined += found;
     if (joined.size() > kFunctionBytesMax) return template_error(arguments, "the text is too long");
@@ -153,7 +154,7 @@ Result<bool> TemplateValues::condition(const YamlNode& at, const std::string& na
 }
 
 Result<bool> TemplateValues::holds(const YamlNode& node, int depth) const {
-  STATOR_CHECK_OK(step(node, depth));
+  STATOR_RETURN_IF_ERROR(step(node, depth));
   const std::optional<Call> call = call_in(node);
   if (!call) return template_error(node, "a condition is expected");
   const YamlNode& arguments = call->arguments;
@@ -172,7 +173,7 @@ Result<bool> TemplateValues::holds(const YamlNode& node, int depth) const {
   bool all = true;
   bool any = false;
   for (const YamlNode& part : arguments.list) {
-    STATOR_TRY(const bool part_holds, holds(part, depth + 1));
+    STATOR_ASSIGN_OR_RETURN(const bool part_holds, holds(part, depth + 1));
     all = all && part_holds;
     any = any || part_holds;
   }
@@ -184,8 +185,8 @@ Result<bool> TemplateValues::all_equal(const YamlNode& arguments, int depth) con
   if (!arguments.is_list() || arguments.list.size() != 2) {
     return template_error(arguments, "Equals takes two values");
   }
-  STATOR_TRY(const std::string left, text(arguments.list[0], depth));
-  STATOR_TRY(const std::string right, text(arguments.list[1], depth));
+  STATOR_ASSIGN_OR_RETURN(const std::string left, text(arguments.list[0], depth));
+  STATOR_ASSIGN_OR_RETURN(const std::string right, text(arguments.list[1], depth));
   return left == right;
 }
 

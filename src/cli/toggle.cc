@@ -62,7 +62,7 @@ std::string state_text(const AttributeValue& state) {
 
 Result<std::optional<Time>> optional_time(const std::string& text) {
   if (text.empty()) return std::optional<Time>();
-  STATOR_TRY(const Time time, Time::parse(text));
+  STATOR_ASSIGN_OR_RETURN(const Time time, Time::parse(text));
   return std::optional<Time>(time);
 }
 

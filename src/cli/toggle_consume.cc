@@ -114,7 +114,7 @@ class Turn {
     while (!events_.empty() && !stop.stop_requested()) {
       const std::vector<Result<Saved>> results = toggle.save_all(events_, options.parallel, stop);
       const std::size_t before = events_.size();
-      STATOR_CHECK_OK(take(results));
+      STATOR_RETURN_IF_ERROR(take(results));
       if (events_.empty()) break;
       wait = events_.size() < before ? kBackoffMin : std::min(wait * 2, kBackoffMax);
       time.sleep(wait, stop);
@@ -188,25 +188,25 @@ Result<ToggleEvent> parse_toggle_event(std::string_view json) {
   if (json.size() > kEventBytesMax) {
     return fail(Code::kInvalidArgument, "the event is longer than 512 KB");
   }
-  STATOR_TRY(const Item event, wire::item_from_plain_json(json));
+  STATOR_ASSIGN_OR_RETURN(const Item event, wire::item_from_plain_json(json));
   const auto state = event.find("state");
   if (state == event.end()) return fail(Code::kInvalidArgument, "state: is missing");
-  STATOR_TRY(std::string id, text_member(event, "id"));
-  STATOR_TRY(const std::string at, text_member(event, "at"));
-  STATOR_TRY(const Time time, Time::parse(at));
+  STATOR_ASSIGN_OR_RETURN(std::string id, text_member(event, "id"));
+  STATOR_ASSIGN_OR_RETURN(const std::string at, text_member(event, "at"));
+  STATOR_ASSIGN_OR_RETURN(const Time time, Time::parse(at));
   ToggleEvent parsed{.id = {std::move(id)}, .state = state->second, .at = time};
   if (event.contains("event")) {
-    STATOR_TRY(parsed.event.text, text_member(event, "event"));
+    STATOR_ASSIGN_OR_RETURN(parsed.event.text, text_member(event, "event"));
   }
   return parsed;
 }
 
 Result<Consumed> consume(EventSource& source, const AnyToggle& toggle,
                          const ConsumeOptions& options, const std::stop_token& stop) {
-  STATOR_TRY(Rejects rejects, Rejects::open(options.rejects_file));
+  STATOR_ASSIGN_OR_RETURN(Rejects rejects, Rejects::open(options.rejects_file));
   Consumed consumed;
   while (!stop.stop_requested()) {
-    STATOR_TRY(const auto texts, source.next(stop));
+    STATOR_ASSIGN_OR_RETURN(const auto texts, source.next(stop));
     if (!texts) break;
     if (texts->empty()) continue;
     Turn turn(*texts, rejects, consumed);
@@ -216,9 +216,9 @@ Result<Consumed> consume(EventSource& source, const AnyToggle& toggle,
       std::fputs("stator: events are dated ahead of this machine's clock; check the clock\n",
                  stderr);
     }
-    STATOR_CHECK_OK(rejects.sync());
-    STATOR_CHECK_OK(source.settle(turn.settlements()));
-    STATOR_CHECK_OK(saved);
+    STATOR_RETURN_IF_ERROR(rejects.sync());
+    STATOR_RETURN_IF_ERROR(source.settle(turn.settlements()));
+    STATOR_RETURN_IF_ERROR(saved);
   }
   return consumed;
 }

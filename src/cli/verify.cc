@@ -76,7 +76,8 @@ int run_verify(const VerifyFlags& flags) {
 }  // namespace
 
 Result<VerifyReport> verify_directory(const std::filesystem::path& directory) {
-  STATOR_TRY(const auto store, open_rocks_store({.path = directory, .read_only = true}));
+  STATOR_ASSIGN_OR_RETURN(const auto store,
+                          open_rocks_store({.path = directory, .read_only = true}));
   std::optional<Progress> progress;
   std::string_view last;
   return verify(*store, [&](std::string_view doing, uint64_t done, uint64_t total) {

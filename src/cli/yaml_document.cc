@@ -41,7 +41,7 @@ class Converter {
       case YAML::NodeType::Sequence:
         converted.kind = YamlNode::Kind::kList;
         for (const YAML::Node& element : node) {
-          STATOR_TRY(YamlNode child, convert(element, depth + 1));
+          STATOR_ASSIGN_OR_RETURN(YamlNode child, convert(element, depth + 1));
           converted.list.push_back(std::move(child));
         }
         return converted;
@@ -60,7 +60,7 @@ class Converter {
       if (!entry.first.IsScalar()) return bad(line, "a key that is no text");
       const std::string& key = entry.first.Scalar();
       if (converted.find(key) != nullptr) return bad(line, "'" + key + "' is given twice");
-      STATOR_TRY(YamlNode child, convert(entry.second, depth + 1));
+      STATOR_ASSIGN_OR_RETURN(YamlNode child, convert(entry.second, depth + 1));
       converted.map.push_back({key, std::move(child)});
     }
     return converted;

@@ -194,7 +194,7 @@ class CurlTransport::Handle {
 };
 
 Result<void> check_endpoint(const std::string& endpoint) {
-  STATOR_CHECK_OK(load_curl());
+  STATOR_RETURN_IF_ERROR(load_curl());
   const std::unique_ptr<CURLU, UrlCleanup> url(curl().url());
   char* scheme = nullptr;
   const bool parsed = url != nullptr &&

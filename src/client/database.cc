@@ -86,7 +86,7 @@ Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 Result<Database> open_database_on(std::unique_ptr<Store> store) {
-  STATOR_TRY(std::unique_ptr<Engine> engine, Engine::open(std::move(store)));
+  STATOR_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine, Engine::open(std::move(store)));
   return database_on(std::move(engine));
 }
 
@@ -95,9 +95,9 @@ Database database_on(std::unique_ptr<Engine> engine) {
 }
 
 Result<Database> Database::open(const DatabaseOptions& options) {
-  STATOR_TRY(std::unique_ptr<Store> store, open_store(options));
-  STATOR_TRY(std::unique_ptr<Engine> engine,
-             Engine::open(std::move(store), {.buckets = options.buckets}));
+  STATOR_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, open_store(options));
+  STATOR_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
+                          Engine::open(std::move(store), {.buckets = options.buckets}));
   return database_on(std::move(engine));
 }
 

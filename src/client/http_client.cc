@@ -134,8 +134,8 @@ Result<void> check_credentials(const HttpClientOptions& options) {
 Result<void> check_options(const HttpClientOptions& options) {
   using std::chrono::milliseconds;
   constexpr milliseconds kLongest = std::chrono::hours(24);
-  STATOR_CHECK_OK(check_endpoint(options.endpoint));
-  STATOR_CHECK_OK(check_credentials(options));
+  STATOR_RETURN_IF_ERROR(check_endpoint(options.endpoint));
+  STATOR_RETURN_IF_ERROR(check_credentials(options));
   if (options.max_attempts < 1) {
     return fail(Code::kInvalidArgument, "max_attempts: at least 1 is needed");
   }
@@ -169,8 +169,9 @@ struct HttpClient::Impl {
 
   template <class T, class Request>
   Result<T> call(std::string_view operation, const Request& request, Effect effect) {
-    STATOR_TRY(const HttpAnswer answer, send(protocol::target_of(operation), wire::to_json(request),
-                                             effect == Effect::kWrites));
+    STATOR_ASSIGN_OR_RETURN(
+        const HttpAnswer answer,
+        send(protocol::target_of(operation), wire::to_json(request), effect == Effect::kWrites));
     auto result = wire::read_result<T>(answer.body);
     if constexpr (requires { result->examined; }) {
       if (result) result->examined = number_in(answer.examined);
@@ -211,7 +212,7 @@ HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
 Result<HttpClient> HttpClient::open(const HttpClientOptions& options) {
-  STATOR_CHECK_OK(check_options(options));
+  STATOR_RETURN_IF_ERROR(check_options(options));
   return HttpClient(std::make_unique<Impl>(options));
 }
 
@@ -330,8 +331,9 @@ Result<GetRecordsResult> HttpClient::get_records(const GetRecordsRequest& reques
 
 Result<std::string> HttpClient::call(std::string_view operation, std::string_view json) {
   if (!fits_a_header(operation)) return fail(Code::kUnknownOperation, "");
-  STATOR_TRY(HttpAnswer answer, impl_->send(protocol::target_of(operation), std::string(json),
-                                            effect_of(operation) == Effect::kWrites));
+  STATOR_ASSIGN_OR_RETURN(HttpAnswer answer,
+                          impl_->send(protocol::target_of(operation), std::string(json),
+                                      effect_of(operation) == Effect::kWrites));
   return std::move(answer.body);
 }
 

@@ -26,7 +26,7 @@ struct EasyCleanup {
 
 Result<Readiness> ask_readiness(const ReadinessOptions& options) {
   const std::string& endpoint = options.endpoint;
-  STATOR_CHECK_OK(check_endpoint(endpoint));
+  STATOR_RETURN_IF_ERROR(check_endpoint(endpoint));
   const std::unique_ptr<CURL, EasyCleanup> handle(curl().easy_init());
   const auto set = [&](CURLoption option, auto value) {
     curl().easy_setopt(handle.get(), option, value);

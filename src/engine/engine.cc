@@ -43,18 +43,18 @@ void maintain(JobEngine& engine) {
 Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
                                              const EngineOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(store), options);
-  STATOR_TRY(impl->catalog, Catalog::open(*impl->store, impl->jobs));
+  STATOR_ASSIGN_OR_RETURN(impl->catalog, Catalog::open(*impl->store, impl->jobs));
   // From here on it ends as an engine does, its workers first.
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
   resume_backfills(parts);
-  STATOR_CHECK_OK(resume_copies(parts));
-  STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kImportJobs, start_import));
-  STATOR_CHECK_OK(admin::resume_jobs(parts, admin::kExportJobs, start_export));
+  STATOR_RETURN_IF_ERROR(resume_copies(parts));
+  STATOR_RETURN_IF_ERROR(admin::resume_jobs(parts, admin::kImportJobs, start_import));
+  STATOR_RETURN_IF_ERROR(admin::resume_jobs(parts, admin::kExportJobs, start_export));
   const auto snapshot = parts.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
-    STATOR_CHECK_OK(parts.resource_policies.refresh(*table));
+    STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*table));
   }
   parts.ticker.start(options.maintenance_interval,
                      [&parts] { parts.housekeeping.post([&parts] { maintain(parts); }); });

@@ -42,7 +42,7 @@ Result<void> bind_operand(Operand& operand, Placeholders& placeholders) {
     operand.encoded = encode_value(*value);
     return {};
   }
-  for (Operand& part : operand.operands) STATOR_CHECK_OK(bind_operand(part, placeholders));
+  for (Operand& part : operand.operands) STATOR_RETURN_IF_ERROR(bind_operand(part, placeholders));
   return {};
 }
 
@@ -69,7 +69,7 @@ Result<void> check_operand_type(const Operand& operand, std::string_view name,
 
 Result<void> check_size(const Operand& operand) {
   if (operand.kind != OperandKind::kSize) return {};
-  STATOR_CHECK_OK(check_size(operand.operands[0]));
+  STATOR_RETURN_IF_ERROR(check_size(operand.operands[0]));
   return check_operand_type(operand.operands[0], "size", {kS, kB, kSs, kNs, kBs, kL, kM});
 }
 
@@ -87,7 +87,7 @@ Result<void> check_distinct(const std::vector<Operand>& operands, const char* na
 
 Result<void> check_between(const ConditionNode& node) {
   for (const Operand& operand : node.operands) {
-    STATOR_CHECK_OK(check_literal(operand, "BETWEEN", {kS, kN, kB}));
+    STATOR_RETURN_IF_ERROR(check_literal(operand, "BETWEEN", {kS, kN, kB}));
   }
   const Operand& lower = node.operands[1];
   const Operand& upper = node.operands[2];
@@ -112,15 +112,15 @@ Result<void> check_attribute_type(const Operand& type) {
 }
 
 Result<void> check_leaf(const ConditionNode& node) {
-  for (const Operand& operand : node.operands) STATOR_CHECK_OK(check_size(operand));
+  for (const Operand& operand : node.operands) STATOR_RETURN_IF_ERROR(check_size(operand));
   const bool compares = node.kind == ConditionKind::kCompare;
   const char* name = compares ? comparator_text(node.comparator) : condition_name(node.kind);
-  STATOR_CHECK_OK(check_distinct(node.operands, name));
+  STATOR_RETURN_IF_ERROR(check_distinct(node.operands, name));
   switch (node.kind) {
     case ConditionKind::kCompare:
       if (node.comparator != Comparator::kEqual && node.comparator != Comparator::kNotEqual) {
         for (const Operand& operand : node.operands) {
-          STATOR_CHECK_OK(check_literal(operand, name, {kS, kN, kB}));
+          STATOR_RETURN_IF_ERROR(check_literal(operand, name, {kS, kN, kB}));
         }
       }
       return {};
@@ -136,7 +136,7 @@ Result<void> check_leaf(const ConditionNode& node) {
       return check_attribute_type(node.operands[1]);
     case ConditionKind::kBeginsWith:
       for (const Operand& operand : node.operands) {
-        STATOR_CHECK_OK(check_operand_type(operand, name, {kS, kB}));
+        STATOR_RETURN_IF_ERROR(check_operand_type(operand, name, {kS, kB}));
       }
       return {};
     case ConditionKind::kContains:
@@ -152,13 +152,14 @@ Result<void> check_nested_functions(const Operand& operand) {
     if (part.kind == OperandKind::kListAppend) {
       return complaint(message::kFunctionNotAllowed, operand_name(part.kind));
     }
-    STATOR_CHECK_OK(check_nested_functions(part));
+    STATOR_RETURN_IF_ERROR(check_nested_functions(part));
   }
   return {};
 }
 
 Result<void> check_functions(const UpdateTree& tree) {
-  for (const UpdateAction& set : tree.sets) STATOR_CHECK_OK(check_nested_functions(set.operand));
+  for (const UpdateAction& set : tree.sets)
+    STATOR_RETURN_IF_ERROR(check_nested_functions(set.operand));
   return {};
 }
 
@@ -168,24 +169,24 @@ Result<void> check_set_operand(const Operand& operand) {
     case OperandKind::kPlus:
     case OperandKind::kMinus:
       for (const Operand& part : operand.operands) {
-        STATOR_CHECK_OK(check_literal(part, name, {kN}));
+        STATOR_RETURN_IF_ERROR(check_literal(part, name, {kN}));
       }
       break;
     case OperandKind::kListAppend:
       for (const Operand& part : operand.operands) {
-        STATOR_CHECK_OK(check_literal(part, name, {kL}));
+        STATOR_RETURN_IF_ERROR(check_literal(part, name, {kL}));
       }
       break;
     case OperandKind::kIfNotExists:
       if (operand.operands[0].kind != OperandKind::kPath) {
         return complaint(message::kPathRequired, name);
       }
-      STATOR_CHECK_OK(check_distinct(operand.operands, name));
+      STATOR_RETURN_IF_ERROR(check_distinct(operand.operands, name));
       break;
     default:
       break;
   }
-  for (const Operand& part : operand.operands) STATOR_CHECK_OK(check_set_operand(part));
+  for (const Operand& part : operand.operands) STATOR_RETURN_IF_ERROR(check_set_operand(part));
   return {};
 }
 
@@ -237,13 +238,13 @@ Result<void> check_bound(const UpdateTree& tree) {
   for (const auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
     for (const UpdateAction& action : *actions) written.push_back(&action);
   }
-  STATOR_CHECK_OK(check_apart(in_order(std::move(written))));
-  for (const UpdateAction& set : tree.sets) STATOR_CHECK_OK(check_set_operand(set.operand));
+  STATOR_RETURN_IF_ERROR(check_apart(in_order(std::move(written))));
+  for (const UpdateAction& set : tree.sets) STATOR_RETURN_IF_ERROR(check_set_operand(set.operand));
   for (const UpdateAction& add : tree.adds) {
-    STATOR_CHECK_OK(check_update_literal(add.operand, "ADD", {kN, kSs, kNs, kBs}));
+    STATOR_RETURN_IF_ERROR(check_update_literal(add.operand, "ADD", {kN, kSs, kNs, kBs}));
   }
   for (const UpdateAction& removal : tree.deletes) {
-    STATOR_CHECK_OK(check_update_literal(removal.operand, "DELETE", {kSs, kNs, kBs}));
+    STATOR_RETURN_IF_ERROR(check_update_literal(removal.operand, "DELETE", {kSs, kNs, kBs}));
   }
   return {};
 }
@@ -256,34 +257,36 @@ Failure invalid(std::string_view parameter, Error error) {
 }
 
 Result<void> bind(ConditionNode& node, Placeholders& placeholders) {
-  for (ConditionNode& child : node.children) STATOR_CHECK_OK(bind(child, placeholders));
-  for (Operand& operand : node.operands) STATOR_CHECK_OK(bind_operand(operand, placeholders));
+  for (ConditionNode& child : node.children) STATOR_RETURN_IF_ERROR(bind(child, placeholders));
+  for (Operand& operand : node.operands)
+    STATOR_RETURN_IF_ERROR(bind_operand(operand, placeholders));
   return node.children.empty() ? check_leaf(node) : Result<void>();
 }
 
 Result<void> check(const ConditionNode& node) {
-  for (const ConditionNode& child : node.children) STATOR_CHECK_OK(check(child));
+  for (const ConditionNode& child : node.children) STATOR_RETURN_IF_ERROR(check(child));
   return node.children.empty() ? check_leaf(node) : Result<void>();
 }
 
 Result<void> bind(UpdateTree& tree, Placeholders& placeholders) {
-  STATOR_CHECK_OK(check_functions(tree));
+  STATOR_RETURN_IF_ERROR(check_functions(tree));
   for (auto* actions : {&tree.sets, &tree.removes, &tree.adds, &tree.deletes}) {
     for (UpdateAction& action : *actions) {
-      STATOR_CHECK_OK(bind_path(action.path, placeholders));
-      if (actions != &tree.removes) STATOR_CHECK_OK(bind_operand(action.operand, placeholders));
+      STATOR_RETURN_IF_ERROR(bind_path(action.path, placeholders));
+      if (actions != &tree.removes)
+        STATOR_RETURN_IF_ERROR(bind_operand(action.operand, placeholders));
     }
   }
   return check_bound(tree);
 }
 
 Result<void> check(const UpdateTree& tree) {
-  STATOR_CHECK_OK(check_functions(tree));
+  STATOR_RETURN_IF_ERROR(check_functions(tree));
   return check_bound(tree);
 }
 
 Result<void> bind(ProjectionTree& paths, Placeholders& placeholders) {
-  for (Path& path : paths) STATOR_CHECK_OK(bind_path(path, placeholders));
+  for (Path& path : paths) STATOR_RETURN_IF_ERROR(bind_path(path, placeholders));
   return check_apart(paths);
 }
 

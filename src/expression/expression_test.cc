@@ -215,10 +215,11 @@ TEST(Placeholders, MustBeWellFormedAndUsed) {
 
 Result<Item> update(const std::string& text, const std::optional<Item>& old = film()) {
   Placeholders placeholders(&names(), &values());
-  STATOR_TRY(const Update parsed, Update::parse(text, placeholders));
+  STATOR_ASSIGN_OR_RETURN(const Update parsed, Update::parse(text, placeholders));
   const EncodedItem encoded = old ? encode_item(*old) : EncodedItem();
   const auto view = old ? std::optional<ItemView>(encoded) : std::nullopt;
-  STATOR_TRY(const std::optional<EncodedItem> changed, parsed.apply(view, {{"pk", "film"}}));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<EncodedItem> changed,
+                          parsed.apply(view, {{"pk", "film"}}));
   if (!changed) return Item();
   EXPECT_TRUE(validate_item(*changed));
   return decode_item(ItemView(*changed));

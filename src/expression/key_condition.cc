@@ -64,7 +64,7 @@ Result<void> gather(Parts& parts, const ConditionNode& node) {
   if (nested) return complaint(message::kKeyOperation);
   switch (node.kind) {
     case ConditionKind::kAnd:
-      for (const ConditionNode& child : node.children) STATOR_CHECK_OK(gather(parts, child));
+      for (const ConditionNode& child : node.children) STATOR_RETURN_IF_ERROR(gather(parts, child));
       return {};
     case ConditionKind::kCompare:
       return add_comparison(parts, node);
@@ -116,8 +116,8 @@ Result<void> check_part(const std::string& name, const Part& part,
   const auto definition = std::ranges::find(attributes, name, &AttributeDefinition::name);
   if (definition == attributes.end()) return complaint(message::kKeyUnsupported);
   const AttributeType type = type_of(definition->type);
-  STATOR_CHECK_OK(check_operand(name, part.operand, type));
-  if (part.op == Operator::kBetween) STATOR_CHECK_OK(check_operand(name, part.upper, type));
+  STATOR_RETURN_IF_ERROR(check_operand(name, part.operand, type));
+  if (part.op == Operator::kBetween) STATOR_RETURN_IF_ERROR(check_operand(name, part.upper, type));
   return {};
 }
 
@@ -136,7 +136,7 @@ Result<KeyCondition> match(Parts parts, const KeySchema& schema,
       open.push_back(element.name);
       continue;
     }
-    STATOR_CHECK_OK(check_part(element.name, part->second, attributes));
+    STATOR_RETURN_IF_ERROR(check_part(element.name, part->second, attributes));
     Part& found = part->second;
     if (element.type == KeyType::kHash) {
       if (found.op != Operator::kEqual) return complaint(message::kKeyUnsupported);
@@ -168,7 +168,7 @@ Result<Parts> parts_of(std::string_view text, Placeholders& placeholders, Expres
     return expression::invalid("KeyConditionExpression", bound.error());
   }
   Parts parts;
-  STATOR_CHECK_OK(gather(parts, *root));
+  STATOR_RETURN_IF_ERROR(gather(parts, *root));
   return parts;
 }
 
@@ -194,7 +194,7 @@ std::optional<Operator> KeyCondition::operator_of(Comparator comparator, bool re
 
 Result<void> KeyCondition::check(std::string_view text, Placeholders& placeholders,
                                  ExpressionLimits limits) {
-  STATOR_CHECK_OK(parts_of(text, placeholders, limits));
+  STATOR_RETURN_IF_ERROR(parts_of(text, placeholders, limits));
   return {};
 }
 
@@ -202,7 +202,7 @@ Result<KeyCondition> KeyCondition::parse(std::string_view text, Placeholders& pl
                                          const KeySchema& schema,
                                          const std::vector<AttributeDefinition>& attributes,
                                          ExpressionLimits limits) {
-  STATOR_TRY(Parts parts, parts_of(text, placeholders, limits));
+  STATOR_ASSIGN_OR_RETURN(Parts parts, parts_of(text, placeholders, limits));
   return match(std::move(parts), schema, attributes);
 }
 

@@ -72,8 +72,8 @@ class Parser {
       : text_(text), tokens_(std::move(tokens)), limits_(limits) {}
 
   Result<ConditionNode> condition() {
-    STATOR_TRY(ConditionNode node, disjunction());
-    STATOR_CHECK_OK(finish());
+    STATOR_ASSIGN_OR_RETURN(ConditionNode node, disjunction());
+    STATOR_RETURN_IF_ERROR(finish());
     return node;
   }
   Result<UpdateTree> update();
@@ -170,13 +170,13 @@ Result<void> Parser::finish() {
 
 Result<ConditionNode> Parser::chain(ConditionKind kind, std::string_view word,
                                     Result<ConditionNode> (Parser::*next)()) {
-  STATOR_TRY(ConditionNode first, (this->*next)());
+  STATOR_ASSIGN_OR_RETURN(ConditionNode first, (this->*next)());
   if (!at_word(word)) return first;
   ConditionNode node{.kind = kind};
   node.children.push_back(std::move(first));
   while (take_word(word)) {
     ++operators_;
-    STATOR_TRY(ConditionNode child, (this->*next)());
+    STATOR_ASSIGN_OR_RETURN(ConditionNode child, (this->*next)());
     node.children.push_back(std::move(child));
   }
   return node;
@@ -187,7 +187,7 @@ Result<ConditionNode> Parser::negation() {
   const Nesting nesting(depth_);
   if (nesting.too_deep()) return too_deep();
   ++operators_;
-  STATOR_TRY(ConditionNode child, negation());
+  STATOR_ASSIGN_OR_RETURN(ConditionNode child, negation());
   ConditionNode node{.kind = ConditionKind::kNot};
   node.children.push_back(std::move(child));
   return node;
@@ -232,15 +232,15 @@ Result<ConditionNode> Parser::primary() {
 Result<ConditionNode> Parser::parenthesized() {
   const Nesting nesting(depth_);
   if (nesting.too_deep()) return too_deep();
-  STATOR_CHECK_OK(expect("("));
+  STATOR_RETURN_IF_ERROR(expect("("));
   const std::size_t inner = position_;
   const bool doubled = at_symbol("(");
-  STATOR_TRY(ConditionNode node, disjunction());
+  STATOR_ASSIGN_OR_RETURN(ConditionNode node, disjunction());
   // The inner pair closed right before the outer one: it held all there was.
   if (doubled && at_symbol(")") && closed_just_before(inner)) {
     return fail(Code::kValidation, message::kRedundantParentheses);
   }
-  STATOR_CHECK_OK(expect(")"));
+  STATOR_RETURN_IF_ERROR(expect(")"));
   return node;
 }
 
@@ -248,13 +248,13 @@ Result<ConditionNode> Parser::condition_function(const ConditionFunction& functi
   ++position_;
   ++operators_;
   ConditionNode node{.kind = function.kind};
-  STATOR_TRY(node.operands, arguments(function.name, function.operands, false));
+  STATOR_ASSIGN_OR_RETURN(node.operands, arguments(function.name, function.operands, false));
   return node;
 }
 
 Result<ConditionNode> Parser::comparison() {
   ConditionNode node;
-  STATOR_TRY(Operand left, condition_operand());
+  STATOR_ASSIGN_OR_RETURN(Operand left, condition_operand());
   node.operands.push_back(std::move(left));
   ++operators_;
   if (take_word("BETWEEN")) return between(std::move(node));
@@ -264,29 +264,29 @@ Result<ConditionNode> Parser::comparison() {
   if (!comparator) return syntax();
   ++position_;
   node.comparator = *comparator;
-  STATOR_TRY(Operand right, condition_operand());
+  STATOR_ASSIGN_OR_RETURN(Operand right, condition_operand());
   node.operands.push_back(std::move(right));
   return node;
 }
 
 Result<ConditionNode> Parser::between(ConditionNode node) {
   node.kind = ConditionKind::kBetween;
-  STATOR_TRY(Operand lower, condition_operand());
+  STATOR_ASSIGN_OR_RETURN(Operand lower, condition_operand());
   node.operands.push_back(std::move(lower));
   if (!take_word("AND")) return syntax();
-  STATOR_TRY(Operand upper, condition_operand());
+  STATOR_ASSIGN_OR_RETURN(Operand upper, condition_operand());
   node.operands.push_back(std::move(upper));
   return node;
 }
 
 Result<ConditionNode> Parser::in(ConditionNode node) {
   node.kind = ConditionKind::kIn;
-  STATOR_CHECK_OK(expect("("));
+  STATOR_RETURN_IF_ERROR(expect("("));
   do {
-    STATOR_TRY(Operand candidate, condition_operand());
+    STATOR_ASSIGN_OR_RETURN(Operand candidate, condition_operand());
     node.operands.push_back(std::move(candidate));
   } while (take_symbol(","));
-  STATOR_CHECK_OK(expect(")"));
+  STATOR_RETURN_IF_ERROR(expect(")"));
   const std::size_t candidates = node.operands.size() - 1;
   if (candidates > kInOperandsMax) {
     return fail(Code::kValidation, fmt::format(message::kInOperands, candidates));
@@ -299,8 +299,8 @@ Result<Operand> Parser::condition_operand() {
   const Nesting nesting(depth_);
   if (nesting.too_deep()) return too_deep();
   const bool doubled = at_symbol("(");
-  STATOR_TRY(Operand operand, condition_operand());
-  STATOR_CHECK_OK(expect(")"));
+  STATOR_ASSIGN_OR_RETURN(Operand operand, condition_operand());
+  STATOR_RETURN_IF_ERROR(expect(")"));
   if (doubled) return fail(Code::kValidation, message::kRedundantParentheses);
   return operand;
 }
@@ -334,7 +334,7 @@ Result<Operand> Parser::operand_function(bool in_update) {
   ++position_;
   ++operators_;
   Operand operand{.kind = function->kind};
-  STATOR_TRY(operand.operands, arguments(name, function->operands, in_update));
+  STATOR_ASSIGN_OR_RETURN(operand.operands, arguments(name, function->operands, in_update));
   return operand;
 }
 
@@ -342,13 +342,13 @@ Result<std::vector<Operand>> Parser::arguments(std::string_view name, std::size_
                                                bool in_update) {
   const Nesting nesting(depth_);
   if (nesting.too_deep()) return too_deep();
-  STATOR_CHECK_OK(expect("("));
+  STATOR_RETURN_IF_ERROR(expect("("));
   std::vector<Operand> operands;
   do {
-    STATOR_TRY(Operand operand, in_update ? set_operand() : condition_operand());
+    STATOR_ASSIGN_OR_RETURN(Operand operand, in_update ? set_operand() : condition_operand());
     operands.push_back(std::move(operand));
   } while (take_symbol(","));
-  STATOR_CHECK_OK(expect(")"));
+  STATOR_RETURN_IF_ERROR(expect(")"));
   if (operands.size() != count) {
     return fail(Code::kValidation, fmt::format(message::kOperandCount, name, operands.size()));
   }
@@ -363,7 +363,7 @@ Result<Operand> Parser::plain_operand() {
     ++position_;
     return operand;
   }
-  STATOR_TRY(operand.path, path());
+  STATOR_ASSIGN_OR_RETURN(operand.path, path());
   return operand;
 }
 
@@ -374,9 +374,9 @@ Result<Path> Parser::path() {
     path.emplace_back(PathName{std::string(token().text)});
     ++position_;
     while (take_symbol("[")) {
-      STATOR_TRY(const uint32_t index, list_index());
+      STATOR_ASSIGN_OR_RETURN(const uint32_t index, list_index());
       path.emplace_back(index);
-      STATOR_CHECK_OK(expect("]"));
+      STATOR_RETURN_IF_ERROR(expect("]"));
     }
   } while (take_symbol("."));
   if (path.size() > kPathStepsMax) {
@@ -398,12 +398,12 @@ Result<uint32_t> Parser::list_index() {
 }
 
 Result<Operand> Parser::set_value() {
-  STATOR_TRY(Operand left, set_operand());
+  STATOR_ASSIGN_OR_RETURN(Operand left, set_operand());
   const bool plus = at_symbol("+");
   if (!plus && !at_symbol("-")) return left;
   ++position_;
   ++operators_;
-  STATOR_TRY(Operand right, set_operand());
+  STATOR_ASSIGN_OR_RETURN(Operand right, set_operand());
   Operand sum{.kind = plus ? OperandKind::kPlus : OperandKind::kMinus};
   sum.operands.push_back(std::move(left));
   sum.operands.push_back(std::move(right));
@@ -416,24 +416,24 @@ Result<Operand> Parser::set_operand() {
   if (nesting.too_deep()) return too_deep();
   const std::size_t inner = position_;
   const bool doubled = at_symbol("(");
-  STATOR_TRY(Operand operand, set_value());
+  STATOR_ASSIGN_OR_RETURN(Operand operand, set_value());
   if (doubled && at_symbol(")") && closed_just_before(inner)) {
     return fail(Code::kValidation, message::kRedundantParentheses);
   }
-  STATOR_CHECK_OK(expect(")"));
+  STATOR_RETURN_IF_ERROR(expect(")"));
   return operand;
 }
 
 Result<UpdateAction> Parser::action(std::string_view section_name) {
   UpdateAction action{.position = position_};
-  STATOR_TRY(action.path, path());
+  STATOR_ASSIGN_OR_RETURN(action.path, path());
   if (section_name == "REMOVE") return action;
   if (section_name == "SET") {
-    STATOR_CHECK_OK(expect("="));
-    STATOR_TRY(action.operand, set_value());
+    STATOR_RETURN_IF_ERROR(expect("="));
+    STATOR_ASSIGN_OR_RETURN(action.operand, set_value());
   } else {
     if (token().kind != TokenKind::kValue) return syntax();
-    STATOR_TRY(action.operand, plain_operand());
+    STATOR_ASSIGN_OR_RETURN(action.operand, plain_operand());
   }
   ++operators_;
   return action;
@@ -444,7 +444,7 @@ Result<void> Parser::section(std::string_view name, std::vector<UpdateAction>& a
     return fail(Code::kValidation, fmt::format(message::kSectionTwice, name));
   }
   do {
-    STATOR_TRY(UpdateAction next, action(name));
+    STATOR_ASSIGN_OR_RETURN(UpdateAction next, action(name));
     actions.push_back(std::move(next));
   } while (take_symbol(","));
   return {};
@@ -454,28 +454,28 @@ Result<UpdateTree> Parser::update() {
   UpdateTree tree;
   while (token().kind != TokenKind::kEnd) {
     if (take_word("SET")) {
-      STATOR_CHECK_OK(section("SET", tree.sets));
+      STATOR_RETURN_IF_ERROR(section("SET", tree.sets));
     } else if (take_word("REMOVE")) {
-      STATOR_CHECK_OK(section("REMOVE", tree.removes));
+      STATOR_RETURN_IF_ERROR(section("REMOVE", tree.removes));
     } else if (take_word("ADD")) {
-      STATOR_CHECK_OK(section("ADD", tree.adds));
+      STATOR_RETURN_IF_ERROR(section("ADD", tree.adds));
     } else if (take_word("DELETE")) {
-      STATOR_CHECK_OK(section("DELETE", tree.deletes));
+      STATOR_RETURN_IF_ERROR(section("DELETE", tree.deletes));
     } else {
       return syntax();
     }
   }
-  STATOR_CHECK_OK(finish());
+  STATOR_RETURN_IF_ERROR(finish());
   return tree;
 }
 
 Result<ProjectionTree> Parser::projection() {
   ProjectionTree paths;
   do {
-    STATOR_TRY(Path next, path());
+    STATOR_ASSIGN_OR_RETURN(Path next, path());
     paths.push_back(std::move(next));
   } while (take_symbol(","));
-  STATOR_CHECK_OK(finish());
+  STATOR_RETURN_IF_ERROR(finish());
   return paths;
 }
 
@@ -484,7 +484,7 @@ Result<Parser> open(std::string_view text, ExpressionLimits limits) {
     if (limits == ExpressionLimits::kEnforced) return fail(Code::kValidation, message::kTooLong);
     return fail(Code::kValidation, fmt::format(message::kTooLongWithSize, text.size()));
   }
-  STATOR_TRY(std::vector<Token> tokens, tokenize(text));
+  STATOR_ASSIGN_OR_RETURN(std::vector<Token> tokens, tokenize(text));
   if (tokens.size() == 1) return fail(Code::kValidation, message::kEmpty);
   return Parser(text, std::move(tokens), limits);
 }
@@ -492,19 +492,19 @@ Result<Parser> open(std::string_view text, ExpressionLimits limits) {
 }  // namespace
 
 Result<ConditionNode> parse_condition(std::string_view text, ExpressionLimits limits) {
-  STATOR_TRY(Parser parser, open(text, limits));
+  STATOR_ASSIGN_OR_RETURN(Parser parser, open(text, limits));
   return parser.condition();
 }
 
 Result<UpdateTree> parse_update(std::string_view text, ExpressionLimits limits) {
   // No layer tells the size of an update.
   if (limits == ExpressionLimits::kEnforcedWithSize) limits = ExpressionLimits::kEnforced;
-  STATOR_TRY(Parser parser, open(text, limits));
+  STATOR_ASSIGN_OR_RETURN(Parser parser, open(text, limits));
   return parser.update();
 }
 
 Result<ProjectionTree> parse_projection(std::string_view text, ExpressionLimits limits) {
-  STATOR_TRY(Parser parser, open(text, limits));
+  STATOR_ASSIGN_OR_RETURN(Parser parser, open(text, limits));
   return parser.projection();
 }
 

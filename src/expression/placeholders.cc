@@ -49,7 +49,8 @@ Result<void> check_used(const Map* map, const Used& used, const char* parameter)
 
 Result<void> Placeholders::validate() const {
   if (names_ != nullptr) {
-    STATOR_CHECK_OK(check_keys(*names_, '#', "ExpressionAttributeNames", message::kNamesEmpty));
+    STATOR_RETURN_IF_ERROR(
+        check_keys(*names_, '#', "ExpressionAttributeNames", message::kNamesEmpty));
     for (const auto& [key, name] : *names_) {
       constexpr std::size_t kNameBytesMax = 65535;
       if (name.empty()) return fail(Code::kValidation, fmt::format(message::kNameEmpty, key));
@@ -57,7 +58,8 @@ Result<void> Placeholders::validate() const {
     }
   }
   if (values_ != nullptr) {
-    STATOR_CHECK_OK(check_keys(*values_, ':', "ExpressionAttributeValues", message::kValuesEmpty));
+    STATOR_RETURN_IF_ERROR(
+        check_keys(*values_, ':', "ExpressionAttributeValues", message::kValuesEmpty));
   }
   return {};
 }
@@ -79,7 +81,7 @@ const AttributeValue* Placeholders::value(std::string_view token) {
 }
 
 Result<void> Placeholders::check_all_used() const {
-  STATOR_CHECK_OK(check_used(names_, used_, "ExpressionAttributeNames"));
+  STATOR_RETURN_IF_ERROR(check_used(names_, used_, "ExpressionAttributeNames"));
   return check_used(values_, used_, "ExpressionAttributeValues");
 }
 

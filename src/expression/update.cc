@@ -47,7 +47,7 @@ class Source {
     return fail(Code::kValidation, message::kUpdateTooLarge);
   }
   Result<AttributeValue> copy(ValueView value) {
-    STATOR_CHECK_OK(charge(value));
+    STATOR_RETURN_IF_ERROR(charge(value));
     return decode_value(value);
   }
 
@@ -60,18 +60,19 @@ class Source {
 Result<AttributeValue> evaluate(const Operand& operand, Source& source);
 
 Result<AttributeValue> arithmetic(const Operand& operand, Source& source) {
-  STATOR_TRY(const AttributeValue left, evaluate(operand.operands[0], source));
-  STATOR_TRY(const AttributeValue right, evaluate(operand.operands[1], source));
+  STATOR_ASSIGN_OR_RETURN(const AttributeValue left, evaluate(operand.operands[0], source));
+  STATOR_ASSIGN_OR_RETURN(const AttributeValue right, evaluate(operand.operands[1], source));
   const auto* a = left.get_if<Number>();
   const auto* b = right.get_if<Number>();
   if (a == nullptr || b == nullptr) return wrong_type();
-  STATOR_TRY(Number sum, operand.kind == OperandKind::kPlus ? a->plus(*b) : a->minus(*b));
+  STATOR_ASSIGN_OR_RETURN(Number sum,
+                          operand.kind == OperandKind::kPlus ? a->plus(*b) : a->minus(*b));
   return AttributeValue(sum);
 }
 
 Result<AttributeValue> list_append(const Operand& operand, Source& source) {
-  STATOR_TRY(AttributeValue left, evaluate(operand.operands[0], source));
-  STATOR_TRY(AttributeValue right, evaluate(operand.operands[1], source));
+  STATOR_ASSIGN_OR_RETURN(AttributeValue left, evaluate(operand.operands[0], source));
+  STATOR_ASSIGN_OR_RETURN(AttributeValue right, evaluate(operand.operands[1], source));
   auto* a = left.get_if<List>();
   auto* b = right.get_if<List>();
   if (a == nullptr || b == nullptr) return wrong_type(source.legacy());
@@ -185,7 +186,7 @@ bool with_sets(AttributeValue& target, const AttributeValue& operand, Combine co
 }
 
 Result<void> add(Item& item, const UpdateAction& action, bool legacy) {
-  STATOR_TRY(const Place place, place_of(item, action.path));
+  STATOR_ASSIGN_OR_RETURN(const Place place, place_of(item, action.path));
   AttributeValue* target = place.value();
   const AttributeValue& operand = action.operand.value;
   if (target == nullptr) {
@@ -195,7 +196,7 @@ Result<void> add(Item& item, const UpdateAction& action, bool legacy) {
   if (const auto* number = operand.get_if<Number>()) {
     const auto* old = target->get_if<Number>();
     if (old == nullptr) return wrong_type(legacy);
-    STATOR_TRY(*target, old->plus(*number));
+    STATOR_ASSIGN_OR_RETURN(*target, old->plus(*number));
     return {};
   }
   const auto unite = [](const auto& a, const auto& b) { return united(a, b); };
@@ -206,7 +207,7 @@ Result<void> add(Item& item, const UpdateAction& action, bool legacy) {
 // An emptied set goes with what REMOVE removes, since erasing it now would renumber a list.
 Result<void> delete_elements(Item& item, const UpdateAction& action, std::vector<Path>& emptied,
                              bool legacy) {
-  STATOR_TRY(const Place place, place_of(item, action.path));
+  STATOR_ASSIGN_OR_RETURN(const Place place, place_of(item, action.path));
   AttributeValue* target = place.value();
   if (target == nullptr) return {};
   const auto subtract = [](const auto& a, const auto& b) { return without(a, b); };
@@ -304,25 +305,25 @@ Result<std::optional<EncodedItem>> Update::apply(const std::optional<ItemView>& 
   std::vector<AttributeValue> values;
   Source source(before_image, impl_->legacy);
   for (const UpdateAction* set : sets) {
-    STATOR_TRY(AttributeValue value, evaluate(set->operand, source));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value, evaluate(set->operand, source));
     values.push_back(std::move(value));
   }
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    STATOR_TRY(const Place place, place_of(item, sets[i]->path));
+    STATOR_ASSIGN_OR_RETURN(const Place place, place_of(item, sets[i]->path));
     place.set(std::move(values[i]));
   }
   for (const UpdateAction* action : sorted(impl_->tree.adds)) {
-    STATOR_CHECK_OK(source.charge(ValueView(action->operand.encoded)));
-    STATOR_CHECK_OK(add(item, *action, impl_->legacy));
+    STATOR_RETURN_IF_ERROR(source.charge(ValueView(action->operand.encoded)));
+    STATOR_RETURN_IF_ERROR(add(item, *action, impl_->legacy));
   }
   std::vector<Path> gone;
   for (const UpdateAction& action : impl_->tree.deletes) {
-    STATOR_CHECK_OK(delete_elements(item, action, gone, impl_->legacy));
+    STATOR_RETURN_IF_ERROR(delete_elements(item, action, gone, impl_->legacy));
   }
   for (const UpdateAction& action : impl_->tree.removes) gone.push_back(action.path);
   std::ranges::sort(gone, [](const Path& a, const Path& b) { return before(b, a); });
   for (const Path& path : gone) {
-    STATOR_TRY(const Place place, place_of(item, path));
+    STATOR_ASSIGN_OR_RETURN(const Place place, place_of(item, path));
     place.erase();
   }
   return std::optional(encode_item(item));

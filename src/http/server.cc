@@ -129,7 +129,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
       const auto loop = bulk.lock();
       if (loop) loop->post_give_room();
     });
-    STATOR_CHECK_OK(impl->listen());
+    STATOR_RETURN_IF_ERROR(impl->listen());
     impl->pause.emplace(impl->loops.front()->context());
     impl->accept();
     for (const auto& loop : impl->loops) {

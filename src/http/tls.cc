@@ -144,12 +144,12 @@ bool TlsSession::is_established() const {
 
 Result<std::shared_ptr<Tls>> Tls::load(TlsFiles files) {
   std::shared_ptr<Tls> tls(new Tls(std::move(files)));
-  STATOR_CHECK_OK(tls->reload());
+  STATOR_RETURN_IF_ERROR(tls->reload());
   return tls;
 }
 
 Result<void> Tls::reload() {
-  STATOR_TRY(auto context, make_context(files_));
+  STATOR_ASSIGN_OR_RETURN(auto context, make_context(files_));
   const std::lock_guard lock(mutex_);
   context_ = std::move(context);
   return {};

@@ -211,11 +211,11 @@ class SqlFollowers final : public Followers {
 }  // namespace
 
 Result<std::shared_ptr<Followers>> open_followers(const FollowersOptions& options) {
-  STATOR_CHECK_OK(check_name("table", options.table));
-  STATOR_CHECK_OK(check_name("author_column", options.author_column));
-  STATOR_CHECK_OK(check_name("follower_column", options.follower_column));
+  STATOR_RETURN_IF_ERROR(check_name("table", options.table));
+  STATOR_RETURN_IF_ERROR(check_name("author_column", options.author_column));
+  STATOR_RETURN_IF_ERROR(check_name("follower_column", options.follower_column));
   auto followers = std::make_shared<SqlFollowers>(options);
-  STATOR_CHECK_OK(followers->connect());
+  STATOR_RETURN_IF_ERROR(followers->connect());
   return followers;
 }
 

@@ -38,8 +38,9 @@ class Bus final : public FeedBus {
   Result<std::vector<Announcement>> take(int most, std::chrono::milliseconds wait) override {
     const std::scoped_lock lock(mutex_);
     if (!subscription_) {
-      STATOR_TRY(subscription_, server_.subscribe(options_.stream, options_.subject,
-                                                  options_.durable, options_.ack_wait));
+      STATOR_ASSIGN_OR_RETURN(subscription_,
+                              server_.subscribe(options_.stream, options_.subject, options_.durable,
+                                                options_.ack_wait));
     }
     auto fetched = subscription_->fetch(most, wait);
     if (!fetched) {
@@ -74,10 +75,12 @@ class Bus final : public FeedBus {
 }  // namespace
 
 Result<std::shared_ptr<FeedBus>> open_feed_bus(const FeedBusOptions& options) {
-  STATOR_TRY(JetStream server, JetStream::connect({.url = options.url,
-                                                   .credentials_file = options.credentials_file,
-                                                   .timeout = options.timeout}));
-  STATOR_CHECK_OK(server.create_queue_if_missing(options.stream, {options.subject}, kMaxAge));
+  STATOR_ASSIGN_OR_RETURN(JetStream server,
+                          JetStream::connect({.url = options.url,
+                                              .credentials_file = options.credentials_file,
+                                              .timeout = options.timeout}));
+  STATOR_RETURN_IF_ERROR(
+      server.create_queue_if_missing(options.stream, {options.subject}, kMaxAge));
   return std::make_shared<Bus>(options, std::move(server));
 }
 

@@ -134,7 +134,7 @@ JetStream& JetStream::operator=(JetStream&&) noexcept = default;
 JetStream::~JetStream() = default;
 
 Result<JetStream> JetStream::connect(const JetStreamOptions& options) {
-  STATOR_TRY(const ConnectionOptions made, make_options(options));
+  STATOR_ASSIGN_OR_RETURN(const ConnectionOptions made, make_options(options));
   natsConnection* connection = nullptr;
   natsStatus status = natsConnection_Connect(&connection, made.get());
   auto handle =

@@ -83,13 +83,13 @@ bool decides(const Term& term) {
 Result<Operand> operand_of(const Term& term, const Parameters& parameters) {
   if (term.kind == TermKind::kPath) return path_operand(term);
   if (is_value(term)) {
-    STATOR_TRY(AttributeValue value, value_of(term, parameters));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value, value_of(term, parameters));
     return value_operand(std::move(value));
   }
   if (term.kind == TermKind::kMissing) return refused(message::kMissingCompared);
   if (term.kind == TermKind::kCall && term.text == "size") {
     if (term.parts.size() != 1) return wrong_count(term);
-    STATOR_TRY(Operand inner, operand_of(term.parts[0], parameters));
+    STATOR_ASSIGN_OR_RETURN(Operand inner, operand_of(term.parts[0], parameters));
     if (inner.kind == OperandKind::kSize) {
       return refused(expression::message::kOperandType, "size", "N");
     }
@@ -120,7 +120,7 @@ Result<ConditionNode> chain(ConditionKind kind, const Term& term, const Paramete
   for (const Term& part : term.parts) {
     const bool unknown = part.kind == TermKind::kCall && function_of(part) == nullptr;
     if (!decides(part) && !unknown) return refused(message::kBooleanOperands);
-    STATOR_TRY(ConditionNode child, node_of(part, parameters));
+    STATOR_ASSIGN_OR_RETURN(ConditionNode child, node_of(part, parameters));
     node.children.push_back(std::move(child));
   }
   return node;
@@ -129,7 +129,7 @@ Result<ConditionNode> chain(ConditionKind kind, const Term& term, const Paramete
 // attribute_exists(a) = true: a condition compared with what it should be.
 Result<ConditionNode> decision(const Term& decides_term, Comparator comparator, const Term& literal,
                                const Parameters& parameters) {
-  STATOR_TRY(ConditionNode node, node_of(decides_term, parameters));
+  STATOR_ASSIGN_OR_RETURN(ConditionNode node, node_of(decides_term, parameters));
   const bool wanted = (literal.text == "true") == (comparator == Comparator::kEqual);
   return wanted ? std::move(node) : negate(std::move(node));
 }
@@ -148,7 +148,7 @@ Result<ConditionNode> comparison(const Term& term, Comparator comparator,
   }
   ConditionNode node{.kind = ConditionKind::kCompare, .comparator = comparator};
   for (const Term& part : term.parts) {
-    STATOR_TRY(Operand operand, operand_of(part, parameters));
+    STATOR_ASSIGN_OR_RETURN(Operand operand, operand_of(part, parameters));
     node.operands.push_back(std::move(operand));
   }
   return node;
@@ -164,7 +164,7 @@ ConditionNode type_test(Operand operand, const char* type) {
 Result<ConditionNode> is_node(const Term& term, const Parameters& parameters) {
   const Term& subject = term.parts[0];
   if (subject.kind != TermKind::kPath && !is_value(subject)) return refused(message::kIsOperand);
-  STATOR_TRY(Operand operand, operand_of(subject, parameters));
+  STATOR_ASSIGN_OR_RETURN(Operand operand, operand_of(subject, parameters));
   ConditionNode node;
   if (term.text == "MISSING") {
     if (operand.kind != OperandKind::kPath) {
@@ -201,10 +201,10 @@ Result<ConditionNode> in_node(const Term& term, const Parameters& parameters) {
     return refused(expression::message::kInOperands, sequence.parts.size());
   }
   ConditionNode node{.kind = ConditionKind::kIn};
-  STATOR_TRY(Operand subject, operand_of(term.parts[0], parameters));
+  STATOR_ASSIGN_OR_RETURN(Operand subject, operand_of(term.parts[0], parameters));
   node.operands.push_back(std::move(subject));
   for (const Term& part : sequence.parts) {
-    STATOR_TRY(Operand operand, operand_of(part, parameters));
+    STATOR_ASSIGN_OR_RETURN(Operand operand, operand_of(part, parameters));
     node.operands.push_back(std::move(operand));
   }
   return term.negated ? negate(std::move(node)) : std::move(node);
@@ -213,7 +213,7 @@ Result<ConditionNode> in_node(const Term& term, const Parameters& parameters) {
 Result<ConditionNode> between_node(const Term& term, const Parameters& parameters) {
   ConditionNode node{.kind = ConditionKind::kBetween};
   for (const Term& part : term.parts) {
-    STATOR_TRY(Operand operand, operand_of(part, parameters));
+    STATOR_ASSIGN_OR_RETURN(Operand operand, operand_of(part, parameters));
     node.operands.push_back(std::move(operand));
   }
   return term.negated ? negate(std::move(node)) : std::move(node);
@@ -228,7 +228,7 @@ Result<ConditionNode> call_node(const Term& term, const Parameters& parameters) 
   if (term.parts.size() != function->operands) return wrong_count(term);
   ConditionNode node{.kind = function->kind};
   for (const Term& part : term.parts) {
-    STATOR_TRY(Operand operand, operand_of(part, parameters));
+    STATOR_ASSIGN_OR_RETURN(Operand operand, operand_of(part, parameters));
     if (operand.kind == OperandKind::kSize) {
       return refused(expression::message::kOperandType, term.text, "N");
     }
@@ -255,7 +255,7 @@ Result<ConditionNode> node_of(const Term& term, const Parameters& parameters) {
   if (term.text == "and") return chain(ConditionKind::kAnd, term, parameters);
   if (term.text == "or") return chain(ConditionKind::kOr, term, parameters);
   if (term.text == "not") {
-    STATOR_TRY(ConditionNode inner, node_of(term.parts[0], parameters));
+    STATOR_ASSIGN_OR_RETURN(ConditionNode inner, node_of(term.parts[0], parameters));
     return negate(std::move(inner));
   }
   if (const auto comparator = comparator_of(term)) return comparison(term, *comparator, parameters);
@@ -267,7 +267,7 @@ Result<ConditionNode> node_of(const Term& term, const Parameters& parameters) {
 Result<Operand> update_operand(const Term& term, const Parameters& parameters) {
   if (term.kind == TermKind::kPath) return path_operand(term);
   if (is_value(term)) {
-    STATOR_TRY(AttributeValue value, value_of(term, parameters));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value, value_of(term, parameters));
     return value_operand(std::move(value));
   }
   if (term.kind == TermKind::kMissing) return refused(message::kMissingCompared);
@@ -293,7 +293,7 @@ Result<Operand> update_operand(const Term& term, const Parameters& parameters) {
                    term.kind == TermKind::kIs ? std::string("is") : term.text);
   }
   for (const Term& part : term.parts) {
-    STATOR_TRY(Operand inner, update_operand(part, parameters));
+    STATOR_ASSIGN_OR_RETURN(Operand inner, update_operand(part, parameters));
     operand.operands.push_back(std::move(inner));
   }
   return operand;
@@ -314,7 +314,7 @@ Result<expression::UpdateAction> set_action(const Assignment& assignment,
     return refused(message::kSetTarget, name, to_string(call.at));
   }
   if (!is_value(call.parts[1])) return refused(message::kSetOperand, name, to_string(target.at));
-  STATOR_TRY(AttributeValue value, value_of(call.parts[1], parameters));
+  STATOR_ASSIGN_OR_RETURN(AttributeValue value, value_of(call.parts[1], parameters));
   if (!is_set(value)) return refused(message::kSetOperand, name, to_string(target.at));
   expression::UpdateAction action;
   action.path = target.path;
@@ -325,8 +325,8 @@ Result<expression::UpdateAction> set_action(const Assignment& assignment,
 }  // namespace
 
 Result<ConditionNode> condition_of(const Term& where, const Parameters& parameters) {
-  STATOR_TRY(ConditionNode node, node_of(where, parameters));
-  STATOR_CHECK_OK(expression::check(node));
+  STATOR_ASSIGN_OR_RETURN(ConditionNode node, node_of(where, parameters));
+  STATOR_RETURN_IF_ERROR(expression::check(node));
   return node;
 }
 
@@ -343,15 +343,15 @@ Result<expression::UpdateTree> update_of(const std::vector<Assignment>& assignme
     } else if (assignment.value->kind == TermKind::kCall &&
                (assignment.value->text == "set_add" || assignment.value->text == "set_delete")) {
       actions = assignment.value->text == "set_add" ? &tree.adds : &tree.deletes;
-      STATOR_TRY(action, set_action(assignment, parameters));
+      STATOR_ASSIGN_OR_RETURN(action, set_action(assignment, parameters));
     } else {
       action.path = assignment.target.path;
-      STATOR_TRY(action.operand, update_operand(*assignment.value, parameters));
+      STATOR_ASSIGN_OR_RETURN(action.operand, update_operand(*assignment.value, parameters));
     }
     action.position = i;
     actions->push_back(std::move(action));
   }
-  STATOR_CHECK_OK(expression::check(tree));
+  STATOR_RETURN_IF_ERROR(expression::check(tree));
   return tree;
 }
 

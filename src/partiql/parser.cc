@@ -24,7 +24,7 @@ class Parser : private TermParser {
   using TermParser::TermParser;
 
   Result<Statement> run() {
-    STATOR_TRY(Statement statement, parse_statement());
+    STATOR_ASSIGN_OR_RETURN(Statement statement, parse_statement());
     take_symbol(";");
     if (!is_end()) return not_well_formed(message::kLeftover);
     statement.parameters = parameters();
@@ -45,7 +45,7 @@ class Parser : private TermParser {
       return ill_formed(fmt::format(message::kUnsupportedOperation, verb + what));
     }
     if (is_keyword("exec")) return ill_formed(fmt::format(message::kUnsupportedOperation, "Exec"));
-    STATOR_TRY(const Term term, parse_expression());
+    STATOR_ASSIGN_OR_RETURN(const Term term, parse_expression());
     take_symbol(";");
     if (!is_end()) return not_well_formed(message::kLeftover);
     return ill_formed(fmt::format(message::kUnsupportedOperation, operation_of(term)));
@@ -106,7 +106,7 @@ class Parser : private TermParser {
 
   Result<void> parse_where(Statement& statement) {
     if (!take_keyword("where")) return {};
-    STATOR_TRY(statement.where, parse_expression());
+    STATOR_ASSIGN_OR_RETURN(statement.where, parse_expression());
     return {};
   }
 
@@ -117,13 +117,13 @@ class Parser : private TermParser {
       do {
         if (!is_name()) return not_well_formed(message::kExpectedPath);
         Assignment assignment;
-        STATOR_TRY(assignment.target, parse_path());
+        STATOR_ASSIGN_OR_RETURN(assignment.target, parse_path());
         if (sets) {
           if (head().kind != TokenKind::kOperator || head().text != "=") {
             return not_well_formed("Expected '=' for assignment");
           }
           take();
-          STATOR_TRY(assignment.value, parse_expression());
+          STATOR_ASSIGN_OR_RETURN(assignment.value, parse_expression());
         }
         statement.assignments.push_back(std::move(assignment));
       } while (sets && take_symbol(","));
@@ -172,7 +172,7 @@ class Parser : private TermParser {
         return failure_of(std::move(column));
       }
       statement.columns.push_back(std::move(*column));
-      STATOR_CHECK_OK(refuse_alias());
+      STATOR_RETURN_IF_ERROR(refuse_alias());
     } while (take_symbol(","));
     return {};
   }
@@ -186,7 +186,7 @@ class Parser : private TermParser {
     }
     do {
       OrderTerm order;
-      STATOR_TRY(order.term, parse_expression());
+      STATOR_ASSIGN_OR_RETURN(order.term, parse_expression());
       order.descending = take_keyword("desc");
       if (!order.descending) take_keyword("asc");
       statement.order.push_back(std::move(order));
@@ -199,7 +199,7 @@ class Parser : private TermParser {
       return ill_formed(fmt::format(message::kUnsupportedClause, "GROUP BY"));
     for (const auto& [word, name] : {std::pair{"having", "HAVING"}, std::pair{"limit", "LIMIT"}}) {
       if (!take_keyword(word)) continue;
-      STATOR_TRY(const Term term, parse_expression());
+      STATOR_ASSIGN_OR_RETURN(const Term term, parse_expression());
       return ill_formed(fmt::format(message::kUnsupportedClause, name) + " at " +
                         to_string(term.at));
     }
@@ -208,27 +208,27 @@ class Parser : private TermParser {
 
   Result<Statement> parse_select() {
     Statement statement{.kind = StatementKind::kSelect};
-    STATOR_CHECK_OK(parse_columns(statement));
+    STATOR_RETURN_IF_ERROR(parse_columns(statement));
     if (!take_keyword("from")) return not_well_formed("Expected FROM after SELECT list");
     if (!is_name()) {
-      STATOR_CHECK_OK(parse_expression());
+      STATOR_RETURN_IF_ERROR(parse_expression());
       return ill_formed(message::kFromSource);
     }
-    STATOR_TRY(statement.source, parse_source());
-    STATOR_CHECK_OK(refuse_alias());
+    STATOR_ASSIGN_OR_RETURN(statement.source, parse_source());
+    STATOR_RETURN_IF_ERROR(refuse_alias());
     if (is_symbol(",")) return ill_formed(message::kOneSource);
-    STATOR_CHECK_OK(parse_where(statement));
-    STATOR_CHECK_OK(refuse_clauses());
-    STATOR_CHECK_OK(parse_order(statement));
-    STATOR_CHECK_OK(refuse_clauses());
+    STATOR_RETURN_IF_ERROR(parse_where(statement));
+    STATOR_RETURN_IF_ERROR(refuse_clauses());
+    STATOR_RETURN_IF_ERROR(parse_order(statement));
+    STATOR_RETURN_IF_ERROR(refuse_clauses());
     return statement;
   }
 
   Result<Statement> parse_exists() {
-    STATOR_CHECK_OK(expect_symbol("(", "LEFT_PAREN"));
+    STATOR_RETURN_IF_ERROR(expect_symbol("(", "LEFT_PAREN"));
     if (!take_keyword("select")) return not_well_formed("Expected SELECT");
-    STATOR_TRY(Statement statement, parse_select());
-    STATOR_CHECK_OK(expect_symbol(")", "RIGHT_PAREN"));
+    STATOR_ASSIGN_OR_RETURN(Statement statement, parse_select());
+    STATOR_RETURN_IF_ERROR(expect_symbol(")", "RIGHT_PAREN"));
     statement.kind = StatementKind::kExists;
     return statement;
   }
@@ -238,46 +238,46 @@ class Parser : private TermParser {
   Result<Statement> parse_insert() {
     Statement statement{.kind = StatementKind::kInsert};
     if (!take_keyword("into")) return not_well_formed(message::kUnexpectedKeyword);
-    STATOR_TRY(statement.source, parse_written_source());
+    STATOR_ASSIGN_OR_RETURN(statement.source, parse_written_source());
     if (!take_keyword("value")) {
-      STATOR_CHECK_OK(parse_expression());
+      STATOR_RETURN_IF_ERROR(parse_expression());
       if (!is_end()) return not_well_formed(message::kLeftover);
       return ill_formed(fmt::format(message::kUnsupportedOperation, "InsertOp"));
     }
-    STATOR_TRY(statement.item, parse_expression());
-    STATOR_CHECK_OK(parse_returning(statement));
+    STATOR_ASSIGN_OR_RETURN(statement.item, parse_expression());
+    STATOR_RETURN_IF_ERROR(parse_returning(statement));
     if (statement.returning) return ill_formed(message::kReturningInsert);
     return statement;
   }
 
   Result<Statement> parse_update() {
     Statement statement{.kind = StatementKind::kUpdate};
-    STATOR_TRY(statement.source, parse_written_source());
-    STATOR_CHECK_OK(refuse_alias());
-    STATOR_CHECK_OK(parse_assignments(statement));
-    STATOR_CHECK_OK(parse_where(statement));
-    STATOR_CHECK_OK(parse_returning(statement));
+    STATOR_ASSIGN_OR_RETURN(statement.source, parse_written_source());
+    STATOR_RETURN_IF_ERROR(refuse_alias());
+    STATOR_RETURN_IF_ERROR(parse_assignments(statement));
+    STATOR_RETURN_IF_ERROR(parse_where(statement));
+    STATOR_RETURN_IF_ERROR(parse_returning(statement));
     return statement;
   }
 
   // FROM table WHERE condition SET …: an update written the other way round.
   Result<Statement> parse_from_first() {
     Statement statement{.kind = StatementKind::kUpdate};
-    STATOR_TRY(statement.source, parse_written_source());
-    STATOR_CHECK_OK(refuse_alias());
-    STATOR_CHECK_OK(parse_where(statement));
-    STATOR_CHECK_OK(parse_assignments(statement));
-    STATOR_CHECK_OK(parse_returning(statement));
+    STATOR_ASSIGN_OR_RETURN(statement.source, parse_written_source());
+    STATOR_RETURN_IF_ERROR(refuse_alias());
+    STATOR_RETURN_IF_ERROR(parse_where(statement));
+    STATOR_RETURN_IF_ERROR(parse_assignments(statement));
+    STATOR_RETURN_IF_ERROR(parse_returning(statement));
     return statement;
   }
 
   Result<Statement> parse_delete() {
     Statement statement{.kind = StatementKind::kDelete};
     if (!take_keyword("from")) return not_well_formed("Expected FROM after DELETE");
-    STATOR_TRY(statement.source, parse_written_source());
-    STATOR_CHECK_OK(refuse_alias());
-    STATOR_CHECK_OK(parse_where(statement));
-    STATOR_CHECK_OK(parse_returning(statement));
+    STATOR_ASSIGN_OR_RETURN(statement.source, parse_written_source());
+    STATOR_RETURN_IF_ERROR(refuse_alias());
+    STATOR_RETURN_IF_ERROR(parse_where(statement));
+    STATOR_RETURN_IF_ERROR(parse_returning(statement));
     return statement;
   }
 };
@@ -285,7 +285,7 @@ class Parser : private TermParser {
 }  // namespace
 
 Result<Statement> parse(std::string_view text) {
-  STATOR_TRY(std::vector<Token> tokens, tokenize(text));
+  STATOR_ASSIGN_OR_RETURN(std::vector<Token> tokens, tokenize(text));
   return Parser(std::move(tokens)).run();
 }
 

@@ -85,20 +85,20 @@ Result<void> plan_returning(Plan& plan, const Statement& statement) {
 }  // namespace
 
 Result<Plan> plan(std::string_view text, const std::vector<AttributeValue>& parameters) {
-  STATOR_TRY(const Statement statement, parse(text));
+  STATOR_ASSIGN_OR_RETURN(const Statement statement, parse(text));
   Plan plan{.kind = statement.kind};
-  STATOR_CHECK_OK(plan_source(plan, statement));
-  STATOR_CHECK_OK(plan_columns(plan, statement));
-  STATOR_CHECK_OK(plan_order(plan, statement));
-  STATOR_CHECK_OK(plan_returning(plan, statement));
+  STATOR_RETURN_IF_ERROR(plan_source(plan, statement));
+  STATOR_RETURN_IF_ERROR(plan_columns(plan, statement));
+  STATOR_RETURN_IF_ERROR(plan_order(plan, statement));
+  STATOR_RETURN_IF_ERROR(plan_returning(plan, statement));
   if (statement.parameters > parameters.size()) return refused(message::kParameterCount);
-  for (const AttributeValue& parameter : parameters) STATOR_CHECK_OK(check_value(parameter));
+  for (const AttributeValue& parameter : parameters) STATOR_RETURN_IF_ERROR(check_value(parameter));
   if (statement.item) {
-    STATOR_TRY(plan.item, item_of(*statement.item, parameters));
+    STATOR_ASSIGN_OR_RETURN(plan.item, item_of(*statement.item, parameters));
   }
-  STATOR_TRY(plan.update, update_of(statement.assignments, parameters));
+  STATOR_ASSIGN_OR_RETURN(plan.update, update_of(statement.assignments, parameters));
   if (statement.where) {
-    STATOR_TRY(plan.where, condition_of(*statement.where, parameters));
+    STATOR_ASSIGN_OR_RETURN(plan.where, condition_of(*statement.where, parameters));
   }
   return plan;
 }

@@ -115,24 +115,24 @@ Result<Term> TermParser::parse_right(Parse parse) {
 }
 
 Result<Term> TermParser::parse_or() {
-  STATOR_TRY(Term first, parse_and());
+  STATOR_ASSIGN_OR_RETURN(Term first, parse_and());
   if (!is_keyword("or")) return first;
   const Position at = head().at;
   std::vector<Term> parts = list_of(std::move(first));
   while (take_keyword("or")) {
-    STATOR_TRY(Term next, parse_right([&] { return parse_and(); }));
+    STATOR_ASSIGN_OR_RETURN(Term next, parse_right([&] { return parse_and(); }));
     parts.push_back(std::move(next));
   }
   return make(TermKind::kOperator, at, "or", std::move(parts));
 }
 
 Result<Term> TermParser::parse_and() {
-  STATOR_TRY(Term first, parse_not());
+  STATOR_ASSIGN_OR_RETURN(Term first, parse_not());
   if (!is_keyword("and")) return first;
   const Position at = head().at;
   std::vector<Term> parts = list_of(std::move(first));
   while (take_keyword("and")) {
-    STATOR_TRY(Term next, parse_right([&] { return parse_not(); }));
+    STATOR_ASSIGN_OR_RETURN(Term next, parse_right([&] { return parse_not(); }));
     parts.push_back(std::move(next));
   }
   return make(TermKind::kOperator, at, "and", std::move(parts));
@@ -143,7 +143,7 @@ Result<Term> TermParser::parse_not() {
   const Level level(*this);
   if (level.too_deep()) return too_deep();
   const Position at = take().at;
-  STATOR_TRY(Term inner, parse_not());
+  STATOR_ASSIGN_OR_RETURN(Term inner, parse_not());
   return make(TermKind::kOperator, at, "not", list_of(std::move(inner)));
 }
 
@@ -156,21 +156,21 @@ bool TermParser::starts_comparison() const {
 }
 
 Result<Term> TermParser::parse_comparison() {
-  STATOR_TRY(Term left, parse_sum());
+  STATOR_ASSIGN_OR_RETURN(Term left, parse_sum());
   for (;;) {
     if (starts_comparison()) {
       const Token sign = take();
-      STATOR_TRY(Term right, parse_right([&] { return parse_sum(); }));
-      STATOR_TRY(left, make(TermKind::kOperator, sign.at, sign.text,
-                            list_of(std::move(left), std::move(right))));
+      STATOR_ASSIGN_OR_RETURN(Term right, parse_right([&] { return parse_sum(); }));
+      STATOR_ASSIGN_OR_RETURN(left, make(TermKind::kOperator, sign.at, sign.text,
+                                         list_of(std::move(left), std::move(right))));
     } else if (is_keyword("is")) {
-      STATOR_TRY(left, parse_is(std::move(left)));
+      STATOR_ASSIGN_OR_RETURN(left, parse_is(std::move(left)));
     } else if (is_keyword("between") || is_keyword("in") || is_keyword("not")) {
       const bool negated = take_keyword("not");
       if (is_keyword("between")) {
-        STATOR_TRY(left, parse_between(std::move(left), negated));
+        STATOR_ASSIGN_OR_RETURN(left, parse_between(std::move(left), negated));
       } else if (is_keyword("in")) {
-        STATOR_TRY(left, parse_in(std::move(left), negated));
+        STATOR_ASSIGN_OR_RETURN(left, parse_in(std::move(left), negated));
       } else {
         return not_well_formed(message::kLeftover);
       }
@@ -198,7 +198,8 @@ Result<Term> TermParser::parse_is(Term operand) {
   if ((lower == "char" || lower == "character") && take_keyword("varying")) {
     name = "CHARACTER_VARYING";
   }
-  STATOR_TRY(Term term, make(TermKind::kIs, at, std::move(name), list_of(std::move(operand))));
+  STATOR_ASSIGN_OR_RETURN(Term term,
+                          make(TermKind::kIs, at, std::move(name), list_of(std::move(operand))));
   term.negated = negated;
   return term;
 }
@@ -206,14 +207,14 @@ Result<Term> TermParser::parse_is(Term operand) {
 Result<Term> TermParser::parse_between(Term operand, bool negated) {
   const Position at = take().at;
   std::vector<Term> parts = list_of(std::move(operand));
-  STATOR_TRY(Term lower, parse_right([&] { return parse_sum(); }));
+  STATOR_ASSIGN_OR_RETURN(Term lower, parse_right([&] { return parse_sum(); }));
   parts.push_back(std::move(lower));
   if (!take_keyword("and")) {
     return not_well_formed(fmt::format(message::kExpectedToken, "AND after BETWEEN"));
   }
-  STATOR_TRY(Term upper, parse_right([&] { return parse_sum(); }));
+  STATOR_ASSIGN_OR_RETURN(Term upper, parse_right([&] { return parse_sum(); }));
   parts.push_back(std::move(upper));
-  STATOR_TRY(Term term, make(TermKind::kBetween, at, "between", std::move(parts)));
+  STATOR_ASSIGN_OR_RETURN(Term term, make(TermKind::kBetween, at, "between", std::move(parts)));
   term.negated = negated;
   return term;
 }
@@ -228,30 +229,30 @@ Result<Term> TermParser::parse_in(Term operand, bool negated) {
     sequence = parse_right([&] { return parse_sum(); });
   }
   if (!sequence) return sequence;
-  STATOR_TRY(Term term,
-             make(TermKind::kIn, at, "in", list_of(std::move(operand), std::move(*sequence))));
+  STATOR_ASSIGN_OR_RETURN(
+      Term term, make(TermKind::kIn, at, "in", list_of(std::move(operand), std::move(*sequence))));
   term.negated = negated;
   return term;
 }
 
 Result<Term> TermParser::parse_sum() {
-  STATOR_TRY(Term left, parse_product());
+  STATOR_ASSIGN_OR_RETURN(Term left, parse_product());
   while (is_operator("+") || is_operator("-") || is_operator("||")) {
     const Token sign = take();
-    STATOR_TRY(Term right, parse_right([&] { return parse_product(); }));
-    STATOR_TRY(left, make(TermKind::kOperator, sign.at, sign.text,
-                          list_of(std::move(left), std::move(right))));
+    STATOR_ASSIGN_OR_RETURN(Term right, parse_right([&] { return parse_product(); }));
+    STATOR_ASSIGN_OR_RETURN(left, make(TermKind::kOperator, sign.at, sign.text,
+                                       list_of(std::move(left), std::move(right))));
   }
   return left;
 }
 
 Result<Term> TermParser::parse_product() {
-  STATOR_TRY(Term left, parse_unary());
+  STATOR_ASSIGN_OR_RETURN(Term left, parse_unary());
   while (is_operator("*") || is_operator("/") || is_operator("%")) {
     const Token sign = take();
-    STATOR_TRY(Term right, parse_right([&] { return parse_unary(); }));
-    STATOR_TRY(left, make(TermKind::kOperator, sign.at, sign.text,
-                          list_of(std::move(left), std::move(right))));
+    STATOR_ASSIGN_OR_RETURN(Term right, parse_right([&] { return parse_unary(); }));
+    STATOR_ASSIGN_OR_RETURN(left, make(TermKind::kOperator, sign.at, sign.text,
+                                       list_of(std::move(left), std::move(right))));
   }
   return left;
 }
@@ -261,7 +262,7 @@ Result<Term> TermParser::parse_unary() {
   const Level level(*this);
   if (level.too_deep()) return too_deep();
   const Token sign = take();
-  STATOR_TRY(Term inner, parse_unary());
+  STATOR_ASSIGN_OR_RETURN(Term inner, parse_unary());
   if (inner.kind == TermKind::kNumber) {
     inner.at = sign.at;
     if (sign.text == "+") return inner;
@@ -353,14 +354,14 @@ Result<Term> TermParser::parse_call() {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   if (is_operator("*")) take();  // count(*)
-  STATOR_TRY(Term arguments, parse_collection(TermKind::kList, ")", "RIGHT_PAREN"));
+  STATOR_ASSIGN_OR_RETURN(Term arguments, parse_collection(TermKind::kList, ")", "RIGHT_PAREN"));
   return make(TermKind::kCall, name.at, std::move(lower), std::move(arguments.parts));
 }
 
 // What follows "(": one expression, or the elements of a list.
 Result<Term> TermParser::parse_parenthesis() {
   if (is_symbol(")")) return not_well_formed(message::kUnexpectedTerm);
-  STATOR_TRY(Term list, parse_collection(TermKind::kList, ")", "RIGHT_PAREN"));
+  STATOR_ASSIGN_OR_RETURN(Term list, parse_collection(TermKind::kList, ")", "RIGHT_PAREN"));
   if (list.parts.size() != 1) return list;
   Term only = std::move(list.parts.front());
   return only;
@@ -372,10 +373,10 @@ Result<Term> TermParser::parse_collection(TermKind kind, std::string_view close,
   std::vector<Term> parts;
   if (!take_symbol(close)) {
     do {
-      STATOR_TRY(Term part, parse_expression());
+      STATOR_ASSIGN_OR_RETURN(Term part, parse_expression());
       parts.push_back(std::move(part));
     } while (take_symbol(","));
-    STATOR_CHECK_OK(expect_symbol(close, called));
+    STATOR_RETURN_IF_ERROR(expect_symbol(close, called));
   }
   return make(kind, at, "", std::move(parts));
 }
@@ -385,13 +386,13 @@ Result<Term> TermParser::parse_struct() {
   std::vector<Term> parts;
   if (!take_symbol("}")) {
     do {
-      STATOR_TRY(Term key, parse_expression());
+      STATOR_ASSIGN_OR_RETURN(Term key, parse_expression());
       parts.push_back(std::move(key));
-      STATOR_CHECK_OK(expect_symbol(":", "COLON"));
-      STATOR_TRY(Term value, parse_expression());
+      STATOR_RETURN_IF_ERROR(expect_symbol(":", "COLON"));
+      STATOR_ASSIGN_OR_RETURN(Term value, parse_expression());
       parts.push_back(std::move(value));
     } while (take_symbol(","));
-    STATOR_CHECK_OK(expect_symbol("}", "RIGHT_CURLY"));
+    STATOR_RETURN_IF_ERROR(expect_symbol("}", "RIGHT_CURLY"));
   }
   return make(TermKind::kStruct, at, "", std::move(parts));
 }
@@ -411,7 +412,7 @@ Result<Term> TermParser::parse_path() {
       if (head().text.empty()) return fail(Code::kValidation, message::kEmptyPathPart);
       path.path.emplace_back(expression::PathName{take().text});
     } else if (take_symbol("[")) {
-      STATOR_CHECK_OK(parse_bracket(path));
+      STATOR_RETURN_IF_ERROR(parse_bracket(path));
     } else {
       break;
     }
@@ -429,8 +430,8 @@ Result<void> TermParser::parse_bracket(Term& path) {
   if (is_operator("*")) {
     return fail(Code::kValidation, fmt::format(message::kWildcardPath, to_string(at)));
   }
-  STATOR_TRY(const Term step, parse_expression());
-  STATOR_CHECK_OK(expect_symbol("]", "RIGHT_BRACKET"));
+  STATOR_ASSIGN_OR_RETURN(const Term step, parse_expression());
+  STATOR_RETURN_IF_ERROR(expect_symbol("]", "RIGHT_BRACKET"));
   if (step.kind == TermKind::kString) {
     if (step.text.empty()) return fail(Code::kValidation, message::kEmptyPathPart);
     path.path.emplace_back(expression::PathName{step.text});

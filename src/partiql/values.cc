@@ -49,7 +49,7 @@ Result<AttributeValue> bag(const Term& term, const std::string& key) {
     if (kind == TermKind::kString) {
       texts.push_back(part.text);
     } else {
-      STATOR_TRY(const Number number, number_of(part, key));
+      STATOR_ASSIGN_OR_RETURN(const Number number, number_of(part, key));
       numbers.push_back(number);
     }
   }
@@ -66,7 +66,8 @@ Result<Map> map_of(const Term& term, const std::string& key, int depth) {
       return refused(message::kTupleKey, variable ? "VariableReference" : called(name), key,
                      to_string(name.at));
     }
-    STATOR_TRY(AttributeValue value, literal(term.parts[i + 1], key + "." + name.text, depth));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value,
+                            literal(term.parts[i + 1], key + "." + name.text, depth));
     if (!map.emplace(name.text, std::move(value)).second) {
       return refused(message::kDuplicateTupleKey, name.text, key, to_string(name.at));
     }
@@ -81,7 +82,7 @@ Result<AttributeValue> literal(const Term& term, const std::string& key, int dep
     case TermKind::kString:
       return AttributeValue(term.text);
     case TermKind::kNumber: {
-      STATOR_TRY(const Number number, number_of(term, key));
+      STATOR_ASSIGN_OR_RETURN(const Number number, number_of(term, key));
       return AttributeValue(number);
     }
     case TermKind::kBoolean:
@@ -91,8 +92,8 @@ Result<AttributeValue> literal(const Term& term, const std::string& key, int dep
     case TermKind::kList: {
       List list;
       for (const Term& part : term.parts) {
-        STATOR_TRY(AttributeValue value,
-                   literal(part, fmt::format("{}[{}]", key, list.size()), depth + 1));
+        STATOR_ASSIGN_OR_RETURN(AttributeValue value,
+                                literal(part, fmt::format("{}[{}]", key, list.size()), depth + 1));
         list.push_back(std::move(value));
       }
       return AttributeValue(std::move(list));
@@ -100,7 +101,7 @@ Result<AttributeValue> literal(const Term& term, const std::string& key, int dep
     case TermKind::kBag:
       return bag(term, key);
     case TermKind::kStruct: {
-      STATOR_TRY(Map map, map_of(term, key, depth + 1));
+      STATOR_ASSIGN_OR_RETURN(Map map, map_of(term, key, depth + 1));
       return AttributeValue(std::move(map));
     }
     case TermKind::kIon:
@@ -137,8 +138,8 @@ bool is_value(const Term& term) {
 
 Result<AttributeValue> value_of(const Term& term, const std::vector<AttributeValue>& parameters) {
   if (term.kind == TermKind::kParameter) return parameters[term.index];
-  STATOR_TRY(AttributeValue value, literal(term, "root", 0));
-  STATOR_CHECK_OK(check_value(value));
+  STATOR_ASSIGN_OR_RETURN(AttributeValue value, literal(term, "root", 0));
+  STATOR_RETURN_IF_ERROR(check_value(value));
   return value;
 }
 
@@ -153,7 +154,7 @@ Result<Item> item_of(const Term& term, const std::vector<AttributeValue>& parame
                      to_string(name.at));
     }
     if (name.text.empty()) return refused(message::kEmptyPathPart);
-    STATOR_TRY(AttributeValue value, value_of(term.parts[i + 1], parameters));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value, value_of(term.parts[i + 1], parameters));
     if (!item.emplace(name.text, std::move(value)).second) {
       return refused(message::kDuplicateTupleKey, name.text, "root", to_string(name.at));
     }

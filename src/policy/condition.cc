@@ -130,12 +130,12 @@ Result<Condition::Operand> Condition::parse_operand(const Operator& operation,
   };
   switch (operation.family) {
     case Family::kText: {
-      STATOR_TRY(Pattern pattern,
-                 Pattern::parse(text, operation.wildcards, variables, operation.letters));
+      STATOR_ASSIGN_OR_RETURN(
+          Pattern pattern, Pattern::parse(text, operation.wildcards, variables, operation.letters));
       return Operand(std::move(pattern));
     }
     case Family::kArn: {
-      STATOR_TRY(ArnPattern pattern, ArnPattern::parse(text, variables));
+      STATOR_ASSIGN_OR_RETURN(ArnPattern pattern, ArnPattern::parse(text, variables));
       return Operand(std::move(pattern));
     }
     case Family::kNumber: {
@@ -215,7 +215,7 @@ Result<Condition> Condition::parse(std::string_view operation, std::string_view 
     return refused_condition(fmt::format("condition key '{}' has no values", key));
   }
   for (const std::string& value : values) {
-    STATOR_TRY(Operand operand, parse_operand(*found, value, variables));
+    STATOR_ASSIGN_OR_RETURN(Operand operand, parse_operand(*found, value, variables));
     condition.operands_.push_back(std::move(operand));
   }
   return condition;

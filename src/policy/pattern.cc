@@ -82,7 +82,7 @@ Result<Pattern> Pattern::parse(std::string_view text, Wildcards wildcards, Varia
       if (inside == "*" || inside == "?" || inside == "$") {
         pattern.add_literal(inside);
       } else {
-        STATOR_TRY(Part part, parse_variable(inside));
+        STATOR_ASSIGN_OR_RETURN(Part part, parse_variable(inside));
         pattern.parts_.push_back(std::move(part));
       }
     } else if (wildcards == Wildcards::kMatch && text[0] == '*') {
@@ -196,7 +196,8 @@ Result<ArnPattern> ArnPattern::parse(std::string_view text, Variables variables)
     } else if (text[at] != ':') {
       ++at;
     } else {
-      STATOR_TRY(Pattern part, Pattern::parse(text.substr(0, at), Wildcards::kMatch, variables));
+      STATOR_ASSIGN_OR_RETURN(Pattern part,
+                              Pattern::parse(text.substr(0, at), Wildcards::kMatch, variables));
       pattern.parts_.push_back(std::move(part));
       text.remove_prefix(at + 1);
       at = 0;
@@ -207,7 +208,7 @@ Result<ArnPattern> ArnPattern::parse(std::string_view text, Variables variables)
                                                     "arn:aws:SERVICE:REGION:ACCOUNT:RESOURCE",
                                                     whole));
   }
-  STATOR_TRY(Pattern part, Pattern::parse(text, Wildcards::kMatch, variables));
+  STATOR_ASSIGN_OR_RETURN(Pattern part, Pattern::parse(text, Wildcards::kMatch, variables));
   pattern.parts_.push_back(std::move(part));
   return pattern;
 }

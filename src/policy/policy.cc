@@ -89,22 +89,22 @@ Result<Choice> choose(const Item& object, std::string_view name, std::string_vie
 }
 
 Result<void> read_actions(Statement& statement, const Item& object) {
-  STATOR_TRY(const Choice choice, choose(object, "Action", "NotAction"));
-  STATOR_TRY(const auto texts, texts_of(choice.name, *choice.value));
+  STATOR_ASSIGN_OR_RETURN(const Choice choice, choose(object, "Action", "NotAction"));
+  STATOR_ASSIGN_OR_RETURN(const auto texts, texts_of(choice.name, *choice.value));
   statement.other_actions = choice.other;
   for (const std::string& text : texts) {
-    STATOR_TRY(Pattern action, parse_action(text));
+    STATOR_ASSIGN_OR_RETURN(Pattern action, parse_action(text));
     statement.actions.push_back(std::move(action));
   }
   return {};
 }
 
 Result<void> read_resources(Statement& statement, const Item& object, Variables variables) {
-  STATOR_TRY(const Choice choice, choose(object, "Resource", "NotResource"));
-  STATOR_TRY(const auto texts, texts_of(choice.name, *choice.value));
+  STATOR_ASSIGN_OR_RETURN(const Choice choice, choose(object, "Resource", "NotResource"));
+  STATOR_ASSIGN_OR_RETURN(const auto texts, texts_of(choice.name, *choice.value));
   statement.other_resources = choice.other;
   for (const std::string& text : texts) {
-    STATOR_TRY(ArnPattern resource, ArnPattern::parse(text, variables));
+    STATOR_ASSIGN_OR_RETURN(ArnPattern resource, ArnPattern::parse(text, variables));
     statement.resources.push_back(std::move(resource));
   }
   return {};
@@ -146,11 +146,11 @@ Result<void> read_principals(Statement& statement, const Item& object) {
   const auto* kinds = found->second.get_if<Item>();
   if (kinds == nullptr || kinds->empty()) return refused("'Principal' must be '*' or an object");
   // Services and federated users exist elsewhere, nobody here is one.
-  STATOR_CHECK_OK(check_members(*kinds, {"AWS", "Service", "Federated"}));
+  STATOR_RETURN_IF_ERROR(check_members(*kinds, {"AWS", "Service", "Federated"}));
   for (const auto& [kind, value] : *kinds) {
-    STATOR_TRY(const auto texts, texts_of(kind, value));
+    STATOR_ASSIGN_OR_RETURN(const auto texts, texts_of(kind, value));
     if (kind != "AWS") continue;
-    for (const std::string& text : texts) STATOR_CHECK_OK(add_principal(statement, text));
+    for (const std::string& text : texts) STATOR_RETURN_IF_ERROR(add_principal(statement, text));
   }
   return {};
 }
@@ -166,8 +166,8 @@ Result<void> read_conditions(Statement& statement, const Item& object, Variables
       return refused(fmt::format("'{}' must be an object of condition keys", name));
     }
     for (const auto& [key, values] : *keys) {
-      STATOR_TRY(const auto texts, texts_of(key, values, true));
-      STATOR_TRY(Condition condition, Condition::parse(name, key, texts, variables));
+      STATOR_ASSIGN_OR_RETURN(const auto texts, texts_of(key, values, true));
+      STATOR_ASSIGN_OR_RETURN(Condition condition, Condition::parse(name, key, texts, variables));
       statement.conditions.push_back(std::move(condition));
     }
   }
@@ -183,10 +183,10 @@ Result<Statement> read_statement(const Item& object, PolicyKind kind, Variables 
   if (kind == PolicyKind::kIdentity) {
     if (object.contains("Principal")) return refused("an identity policy has no 'Principal'");
   } else {
-    STATOR_CHECK_OK(read_principals(statement, object));
+    STATOR_RETURN_IF_ERROR(read_principals(statement, object));
   }
-  STATOR_CHECK_OK(check_members(object, {"Sid", "Effect", "Principal", "Action", "NotAction",
-                                         "Resource", "NotResource", "Condition"}));
+  STATOR_RETURN_IF_ERROR(check_members(object, {"Sid", "Effect", "Principal", "Action", "NotAction",
+                                                "Resource", "NotResource", "Condition"}));
   if (const auto sid = object.find("Sid"); sid != object.end()) {
     const auto* text = sid->second.get_if<std::string>();
     if (text == nullptr) return refused("'Sid' must be a text");
@@ -198,9 +198,9 @@ Result<Statement> read_statement(const Item& object, PolicyKind kind, Variables 
     return refused("'Effect' must be 'Allow' or 'Deny'");
   }
   statement.effect = allows ? Effect::kAllow : Effect::kDeny;
-  STATOR_CHECK_OK(read_actions(statement, object));
-  STATOR_CHECK_OK(read_resources(statement, object, variables));
-  STATOR_CHECK_OK(read_conditions(statement, object, variables));
+  STATOR_RETURN_IF_ERROR(read_actions(statement, object));
+  STATOR_RETURN_IF_ERROR(read_resources(statement, object, variables));
+  STATOR_RETURN_IF_ERROR(read_conditions(statement, object, variables));
   return statement;
 }
 
@@ -222,9 +222,9 @@ Result<Policy> Policy::parse(std::string_view json, PolicyKind kind) {
   if (json.size() > kPolicyBytesMax) {
     return refused(fmt::format("the policy is larger than {} bytes", kPolicyBytesMax));
   }
-  STATOR_TRY(const Item document, wire::read_strict_object(json));
-  STATOR_CHECK_OK(check_members(document, {"Version", "Id", "Statement"}));
-  STATOR_TRY(const Variables variables, version_of(document));
+  STATOR_ASSIGN_OR_RETURN(const Item document, wire::read_strict_object(json));
+  STATOR_RETURN_IF_ERROR(check_members(document, {"Version", "Id", "Statement"}));
+  STATOR_ASSIGN_OR_RETURN(const Variables variables, version_of(document));
   const auto found = document.find("Statement");
   if (found == document.end()) return refused("the policy has no 'Statement'");
   const List one{found->second};

@@ -56,7 +56,7 @@ Result<void> add_key(const ProfileSection& profile, Credentials& all) {
   std::string id;
   AccessKey key;
   for (const ProfileSetting& setting : profile.settings) {
-    STATOR_CHECK_OK(apply_setting(setting, id, key));
+    STATOR_RETURN_IF_ERROR(apply_setting(setting, id, key));
   }
   if (id.empty() || key.secret.empty()) {
     return bad_line(profile.line, "a profile needs aws_access_key_id and aws_secret_access_key");
@@ -74,7 +74,7 @@ Result<void> read_policies(const std::filesystem::path& directory, Credentials& 
   for (auto& [id, key] : all) {
     if (key.policy_file.empty()) continue;
     const std::filesystem::path file = directory / key.policy_file;
-    STATOR_TRY(const std::string text, read_profile_file(file));
+    STATOR_ASSIGN_OR_RETURN(const std::string text, read_profile_file(file));
     auto policy = policy::Policy::parse(text, policy::PolicyKind::kIdentity);
     if (!policy) {
       return fail(Code::kInvalidArgument,
@@ -88,21 +88,21 @@ Result<void> read_policies(const std::filesystem::path& directory, Credentials& 
 }  // namespace
 
 Result<Credentials> parse_credentials(std::string_view text) {
-  STATOR_TRY(const std::vector<ProfileSection> profiles, parse_profiles(text));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<ProfileSection> profiles, parse_profiles(text));
   Credentials all;
-  for (const ProfileSection& profile : profiles) STATOR_CHECK_OK(add_key(profile, all));
+  for (const ProfileSection& profile : profiles) STATOR_RETURN_IF_ERROR(add_key(profile, all));
   if (all.empty()) return fail(Code::kInvalidArgument, "it has no profile");
   return all;
 }
 
 Result<Credentials> read_credentials(const std::filesystem::path& file) {
-  STATOR_TRY(const std::string text, read_profile_file(file));
+  STATOR_ASSIGN_OR_RETURN(const std::string text, read_profile_file(file));
   auto parsed = parse_credentials(text);
   if (!parsed) {
     return fail(parsed.error().code, fmt::format("invalid credentials file '{}': {}", file.string(),
                                                  parsed.error().message));
   }
-  STATOR_CHECK_OK(read_policies(file.parent_path(), *parsed));
+  STATOR_RETURN_IF_ERROR(read_policies(file.parent_path(), *parsed));
   return parsed;
 }
 

@@ -501,7 +501,8 @@ Result<std::optional<access::Access>> DynamoDbService::admit(const http::Request
                                                              Exchange& exchange) {
   std::optional<access::Access> access;
   if (verifier_ == nullptr) return access;
-  STATOR_TRY(const SigningKey signer, verifier_->verify(request, system_clock().unix_ms()));
+  STATOR_ASSIGN_OR_RETURN(const SigningKey signer,
+                          verifier_->verify(request, system_clock().unix_ms()));
   if (signer.key->limiter) {
     auto permit = signer.key->limiter->admit(std::chrono::steady_clock::now());
     if (!permit) return Failure(throttling_error());

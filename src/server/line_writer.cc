@@ -25,7 +25,7 @@ Result<int> open_file(const std::string& path) {
 
 Result<std::unique_ptr<LineWriter>> LineWriter::open(const std::string& path) {
   if (path == "-") return std::unique_ptr<LineWriter>(new LineWriter(STDOUT_FILENO, ""));
-  STATOR_TRY(const int descriptor, open_file(path));
+  STATOR_ASSIGN_OR_RETURN(const int descriptor, open_file(path));
   return std::unique_ptr<LineWriter>(new LineWriter(descriptor, path));
 }
 
@@ -62,7 +62,7 @@ void LineWriter::write(std::string_view line) {
 
 Result<void> LineWriter::reopen() {
   if (path_.empty()) return {};
-  STATOR_TRY(const int opened, open_file(path_));
+  STATOR_ASSIGN_OR_RETURN(const int opened, open_file(path_));
   const std::lock_guard lock(descriptor_mutex_);
   ::close(std::exchange(descriptor_, opened));
   return {};

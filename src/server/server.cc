@@ -164,10 +164,10 @@ void Server::Impl::open_control() {
 Result<void> Server::Impl::open_logs(const ServerOptions& options) {
   set_log_format(options.log_format);
   if (!options.access_log.empty()) {
-    STATOR_TRY(access_log, LineWriter::open(options.access_log));
+    STATOR_ASSIGN_OR_RETURN(access_log, LineWriter::open(options.access_log));
   }
   if (!options.decision_log.empty()) {
-    STATOR_TRY(decision_lines, LineWriter::open(options.decision_log));
+    STATOR_ASSIGN_OR_RETURN(decision_lines, LineWriter::open(options.decision_log));
     decision_log =
         std::make_unique<DecisionLog>(options.log_format, options.decisions, *decision_lines);
   }
@@ -195,13 +195,13 @@ Result<void> Server::Impl::load_credentials(const std::filesystem::path& file) {
                 log_error("access keys and policies stay as they were: " + changed.error().message);
               }
             });
-  STATOR_TRY(Credentials credentials, read_credentials(file));
+  STATOR_ASSIGN_OR_RETURN(Credentials credentials, read_credentials(file));
   verifier = std::make_unique<SignatureVerifier>(std::move(credentials));
   return {};
 }
 
 Result<void> Server::Impl::load_tls(const http::TlsFiles& files) {
-  STATOR_TRY(tls, http::Tls::load(files));
+  STATOR_ASSIGN_OR_RETURN(tls, http::Tls::load(files));
   watch.add([files] { return std::vector{files.certificate, files.key, files.client_ca}; },
             [this] {
               if (const auto reloaded = tls->reload(); !reloaded) {
@@ -219,12 +219,12 @@ Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifi
   options.connections_max = 64;
   options.held_bytes_max = 16UL << 20;
   const bool checks_host = !verifies_signatures || at.is_loopback();
-  STATOR_TRY(monitoring,
-             http::Server::start(
-                 std::move(options), [kept = service.get(), checks_host](
-                                         const http::Request& request, http::Respond respond) {
-                   kept->handle_monitoring(request, checks_host, std::move(respond));
-                 }));
+  STATOR_ASSIGN_OR_RETURN(
+      monitoring, http::Server::start(
+                      std::move(options), [kept = service.get(), checks_host](
+                                              const http::Request& request, http::Respond respond) {
+                        kept->handle_monitoring(request, checks_host, std::move(respond));
+                      }));
   metrics_address = {.host = at.host, .port = monitoring->port()};
   return {};
 }
@@ -260,11 +260,11 @@ http::ServerOptions Server::Impl::http_options(const ServerOptions& options,
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
-  STATOR_CHECK_OK(check_reach(options));
+  STATOR_RETURN_IF_ERROR(check_reach(options));
   const MemoryPlan memory =
       plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes(),
                   options.tls ? kTlsConnectionBytes : kConnectionBytes);
-  STATOR_TRY(auto store, open_store(options, memory));
+  STATOR_ASSIGN_OR_RETURN(auto store, open_store(options, memory));
   auto impl = std::make_unique<Impl>();
   impl->address = options.listen;
   impl->version = options.version;
@@ -272,30 +272,30 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
       std::make_unique<RequestMetrics>(DynamoDbService::operation_names(), options.metrics_tables);
   impl->history = std::make_unique<MetricsHistory>(*impl->metrics);
   impl->data = options.data.value_or(std::filesystem::path());
-  STATOR_CHECK_OK(impl->open_logs(options));
-  STATOR_TRY(impl->engine,
-             Engine::open(std::move(store), {.buckets = options.buckets,
-                                             .report = log,
-                                             .sweep_interval = options.sweep_interval}));
-  STATOR_CHECK_OK(impl->load_access(options));
+  STATOR_RETURN_IF_ERROR(impl->open_logs(options));
+  STATOR_ASSIGN_OR_RETURN(
+      impl->engine, Engine::open(std::move(store), {.buckets = options.buckets,
+                                                    .report = log,
+                                                    .sweep_interval = options.sweep_interval}));
+  STATOR_RETURN_IF_ERROR(impl->load_access(options));
   impl->service = std::make_unique<DynamoDbService>(
       *impl->engine, impl->verifier.get(), options.allowed_hosts,
       RequestObserver{.metrics = impl->metrics.get(), .log = impl->request_log.get()},
       console::Console(options.console_directory));
   impl->service->set_access(impl->decision_log.get(), options.tls.has_value());
-  if (options.tls) STATOR_CHECK_OK(impl->load_tls(*options.tls));
+  if (options.tls) STATOR_RETURN_IF_ERROR(impl->load_tls(*options.tls));
   impl->serve_pages();
   impl->sample();  // before any request, so that the next sample has all of them
   // First, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
-    STATOR_CHECK_OK(impl->start_monitoring(*options.metrics, has_credentials(options)));
+    STATOR_RETURN_IF_ERROR(impl->start_monitoring(*options.metrics, has_credentials(options)));
   }
-  STATOR_TRY(impl->http,
-             http::Server::start(impl->http_options(options, memory),
-                                 [service = impl->service.get()](const http::Request& request,
-                                                                 http::Respond respond) {
-                                   service->handle(request, std::move(respond));
-                                 }));
+  STATOR_ASSIGN_OR_RETURN(
+      impl->http, http::Server::start(impl->http_options(options, memory),
+                                      [service = impl->service.get()](const http::Request& request,
+                                                                      http::Respond respond) {
+                                        service->handle(request, std::move(respond));
+                                      }));
   impl->address.port = impl->http->port();
   impl->http_for_metrics = impl->http.get();
   impl->sampler =

@@ -303,7 +303,7 @@ Result<SignatureVerifier::Claims> SignatureVerifier::claims_of(const KeyRing& ri
                 "The security token included in the request is invalid.");
   }
   claims.key = &known->second;
-  STATOR_CHECK_OK(check_time(claims.date, now_ms));
+  STATOR_RETURN_IF_ERROR(check_time(claims.date, now_ms));
   return claims;
 }
 
@@ -314,13 +314,13 @@ std::size_t SignatureVerifier::cached_keys() const {
 }
 
 Result<void> SignatureVerifier::check_claims(const http::Request& head, int64_t now_ms) const {
-  STATOR_CHECK_OK(claims_of(*ring_.get(), head, now_ms));
+  STATOR_RETURN_IF_ERROR(claims_of(*ring_.get(), head, now_ms));
   return {};
 }
 
 Result<SigningKey> SignatureVerifier::verify(const http::Request& request, int64_t now_ms) const {
   const auto ring = ring_.get();
-  STATOR_TRY(const Claims claims, claims_of(*ring, request, now_ms));
+  STATOR_ASSIGN_OR_RETURN(const Claims claims, claims_of(*ring, request, now_ms));
   const auto& [access_key, scope, parts] = claims.credential;
   const std::string credential(claims.given.credential);
   std::optional<Key> key = ring->derived(credential);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch: the writes of one transaction, in order. Of several writes to one key the last counts.
 //
-// Stamps: a commit gives each stamped row a position in the order of all stamped rows of the store,
-// big endian and above 0. Stamps ascend within a batch as its rows were put, and from one commit
-// of a key to the next. They ascend across restarts, crashes and copies. None is given twice in one
-// history of the store, unless durability is os and a loss of power took the row.
+// Commit versions: a commit gives each versioned row a position in the order of all versioned rows
+// of the store, big endian and above 0. Commit versions ascend within a batch as its rows were put,
+// and from one commit of a key to the next. They ascend across restarts, crashes and copies. None
+// is given twice in one history of the store, unless durability is os and a loss of power took the
+// row.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace stator {
 
-inline constexpr std::size_t kStampBytes = 8;
+inline constexpr std::size_t kCommitVersionBytes = 8;
 
 struct Write {
   std::string key;
@@ -36,21 +37,22 @@ class Batch {
     bytes_ += key.size() + kOverheadBytes;
     writes_.push_back({std::string(key), std::nullopt});
   }
-  // Puts a row whose key is `prefix`, the stamp in kStampBytes, `suffix`.
-  void put_stamped(std::string_view prefix, std::string_view suffix, std::string_view value) {
+  // Puts a row whose key is `prefix`, the commit version in kCommitVersionBytes, `suffix`.
+  void put_versioned(std::string_view prefix, std::string_view suffix, std::string_view value) {
     std::string key;
-    key.reserve(prefix.size() + kStampBytes + suffix.size());
-    key.append(prefix).append(kStampBytes, '\0').append(suffix);
-    stamped_.push_back({.write = writes_.size(), .offset = prefix.size()});
+    key.reserve(prefix.size() + kCommitVersionBytes + suffix.size());
+    key.append(prefix).append(kCommitVersionBytes, '\0').append(suffix);
+    versioned_.push_back({.write = writes_.size(), .offset = prefix.size()});
     bytes_ += key.size() + value.size() + kOverheadBytes;
     writes_.push_back({std::move(key), std::string(value)});
   }
-  // Fills in the stamps that follow `last`, which becomes the last one given.
-  void stamp(uint64_t& last) {
-    for (const Stamped& stamped : stamped_) {
+  // Fills in the commit versions that follow `last`, which becomes the last one given.
+  void assign_commit_versions(uint64_t& last) {
+    for (const Versioned& versioned : versioned_) {
       uint64_t rest = ++last;
-      char* const place = writes_[stamped.write].key.data() + stamped.offset;
-      for (std::size_t i = kStampBytes; i-- > 0; rest >>= 8) place[i] = static_cast<char>(rest);
+      char* const place = writes_[versioned.write].key.data() + versioned.offset;
+      for (std::size_t i = kCommitVersionBytes; i-- > 0; rest >>= 8)
+        place[i] = static_cast<char>(rest);
     }
   }
   const std::vector<Write>& writes() const { return writes_; }
@@ -63,14 +65,14 @@ class Batch {
  private:
   static constexpr std::size_t kNotesBytesMax = 4096;
   static constexpr std::size_t kOverheadBytes = 96;  // of bookkeeping, for the queue's bound
-  struct Stamped {
+  struct Versioned {
     std::size_t write = 0;   // in writes_
     std::size_t offset = 0;  // in its key
   };
   std::vector<Write> writes_;
-  std::vector<Stamped> stamped_;
+  std::vector<Versioned> versioned_;
   std::size_t bytes_ = kOverheadBytes;
-  std::size_t put_bytes_ = 0;  // without stamped rows
+  std::size_t put_bytes_ = 0;  // without versioned rows
   bool erases_ = false;
 };
 

@@ -73,8 +73,8 @@ Result<void> copy_file(const std::filesystem::path& from, const std::filesystem:
 
 Result<void> copy_data_directory(const std::filesystem::path& from, const std::filesystem::path& to,
                                  BytesVisitor progress) {
-  STATOR_TRY(const DataDirectory locked, DataDirectory::open(from, false));
-  STATOR_TRY(const std::vector<Listed> files, files_in(from / kDatabaseName));
+  STATOR_ASSIGN_OR_RETURN(const DataDirectory locked, DataDirectory::open(from, false));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<Listed> files, files_in(from / kDatabaseName));
   std::error_code error;
   for (const auto& made : {to, to / kDatabaseName}) {
     if (!std::filesystem::create_directory(made, error)) {
@@ -85,13 +85,13 @@ Result<void> copy_data_directory(const std::filesystem::path& from, const std::f
   for (const Listed& file : files) total_bytes += file.bytes;
   uint64_t done_bytes = 0;
   for (const Listed& file : files) {
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         copy_file(file.path, to / kDatabaseName / file.path.filename(), [&](std::size_t bytes) {
           done_bytes += bytes;
           progress(done_bytes, total_bytes);
         }));
   }
-  STATOR_CHECK_OK(sync_directory(to / kDatabaseName));
+  STATOR_RETURN_IF_ERROR(sync_directory(to / kDatabaseName));
   return mark_data_directory(to);
 }
 

@@ -67,7 +67,7 @@ Result<void> make_directory(const std::filesystem::path& path) {
   }
   std::filesystem::create_directories(path, error);
   if (error) return io_failure("create", path, error.value());
-  for (const auto& made : missing) STATOR_CHECK_OK(sync_directory(made.parent_path()));
+  for (const auto& made : missing) STATOR_RETURN_IF_ERROR(sync_directory(made.parent_path()));
   return {};
 }
 
@@ -113,7 +113,7 @@ class LockDescriptors {
 }  // namespace
 
 Result<void> mark_data_directory(const std::filesystem::path& path) {
-  STATOR_CHECK_OK(write_unfinished(path));
+  STATOR_RETURN_IF_ERROR(write_unfinished(path));
   const std::filesystem::path marker = path / kMarkerName;
   if (rename((path / kUnfinishedName).c_str(), marker.c_str()) != 0) {
     return io_failure("create", marker, errno);
@@ -151,7 +151,7 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
     if (!create_if_missing) {
       return fail(Code::kIo, fmt::format("there is no data directory '{}'", path.string()));
     }
-    STATOR_CHECK_OK(make_directory(path));
+    STATOR_RETURN_IF_ERROR(make_directory(path));
   }
   DataDirectory directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.descriptor_ < 0) return io_failure("open", path, errno);
@@ -164,7 +164,7 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
   }
   const std::filesystem::path marker = path / kMarkerName;
   if (std::filesystem::exists(marker, error)) {
-    STATOR_CHECK_OK(check_marker(marker));
+    STATOR_RETURN_IF_ERROR(check_marker(marker));
     return directory;
   }
   if (error) return io_failure("read", path, error.value());
@@ -178,7 +178,7 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
   if (!create_if_missing) {
     return fail(Code::kIo, fmt::format("there is no data in '{}'", path.string()));
   }
-  STATOR_CHECK_OK(write_unfinished(path));
+  STATOR_RETURN_IF_ERROR(write_unfinished(path));
   directory.fresh_ = true;
   return directory;
 }

@@ -41,9 +41,9 @@ class MemoryStore final : public Store {
             .snapshot_spans_partitions = true};
   }
   StoreHealth health() const override { return {}; }
-  uint64_t last_stamp() const override {
+  uint64_t last_commit_version() const override {
     const std::shared_lock lock(mutex_);
-    return last_stamp_;
+    return last_commit_version_;
   }
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
@@ -75,7 +75,7 @@ class MemoryStore final : public Store {
     done(std::move(result));
   }
   void read(ReadRequest request, ReadDone done) override;
-  Result<LogPosition> safe_position() override { return LogPosition{last_stamp() + 1}; }
+  Result<LogPosition> safe_position() override { return LogPosition{last_commit_version() + 1}; }
 
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
     return split_by_hash(range, parts);
@@ -120,7 +120,7 @@ class MemoryStore final : public Store {
   uint64_t apply(Batch& batch) {
     const std::unique_lock lock(mutex_);
     ++sequence_;
-    batch.stamp(last_stamp_);
+    batch.assign_commit_versions(last_commit_version_);
     for (Write& write : batch.writes()) {
       const auto row = rows_.try_emplace(std::move(write.key)).first;
       row->second.push_back({sequence_, std::move(write.value)});
@@ -165,7 +165,7 @@ class MemoryStore final : public Store {
   std::multiset<uint64_t> views_;
   std::set<std::string> stale_;  // keys with versions kept for views
   uint64_t sequence_ = 0;
-  uint64_t last_stamp_ = 0;
+  uint64_t last_commit_version_ = 0;
 };
 
 class MemoryReadView final : public ReadView {

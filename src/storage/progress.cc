@@ -26,7 +26,7 @@ struct Slot {
   std::array<char, 8> magic = {'S', 'T', 'A', 'T', 'O', 'R', 'P', '1'};
   uint64_t serial = 0;
   uint64_t last_row = 0;
-  uint64_t stamps_end = 0;
+  uint64_t commit_versions_end = 0;
   std::array<char, kBootBytes> boot = {};
   uint32_t synced = 0;
   uint32_t checksum = 0;  // of all before
@@ -87,8 +87,8 @@ Result<ProgressFile> ProgressFile::open(const std::filesystem::path& path) {
   if (pwrite(file.descriptor_, empty.data(), empty.size(), 0) != ssize_t{empty.size()}) {
     return progress_failure("write", path, errno);
   }
-  STATOR_CHECK_OK(file.sync());
-  STATOR_CHECK_OK(sync_directory(path.parent_path()));
+  STATOR_RETURN_IF_ERROR(file.sync());
+  STATOR_RETURN_IF_ERROR(sync_directory(path.parent_path()));
   return file;
 }
 
@@ -98,7 +98,7 @@ std::optional<Progress> ProgressFile::read(const std::filesystem::path& path) {
   if (newest == nullptr) return std::nullopt;
   return Progress{
       .last_row = newest->last_row,
-      .stamps_end = newest->stamps_end,
+      .commit_versions_end = newest->commit_versions_end,
       .synced = newest->synced != 0,
       .boot = std::string(newest->boot.data(), strnlen(newest->boot.data(), newest->boot.size()))};
 }
@@ -115,7 +115,7 @@ ProgressFile::~ProgressFile() {
 void ProgressFile::write(const Progress& progress) {
   Slot slot{.serial = ++writes_,
             .last_row = progress.last_row,
-            .stamps_end = progress.stamps_end,
+            .commit_versions_end = progress.commit_versions_end,
             .synced = progress.synced ? 1U : 0U};
   std::memcpy(slot.boot.data(), progress.boot.data(), std::min(progress.boot.size(), kBootBytes));
   slot.checksum = checksum_of(slot);

@@ -17,10 +17,10 @@
 namespace stator {
 
 struct Progress {
-  uint64_t last_row = 0;    // the number of the last acknowledged row
-  uint64_t stamps_end = 0;  // no stamp that was given is as high
-  bool synced = true;       // the writes had been synced; otherwise the operating system had them
-  std::string boot = {};    // of the operating system; see boot_id()
+  uint64_t last_row = 0;             // the number of the last acknowledged row
+  uint64_t commit_versions_end = 0;  // no commit version that was given is as high
+  bool synced = true;     // the writes had been synced; otherwise the operating system had them
+  std::string boot = {};  // of the operating system; see boot_id()
 };
 
 // Identifies one run of the operating system; empty if it does not tell.

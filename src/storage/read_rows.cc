@@ -18,10 +18,10 @@ class RowReader {
   Result<ReadResult> run() {
     result_.values.reserve(std::min(request_.keys.size(), request_.rows_max));
     for (; keys_ < request_.keys.size() && !is_full(); ++keys_) {
-      STATOR_CHECK_OK(read_key(request_.keys[keys_]));
+      STATOR_RETURN_IF_ERROR(read_key(request_.keys[keys_]));
     }
     for (; ranges_ < request_.ranges.size() && !is_full(); ++ranges_) {
-      STATOR_TRY(const bool complete, read_range(request_.ranges[ranges_]));
+      STATOR_ASSIGN_OR_RETURN(const bool complete, read_range(request_.ranges[ranges_]));
       if (!complete) break;
     }
     if (keys_ < request_.keys.size() || ranges_ < request_.ranges.size()) leave_rest();
@@ -33,7 +33,7 @@ class RowReader {
 
   Result<void> read_key(const std::string& key) {
     std::optional<std::string>& value = result_.values.emplace_back();
-    STATOR_CHECK_OK(view_.get(key, [&](std::string_view found) { value = found; }));
+    STATOR_RETURN_IF_ERROR(view_.get(key, [&](std::string_view found) { value = found; }));
     ++rows_;
     if (value) bytes_ += key.size() + value->size();
     return {};
@@ -45,7 +45,7 @@ class RowReader {
     const ScanOptions options{.range = wanted.range,
                               .direction = wanted.direction,
                               .expected_rows = request_.rows_max - rows_};
-    STATOR_CHECK_OK(view_.scan(options, [&](std::string_view key, std::string_view value) {
+    STATOR_RETURN_IF_ERROR(view_.scan(options, [&](std::string_view key, std::string_view value) {
       rows.push_back({std::string(key), std::string(value)});
       ++rows_;
       bytes_ += key.size() + value.size();

@@ -32,8 +32,8 @@ RocksCommitter::RocksCommitter(OpenedDatabase& opened, const RocksStoreOptions& 
       space_(*opened.space),
       sync_(options.durability == Durability::kSync),
       queue_bytes_max_(options.queue_bytes_max),
-      last_stamp_(db_.GetLatestSequenceNumber()),
-      written_stamp_(last_stamp_) {
+      last_commit_version_(db_.GetLatestSequenceNumber()),
+      written_commit_version_(last_commit_version_) {
   if (!opened.file) failure_ = {.code = Code::kIo, .message = kReading};
   for (std::thread& thread : threads_) thread = std::thread([this] { run(); });
 }
@@ -82,9 +82,9 @@ StoreStats RocksCommitter::stats() const {
           .queued_bytes_max = queue_bytes_max_};
 }
 
-uint64_t RocksCommitter::written_stamp() const {
+uint64_t RocksCommitter::written_commit_version() const {
   const std::lock_guard lock(mutex_);
-  return written_stamp_;
+  return written_commit_version_;
 }
 
 std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone& done,
@@ -112,8 +112,8 @@ std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, C
   }
   // An empty batch takes its turn behind what it saw: the queue is in order.
   waiting->sequence = waiting->batch.empty() ? last_sequence_ : ++last_sequence_;
-  waiting->batch.stamp(last_stamp_);
-  waiting->last_stamp = last_stamp_;
+  waiting->batch.assign_commit_versions(last_commit_version_);
+  waiting->last_commit_version = last_commit_version_;
   enter(*waiting);
   queued_bytes_ += bytes;
   queue_.push_back(std::move(waiting));
@@ -230,7 +230,7 @@ void RocksCommitter::retire(const Group& group) {
   for (const auto& waiting : group) {
     queued_bytes_ -= waiting->batch.bytes();
     written_sequence_ = waiting->sequence;
-    written_stamp_ = waiting->last_stamp;
+    written_commit_version_ = waiting->last_commit_version;
     for (const Write& write : waiting->batch.writes()) {
       const auto found = newest_.find(write.key);
       if (found != newest_.end() && found->second.sequence <= waiting->sequence) {
@@ -256,7 +256,7 @@ RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
   newest_.clear();
   queued_bytes_ = 0;
   lost_up_to_ = written_sequence_ = last_sequence_;
-  last_stamp_ = written_stamp_;
+  last_commit_version_ = written_commit_version_;
   return behind;
 }
 

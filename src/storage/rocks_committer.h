@@ -4,14 +4,14 @@
 // While a write is on its way to the disk the next batches wait, and go together in the next one;
 // what it acknowledges meanwhile does not hold that one up. Queued versions can be read through
 // find(), so that the writers of one key need not wait for the disk between them.
-// Stamps (Transaction::put_stamped) need no counter on the disk. RocksDB numbers every row that is
-// written, keeps its latest number over restarts, crashes and copies, and never goes back. They
+// Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row that
+// is written, keeps its latest number over restarts, crashes and copies, and never goes back. They
 // begin above the number found at the start, and each costs a row of its own; batches are written
-// in the order in which they were stamped. So by induction no row that is there has a stamp above
-// the latest number, and the next start begins above all of them, however much of the end a crash
-// took. Stamps of batches that were refused are given again, as they are in no row: without that
-// they could outrun the numbers. After a write that may or may not have been made nothing more is
-// taken until the next start.
+// in the order in which they were versioned. So by induction no row that is there has a commit
+// version above the latest number, and the next start begins above all of them, however much of the
+// end a crash took. Commit versions of batches that were refused are given again, as they are in no
+// row: without that they could outrun the numbers. After a write that may or may not have been made
+// nothing more is taken until the next start.
 // Failure: while the disk is too full (see RocksSpace), batches are refused before anything of them
 // is written, except those that free space. If the disk turns out to be full in the middle of a
 // write, the store resumes in a new log, without that write. After any other failed write nothing
@@ -64,8 +64,8 @@ class RocksCommitter {
   std::optional<CommitResult> commit(Batch batch, uint64_t seen, CommitDone& done,
                                      FunctionRef<void()> queued);
 
-  // Every stamp up to this one is of a written row, or of none.
-  uint64_t written_stamp() const;
+  // Every commit version up to this one is of a written row, or of none.
+  uint64_t written_commit_version() const;
 
   // Calls `look` while nothing is being written, with the sequence of the last batch that was.
   // Waits for a write that is under way.
@@ -80,7 +80,7 @@ class RocksCommitter {
     uint64_t sequence = 0;
     Batch batch;
     CommitDone done;
-    uint64_t last_stamp = 0;  // given up to this batch
+    uint64_t last_commit_version = 0;  // given up to this batch
   };
   using Group = std::vector<std::unique_ptr<Waiting>>;
   struct Newest {
@@ -109,11 +109,11 @@ class RocksCommitter {
   std::condition_variable wake_;
   std::deque<std::unique_ptr<Waiting>> queue_;
   std::size_t queued_bytes_ = 0;
-  uint64_t last_sequence_ = 0;     // of what was queued
-  uint64_t written_sequence_ = 0;  // of what is durable, or lost
-  uint64_t last_stamp_ = 0;        // of what was queued
-  uint64_t written_stamp_ = 0;     // of what was written
-  uint64_t lost_up_to_ = 0;        // of what had been read from the queue and then failed
+  uint64_t last_sequence_ = 0;           // of what was queued
+  uint64_t written_sequence_ = 0;        // of what is durable, or lost
+  uint64_t last_commit_version_ = 0;     // of what was queued
+  uint64_t written_commit_version_ = 0;  // of what was written
+  uint64_t lost_up_to_ = 0;              // of what had been read from the queue and then failed
   // By keys of the batches that wait.
   std::unordered_map<std::string_view, Newest> newest_;
   std::optional<Error> failure_;  // set once: no further writes

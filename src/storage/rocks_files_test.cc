@@ -52,7 +52,7 @@ class RocksFiles : public testing::Test {
   void reopen() const { EXPECT_THAT(open_rocks_store({.path = path_}), IsOk()); }
 
   Result<std::vector<std::string>> look() const {
-    STATOR_TRY(const auto store, open_rocks_store({.path = path_, .read_only = true}));
+    STATOR_ASSIGN_OR_RETURN(const auto store, open_rocks_store({.path = path_, .read_only = true}));
     std::vector<std::string> found;
     store->files()->verify_files([&](std::string_view damage) { found.emplace_back(damage); },
                                  [&](uint64_t done, uint64_t total) { EXPECT_LE(done, total); });

@@ -231,10 +231,10 @@ Result<LogFile> read_log_file(const std::filesystem::path& path, uint64_t number
 Result<LogState> check_logs(const std::filesystem::path& directory, const ManifestState& manifest,
                             const std::optional<Progress>& progress, std::string_view boot) {
   LogState state;
-  STATOR_TRY(const std::vector<LogFile> files, list_logs(directory));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<LogFile> files, list_logs(directory));
   for (const LogFile& listed : files) {
     if (listed.number < manifest.first_log) continue;  // all in table files
-    STATOR_TRY(LogFile file, read_log_file(listed.path, listed.number));
+    STATOR_ASSIGN_OR_RETURN(LogFile file, read_log_file(listed.path, listed.number));
     state.files.push_back(std::move(file));
   }
   const bool is_known_boot = progress && !boot.empty() && progress->boot == boot;
@@ -266,10 +266,10 @@ Result<std::filesystem::path> set_logs_aside(const LogState& state,
     }
   }
   for (const LogFile& file : damaged) {
-    STATOR_CHECK_OK(copy_file(file.path, aside / file.path.filename(), [](std::size_t) {}));
+    STATOR_RETURN_IF_ERROR(copy_file(file.path, aside / file.path.filename(), [](std::size_t) {}));
   }
-  STATOR_CHECK_OK(sync_directory(aside));
-  STATOR_CHECK_OK(sync_directory(home));
+  STATOR_RETURN_IF_ERROR(sync_directory(aside));
+  STATOR_RETURN_IF_ERROR(sync_directory(home));
   for (std::size_t i = damaged.size(); i-- > 0;) {
     if (i > 0 || state.sound_files == 0) {
       std::filesystem::remove(damaged[i].path, error);
@@ -281,7 +281,7 @@ Result<std::filesystem::path> set_logs_aside(const LogState& state,
                   fmt::format("could not cut '{}': {}", damaged[i].path.string(), error.message()));
     }
   }
-  STATOR_CHECK_OK(sync_directory(directory));
+  STATOR_RETURN_IF_ERROR(sync_directory(directory));
   return aside;
 }
 

@@ -73,7 +73,7 @@ class RocksLog : public testing::Test {
   }
 
   static Result<int> open_and_count(const RocksStoreOptions& options) {
-    STATOR_TRY(const auto store, open_rocks_store(options));
+    STATOR_ASSIGN_OR_RETURN(const auto store, open_rocks_store(options));
     return prefix_of(*store);
   }
 

@@ -138,7 +138,8 @@ Failure log_failure(const RocksStoreOptions& options, const std::string& damage)
 Result<void> accept_log(const RocksStoreOptions& options, const LogState& state) {
   if (state.damage.empty()) return {};
   if (!state.is_excused) return log_failure(options, state.damage);
-  STATOR_TRY(const auto aside, set_logs_aside(state, options.path / kDatabaseName, options.path));
+  STATOR_ASSIGN_OR_RETURN(const auto aside,
+                          set_logs_aside(state, options.path / kDatabaseName, options.path));
   if (options.report) {
     options.report(fmt::format(
         "{}; the operating system restarted since, and durability is `os`: continuing with the "
@@ -150,8 +151,8 @@ Result<void> accept_log(const RocksStoreOptions& options, const LogState& state)
 
 Result<OpenedDatabase> open_to_read(OpenedDatabase opened, const RocksStoreOptions& options,
                                     const rocksdb::Options& rocks) {
-  STATOR_TRY(const Manifest manifest, read_manifest(options, rocks));
-  STATOR_TRY(const LogState log, check_logs_of(options, manifest.state));
+  STATOR_ASSIGN_OR_RETURN(const Manifest manifest, read_manifest(options, rocks));
+  STATOR_ASSIGN_OR_RETURN(const LogState log, check_logs_of(options, manifest.state));
   if (!log.damage.empty()) opened.log_damage = "the log is damaged: " + log.damage;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
@@ -178,12 +179,12 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
   if (options.read_only) return open_to_read(std::move(opened), options, rocks);
   LogState log;
   if (!fresh) {
-    STATOR_TRY(const Manifest manifest, read_manifest(options, rocks));
-    STATOR_TRY(log, check_logs_of(options, manifest.state));
-    STATOR_CHECK_OK(accept_log(options, log));
+    STATOR_ASSIGN_OR_RETURN(const Manifest manifest, read_manifest(options, rocks));
+    STATOR_ASSIGN_OR_RETURN(log, check_logs_of(options, manifest.state));
+    STATOR_RETURN_IF_ERROR(accept_log(options, log));
     remove_unlisted_tables(options.path / kDatabaseName, manifest.tables);
   }
-  STATOR_CHECK_OK(opened.space->prepare_opening(bytes_of(log)));
+  STATOR_RETURN_IF_ERROR(opened.space->prepare_opening(bytes_of(log)));
   // A directory that has held a database and holds none any more has lost it.
   rocks.create_if_missing = fresh;
   rocksdb::DB* db = nullptr;
@@ -197,13 +198,13 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
                                             last_row, log.last_row));
   }
   opened.space->opened(*db);
-  STATOR_TRY(ProgressFile file, ProgressFile::open(options.path / kProgressName));
+  STATOR_ASSIGN_OR_RETURN(ProgressFile file, ProgressFile::open(options.path / kProgressName));
   opened.file.emplace(std::move(file));
   opened.progress = {.last_row = last_row,
                      .synced = options.durability == Durability::kSync,
                      .boot = boot_of(options)};
   opened.file->write(opened.progress);
-  STATOR_CHECK_OK(opened.file->sync());
+  STATOR_RETURN_IF_ERROR(opened.file->sync());
   opened.space->restore_ballast();
   return opened;
 }
@@ -212,19 +213,20 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
   RocksStoreOptions options{.path = path, .create_if_missing = false};
   LogRecovery recovery;
   {
-    STATOR_TRY(const DataDirectory directory, DataDirectory::open(path, false));
+    STATOR_ASSIGN_OR_RETURN(const DataDirectory directory, DataDirectory::open(path, false));
     RocksSpace space(*rocksdb::Env::Default(), options);
-    STATOR_TRY(const Manifest manifest,
-               read_manifest(options, rocks_options(options, *rocksdb::Env::Default(), space)));
-    STATOR_TRY(const LogState log, check_logs_of(options, manifest.state));
+    STATOR_ASSIGN_OR_RETURN(
+        const Manifest manifest,
+        read_manifest(options, rocks_options(options, *rocksdb::Env::Default(), space)));
+    STATOR_ASSIGN_OR_RETURN(const LogState log, check_logs_of(options, manifest.state));
     if (log.damage.empty()) return recovery;
     recovery.damage = log.damage;
-    STATOR_TRY(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
-    STATOR_TRY(ProgressFile progress, ProgressFile::open(path / kProgressName));
+    STATOR_ASSIGN_OR_RETURN(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
+    STATOR_ASSIGN_OR_RETURN(ProgressFile progress, ProgressFile::open(path / kProgressName));
     progress.write({.last_row = log.last_row, .boot = boot_of(options)});
-    STATOR_CHECK_OK(progress.sync());
+    STATOR_RETURN_IF_ERROR(progress.sync());
   }
-  STATOR_TRY(const auto store, open_rocks_store(options));
+  STATOR_ASSIGN_OR_RETURN(const auto store, open_rocks_store(options));
   return recovery;
 }
 

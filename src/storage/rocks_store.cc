@@ -151,15 +151,16 @@ class RocksStore final : public Store, private StoreFiles {
                         &stats.pending_compaction_bytes);
     return stats;
   }
-  // See RocksCommitter: a stamp is never ahead of the sequence number of the write that holds it.
-  uint64_t last_stamp() const override { return db_->GetLatestSequenceNumber(); }
+  // See RocksCommitter: a commit version is never ahead of the sequence number of the write that
+  // holds it.
+  uint64_t last_commit_version() const override { return db_->GetLatestSequenceNumber(); }
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    STATOR_CHECK_OK(directory_.check_process());
+    STATOR_RETURN_IF_ERROR(directory_.check_process());
     return get_from(*db_, {}, key, visit);
   }
   Result<std::unique_ptr<ReadView>> read_view() override {
-    STATOR_CHECK_OK(directory_.check_process());
+    STATOR_RETURN_IF_ERROR(directory_.check_process());
     return std::make_unique<RocksReadView>(*db_);
   }
   Result<NumberedView> numbered_view() override {
@@ -194,7 +195,7 @@ class RocksStore final : public Store, private StoreFiles {
     done(view ? read_rows(**view, std::move(request)) : failure_of(std::move(view)));
   }
   Result<LogPosition> safe_position() override {
-    return LogPosition{committer_->written_stamp() + 1};
+    return LogPosition{committer_->written_commit_version() + 1};
   }
 
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
@@ -289,10 +290,12 @@ class RocksStore final : public Store, private StoreFiles {
 
 Result<std::unique_ptr<Store>> open_rocks_store_in(rocksdb::Env* env,
                                                    const RocksStoreOptions& options) {
-  STATOR_TRY(DataDirectory directory,
-             DataDirectory::open(options.path, options.create_if_missing && !options.read_only));
-  STATOR_TRY(OpenedDatabase opened, open_database(*env, options, directory.is_fresh()));
-  if (directory.is_fresh()) STATOR_CHECK_OK(mark_data_directory(options.path));
+  STATOR_ASSIGN_OR_RETURN(
+      DataDirectory directory,
+      DataDirectory::open(options.path, options.create_if_missing && !options.read_only));
+  STATOR_ASSIGN_OR_RETURN(OpenedDatabase opened,
+                          open_database(*env, options, directory.is_fresh()));
+  if (directory.is_fresh()) STATOR_RETURN_IF_ERROR(mark_data_directory(options.path));
   return std::make_unique<RocksStore>(std::move(directory), std::move(opened), options);
 }
 

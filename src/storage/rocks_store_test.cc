@@ -269,12 +269,12 @@ TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {
   EXPECT_THAT(open_rocks_store_in(&env, {.path = directory.path() / "data"}), IsOk());
 }
 
-// Stamps begin at the start from the number of rows that were ever written, so those of rows that
-// never were must not count.
-TEST_F(RocksStore, StampsGrowOnAfterAFullDiskAndARestart) {
+// Commit versions begin at the start from the number of rows that were ever written, so those of
+// rows that never were must not count.
+TEST_F(RocksStore, CommitVersionsGrowOnAfterAFullDiskAndARestart) {
   const auto append = [](Store& store) {
     Batch batch;
-    batch.put_stamped("log-", "", "x");
+    batch.put_versioned("log-", "", "x");
     return write(store, std::move(batch)).get().outcome;
   };
   const auto rows = [](Store& store) {
@@ -300,7 +300,8 @@ TEST_F(RocksStore, StampsGrowOnAfterAFullDiskAndARestart) {
   EXPECT_EQ(append(*store), CommitOutcome::kCommitted);
   const auto both = rows(*store);
   ASSERT_EQ(both.size(), 2U);
-  EXPECT_EQ(both.front(), first.front()) << "the later row was stamped below the earlier one";
+  EXPECT_EQ(both.front(), first.front())
+      << "the later row has a lower version than the earlier one";
 }
 
 TEST_F(RocksStore, AnswersNothingFromAQueuedVersionThatWasLost) {

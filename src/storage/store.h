@@ -9,8 +9,8 @@
 // Calls: transact, write and read complete on the calling thread, except that `done` of a write
 // waits for the disk. transact runs `decide` with its keys locked, on the newest versions, which
 // may not be durable yet; so transactions of one key need not wait for the disk between them.
-// Stamps: they order as commits apply. A reader of any state that has a stamp has every row with an
-// earlier one.
+// Commit versions: they order as commits apply. A reader of any state that has a commit version has
+// every row with an earlier one.
 // Lifetime: views must be destroyed before the store. Destroying the store waits for commits under
 // way.
 // Errors: kIo, kCorruption, kThrottling when a bounded queue is full. Absence is a value.
@@ -55,8 +55,8 @@ struct NumberedView {
 
 class Store : public TransactStore {
  public:
-  // No row that can be read has a later stamp.
-  virtual uint64_t last_stamp() const = 0;
+  // No row that can be read has a later commit version.
+  virtual uint64_t last_commit_version() const = 0;
 
   // A point read of the newest durable version, without a view.
   virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;

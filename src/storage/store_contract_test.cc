@@ -65,27 +65,27 @@ class StoreContract : public testing::TestWithParam<std::string> {
     return keys;
   }
 
-  // Of a key "log-", stamp, anything.
-  static uint64_t stamp_of(const std::string& key) {
-    uint64_t stamp = 0;
-    for (const char byte : key.substr(4, kStampBytes)) {
-      stamp = (stamp << 8) | static_cast<unsigned char>(byte);
+  // Of a key "log-", commit version, anything.
+  static uint64_t commit_version_of(const std::string& key) {
+    uint64_t commit_version = 0;
+    for (const char byte : key.substr(4, kCommitVersionBytes)) {
+      commit_version = (commit_version << 8) | static_cast<unsigned char>(byte);
     }
-    return stamp;
+    return commit_version;
   }
-  std::set<uint64_t> stamps(ReadView& view) {
+  std::set<uint64_t> commit_versions(ReadView& view) {
     std::set<uint64_t> found;
     for (const auto& key : keys_of(view, {.range = {.begin = "log-", .end = "log."}})) {
-      found.insert(stamp_of(key));
+      found.insert(commit_version_of(key));
     }
     return found;
   }
   // Of a row that is put.
-  uint64_t put_stamped() {
+  uint64_t put_versioned() {
     Batch batch;
-    batch.put_stamped("log-", "", "x");
+    batch.put_versioned("log-", "", "x");
     EXPECT_EQ(write_and_wait(*store, std::move(batch)).outcome, CommitOutcome::kCommitted);
-    const auto found = stamps(*view());
+    const auto found = commit_versions(*view());
     return found.empty() ? 0 : *found.rbegin();
   }
 
@@ -204,13 +204,13 @@ TEST_P(StoreContract, DropsARangeAndNothingElse) {
   EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a"}));
 }
 
-// ---- Stamps
+// ---- Commit versions
 
-TEST_P(StoreContract, StampsRowsInTheOrderInWhichTheyWerePut) {
+TEST_P(StoreContract, CommitVersionsRowsInTheOrderInWhichTheyWerePut) {
   Batch batch;
-  batch.put_stamped("log-", "-first", "1");
+  batch.put_versioned("log-", "-first", "1");
   batch.put("plain", "x");
-  batch.put_stamped("log-", "", "2");
+  batch.put_versioned("log-", "", "2");
   ASSERT_EQ(write_and_wait(*store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(get("plain"), "x");
   const auto keys = keys_of(*view(), {.range = {.begin = "log-", .end = "log."}});
@@ -218,13 +218,13 @@ TEST_P(StoreContract, StampsRowsInTheOrderInWhichTheyWerePut) {
   EXPECT_TRUE(keys[0].starts_with("log-") && keys[0].ends_with("-first")) << keys[0];
   EXPECT_EQ(get(keys[0]), "1");
   EXPECT_EQ(get(keys[1]), "2");
-  EXPECT_GT(stamp_of(keys[0]), 0U);
-  EXPECT_LT(stamp_of(keys[0]), stamp_of(keys[1]));
-  EXPECT_LE(stamp_of(keys[1]), store->last_stamp());
+  EXPECT_GT(commit_version_of(keys[0]), 0U);
+  EXPECT_LT(commit_version_of(keys[0]), commit_version_of(keys[1]));
+  EXPECT_LE(commit_version_of(keys[1]), store->last_commit_version());
 }
 
-// Whatever is new in a later state was stamped after all that an earlier one had.
-TEST_P(StoreContract, ShowsNoStampBeforeAnEarlierOne) {
+// Whatever is new in a later state was versioned after all that an earlier one had.
+TEST_P(StoreContract, ShowsNoCommitVersionBeforeAnEarlierOne) {
   constexpr int kWriters = 4;
   constexpr int kEach = 200;
   std::atomic<int> left = kWriters;
@@ -237,7 +237,7 @@ TEST_P(StoreContract, ShowsNoStampBeforeAnEarlierOne) {
         auto committed = std::make_shared<std::promise<void>>();
         done.push_back(committed->get_future());
         Batch batch;
-        batch.put_stamped("log-", "", "x");
+        batch.put_versioned("log-", "", "x");
         store->write(std::move(batch),
                      [committed](const CommitResult&) { committed->set_value(); });
       }
@@ -249,41 +249,41 @@ TEST_P(StoreContract, ShowsNoStampBeforeAnEarlierOne) {
   bool last = false;
   while (!last) {
     last = left == 0;
-    const std::set<uint64_t> now = stamps(*view());
+    const std::set<uint64_t> now = commit_versions(*view());
     const uint64_t latest = before.empty() ? 0 : *before.rbegin();
     std::size_t up_to = 0;
-    for (const uint64_t stamp : now) up_to += stamp <= latest ? 1 : 0;
-    EXPECT_EQ(up_to, before.size()) << "a row came with a stamp that had been passed";
+    for (const uint64_t commit_version : now) up_to += commit_version <= latest ? 1 : 0;
+    EXPECT_EQ(up_to, before.size()) << "a row came with a commit version that had been passed";
     before = now;
   }
   for (std::thread& writer : writers) writer.join();
-  EXPECT_EQ(before.size(), std::size_t{kWriters} * kEach) << "a stamp was given twice";
-  EXPECT_LE(*before.rbegin(), store->last_stamp());
+  EXPECT_EQ(before.size(), std::size_t{kWriters} * kEach) << "a commit version was given twice";
+  EXPECT_LE(*before.rbegin(), store->last_commit_version());
 }
 
 // Rows that are dropped take none of the order with them.
-TEST_P(StoreContract, StampsGrowOnAfterRowsWereDropped) {
-  const uint64_t first = put_stamped();
+TEST_P(StoreContract, CommitVersionsGrowOnAfterRowsWereDropped) {
+  const uint64_t first = put_versioned();
   ASSERT_THAT(store->drop_range({.begin = "log-", .end = "log."}), IsOk());
-  EXPECT_GT(put_stamped(), first);
+  EXPECT_GT(put_versioned(), first);
 }
 
-TEST_P(StoreContract, StampsGrowOnAfterTheStoreWasOpenedAgain) {
+TEST_P(StoreContract, CommitVersionsGrowOnAfterTheStoreWasOpenedAgain) {
   if (GetParam() == "memory") GTEST_SKIP() << "nothing is there to be opened again";
   uint64_t last = 0;
   for (int i = 0; i < 5; ++i) {
-    const uint64_t next = put_stamped();
+    const uint64_t next = put_versioned();
     EXPECT_GT(next, last);
     last = next;
     open();
-    EXPECT_GE(store->last_stamp(), last);
+    EXPECT_GE(store->last_commit_version(), last);
   }
   const auto copy = directory_.path() / "copy";
   ASSERT_THAT(store->files()->checkpoint(copy), IsOk());
   auto copied = open_rocks_store({.path = copy});
   ASSERT_THAT(copied, IsOk());
   store = std::move(*copied);
-  EXPECT_GT(put_stamped(), last);
+  EXPECT_GT(put_versioned(), last);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::Values("memory", "rocks"),

@@ -14,9 +14,9 @@
 namespace stator {
 namespace {
 
+using test::commit_version_in;
 using test::IsOk;
 using test::kSeed;
-using test::stamp_in;
 using Keys = std::vector<std::string>;
 
 class TransactContract : public test::TransactStores {};
@@ -292,9 +292,9 @@ TEST_P(TransactContract, ReadsOneStateWhileOthersMoveBetweenKeys) {
   }
 }
 
-// ---- Stamps
+// ---- Commit versions
 
-TEST_P(TransactContract, StampsAscendWithinABatchAndFromCommitToCommitOfAKey) {
+TEST_P(TransactContract, CommitVersionsAscendWithinABatchAndFromCommitToCommitOfAKey) {
   std::vector<std::jthread> threads;
   threads.reserve(4);
   for (std::size_t user = 0; user < 4; ++user) {
@@ -303,9 +303,9 @@ TEST_P(TransactContract, StampsAscendWithinABatchAndFromCommitToCommitOfAKey) {
         transact(store(user), {"counter"}, [](GuardedRows rows) {
           const int count = std::stoi(rows[0].value_or("0"));
           Batch batch;
-          batch.put_stamped("log-", "-first", std::to_string(2 * count));
+          batch.put_versioned("log-", "-first", std::to_string(2 * count));
           batch.put("counter", std::to_string(count + 1));
-          batch.put_stamped("log-", "", std::to_string(2 * count + 1));
+          batch.put_versioned("log-", "", std::to_string(2 * count + 1));
           return batch;
         });
       }
@@ -317,7 +317,7 @@ TEST_P(TransactContract, StampsAscendWithinABatchAndFromCommitToCommitOfAKey) {
   for (std::size_t i = 0; i < log.size(); ++i) {
     EXPECT_EQ(log[i].value, std::to_string(i));
     EXPECT_EQ(log[i].key.ends_with("-first"), i % 2 == 0);
-    EXPECT_GT(stamp_in(log[i].key, "log-"), 0U);
+    EXPECT_GT(commit_version_in(log[i].key, "log-"), 0U);
   }
 }
 
@@ -331,9 +331,9 @@ TEST_P(TransactContract, NothingCommitsBelowASafePosition) {
     threads.emplace_back([&, user] {
       for (int n = 0; n < kEach; ++n) {
         Batch batch;
-        // Rows without a stamp, which positions do not count.
+        // Rows without a commit version, which positions do not count.
         for (int i = 0; i < 5; ++i) batch.put(std::to_string(user) + std::to_string(i), "x");
-        batch.put_stamped("log-", std::to_string(user), "x");
+        batch.put_versioned("log-", std::to_string(user), "x");
         write(store(user), batch);
       }
       --left;
@@ -345,7 +345,7 @@ TEST_P(TransactContract, NothingCommitsBelowASafePosition) {
     last = left == 0;
     const auto below = [&](const std::vector<StoredRow>& log) {
       return static_cast<std::size_t>(std::ranges::count_if(log, [&](const StoredRow& row) {
-        return LogPosition{stamp_in(row.key, "log-")} < position;
+        return LogPosition{commit_version_in(row.key, "log-")} < position;
       }));
     };
     EXPECT_EQ(below(rows_of(store(1), {"log-", "log."})), before) << "a row came below it";

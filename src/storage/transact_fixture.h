@@ -103,13 +103,13 @@ class TransactStores : public testing::TestWithParam<std::string> {
   std::vector<std::unique_ptr<TransactStore>> stores_;
 };
 
-// The stamp in a key, behind `prefix`.
-inline uint64_t stamp_in(std::string_view key, std::string_view prefix) {
-  uint64_t stamp = 0;
-  for (const char byte : key.substr(prefix.size(), kStampBytes)) {
-    stamp = stamp << 8 | static_cast<unsigned char>(byte);
+// The commit version in a key, behind `prefix`.
+inline uint64_t commit_version_in(std::string_view key, std::string_view prefix) {
+  uint64_t commit_version = 0;
+  for (const char byte : key.substr(prefix.size(), kCommitVersionBytes)) {
+    commit_version = commit_version << 8 | static_cast<unsigned char>(byte);
   }
-  return stamp;
+  return commit_version;
 }
 
 }  // namespace stator::test

@@ -99,8 +99,8 @@ struct ReadResult {
 };
 using ReadDone = std::move_only_function<void(Result<ReadResult>)>;
 
-// A place in the order of stamped rows: big endian, it is the stamp in a row's key. Positions can
-// be compared and kept, also across restarts; the distance between two means nothing.
+// A place in the order of versioned rows: big endian, it is the commit version in a row's key.
+// Positions can be compared and kept, also across restarts; the distance between two means nothing.
 enum class LogPosition : uint64_t {};
 
 // Called for each thing found wrong, with one line that names it.
@@ -158,7 +158,8 @@ class TransactStore {
   virtual void write(Batch batch, CommitDone done) = 0;
   virtual void read(ReadRequest request, ReadDone done) = 0;
 
-  // Every stamped row before this position that will ever exist is visible to reads that start now.
+  // Every versioned row before this position that will ever exist is visible to reads that start
+  // now.
   virtual Result<LogPosition> safe_position() = 0;
 
   // Cuts a range into at most `parts` adjacent ranges of similar weight that cover it exactly.

@@ -111,7 +111,7 @@ Result<fs::path> Bucket::place_for(const std::string& key) const {
     const fs::path parent = path;
     path /= (*parts)[i];
     if (mkdir(path.c_str(), 0777) == 0) {
-      STATOR_CHECK_OK(sync_directory(parent));
+      STATOR_RETURN_IF_ERROR(sync_directory(parent));
     } else if (errno != EEXIST || !is_real_directory(path)) {
       return refused(key);
     }
@@ -120,7 +120,7 @@ Result<fs::path> Bucket::place_for(const std::string& key) const {
 }
 
 Result<void> Bucket::write(const std::string& key, std::string_view bytes) const {
-  STATOR_TRY(const fs::path place, place_for(key));
+  STATOR_ASSIGN_OR_RETURN(const fs::path place, place_for(key));
   return replace_file(place, bytes);
 }
 
@@ -147,7 +147,7 @@ std::string trimmed_prefix(std::string_view prefix) {
 
 Result<void> replace_file(const fs::path& place, std::string_view bytes) {
   const fs::path written = place.string() + ".part";
-  STATOR_CHECK_OK(write_durably(written, bytes));
+  STATOR_RETURN_IF_ERROR(write_durably(written, bytes));
   return put_in_place(written, place);
 }
 

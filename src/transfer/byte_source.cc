@@ -67,14 +67,14 @@ class Unfolding : public ByteSource {
   Result<std::size_t> read(std::span<char> buffer) final {
     while (true) {
       if (left_ == 0 && !ended_) {
-        STATOR_TRY(left_, source_->read(buffer_));
+        STATOR_ASSIGN_OR_RETURN(left_, source_->read(buffer_));
         next_ = buffer_.data();
         taken_ += left_;
         ended_ = left_ == 0;
       }
       if (left_ == 0 && is_between_members()) return 0;
       const std::size_t left_before = left_;
-      STATOR_TRY(const std::size_t count, unfold(next_, left_, buffer));
+      STATOR_ASSIGN_OR_RETURN(const std::size_t count, unfold(next_, left_, buffer));
       given_ += count;
       if (given_ > kFreelyUnfolded && given_ / kRatioMax > taken_) {
         return fail(Code::kCorruption, "it unfolds to more than data does");

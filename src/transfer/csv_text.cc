@@ -64,7 +64,7 @@ Result<AttributeValue> CsvRows::value_of(const std::string& column, std::string 
   const auto key = options_.key_types.find(column);
   if (key == options_.key_types.end() || key->second == ScalarType::kS) return text;
   if (key->second == ScalarType::kN) {
-    STATOR_TRY(const Number number, Number::parse(text));
+    STATOR_ASSIGN_OR_RETURN(const Number number, Number::parse(text));
     return number;
   }
   auto bytes = wire::from_base64(text);
@@ -78,7 +78,7 @@ Result<Item> CsvRows::item_of(std::vector<std::string> fields) const {
   }
   Item item;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    STATOR_TRY(auto value, value_of(options_.header[i], std::move(fields[i])));
+    STATOR_ASSIGN_OR_RETURN(auto value, value_of(options_.header[i], std::move(fields[i])));
     item.emplace(options_.header[i], std::move(value));
   }
   return item;

@@ -75,10 +75,10 @@ class GzipWriter final : public DataFileWriter {
   }
 
   Result<DataFile> finish() override {
-    STATOR_CHECK_OK(fold({}, Z_FINISH));
+    STATOR_RETURN_IF_ERROR(fold({}, Z_FINISH));
     const bool synced = fsync(descriptor_) == 0;
     if (!synced) return fail(Code::kIo, "cannot write '" + place_.string() + "'");
-    STATOR_CHECK_OK(put_in_place(part_of(place_), place_));
+    STATOR_RETURN_IF_ERROR(put_in_place(part_of(place_), place_));
     close(std::exchange(descriptor_, -1));
     const std::string md5 = md5_.finish();
     return DataFile{.key = key_,
@@ -99,7 +99,7 @@ class GzipWriter final : public DataFileWriter {
       stream_.next_out = reinterpret_cast<Bytef*>(out.data());
       stream_.avail_out = static_cast<uInt>(out.size());
       deflate(&stream_, flush);
-      STATOR_CHECK_OK(write({out.data(), out.size() - stream_.avail_out}));
+      STATOR_RETURN_IF_ERROR(write({out.data(), out.size() - stream_.avail_out}));
     } while (stream_.avail_out == 0);
     return {};
   }
@@ -204,7 +204,7 @@ std::string files_json(const std::vector<DataFile>& files) {
 }
 
 Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::string_view json) {
-  STATOR_CHECK_OK(bucket.write(key + ".md5", checksum_of(json)));
+  STATOR_RETURN_IF_ERROR(bucket.write(key + ".md5", checksum_of(json)));
   return bucket.write(key + ".json", json);
 }
 
@@ -254,7 +254,7 @@ std::string line_of(DataFormat format, const ItemChange& change) {
 
 Result<std::unique_ptr<DataFileWriter>> DataFileWriter::create(const Bucket& bucket,
                                                                std::string key) {
-  STATOR_TRY(const std::filesystem::path place, bucket.place_for(key));
+  STATOR_ASSIGN_OR_RETURN(const std::filesystem::path place, bucket.place_for(key));
   const int descriptor = open(GzipWriter::part_of(place).c_str(),
                               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor < 0) return fail(Code::kAccessDenied, "cannot write '" + place.string() + "'");
@@ -290,7 +290,7 @@ std::string data_key(const ExportSummary& summary, int64_t part) {
 Result<void> write_manifests(const Bucket& bucket, const ExportSummary& summary,
                              const std::vector<DataFile>& files) {
   const std::string directory = export_directory(summary);
-  STATOR_CHECK_OK(write_manifest(bucket, directory + "/manifest-files", files_json(files)));
+  STATOR_RETURN_IF_ERROR(write_manifest(bucket, directory + "/manifest-files", files_json(files)));
   return write_manifest(bucket, directory + "/manifest-summary", summary_json(summary));
 }
 

@@ -105,7 +105,7 @@ class Ion {
     }
     if (name.empty() || !text_.substr(at_).starts_with("::")) return unexpected();
     at_ += 2;
-    STATOR_TRY(AttributeValue annotated, value(depth + 1));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue annotated, value(depth + 1));
     return set_of(name, annotated);
   }
 
@@ -141,7 +141,7 @@ class Ion {
     while (at_ < text_.size() && std::string_view("+-.0123456789dDeE").contains(text_[at_])) ++at_;
     std::string decimal(text_.substr(begin, at_ - begin));
     std::ranges::replace_if(decimal, [](char c) { return c == 'd' || c == 'D'; }, 'e');
-    STATOR_TRY(const Number number, Number::parse(decimal));
+    STATOR_ASSIGN_OR_RETURN(const Number number, Number::parse(decimal));
     return number;
   }
 
@@ -195,7 +195,7 @@ class Ion {
   }
 
   Result<AttributeValue> string() {
-    STATOR_TRY(std::string text, quoted('"'));
+    STATOR_ASSIGN_OR_RETURN(std::string text, quoted('"'));
     return AttributeValue(std::move(text));
   }
 
@@ -243,7 +243,7 @@ class Ion {
     std::optional<Error> invalid;
     ++at_;
     while (!take('}')) {
-      STATOR_TRY(std::string name, field_name());
+      STATOR_ASSIGN_OR_RETURN(std::string name, field_name());
       if (!take(':')) return unexpected();
       auto member = value(depth + 1);
       if (!member && member.error().code != Code::kValidation) return member;

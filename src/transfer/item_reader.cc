@@ -30,7 +30,7 @@ std::unique_ptr<RecordParser> make_parser(DataFormat format, const CsvOptions& c
 Result<std::unique_ptr<ItemReader>> read_items(std::unique_ptr<ByteSource> source,
                                                DataFormat format, Compression compression,
                                                const CsvOptions& csv, uint64_t position) {
-  STATOR_TRY(auto plain, unfolded(std::move(source), compression));
+  STATOR_ASSIGN_OR_RETURN(auto plain, unfolded(std::move(source), compression));
   return std::make_unique<ItemReader>(std::move(plain), make_parser(format, csv), position);
 }
 

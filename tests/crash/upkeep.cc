@@ -25,7 +25,7 @@ Upkeep::Upkeep(const std::filesystem::path& buckets, uint64_t seed)
 // ---- What is under way
 
 Result<void> Upkeep::create(Client& client) {
-  STATOR_CHECK_OK(client.create_table(
+  STATOR_RETURN_IF_ERROR(client.create_table(
       {.table = kTable,
        .attributes = {{"pk", ScalarType::kS}},
        .key_schema = {{"pk", KeyType::kHash}},
@@ -37,7 +37,7 @@ Result<void> Upkeep::create(Client& client) {
     for (int64_t i = 1; i <= kBatch; ++i) {
       batch.items[kTable].push_back({.put = item_of(written_ + i)});
     }
-    STATOR_CHECK_OK(client.batch_write_item(batch));
+    STATOR_RETURN_IF_ERROR(client.batch_write_item(batch));
     written_ += kBatch;
   }
   return outcome(client.call("UpdateContinuousBackups",
@@ -46,10 +46,10 @@ Result<void> Upkeep::create(Client& client) {
 }
 
 Result<void> Upkeep::run(Client& client) {
-  STATOR_CHECK_OK(toggle_index(client));
-  STATOR_CHECK_OK(toggle_expiry(client));
-  STATOR_CHECK_OK(start_jobs(client));
-  while (true) STATOR_CHECK_OK(write(client));
+  STATOR_RETURN_IF_ERROR(toggle_index(client));
+  STATOR_RETURN_IF_ERROR(toggle_expiry(client));
+  STATOR_RETURN_IF_ERROR(start_jobs(client));
+  while (true) STATOR_RETURN_IF_ERROR(write(client));
 }
 
 // One waits for the other, so that each has to be the first now and then.
@@ -66,7 +66,7 @@ Result<void> Upkeep::start_jobs(Client& client) {
       },
   };
   std::ranges::shuffle(jobs, random_);
-  for (const auto& job : jobs) STATOR_CHECK_OK(job());
+  for (const auto& job : jobs) STATOR_RETURN_IF_ERROR(job());
   return {};
 }
 
@@ -112,12 +112,12 @@ Result<void> Upkeep::write(Client& client) {
   if (number % 5 == 0) {
     const Item expired{{"pk", std::string(kExpired) + std::to_string(number)},
                        {"expires", shifted_now_ms() / 1000 - 60}};
-    STATOR_CHECK_OK(client.put_item({.table = kTable, .item = expired}));
+    STATOR_RETURN_IF_ERROR(client.put_item({.table = kTable, .item = expired}));
   }
   if (erases(number)) {
-    STATOR_CHECK_OK(client.delete_item({.table = kTable, .key = {{"pk", name_of(number)}}}));
+    STATOR_RETURN_IF_ERROR(client.delete_item({.table = kTable, .key = {{"pk", name_of(number)}}}));
   } else {
-    STATOR_CHECK_OK(client.put_item({.table = kTable, .item = item_of(number)}));
+    STATOR_RETURN_IF_ERROR(client.put_item({.table = kTable, .item = item_of(number)}));
   }
   written_ = number;
   return {};

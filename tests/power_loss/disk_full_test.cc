@@ -79,7 +79,8 @@ class DiskFull : public testing::Test {
   Result<void> put(const std::string& table, uint64_t number) {
     Item item = key_of(number);
     item["value"] = value_of(number);
-    STATOR_TRY(const auto done, database_->put_item({.table = table, .item = std::move(item)}));
+    STATOR_ASSIGN_OR_RETURN(const auto done,
+                            database_->put_item({.table = table, .item = std::move(item)}));
     acknowledge(table, number);
     return {};
   }
@@ -108,8 +109,9 @@ class DiskFull : public testing::Test {
   }
 
   Result<void> erase_one(const std::string& table) {
-    STATOR_TRY(const auto done,
-               database_->delete_item({.table = table, .key = key_of(items_[table].back())}));
+    STATOR_ASSIGN_OR_RETURN(
+        const auto done,
+        database_->delete_item({.table = table, .key = key_of(items_[table].back())}));
     items_[table].pop_back();
     return {};
   }

@@ -49,9 +49,10 @@ class Faults : public testing::Test {
   }
 
   Result<void> start(Machine& machine, Durability durability) const {
-    STATOR_TRY(auto store, open_rocks_store_in(machine.env.get(), options(durability)));
+    STATOR_ASSIGN_OR_RETURN(auto store,
+                            open_rocks_store_in(machine.env.get(), options(durability)));
     machine.store = store.get();
-    STATOR_TRY(Database database, open_database_on(std::move(store)));
+    STATOR_ASSIGN_OR_RETURN(Database database, open_database_on(std::move(store)));
     machine.database.emplace(std::move(database));
     return {};
   }

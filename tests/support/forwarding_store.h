@@ -21,7 +21,7 @@ class ForwardingStore : public Store {
   StoreCapabilities capabilities() const override { return inner_->capabilities(); }
   StoreHealth health() const override { return inner_->health(); }
   StoreStats stats() const override { return inner_->stats(); }
-  uint64_t last_stamp() const override { return inner_->last_stamp(); }
+  uint64_t last_commit_version() const override { return inner_->last_commit_version(); }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
     inner_->transact(keys, std::move(decide), std::move(done));
   }

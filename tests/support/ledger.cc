@@ -135,15 +135,16 @@ Result<void> Ledger::create(Client& client) {
                            .projection = {}}}},
       .billing_mode = BillingMode::kPayPerRequest,
       .stream = kStream};
-  STATOR_CHECK_OK(client.create_table(items));
-  STATOR_CHECK_OK(client.create_table({.table = kShared,
-                                       .attributes = {{"pk", ScalarType::kS}},
-                                       .key_schema = {{"pk", KeyType::kHash}},
-                                       .billing_mode = BillingMode::kPayPerRequest,
-                                       .stream = kStream}));
-  STATOR_CHECK_OK(client.put_item({.table = kShared, .item = {{"pk", kCounter}, {"amount", 0}}}));
+  STATOR_RETURN_IF_ERROR(client.create_table(items));
+  STATOR_RETURN_IF_ERROR(client.create_table({.table = kShared,
+                                              .attributes = {{"pk", ScalarType::kS}},
+                                              .key_schema = {{"pk", KeyType::kHash}},
+                                              .billing_mode = BillingMode::kPayPerRequest,
+                                              .stream = kStream}));
+  STATOR_RETURN_IF_ERROR(
+      client.put_item({.table = kShared, .item = {{"pk", kCounter}, {"amount", 0}}}));
   for (uint64_t i = 0; i < kAccounts; ++i) {
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         client.put_item({.table = kShared, .item = {{"pk", account(i)}, {"amount", kBalance}}}));
   }
   return {};
@@ -152,7 +153,7 @@ Result<void> Ledger::create(Client& client) {
 // ---- Writing
 
 Result<void> Ledger::write(Client& client, std::size_t writer, const std::atomic<bool>& stop) {
-  while (!stop) STATOR_CHECK_OK(call(client, writers_[writer]));
+  while (!stop) STATOR_RETURN_IF_ERROR(call(client, writers_[writer]));
   return {};
 }
 

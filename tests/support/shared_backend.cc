@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A commit locks its keys, compares versions, takes its stamps, and applies its rows some time
-// later. So commits of different keys become visible in another order than that of their stamps.
+// A commit locks its keys, compares versions, takes its commit versions, and applies its rows some
+// time later. So commits of different keys become visible in another order than that of their
+// commit versions.
 #include "support/shared_backend.h"
 
 #include <algorithm>
@@ -102,8 +103,8 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
     }
   }
   locked_.insert(keys.begin(), keys.end());
-  const auto open = stamps_open_.insert(last_stamp_ + 1);
-  request.batch.stamp(last_stamp_);
+  const auto open = commit_versions_open_.insert(last_commit_version_ + 1);
+  request.batch.assign_commit_versions(last_commit_version_);
   lock.unlock();
   delay();
   lock.lock();
@@ -120,7 +121,7 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
       }
     }
   }
-  stamps_open_.erase(open);
+  commit_versions_open_.erase(open);
   for (const std::string& key : keys) locked_.erase(key);
   unlocked_.notify_all();
   return entry->second;
@@ -135,7 +136,8 @@ std::optional<SharedBackend::Outcome> SharedBackend::settle(uint64_t id) {
 
 LogPosition SharedBackend::safe_position() {
   const std::lock_guard lock(mutex_);
-  return LogPosition{stamps_open_.empty() ? last_stamp_ + 1 : *stamps_open_.begin()};
+  return LogPosition{commit_versions_open_.empty() ? last_commit_version_ + 1
+                                                   : *commit_versions_open_.begin()};
 }
 
 void SharedBackend::drop_range(const KeyRange& range) {

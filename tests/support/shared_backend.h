@@ -83,11 +83,12 @@ class SharedBackend {
   std::map<std::string, Versioned, std::less<>> rows_;
   std::set<std::string> locked_;          // keys of commits under way
   std::map<uint64_t, Outcome> outcomes_;  // of requests that were applied, or never will be
-  std::multiset<uint64_t> stamps_open_;   // the first stamp of each commit under way
+  std::multiset<uint64_t>
+      commit_versions_open_;  // the first commit version of each commit under way
   std::vector<Request> late_;
   uint64_t last_id_ = 0;
   uint64_t last_version_ = 0;
-  uint64_t last_stamp_ = 0;
+  uint64_t last_commit_version_ = 0;
 };
 
 }  // namespace stator::test

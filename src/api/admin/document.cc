@@ -143,10 +143,10 @@ class DocumentReader {
 }  // namespace
 
 Result<Item> read_document(std::string_view json, const Shape& shape) {
-  STATOR_TRY(const Document parsed, Document::parse(json));
+  STATOR_ASSIGN_OR_RETURN(const Document parsed, Document::parse(json));
   DocumentReader documents;
   const AttributeValue read = documents.read(parsed.root(), shape);
-  STATOR_CHECK_OK(documents.reader().result());
+  STATOR_RETURN_IF_ERROR(documents.reader().result());
   return as_map(read);
 }
 

@@ -50,10 +50,10 @@ std::string item_to_json(const Item& item) {
 }
 
 Result<Item> item_from_json(std::string_view json) {
-  STATOR_TRY(const Document document, Document::parse(json));
+  STATOR_ASSIGN_OR_RETURN(const Document document, Document::parse(json));
   Reader reader;
   Item item = reader.item(document.root());
-  STATOR_CHECK_OK(reader.result());
+  STATOR_RETURN_IF_ERROR(reader.result());
   return item;
 }
 
@@ -66,7 +66,7 @@ Result<Item> exported_item_from_json(std::string_view json) {
   }
   Reader reader;
   Item item = reader.item(wrapped);
-  STATOR_CHECK_OK(reader.result());
+  STATOR_RETURN_IF_ERROR(reader.result());
   return item;
 }
 

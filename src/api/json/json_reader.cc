@@ -98,7 +98,7 @@ void Reader::fail(Error error) {
 
 Result<void> Reader::result() const {
   if (error_) return Failure(*error_);
-  STATOR_CHECK_OK(constraints_.result());
+  STATOR_RETURN_IF_ERROR(constraints_.result());
   if (invalid_) return Failure(worded(layer_, *invalid_));
   return {};
 }

@@ -25,13 +25,13 @@ Result<AttributeValue> read_strictly(Json json, int depth) {
   if (json.get(integer) == simdjson::SUCCESS) return Number(integer);
   if (json.get(large) == simdjson::SUCCESS) return Number(large);
   if (json.get(real) == simdjson::SUCCESS) {
-    STATOR_TRY(Number number, Number::from_double(real));
+    STATOR_ASSIGN_OR_RETURN(Number number, Number::from_double(real));
     return number;
   }
   if (json.get(array) == simdjson::SUCCESS) {
     List list;
     for (const Json element : array) {
-      STATOR_TRY(AttributeValue value, read_strictly(element, depth + 1));
+      STATOR_ASSIGN_OR_RETURN(AttributeValue value, read_strictly(element, depth + 1));
       list.push_back(std::move(value));
     }
     return list;
@@ -40,7 +40,7 @@ Result<AttributeValue> read_strictly(Json json, int depth) {
   if (json.get(object) != simdjson::SUCCESS) return Null{};
   Item map;
   for (const auto [name, member] : object) {
-    STATOR_TRY(AttributeValue value, read_strictly(member, depth + 1));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue value, read_strictly(member, depth + 1));
     if (!map.emplace(std::string(name), std::move(value)).second) {
       return fail(Code::kInvalidArgument, "member '" + std::string(name) + "' is repeated");
     }
@@ -55,7 +55,7 @@ Result<Item> read_strict_object(std::string_view json) {
   if (!parsed || !parsed->root().is_object()) {
     return fail(Code::kInvalidArgument, "the text is not a JSON object");
   }
-  STATOR_TRY(AttributeValue value, read_strictly(parsed->root(), 0));
+  STATOR_ASSIGN_OR_RETURN(AttributeValue value, read_strictly(parsed->root(), 0));
   return std::move(*value.get_if<Item>());
 }
 

@@ -35,7 +35,7 @@ Result<Map> map_of(ondemand::object object, int depth) {
     std::string kept(name);
     ondemand::value value;
     if (field.value().get(value) != simdjson::SUCCESS) return no_json("a broken value");
-    STATOR_TRY(AttributeValue member, value_of(value, depth));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue member, value_of(value, depth));
     map.insert_or_assign(std::move(kept), std::move(member));
   }
   return map;
@@ -47,7 +47,7 @@ Result<List> list_of(ondemand::array array, int depth) {
   for (auto element : array) {
     ondemand::value value;
     if (element.get(value) != simdjson::SUCCESS) return no_json("a broken value");
-    STATOR_TRY(AttributeValue member, value_of(value, depth));
+    STATOR_ASSIGN_OR_RETURN(AttributeValue member, value_of(value, depth));
     list.push_back(std::move(member));
   }
   return list;
@@ -61,13 +61,13 @@ Result<AttributeValue> value_of(JsonValue& json, int depth) {
     case ondemand::json_type::object: {
       ondemand::object object;
       if (json.get_object().get(object) != simdjson::SUCCESS) break;
-      STATOR_TRY(Map map, map_of(object, depth + 1));
+      STATOR_ASSIGN_OR_RETURN(Map map, map_of(object, depth + 1));
       return AttributeValue(std::move(map));
     }
     case ondemand::json_type::array: {
       ondemand::array array;
       if (json.get_array().get(array) != simdjson::SUCCESS) break;
-      STATOR_TRY(List list, list_of(array, depth + 1));
+      STATOR_ASSIGN_OR_RETURN(List list, list_of(array, depth + 1));
       return AttributeValue(std::move(list));
     }
     case ondemand::json_type::number: {
@@ -76,7 +76,7 @@ Result<AttributeValue> value_of(JsonValue& json, int depth) {
           simdjson::SUCCESS) {
         break;
       }
-      STATOR_TRY(const Number number, number_of(token));
+      STATOR_ASSIGN_OR_RETURN(const Number number, number_of(token));
       return AttributeValue(number);
     }
     case ondemand::json_type::string: {
@@ -111,7 +111,7 @@ Result<Item> item_from_plain_json(std::string_view json) {
   if (const auto error = document.get_object().get(object)) {
     return no_json(simdjson::error_message(error));
   }
-  STATOR_TRY(Map map, map_of(object, 1));
+  STATOR_ASSIGN_OR_RETURN(Map map, map_of(object, 1));
   if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
     return no_json("something follows it");
   return Item(std::move(map));

@@ -19,9 +19,9 @@ Result<void> check_nested(const AttributeValue& value, Layer layer, int depth);
 
 Result<void> check_map(const Map& map, Layer layer, int depth) {
   for (const auto& [name, value] : map) {
-    STATOR_CHECK_OK(check_attribute_name(name));
-    STATOR_CHECK_OK(check_text(name));
-    STATOR_CHECK_OK(check_nested(value, layer, depth));
+    STATOR_RETURN_IF_ERROR(check_attribute_name(name));
+    STATOR_RETURN_IF_ERROR(check_text(name));
+    STATOR_RETURN_IF_ERROR(check_nested(value, layer, depth));
   }
   return {};
 }
@@ -40,7 +40,7 @@ struct Check {
     if (set.has_duplicates()) {
       return fail(Code::kValidation, duplicate_strings(set.elements(), layer));
     }
-    for (const std::string& text : set.elements()) STATOR_CHECK_OK(check_text(text));
+    for (const std::string& text : set.elements()) STATOR_RETURN_IF_ERROR(check_text(text));
     return {};
   }
   Result<void> operator()(const NumberSet& set) const {
@@ -58,7 +58,8 @@ struct Check {
   Result<void> operator()(const List& list) const {
     if (depth + 1 > kValueNestingMax)
       return fail(Code::kValidation, messages::kValueNestedTooDeeply);
-    for (const AttributeValue& value : list) STATOR_CHECK_OK(check_nested(value, layer, depth + 1));
+    for (const AttributeValue& value : list)
+      STATOR_RETURN_IF_ERROR(check_nested(value, layer, depth + 1));
     return {};
   }
   Result<void> operator()(const Map& map) const {

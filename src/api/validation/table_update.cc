@@ -19,16 +19,16 @@ class TableUpdate {
       : current_(current), request_(request), settings_(current) {}
 
   Result<CreateTableRequest> run() {
-    STATOR_CHECK_OK(change_billing());
-    STATOR_CHECK_OK(change_warm_throughput(settings_.warm_throughput, request_.warm_throughput,
-                                           settings_.throughput, "table"));
+    STATOR_RETURN_IF_ERROR(change_billing());
+    STATOR_RETURN_IF_ERROR(change_warm_throughput(
+        settings_.warm_throughput, request_.warm_throughput, settings_.throughput, "table"));
     if (request_.table_class) settings_.table_class = request_.table_class;
     if (request_.deletion_protection) settings_.deletion_protection = request_.deletion_protection;
     if (request_.encryption) settings_.encryption = request_.encryption;
-    STATOR_CHECK_OK(add_attributes());
-    STATOR_CHECK_OK(change_indexes());
-    STATOR_CHECK_OK(check_index_throughputs());
-    STATOR_CHECK_OK(finish_attributes());
+    STATOR_RETURN_IF_ERROR(add_attributes());
+    STATOR_RETURN_IF_ERROR(change_indexes());
+    STATOR_RETURN_IF_ERROR(check_index_throughputs());
+    STATOR_RETURN_IF_ERROR(finish_attributes());
     return std::move(settings_);
   }
 
@@ -48,10 +48,10 @@ class TableUpdate {
         settings_.on_demand_throughput = request_.on_demand_throughput;
       }
     } else {
-      STATOR_CHECK_OK(refuse_on_demand(request_.on_demand_throughput, ""));
+      STATOR_RETURN_IF_ERROR(refuse_on_demand(request_.on_demand_throughput, ""));
       settings_.on_demand_throughput.reset();
       if (request_.throughput) {
-        STATOR_CHECK_OK(
+        STATOR_RETURN_IF_ERROR(
             check_changes(current_.throughput, *request_.throughput, "table", "the table"));
         settings_.throughput = request_.throughput;
       }
@@ -155,11 +155,11 @@ class TableUpdate {
     }
     for (const GlobalIndexChange& change : *request_.global_indexes) {
       if (change.update) {
-        STATOR_CHECK_OK(update_index(*change.update));
+        STATOR_RETURN_IF_ERROR(update_index(*change.update));
       } else if (change.create) {
-        STATOR_CHECK_OK(create_index(*change.create));
+        STATOR_RETURN_IF_ERROR(create_index(*change.create));
       } else {
-        STATOR_CHECK_OK(remove_index(*change.remove));
+        STATOR_RETURN_IF_ERROR(remove_index(*change.remove));
       }
     }
     if (settings_.global_indexes && settings_.global_indexes->empty()) {
@@ -186,15 +186,15 @@ class TableUpdate {
       if (is_paid_per_request(settings_)) {
         return invalid(messages::kPaidPerRequest);
       }
-      STATOR_CHECK_OK(check_changes(index.throughput, *update.throughput, "index " + index.name,
-                                    "index " + index.name));
+      STATOR_RETURN_IF_ERROR(check_changes(index.throughput, *update.throughput,
+                                           "index " + index.name, "index " + index.name));
       index.throughput = update.throughput;
     }
     if (update.on_demand_throughput) {
       if (!is_paid_per_request(settings_)) {
         return refuse_on_demand(update.on_demand_throughput, " for index: " + index.name);
       }
-      STATOR_CHECK_OK(check_on_demand(update.on_demand_throughput, of));
+      STATOR_RETURN_IF_ERROR(check_on_demand(update.on_demand_throughput, of));
       index.on_demand_throughput = update.on_demand_throughput;
     }
     return change_warm_throughput(index.warm_throughput, update.warm_throughput, index.throughput,
@@ -236,8 +236,8 @@ class TableUpdate {
 
   // Definitions that no key needs any more go.
   Result<void> finish_attributes() {
-    STATOR_CHECK_OK(check_index_keys(settings_, attribute_names(settings_.attributes)));
-    STATOR_CHECK_OK(check_index_settings(settings_));
+    STATOR_RETURN_IF_ERROR(check_index_keys(settings_, attribute_names(settings_.attributes)));
+    STATOR_RETURN_IF_ERROR(check_index_settings(settings_));
     const std::set<std::string> used = used_attributes(settings_);
     std::erase_if(settings_.attributes, [&](const AttributeDefinition& attribute) {
       return !used.contains(attribute.name);

@@ -39,7 +39,7 @@ CreateTableRequest provisioned() {
 
 Result<CreateTableRequest> update(const CreateTableRequest& settings, UpdateTableRequest request) {
   request.table = "Things";
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   return updated_settings(settings, request);
 }
 

@@ -69,21 +69,21 @@ Result<void> check_action(const TransactWriteItem& action) {
   if (action.update && action.action != TransactAction::kUpdate) {
     return invalid(messages::kUpdateOfOtherAction);
   }
-  STATOR_CHECK_OK(check_placeholders(action.condition || action.update, action.names, action.values,
-                                     "ConditionExpression is null"));
+  STATOR_RETURN_IF_ERROR(check_placeholders(action.condition || action.update, action.names,
+                                            action.values, "ConditionExpression is null"));
   return check_attributes(action.item);
 }
 
 Result<void> check_expressions_of(const TransactWriteItem& action) {
-  STATOR_CHECK_OK(check_action(action));
+  STATOR_RETURN_IF_ERROR(check_action(action));
   if (!action.update && !action.condition) return {};
   constexpr ExpressionLimits kLimits = ExpressionLimits::kEnforcedWithSize;
   Placeholders placeholders(action.names ? &*action.names : nullptr,
                             action.values ? &*action.values : nullptr);
-  STATOR_CHECK_OK(placeholders.validate());
-  if (action.update) STATOR_CHECK_OK(Update::parse(*action.update, placeholders, kLimits));
+  STATOR_RETURN_IF_ERROR(placeholders.validate());
+  if (action.update) STATOR_RETURN_IF_ERROR(Update::parse(*action.update, placeholders, kLimits));
   if (action.condition) {
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         Condition::parse(*action.condition, ConditionRole::kCondition, placeholders, kLimits));
   }
   return placeholders.check_all_used();
@@ -93,7 +93,7 @@ Result<void> check_expressions_of(const TransactWriteItem& action) {
 
 Result<void> check_expressions(const TransactWriteItemsRequest& request, std::size_t actions) {
   for (std::size_t i = 0; i < actions; ++i) {
-    STATOR_CHECK_OK(check_expressions_of(request.items[i]));
+    STATOR_RETURN_IF_ERROR(check_expressions_of(request.items[i]));
   }
   return {};
 }
@@ -157,7 +157,7 @@ Result<void> check_parameters(const BatchGetItemRequest& request) {
   }
   for (const auto& [table, keys] : request.items) {
     if (keys.legacy) continue;
-    STATOR_CHECK_OK(check_placeholders(keys.projection.has_value(), keys.names));
+    STATOR_RETURN_IF_ERROR(check_placeholders(keys.projection.has_value(), keys.names));
   }
   return {};
 }
@@ -168,35 +168,36 @@ Result<void> validate(const BatchGetItemRequest& request) {
     constraints.violated_unquoted("RequestItems", fmt::format(messages::kLengthAtLeast, 1));
     return constraints.result();
   }
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   std::size_t count = 0;
   for (const auto& [table, keys] : request.items) count += keys.keys.size();
   if (count > kBatchGetMax) return fail(Code::kValidation, messages::kTooManyGets);
-  STATOR_CHECK_OK(check_parameters(request));
+  STATOR_RETURN_IF_ERROR(check_parameters(request));
   for (const auto& [table, keys] : request.items) {
-    for (const Item& key : keys.keys) STATOR_CHECK_OK(check_attributes(key, Layer::kCurrent));
+    for (const Item& key : keys.keys)
+      STATOR_RETURN_IF_ERROR(check_attributes(key, Layer::kCurrent));
   }
   return {};
 }
 
 Result<void> validate(const BatchWriteItemRequest& request) {
   if (request.items.empty()) return fail(Code::kValidation, messages::kRequestItemsRequired);
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   std::size_t count = 0;
   for (const auto& [table, requests] : request.items) count += requests.size();
   if (count > kBatchWriteMax) return fail(Code::kValidation, messages::kTooManyWrites);
   for (const auto& [table, requests] : request.items) {
-    for (const WriteRequest& write : requests) STATOR_CHECK_OK(check_write(write));
+    for (const WriteRequest& write : requests) STATOR_RETURN_IF_ERROR(check_write(write));
   }
   return {};
 }
 
 Result<void> validate(const TransactWriteItemsRequest& request) {
-  STATOR_CHECK_OK(check_not_empty(request.items.empty(), "transactItems", "[]"));
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_not_empty(request.items.empty(), "transactItems", "[]"));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     if (auto checked = check_action(request.items[i]); !checked) {
-      STATOR_CHECK_OK(check_expressions(request, i));
+      STATOR_RETURN_IF_ERROR(check_expressions(request, i));
       return checked;
     }
   }
@@ -204,11 +205,11 @@ Result<void> validate(const TransactWriteItemsRequest& request) {
 }
 
 Result<void> validate(const TransactGetItemsRequest& request) {
-  STATOR_CHECK_OK(check_not_empty(request.items.empty(), "transactItems", "[]"));
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_not_empty(request.items.empty(), "transactItems", "[]"));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   for (const TransactGetItem& get : request.items) {
-    STATOR_CHECK_OK(check_placeholders(get.projection.has_value(), get.names));
-    STATOR_CHECK_OK(check_attributes(get.key));
+    STATOR_RETURN_IF_ERROR(check_placeholders(get.projection.has_value(), get.names));
+    STATOR_RETURN_IF_ERROR(check_attributes(get.key));
   }
   return {};
 }

@@ -106,7 +106,7 @@ Result<void> check_placeholders(bool has_expression, const std::optional<Names>&
     return fail(Code::kValidation, messages::kNamesWithoutExpression);
   }
   if (names) {
-    for (const auto& [placeholder, name] : *names) STATOR_CHECK_OK(check_text(name));
+    for (const auto& [placeholder, name] : *names) STATOR_RETURN_IF_ERROR(check_text(name));
   }
   if (values && !has_expression) {
     return fail(Code::kValidation, values_without_expression(layer, absent));
@@ -169,58 +169,58 @@ Result<void> check_parameters(const DeleteItemRequest& request) {
 }
 
 Result<void> check_parameters(const QueryRequest& request) {
-  STATOR_CHECK_OK(check_placeholders(request.key_condition || request.filter || request.projection,
-                                     request.names));
+  STATOR_RETURN_IF_ERROR(check_placeholders(
+      request.key_condition || request.filter || request.projection, request.names));
   return check_placeholders(request.key_condition || request.filter, {}, request.values,
                             "FilterExpression and KeyConditionExpression are null");
 }
 
 Result<void> check_parameters(const ScanRequest& request) {
-  STATOR_CHECK_OK(check_placeholders(request.filter || request.projection, request.names));
+  STATOR_RETURN_IF_ERROR(check_placeholders(request.filter || request.projection, request.names));
   return check_placeholders(request.filter.has_value(), {}, request.values,
                             "FilterExpression is null");
 }
 
 Result<void> validate(const PutItemRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_parameters(request));
-  STATOR_CHECK_OK(check_item(request, request.item));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_parameters(request));
+  STATOR_RETURN_IF_ERROR(check_item(request, request.item));
   return check_return_values(request.return_values);
 }
 
 Result<void> validate(const GetItemRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_parameters(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_parameters(request));
   return check_item(request, request.key);
 }
 
 Result<void> validate(const UpdateItemRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_parameters(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_parameters(request));
   return check_item(request, request.key);
 }
 
 Result<void> validate(const DeleteItemRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_parameters(request));
-  STATOR_CHECK_OK(check_item(request, request.key));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_parameters(request));
+  STATOR_RETURN_IF_ERROR(check_item(request, request.key));
   return check_return_values(request.return_values);
 }
 
 Result<void> validate(const QueryRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_parameters(request));
-  STATOR_CHECK_OK(check_start_key(request.exclusive_start_key, Layer::kCurrent));
-  STATOR_CHECK_OK(check_select(request, "Querying"));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_parameters(request));
+  STATOR_RETURN_IF_ERROR(check_start_key(request.exclusive_start_key, Layer::kCurrent));
+  STATOR_RETURN_IF_ERROR(check_select(request, "Querying"));
   if (request.key_condition) return {};
   return fail(Code::kValidation, messages::kNoKeyCondition);
 }
 
 Result<void> validate(const ScanRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_parameters(request));
-  STATOR_CHECK_OK(check_start_key(request.exclusive_start_key, Layer::kOlder));
-  STATOR_CHECK_OK(check_select(request, "Scanning"));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_parameters(request));
+  STATOR_RETURN_IF_ERROR(check_start_key(request.exclusive_start_key, Layer::kOlder));
+  STATOR_RETURN_IF_ERROR(check_select(request, "Scanning"));
   return check_segments(request);
 }
 

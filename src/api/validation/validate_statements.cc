@@ -59,22 +59,22 @@ void add_constraints(const ExecuteTransactionRequest& request, Constraints& cons
 }
 
 Result<void> validate(const ExecuteStatementRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   return check_text(request.statement);
 }
 
 Result<void> validate(const BatchExecuteStatementRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   for (const BatchStatement& statement : request.statements) {
-    STATOR_CHECK_OK(check_text(statement.statement));
+    STATOR_RETURN_IF_ERROR(check_text(statement.statement));
   }
   return {};
 }
 
 Result<void> validate(const ExecuteTransactionRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   for (const ParameterizedStatement& statement : request.statements) {
-    STATOR_CHECK_OK(check_text(statement.statement));
+    STATOR_RETURN_IF_ERROR(check_text(statement.statement));
   }
   return {};
 }

@@ -90,9 +90,9 @@ void add_constraints(const GetRecordsRequest& request, Constraints& constraints)
 }
 
 Result<void> validate(const ListStreamsRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   if (request.exclusive_start_stream) {
-    STATOR_CHECK_OK(check_stream_arn(*request.exclusive_start_stream));
+    STATOR_RETURN_IF_ERROR(check_stream_arn(*request.exclusive_start_stream));
   }
   if (request.limit.value_or(1) > kListMax) {
     return invalid(messages::kListStreamsLimit);
@@ -101,8 +101,8 @@ Result<void> validate(const ListStreamsRequest& request) {
 }
 
 Result<void> validate(const DescribeStreamRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_stream_arn(request.stream));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_stream_arn(request.stream));
   if (request.limit.value_or(1) > kListMax) {
     return invalid(messages::kDescribeStreamLimit);
   }
@@ -116,8 +116,8 @@ Result<void> validate(const DescribeStreamRequest& request) {
 }
 
 Result<void> validate(const GetShardIteratorRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_stream_arn(request.stream));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_stream_arn(request.stream));
   if (takes_sequence_number(request.type) && !request.sequence_number) {
     return invalid(messages::kSequenceNumberNeeded);
   }
@@ -128,7 +128,7 @@ Result<void> validate(const GetShardIteratorRequest& request) {
 }
 
 Result<void> validate(const GetRecordsRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   if (request.limit.value_or(1) > kRecordsMax) {
     return invalid(messages::kGetRecordsLimit);
   }

@@ -98,7 +98,7 @@ Result<void> check_index_changes(const UpdateTableRequest& request) {
       return invalid(fmt::format(messages::kIndexChangedTwice, index_name(change)));
     }
     if (change.update && change.update->throughput) {
-      STATOR_CHECK_OK(check_bounds(*change.update->throughput));
+      STATOR_RETURN_IF_ERROR(check_bounds(*change.update->throughput));
     }
     if (!change.create) continue;
     if (change.create->key_schema.empty()) return invalid(messages::kNoIndexKeys);
@@ -112,14 +112,14 @@ Result<void> check_index_changes(const UpdateTableRequest& request) {
 Result<void> check_texts(const UpdateTableRequest& request) {
   if (request.attributes) {
     for (const AttributeDefinition& attribute : *request.attributes) {
-      STATOR_CHECK_OK(check_text(attribute.name));
+      STATOR_RETURN_IF_ERROR(check_text(attribute.name));
     }
   }
   if (!request.global_indexes) return {};
   for (const GlobalIndexChange& change : *request.global_indexes) {
     if (!change.create) continue;
     for (const std::string& name : change.create->projection.non_key_attributes) {
-      STATOR_CHECK_OK(check_text(name));
+      STATOR_RETURN_IF_ERROR(check_text(name));
     }
   }
   return {};
@@ -157,20 +157,20 @@ void add_constraints(const DescribeTimeToLiveRequest& request, Constraints& cons
 }
 
 Result<void> validate(const UpdateTableRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   if (changes_of(request) == 0) {
     return fail(Code::kValidation, messages::kNothingToUpdate);
   }
-  STATOR_CHECK_OK(check_texts(request));
-  STATOR_CHECK_OK(check_billing(request));
-  STATOR_CHECK_OK(check_on_demand(request.on_demand_throughput, "table"));
-  if (request.stream) STATOR_CHECK_OK(check_stream(*request.stream));
-  STATOR_CHECK_OK(check_index_changes(request));
+  STATOR_RETURN_IF_ERROR(check_texts(request));
+  STATOR_RETURN_IF_ERROR(check_billing(request));
+  STATOR_RETURN_IF_ERROR(check_on_demand(request.on_demand_throughput, "table"));
+  if (request.stream) STATOR_RETURN_IF_ERROR(check_stream(*request.stream));
+  STATOR_RETURN_IF_ERROR(check_index_changes(request));
   return check_one_kind(request);
 }
 
 Result<void> validate(const UpdateTimeToLiveRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
   return check_text(request.specification.attribute);
 }
 

@@ -70,7 +70,7 @@ Result<void> check_billing(const CreateTableRequest& request) {
   if (!request.throughput) {
     return invalid(messages::kThroughputMissing);
   }
-  STATOR_CHECK_OK(refuse_on_demand(request.on_demand_throughput, ""));
+  STATOR_RETURN_IF_ERROR(refuse_on_demand(request.on_demand_throughput, ""));
   return check_bounds(*request.throughput);
 }
 
@@ -147,7 +147,7 @@ Result<void> check_global_index(const CreateTableRequest& table, const IndexDefi
   if (!is_paid_per_request(table) && !index.throughput) {
     return invalid(fmt::format(messages::kIndexThroughputNotGiven, index.name));
   }
-  if (index.throughput) STATOR_CHECK_OK(check_bounds(*index.throughput));
+  if (index.throughput) STATOR_RETURN_IF_ERROR(check_bounds(*index.throughput));
   if (!is_paid_per_request(table)) {
     return refuse_on_demand(index.on_demand_throughput, " for index: " + index.name);
   }
@@ -253,14 +253,14 @@ Result<void> check_on_demand(const std::optional<OnDemandThroughput>& throughput
 
 Result<void> check_index_keys(const CreateTableRequest& settings,
                               const std::set<std::string>& defined) {
-  STATOR_CHECK_OK(check_index_counts(settings));
+  STATOR_RETURN_IF_ERROR(check_index_counts(settings));
   for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
     if (!*indexes) continue;
     const bool local = indexes == &settings.local_indexes;
     for (const IndexDefinition& index : **indexes) {
       if (index.key_schema.empty()) return invalid(messages::kNoIndexKeys);
-      STATOR_CHECK_OK(check_defined(index.key_schema, defined));
-      STATOR_CHECK_OK(check_key_schema(index.key_schema, local ? 1 : kKeyAttributesMax));
+      STATOR_RETURN_IF_ERROR(check_defined(index.key_schema, defined));
+      STATOR_RETURN_IF_ERROR(check_key_schema(index.key_schema, local ? 1 : kKeyAttributesMax));
     }
   }
   return {};
@@ -273,9 +273,9 @@ Result<void> check_index_settings(const CreateTableRequest& settings) {
     if (!*indexes) continue;
     const bool local = indexes == &settings.local_indexes;
     for (const IndexDefinition& index : **indexes) {
-      STATOR_CHECK_OK(local ? check_local_index(settings, index)
-                            : check_global_index(settings, index));
-      STATOR_CHECK_OK(check_projection(index.projection));
+      STATOR_RETURN_IF_ERROR(local ? check_local_index(settings, index)
+                                   : check_global_index(settings, index));
+      STATOR_RETURN_IF_ERROR(check_projection(index.projection));
       projected += index.projection.non_key_attributes.size();
       if (!names.insert(index.name).second) {
         return invalid(fmt::format(messages::kIndexTwice, index.name));
@@ -330,19 +330,19 @@ Result<void> refuse_on_demand(const std::optional<OnDemandThroughput>& throughpu
 // Key attributes are among those that are defined.
 Result<void> check_texts(const CreateTableRequest& settings) {
   for (const AttributeDefinition& attribute : settings.attributes) {
-    STATOR_CHECK_OK(check_text(attribute.name));
+    STATOR_RETURN_IF_ERROR(check_text(attribute.name));
   }
   for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
     if (!*indexes) continue;
     for (const IndexDefinition& index : **indexes) {
       for (const std::string& name : index.projection.non_key_attributes) {
-        STATOR_CHECK_OK(check_text(name));
+        STATOR_RETURN_IF_ERROR(check_text(name));
       }
     }
   }
   for (const Tag& tag : settings.tags) {
-    STATOR_CHECK_OK(check_text(tag.key));
-    STATOR_CHECK_OK(check_text(tag.value));
+    STATOR_RETURN_IF_ERROR(check_text(tag.key));
+    STATOR_RETURN_IF_ERROR(check_text(tag.value));
   }
   return {};
 }
@@ -377,11 +377,11 @@ void add_constraints(const ListTablesRequest& request, Constraints& constraints)
 }
 
 Result<void> validate(const CreateTableRequest& request) {
-  STATOR_CHECK_OK(check_constraints(request));
-  STATOR_CHECK_OK(check_not_empty(request.key_schema.empty(), "keySchema", "[]"));
-  STATOR_CHECK_OK(check_texts(request));
-  STATOR_CHECK_OK(check_billing(request));
-  if (request.stream) STATOR_CHECK_OK(check_stream(*request.stream));
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  STATOR_RETURN_IF_ERROR(check_not_empty(request.key_schema.empty(), "keySchema", "[]"));
+  STATOR_RETURN_IF_ERROR(check_texts(request));
+  STATOR_RETURN_IF_ERROR(check_billing(request));
+  if (request.stream) STATOR_RETURN_IF_ERROR(check_stream(*request.stream));
   const std::set<std::string> defined = attribute_names(request.attributes);
   if (defined.size() != request.attributes.size()) {
     std::set<std::string_view> seen;
@@ -393,15 +393,15 @@ Result<void> validate(const CreateTableRequest& request) {
   if (request.key_schema.size() > defined.size()) {
     return fail(Code::kValidation, messages::kKeysUndefined);
   }
-  STATOR_CHECK_OK(check_defined(request.key_schema, defined));
-  STATOR_CHECK_OK(check_key_schema(request.key_schema, 1));
-  STATOR_CHECK_OK(check_index_keys(request, defined));
-  STATOR_CHECK_OK(check_all_used(request, defined));
-  STATOR_CHECK_OK(check_index_settings(request));
-  STATOR_CHECK_OK(check_warm(request, request.warm_throughput, request.throughput, "table"));
+  STATOR_RETURN_IF_ERROR(check_defined(request.key_schema, defined));
+  STATOR_RETURN_IF_ERROR(check_key_schema(request.key_schema, 1));
+  STATOR_RETURN_IF_ERROR(check_index_keys(request, defined));
+  STATOR_RETURN_IF_ERROR(check_all_used(request, defined));
+  STATOR_RETURN_IF_ERROR(check_index_settings(request));
+  STATOR_RETURN_IF_ERROR(check_warm(request, request.warm_throughput, request.throughput, "table"));
   if (!request.global_indexes) return {};
   for (const IndexDefinition& index : *request.global_indexes) {
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         check_warm(request, index.warm_throughput, index.throughput, "index " + index.name));
   }
   return {};

@@ -23,7 +23,7 @@ void set_names(Reader& reader, Json json, T& out) {
 // the draft holds beyond T into members of T. Violations are reported in the order of the table.
 template <class T, class Draft, std::size_t N, class F>
 Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], F complete) {
-  STATOR_TRY(const Document document, Document::parse(json));
+  STATOR_ASSIGN_OR_RETURN(const Document document, Document::parse(json));
   Draft draft;
   Reader reader(kLayerOf<T>);
   reader.members(document.root(), table, draft);
@@ -38,8 +38,8 @@ Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], 
     std::array<std::string_view, N> order;
     std::ranges::transform(table, order.begin(), &Member<Draft>::name);
     reader.constraints().sort_by(order);
-    if (reader.tells_value() && !legacy) STATOR_CHECK_OK(check_parameters(request));
-    STATOR_CHECK_OK(reader.result());
+    if (reader.tells_value() && !legacy) STATOR_RETURN_IF_ERROR(check_parameters(request));
+    STATOR_RETURN_IF_ERROR(reader.result());
   }
   return T(std::move(draft));
 }

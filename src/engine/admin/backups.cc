@@ -23,7 +23,7 @@ Result<Backup> find_backup(const JobEngine& engine, const std::string& arn) {
   const std::size_t at = arn.rfind(kBackup);
   if (at != std::string::npos) {
     Backup backup{.id = arn.substr(at + kBackup.size()), .record = {}};
-    STATOR_TRY(backup.record, Records(*engine.store).get(backup.key()));
+    STATOR_ASSIGN_OR_RETURN(backup.record, Records(*engine.store).get(backup.key()));
     if (!backup.record.empty() && backup_arn(engine, backup.record, backup.id) == arn) {
       return backup;
     }
@@ -70,9 +70,11 @@ List indexes_of(const Item& table, std::string_view member) {
 }
 
 Result<Item> describe(const JobEngine& engine, const Backup& backup) {
-  STATOR_TRY(TableDefinition definition, table_in(backup.record));
-  STATOR_TRY(const TablePtr table, Table::make(std::move(definition), engine.catalog->secret()));
-  STATOR_TRY(const Item described, description_of(engine, *table, TableStatus::kActive));
+  STATOR_ASSIGN_OR_RETURN(TableDefinition definition, table_in(backup.record));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          Table::make(std::move(definition), engine.catalog->secret()));
+  STATOR_ASSIGN_OR_RETURN(const Item described,
+                          description_of(engine, *table, TableStatus::kActive));
   Item source{{"TableName", table->name()},
               {"TableId", table->definition().id},
               {"TableArn", table_arn(engine, table->name())},
@@ -97,26 +99,27 @@ Result<Item> describe(const JobEngine& engine, const Backup& backup) {
 }
 
 Result<Item> create_backup(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const TablePtr table, find_table_named(engine, text_of(request, "TableName")));
-  STATOR_TRY(auto view, engine.store->read_view());
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          find_table_named(engine, text_of(request, "TableName")));
+  STATOR_ASSIGN_OR_RETURN(auto view, engine.store->read_view());
   const TableDefinition& definition = table->definition();
   const int64_t now_ms = engine.now_ms();
   Backup backup{.id = engine.job_ids.next(engine.now_ms()), .record = {}};
-  STATOR_TRY(const SpaceId space,
-             engine.catalog->take_space(backup.key(), [&](SpaceId taken) -> Item {
-               return backup.record = Item{{"Name", text_of(request, "BackupName")},
-                                           {"Table", table->name()},
-                                           {"Definition", Binary{encode_table(definition)}},
-                                           {"Space", taken},
-                                           {"Status", kBackupCreating},
-                                           {"CreatedMs", now_ms}};
-             }));
+  STATOR_ASSIGN_OR_RETURN(
+      const SpaceId space, engine.catalog->take_space(backup.key(), [&](SpaceId taken) -> Item {
+        return backup.record = Item{{"Name", text_of(request, "BackupName")},
+                                    {"Table", table->name()},
+                                    {"Definition", Binary{encode_table(definition)}},
+                                    {"Space", taken},
+                                    {"Status", kBackupCreating},
+                                    {"CreatedMs", now_ms}};
+      }));
   start_backup(engine, backup.id, table, space, std::move(view));
   return Item{{"BackupDetails", details_of(engine, backup)}};
 }
 
 Result<Item> describe_backup(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const Backup backup, find_backup(engine, text_of(request, "BackupArn")));
+  STATOR_ASSIGN_OR_RETURN(const Backup backup, find_backup(engine, text_of(request, "BackupArn")));
   return describe(engine, backup);
 }
 
@@ -129,7 +132,7 @@ Result<Item> list_backups(JobEngine& engine, const Item& request) {
   const int64_t to_ms = integer_of(request, "TimeRangeUpperBound", INT64_MAX);
   const std::string start = text_of(request, "ExclusiveStartBackupArn");
   const std::string after = start.substr(start.rfind('/') + 1);
-  STATOR_TRY(const auto records, Records(*engine.store).list(RecordKind::kBackup));
+  STATOR_ASSIGN_OR_RETURN(const auto records, Records(*engine.store).list(RecordKind::kBackup));
   List summaries;
   for (const auto& [id, record] : records) {
     const int64_t created_ms = integer_of(record, "CreatedMs");
@@ -143,7 +146,7 @@ Result<Item> list_backups(JobEngine& engine, const Item& request) {
       const std::string last = text_of(as_map(summaries.back()), "BackupArn");
       return Item{{"BackupSummaries", std::move(summaries)}, {"LastEvaluatedBackupArn", last}};
     }
-    STATOR_TRY(const TableDefinition definition, table_in(record));
+    STATOR_ASSIGN_OR_RETURN(const TableDefinition definition, table_in(record));
     Item summary = details_of(engine, {.id = id, .record = record});
     summary["TableName"] = text_of(record, "Table");
     summary["TableId"] = definition.id;
@@ -156,14 +159,14 @@ Result<Item> list_backups(JobEngine& engine, const Item& request) {
 Result<Item> delete_backup(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "BackupArn");
   const std::lock_guard lock(engine.backups);
-  STATOR_TRY(Backup backup, find_backup(engine, arn));
+  STATOR_ASSIGN_OR_RETURN(Backup backup, find_backup(engine, arn));
   if (is_by_service(backup.record)) return fail(Code::kValidation, messages::kSystemBackup);
-  STATOR_TRY(const bool in_use, is_being_restored(engine, arn));
+  STATOR_ASSIGN_OR_RETURN(const bool in_use, is_being_restored(engine, arn));
   if (in_use || text_of(backup.record, "Status") != kBackupAvailable) {
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   }
   const auto space = static_cast<SpaceId>(integer_of(backup.record, "Space"));
-  STATOR_CHECK_OK(engine.catalog->release_space(backup.key(), space));
+  STATOR_RETURN_IF_ERROR(engine.catalog->release_space(backup.key(), space));
   backup.record["Status"] = "DELETED";
   return describe(engine, backup);
 }
@@ -171,16 +174,16 @@ Result<Item> delete_backup(JobEngine& engine, const Item& request) {
 Result<Item> restore_table_from_backup(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "BackupArn");
   const std::lock_guard lock(engine.backups);
-  STATOR_TRY(const Backup backup, find_backup(engine, arn));
+  STATOR_ASSIGN_OR_RETURN(const Backup backup, find_backup(engine, arn));
   if (text_of(backup.record, "Status") != kBackupAvailable) {
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   }
-  STATOR_TRY(const TableDefinition source, table_in(backup.record));
+  STATOR_ASSIGN_OR_RETURN(const TableDefinition source, table_in(backup.record));
   RestoreSummary summary{.source_backup_arn = arn,
                          .source_table_arn = table_arn(engine, text_of(backup.record, "Table")),
                          .time_ms = integer_of(backup.record, "CreatedMs")};
-  STATOR_TRY(TableDefinition target,
-             restored_definition(engine, source, request, std::move(summary)));
+  STATOR_ASSIGN_OR_RETURN(TableDefinition target,
+                          restored_definition(engine, source, request, std::move(summary)));
   return begin_restore(engine, std::move(target),
                        Item{{"Backup", arn}, {"From", integer_of(backup.record, "Space")}});
 }

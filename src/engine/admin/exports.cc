@@ -133,10 +133,12 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
   return {};
 }
 
-// Where the job finds the stamps of the export's times; the end of the log is the latest of them.
-Result<void> set_stamps(const JobEngine& engine, const Item& asked, Item& record) {
-  STATOR_TRY(const auto view, engine.store->read_view());
-  STATOR_TRY(const uint64_t end, log_end(*view, static_cast<SpaceId>(integer_of(record, "Log"))));
+// Where the job finds the commit versions of the export's times; the end of the log is the latest
+// of them.
+Result<void> set_commit_versions(const JobEngine& engine, const Item& asked, Item& record) {
+  STATOR_ASSIGN_OR_RETURN(const auto view, engine.store->read_view());
+  STATOR_ASSIGN_OR_RETURN(const uint64_t end,
+                          log_end(*view, static_cast<SpaceId>(integer_of(record, "Log"))));
   const bool latest = !is_incremental(asked) && !asked.contains("ExportTime");
   record["Stamp"] = latest ? static_cast<int64_t>(end) : 0;
   if (!latest) record["StampLimit"] = static_cast<int64_t>(end);
@@ -145,21 +147,21 @@ Result<void> set_stamps(const JobEngine& engine, const Item& asked, Item& record
 
 Result<Item> export_table(JobEngine& engine, const Item& asked) {
   const int64_t now_ms = engine.now_ms();
-  STATOR_CHECK_OK(check_combinations(asked));
-  STATOR_TRY(const auto earlier, job_of_token(engine, kExportJobs, asked));
+  STATOR_RETURN_IF_ERROR(check_combinations(asked));
+  STATOR_ASSIGN_OR_RETURN(const auto earlier, job_of_token(engine, kExportJobs, asked));
   if (earlier) {
     if (map_of(earlier->record, "Asked") != asked) {
       return fail(Code::kExportConflict, messages::token_conflict("Export"));
     }
     return description_of(engine, *earlier);
   }
-  STATOR_TRY(const TablePtr table, exported_table(engine, text_of(asked, "TableArn")));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table, exported_table(engine, text_of(asked, "TableArn")));
   const TableDefinition& definition = table->definition();
   const Item request = completed(asked, now_ms);
   if (request.contains("FilterSpecification")) {
-    STATOR_CHECK_OK(ExportFilter::make(*table, map_of(request, "FilterSpecification")));
+    STATOR_RETURN_IF_ERROR(ExportFilter::make(*table, map_of(request, "FilterSpecification")));
   }
-  STATOR_CHECK_OK(check_times(request, definition, now_ms));
+  STATOR_RETURN_IF_ERROR(check_times(request, definition, now_ms));
   Job job{.id = engine.job_ids.next(engine.now_ms()),
           .record = Item{{"Table", table->name()},
                          {"TableId", definition.id},
@@ -170,9 +172,9 @@ Result<Item> export_table(JobEngine& engine, const Item& asked) {
                          {"Request", request},
                          {"Status", "IN_PROGRESS"},
                          {"StartedMs", now_ms}}};
-  // Nothing goes between the choice of the stamps and the record that holds them.
+  // Nothing goes between the choice of the commit versions and the record that holds them.
   const HistoryHold all(*engine.catalog, {.space = definition.space, .log = definition.log_space});
-  STATOR_CHECK_OK(set_stamps(engine, asked, job.record));
+  STATOR_RETURN_IF_ERROR(set_commit_versions(engine, asked, job.record));
   const auto history = history_of(job.record);
   if (history) engine.catalog->hold(*history);
   const auto kept = Records(*engine.store).put(record_key(RecordKind::kExport, job.id), job.record);
@@ -185,7 +187,8 @@ Result<Item> export_table(JobEngine& engine, const Item& asked) {
 }
 
 Result<Item> describe_export(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const Job job, find_job(engine, kExportJobs, text_of(request, "ExportArn")));
+  STATOR_ASSIGN_OR_RETURN(const Job job,
+                          find_job(engine, kExportJobs, text_of(request, "ExportArn")));
   return description_of(engine, job);
 }
 

@@ -19,7 +19,7 @@ struct GlobalTable {
 Result<GlobalTable> find_global(const JobEngine& engine, const std::string& name) {
   const auto snapshot = engine.catalog->snapshot();
   if (const TablePtr* table = snapshot->find(name)) {
-    STATOR_TRY(const Item settings, settings_of(engine, **table));
+    STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, **table));
     const Item& kept = map_of(settings, "GlobalTable");
     if (!kept.empty()) return GlobalTable{*table, integer_of(kept, "CreatedMs")};
   }
@@ -48,9 +48,9 @@ Result<Item> create_global_table(JobEngine& engine, const Item& request) {
       return fail(Code::kTableNotFound, messages::no_table_in_region(name, region));
     }
   }
-  STATOR_TRY(const TablePtr table, find_table_named(engine, name));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table, find_table_named(engine, name));
   GlobalTable global{table, engine.now_ms()};
-  STATOR_CHECK_OK(change_settings(engine, *table, [&](Item& settings) -> Result<void> {
+  STATOR_RETURN_IF_ERROR(change_settings(engine, *table, [&](Item& settings) -> Result<void> {
     if (settings.contains("GlobalTable")) {
       return fail(Code::kGlobalTableAlreadyExists, messages::global_table_exists(name));
     }
@@ -61,7 +61,8 @@ Result<Item> create_global_table(JobEngine& engine, const Item& request) {
 }
 
 Result<Item> describe_global_table(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const GlobalTable global, find_global(engine, text_of(request, "GlobalTableName")));
+  STATOR_ASSIGN_OR_RETURN(const GlobalTable global,
+                          find_global(engine, text_of(request, "GlobalTableName")));
   return describe(engine, global, "ACTIVE");
 }
 
@@ -75,7 +76,7 @@ Result<Item> list_global_tables(JobEngine& engine, const Item& request) {
   const auto snapshot = engine.catalog->snapshot();
   for (auto table = snapshot->tables.upper_bound(after);
        table != snapshot->tables.end() && !elsewhere; ++table) {
-    STATOR_TRY(const Item settings, settings_of(engine, *table->second));
+    STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, *table->second));
     if (!settings.contains("GlobalTable")) continue;
     if (found.size() == most) {
       const std::string last = text_of(as_map(found.back()), "GlobalTableName");
@@ -91,7 +92,7 @@ Result<Item> list_global_tables(JobEngine& engine, const Item& request) {
 // The replica of this region may go; any other is not there.
 Result<Item> update_global_table(JobEngine& engine, const Item& request) {
   const std::string name = text_of(request, "GlobalTableName");
-  STATOR_TRY(const GlobalTable global, find_global(engine, name));
+  STATOR_ASSIGN_OR_RETURN(const GlobalTable global, find_global(engine, name));
   bool remove = false;
   for (const AttributeValue& update : list_of(request, "ReplicaUpdates")) {
     const Item& create = map_of(as_map(update), "Create");
@@ -109,10 +110,11 @@ Result<Item> update_global_table(JobEngine& engine, const Item& request) {
     remove = true;
   }
   if (remove) {
-    STATOR_CHECK_OK(change_settings(engine, *global.table, [](Item& settings) -> Result<void> {
-      settings.erase("GlobalTable");
-      return {};
-    }));
+    STATOR_RETURN_IF_ERROR(
+        change_settings(engine, *global.table, [](Item& settings) -> Result<void> {
+          settings.erase("GlobalTable");
+          return {};
+        }));
   }
   return describe(engine, global, remove ? "DELETING" : "ACTIVE");
 }
@@ -142,7 +144,8 @@ Item replica_settings(const JobEngine& engine, const Table& table) {
 }
 
 Result<Item> describe_global_table_settings(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const GlobalTable global, find_global(engine, text_of(request, "GlobalTableName")));
+  STATOR_ASSIGN_OR_RETURN(const GlobalTable global,
+                          find_global(engine, text_of(request, "GlobalTableName")));
   return replica_settings(engine, *global.table);
 }
 
@@ -178,13 +181,13 @@ class SettingsUpdate {
                   : BillingMode::kPayPerRequest;
     }
     set(throughput_.write, request, "GlobalTableProvisionedWriteCapacityUnits", sets_throughput_);
-    STATOR_CHECK_OK(read_indexes(request, "GlobalTableGlobalSecondaryIndexSettingsUpdate",
-                                 "ProvisionedWriteCapacityUnits", &Throughput::write));
+    STATOR_RETURN_IF_ERROR(read_indexes(request, "GlobalTableGlobalSecondaryIndexSettingsUpdate",
+                                        "ProvisionedWriteCapacityUnits", &Throughput::write));
     for (const AttributeValue& element : list_of(request, "ReplicaSettingsUpdate")) {
       const Item& replica = as_map(element);
       set(throughput_.read, replica, "ReplicaProvisionedReadCapacityUnits", sets_throughput_);
-      STATOR_CHECK_OK(read_indexes(replica, "ReplicaGlobalSecondaryIndexSettingsUpdate",
-                                   "ProvisionedReadCapacityUnits", &Throughput::read));
+      STATOR_RETURN_IF_ERROR(read_indexes(replica, "ReplicaGlobalSecondaryIndexSettingsUpdate",
+                                          "ProvisionedReadCapacityUnits", &Throughput::read));
       if (replica.contains("ReplicaTableClass")) {
         table_class_ = text_of(replica, "ReplicaTableClass") == "STANDARD"
                            ? TableClass::kStandard
@@ -245,7 +248,7 @@ class SettingsUpdate {
 
 Result<Item> update_global_table_settings(JobEngine& engine, const Item& request) {
   const std::string name = text_of(request, "GlobalTableName");
-  STATOR_TRY(GlobalTable global, find_global(engine, name));
+  STATOR_ASSIGN_OR_RETURN(GlobalTable global, find_global(engine, name));
   for (const AttributeValue& replica : list_of(request, "ReplicaSettingsUpdate")) {
     const std::string region = text_of(as_map(replica), "RegionName");
     if (region != engine.options.region) {
@@ -253,9 +256,10 @@ Result<Item> update_global_table_settings(JobEngine& engine, const Item& request
     }
   }
   if (asks_auto_scaling(request)) return fail(Code::kValidation, messages::kNoAutoScaling);
-  STATOR_TRY(const UpdateTableRequest update, SettingsUpdate(*global.table).read(request));
+  STATOR_ASSIGN_OR_RETURN(const UpdateTableRequest update,
+                          SettingsUpdate(*global.table).read(request));
   if (update.billing_mode || update.throughput || update.table_class || update.global_indexes) {
-    STATOR_TRY(const TableVersions versions, change_table(engine, update));
+    STATOR_ASSIGN_OR_RETURN(const TableVersions versions, change_table(engine, update));
     global.table = versions.after;
   }
   return replica_settings(engine, *global.table);

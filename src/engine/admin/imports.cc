@@ -68,9 +68,9 @@ Failure table_exists(std::string_view name) {
 // The table's definition; kValidation as CreateTable.
 Result<TableDefinition> definition_of(const JobEngine& engine, const Item& parameters) {
   TableDefinition definition{.settings = {}, .id = random_uuid(), .created_ms = engine.now_ms()};
-  STATOR_TRY(definition.settings,
-             wire::read_request<CreateTableRequest>(wire::document_to_json(parameters)));
-  STATOR_CHECK_OK(validate(definition.settings));
+  STATOR_ASSIGN_OR_RETURN(definition.settings, wire::read_request<CreateTableRequest>(
+                                                   wire::document_to_json(parameters)));
+  STATOR_RETURN_IF_ERROR(validate(definition.settings));
   return definition;
 }
 
@@ -81,9 +81,9 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
   if (request.contains("InputFormatOptions") && text_of(request, "InputFormat") != "CSV") {
     return fail(Code::kValidation, messages::options_for_format(text_of(request, "InputFormat")));
   }
-  STATOR_TRY(TableDefinition definition, definition_of(engine, parameters));
+  STATOR_ASSIGN_OR_RETURN(TableDefinition definition, definition_of(engine, parameters));
   const auto snapshot = engine.catalog->snapshot();
-  STATOR_TRY(const auto earlier, job_of_token(engine, kImportJobs, request));
+  STATOR_ASSIGN_OR_RETURN(const auto earlier, job_of_token(engine, kImportJobs, request));
   if (earlier) {
     if (text_of(earlier->record, "Table") != name) {
       return fail(Code::kImportConflict, messages::token_conflict("Import"));
@@ -107,11 +107,11 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
   if (failure) end_job(job.record, engine.now_ms(), failure);
   const Records records(*engine.store);
   const std::string key = record_key(RecordKind::kImport, job.id);
-  STATOR_CHECK_OK(records.put(key, job.record));
+  STATOR_RETURN_IF_ERROR(records.put(key, job.record));
   if (failure) return begun;
   const auto made = engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}});
   if (!made) {
-    STATOR_CHECK_OK(records.put(key, {}));
+    STATOR_RETURN_IF_ERROR(records.put(key, {}));
     if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);
     return Failure(made.error());
   }
@@ -120,7 +120,8 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
 }
 
 Result<Item> describe_import(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const Job job, find_job(engine, kImportJobs, text_of(request, "ImportArn")));
+  STATOR_ASSIGN_OR_RETURN(const Job job,
+                          find_job(engine, kImportJobs, text_of(request, "ImportArn")));
   return import_description(engine, job);
 }
 

@@ -57,15 +57,15 @@ Result<void> check_revision(const Item& request, const Item& policy, const std::
 Result<Item> put_resource_policy(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   const std::string policy = text_of(request, "Policy");
-  STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  STATOR_ASSIGN_OR_RETURN(const Resource resource, resource_of(engine, arn));
   if (resource.is_stream() && !is_readable_stream(engine, *engine.catalog->snapshot(), arn)) {
     return fail(Code::kResourceNotFound, messages::arn_not_found(arn));
   }
-  STATOR_CHECK_OK(check_policy(policy));
+  STATOR_RETURN_IF_ERROR(check_policy(policy));
   std::string revision;
   const auto put = [&](Item& settings) -> Result<void> {
     const Item before = policy_of(resource, settings);
-    STATOR_CHECK_OK(check_revision(request, before, arn));
+    STATOR_RETURN_IF_ERROR(check_revision(request, before, arn));
     revision = text_of(before, "Revision");
     if (!before.empty() && text_of(before, "Document") == policy) return {};
     const int64_t last =
@@ -74,15 +74,15 @@ Result<Item> put_resource_policy(JobEngine& engine, const Item& request) {
     settings[resource.member] = Item{{"Document", policy}, {"Revision", revision}};
     return {};
   };
-  STATOR_CHECK_OK(change_settings(engine, *resource.table, put));
-  STATOR_CHECK_OK(engine.resource_policies.refresh(*resource.table));
+  STATOR_RETURN_IF_ERROR(change_settings(engine, *resource.table, put));
+  STATOR_RETURN_IF_ERROR(engine.resource_policies.refresh(*resource.table));
   return Item{{"RevisionId", revision}};
 }
 
 Result<Item> get_resource_policy(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
-  STATOR_TRY(const Resource resource, resource_of(engine, arn));
-  STATOR_TRY(const Item settings, settings_of(engine, *resource.table));
+  STATOR_ASSIGN_OR_RETURN(const Resource resource, resource_of(engine, arn));
+  STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, *resource.table));
   const Item policy = policy_of(resource, settings);
   if (policy.empty()) return fail(Code::kPolicyNotFound, messages::policy_not_found(arn));
   return Item{{"Policy", text_of(policy, "Document")}, {"RevisionId", text_of(policy, "Revision")}};
@@ -90,18 +90,18 @@ Result<Item> get_resource_policy(JobEngine& engine, const Item& request) {
 
 Result<Item> delete_resource_policy(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
-  STATOR_TRY(const Resource resource, resource_of(engine, arn));
+  STATOR_ASSIGN_OR_RETURN(const Resource resource, resource_of(engine, arn));
   Item answer;
   const auto erase = [&](Item& settings) -> Result<void> {
     answer.clear();
     const Item policy = policy_of(resource, settings);
-    STATOR_CHECK_OK(check_revision(request, policy, arn));
+    STATOR_RETURN_IF_ERROR(check_revision(request, policy, arn));
     if (!policy.empty()) answer["RevisionId"] = text_of(policy, "Revision");
     settings[resource.member] = Item();
     return {};
   };
-  STATOR_CHECK_OK(change_settings(engine, *resource.table, erase));
-  STATOR_CHECK_OK(engine.resource_policies.refresh(*resource.table));
+  STATOR_RETURN_IF_ERROR(change_settings(engine, *resource.table, erase));
+  STATOR_RETURN_IF_ERROR(engine.resource_policies.refresh(*resource.table));
   return answer;
 }
 

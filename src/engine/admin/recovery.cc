@@ -53,7 +53,8 @@ Item continuous_backups_of(const TableDefinition& definition, int64_t now_ms) {
 }
 
 Result<Item> describe_continuous_backups(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const TablePtr table, find_backed_up(engine, text_of(request, "TableName")));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          find_backed_up(engine, text_of(request, "TableName")));
   return continuous_backups_of(table->definition(), engine.now_ms());
 }
 
@@ -63,7 +64,7 @@ Result<Item> update_continuous_backups(JobEngine& engine, const Item& request) {
   const bool enabled = boolean_of(wanted, "PointInTimeRecoveryEnabled");
   const int64_t days = integer_of(wanted, "RecoveryPeriodInDays", kDefaultDays);
   const int64_t now_ms = engine.now_ms();
-  STATOR_CHECK_OK(find_backed_up(engine, name));
+  STATOR_RETURN_IF_ERROR(find_backed_up(engine, name));
   auto versions =
       engine.catalog->update(name, now_ms, [&](TableDefinition& definition) -> Result<void> {
         const bool was_enabled = definition.recovery_ms > 0;
@@ -108,31 +109,31 @@ Result<int64_t> time_of(const Item& request, const TableDefinition& source, int6
 }
 
 Result<Item> restore_table_to_point_in_time(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const std::string name, source_of(request));
-  STATOR_CHECK_OK(check_one_time(request));
-  STATOR_TRY(const TablePtr source, find_table_named(engine, name));
+  STATOR_ASSIGN_OR_RETURN(const std::string name, source_of(request));
+  STATOR_RETURN_IF_ERROR(check_one_time(request));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr source, find_table_named(engine, name));
   const TableDefinition& definition = source->definition();
   if (definition.recovery_ms == 0) {
     return fail(Code::kPointInTimeRecoveryUnavailable, messages::no_recovery(name));
   }
   const int64_t now_ms = engine.now_ms();
-  STATOR_TRY(const int64_t time_ms, time_of(request, definition, now_ms));
+  STATOR_ASSIGN_OR_RETURN(const int64_t time_ms, time_of(request, definition, now_ms));
   RestoreSummary summary{.source_table_arn = table_arn(engine, name), .time_ms = time_ms};
-  STATOR_TRY(TableDefinition target,
-             restored_definition(engine, definition, request, std::move(summary)));
+  STATOR_ASSIGN_OR_RETURN(TableDefinition target,
+                          restored_definition(engine, definition, request, std::move(summary)));
   HeldHistory history{.space = definition.space, .log = definition.log_space};
   const HistoryHold all(*engine.catalog, history);
-  STATOR_TRY(const auto view, engine.store->read_view());
-  STATOR_TRY(const uint64_t limit, log_end(*view, history.log));
+  STATOR_ASSIGN_OR_RETURN(const auto view, engine.store->read_view());
+  STATOR_ASSIGN_OR_RETURN(const uint64_t limit, log_end(*view, history.log));
   Item record{{"From", definition.space}, {"Log", definition.log_space}};
   if (boolean_of(request, "UseLatestRestorableTime")) {
-    history.stamp = limit;
+    history.commit_version = limit;
   } else {
-    // The job finds the stamp of the time; until then the whole log stays.
+    // The job finds the commit version of the time; until then the whole log stays.
     record["StampLimit"] = static_cast<int64_t>(limit);
     record["TimeMs"] = time_ms;
   }
-  record["Stamp"] = static_cast<int64_t>(history.stamp);
+  record["Stamp"] = static_cast<int64_t>(history.commit_version);
   engine.catalog->hold(history);
   auto begun = begin_restore(engine, std::move(target), std::move(record));
   if (!begun) engine.catalog->release(history);

@@ -34,11 +34,12 @@ Item insights_answer(const Item& request, std::string_view status, const std::st
 constexpr const char* kDefaultMode = "ACCESSED_AND_THROTTLED_KEYS";
 
 Result<Item> update_contributor_insights(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const TablePtr table, find_resource(engine, text_of(request, "TableName")));
-  STATOR_TRY(const std::string key, insights_key(*table, request));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          find_resource(engine, text_of(request, "TableName")));
+  STATOR_ASSIGN_OR_RETURN(const std::string key, insights_key(*table, request));
   const bool enable = text_of(request, "ContributorInsightsAction") == "ENABLE";
   std::string mode;
-  STATOR_CHECK_OK(change_settings(engine, *table, [&](Item& settings) -> Result<void> {
+  STATOR_RETURN_IF_ERROR(change_settings(engine, *table, [&](Item& settings) -> Result<void> {
     Item insights = map_of(settings, "Insights");
     mode = text_of(map_of(insights, key), "Mode");
     if (request.contains("ContributorInsightsMode")) {
@@ -54,9 +55,10 @@ Result<Item> update_contributor_insights(JobEngine& engine, const Item& request)
 }
 
 Result<Item> describe_contributor_insights(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const TablePtr table, find_resource(engine, text_of(request, "TableName")));
-  STATOR_TRY(const std::string key, insights_key(*table, request));
-  STATOR_TRY(const Item settings, settings_of(engine, *table));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          find_resource(engine, text_of(request, "TableName")));
+  STATOR_ASSIGN_OR_RETURN(const std::string key, insights_key(*table, request));
+  STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, *table));
   const Item& kept = map_of(map_of(settings, "Insights"), key);
   if (kept.empty()) {
     Item answer = insights_answer(request, "DISABLED", kDefaultMode);
@@ -77,13 +79,13 @@ Result<Item> list_contributor_insights(JobEngine& engine, const Item& request) {
   const std::string after = text_of(request, "NextToken");
   const auto snapshot = engine.catalog->snapshot();
   if (request.contains("TableName")) {
-    STATOR_CHECK_OK(find_resource(engine, text_of(request, "TableName")));
+    STATOR_RETURN_IF_ERROR(find_resource(engine, text_of(request, "TableName")));
   }
   List summaries;
   std::string last;
   for (const auto& [name, table] : snapshot->tables) {
     if (request.contains("TableName") && name != text_of(request, "TableName")) continue;
-    STATOR_TRY(const Item settings, settings_of(engine, *table));
+    STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, *table));
     for (const auto& [key, kept] : map_of(settings, "Insights")) {
       std::string place = name;
       place.append("/").append(key);
@@ -106,26 +108,28 @@ Result<Item> list_contributor_insights(JobEngine& engine, const Item& request) {
 // ---- Streams of Kinesis: there are none on this machine.
 
 Result<Item> describe_destinations(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const TablePtr table, find_resource(engine, text_of(request, "TableName")));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          find_resource(engine, text_of(request, "TableName")));
   return Item{{"TableName", table->name()}, {"KinesisDataStreamDestinations", List()}};
 }
 
 Result<Item> refuse_destination(JobEngine& engine, const Item& request) {
-  STATOR_CHECK_OK(find_resource(engine, text_of(request, "TableName")));
+  STATOR_RETURN_IF_ERROR(find_resource(engine, text_of(request, "TableName")));
   return fail(Code::kResourceNotFound, messages::kinesis_not_found(text_of(request, "StreamArn")));
 }
 
 // ---- Auto scaling
 
 Result<Item> describe_auto_scaling(JobEngine& engine, const Item& request) {
-  STATOR_TRY(const TablePtr table, find_resource(engine, text_of(request, "TableName")));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          find_resource(engine, text_of(request, "TableName")));
   return Item{
       {"TableAutoScalingDescription",
        Item{{"TableName", table->name()}, {"TableStatus", "ACTIVE"}, {"Replicas", List()}}}};
 }
 
 Result<Item> refuse_auto_scaling(JobEngine& engine, const Item& request) {
-  STATOR_CHECK_OK(find_resource(engine, text_of(request, "TableName")));
+  STATOR_RETURN_IF_ERROR(find_resource(engine, text_of(request, "TableName")));
   return fail(Code::kValidation, messages::kNoAutoScaling);
 }
 

@@ -14,7 +14,7 @@ constexpr std::size_t kTagsMax = 50;
 
 // Tags are of tables alone, not of their indexes or streams.
 Result<TablePtr> tagged_table(const JobEngine& engine, const std::string& arn) {
-  STATOR_TRY(const ArnParts parts, parse_table_arn(engine, arn));
+  STATOR_ASSIGN_OR_RETURN(const ArnParts parts, parse_table_arn(engine, arn));
   if (parts.rest.starts_with("/index/")) {
     return fail(Code::kValidation, messages::index_arn(arn));
   }
@@ -67,9 +67,9 @@ Result<void> check_tags(const List& tags) {
 Result<Item> tag_resource(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   const List& given = list_of(request, "Tags");
-  STATOR_TRY(const TablePtr table, tagged_table(engine, arn));
-  STATOR_CHECK_OK(check_tags(given));
-  STATOR_CHECK_OK(change_settings(engine, *table, [&](Item& settings) -> Result<void> {
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table, tagged_table(engine, arn));
+  STATOR_RETURN_IF_ERROR(check_tags(given));
+  STATOR_RETURN_IF_ERROR(change_settings(engine, *table, [&](Item& settings) -> Result<void> {
     List tags = tags_of(*table, settings);
     for (const AttributeValue& tag : given) {
       const auto same = std::ranges::find_if(tags, [&](const AttributeValue& there) {
@@ -90,9 +90,10 @@ Result<Item> tag_resource(JobEngine& engine, const Item& request) {
 
 Result<Item> untag_resource(JobEngine& engine, const Item& request) {
   const List& keys = list_of(request, "TagKeys");
-  STATOR_TRY(const TablePtr table, tagged_table(engine, text_of(request, "ResourceArn")));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          tagged_table(engine, text_of(request, "ResourceArn")));
   if (keys.empty()) return fail(Code::kValidation, messages::kNoTagKeys);
-  STATOR_CHECK_OK(change_settings(engine, *table, [&](Item& settings) -> Result<void> {
+  STATOR_RETURN_IF_ERROR(change_settings(engine, *table, [&](Item& settings) -> Result<void> {
     List tags = tags_of(*table, settings);
     std::erase_if(tags, [&](const AttributeValue& tag) {
       return std::ranges::any_of(keys, [&](const AttributeValue& key) {
@@ -107,10 +108,10 @@ Result<Item> untag_resource(JobEngine& engine, const Item& request) {
 
 Result<Item> list_tags_of_resource(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
-  STATOR_TRY(const TablePtr table, tagged_table(engine, arn));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table, tagged_table(engine, arn));
   // All tags fit in one page, so no token is ever given out.
   if (request.contains("NextToken")) return fail(Code::kValidation, messages::kInvalidNextToken);
-  STATOR_TRY(const Item settings, settings_of(engine, *table));
+  STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, *table));
   return Item{{"Tags", tags_of(*table, settings)}};
 }
 

@@ -12,7 +12,7 @@ class Action final : public Job {
  public:
   explicit Action(std::move_only_function<Result<void>()> action) : action_(std::move(action)) {}
   Result<JobState> step() override {
-    STATOR_CHECK_OK(action_());
+    STATOR_RETURN_IF_ERROR(action_());
     return JobState::kDone;
   }
   Result<void> abandon(const Error&) override { return {}; }
@@ -127,7 +127,7 @@ void JobRunner::wait(std::unique_lock<std::mutex>& lock, Time now) {
 
 Result<JobState> JobRunner::take_step(Entry& entry) {
   if (!entry.abandoned) return entry.job->step();
-  STATOR_CHECK_OK(entry.job->abandon(*entry.failure));
+  STATOR_RETURN_IF_ERROR(entry.job->abandon(*entry.failure));
   return JobState::kDone;
 }
 

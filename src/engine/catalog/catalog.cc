@@ -39,9 +39,9 @@ const TablePtr* CatalogSnapshot::find(std::string_view name) const {
 
 Result<std::unique_ptr<Catalog>> Catalog::open(Store& store, JobRunner& jobs) {
   std::unique_ptr<Catalog> catalog(new Catalog(store, jobs));
-  STATOR_TRY(const CatalogHeader header, open_catalog_header(store));
+  STATOR_ASSIGN_OR_RETURN(const CatalogHeader header, open_catalog_header(store));
   catalog->secret_ = header.secret;
-  STATOR_CHECK_OK(catalog->load(header.format));
+  STATOR_RETURN_IF_ERROR(catalog->load(header.format));
   return catalog;
 }
 
@@ -51,22 +51,22 @@ Result<void> Catalog::load(uint64_t format) {
   std::map<SpaceId, std::string> counters;
   Result<void> read;
   const std::string begin = catalog_row_key(CatalogRow::kCounters).substr(0, kPartitionBytes);
-  STATOR_TRY(const auto view, store_.read_view());
-  STATOR_CHECK_OK(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
-                             [&](std::string_view key, std::string_view value) {
-                               read = load_row(key.substr(kPartitionBytes), value, loaded, dropped,
-                                               counters);
-                               return read.has_value();
-                             }));
-  STATOR_CHECK_OK(std::move(read));
+  STATOR_ASSIGN_OR_RETURN(const auto view, store_.read_view());
+  STATOR_RETURN_IF_ERROR(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+                                    [&](std::string_view key, std::string_view value) {
+                                      read = load_row(key.substr(kPartitionBytes), value, loaded,
+                                                      dropped, counters);
+                                      return read.has_value();
+                                    }));
+  STATOR_RETURN_IF_ERROR(std::move(read));
   // Before anything else is written: an older version of Stator must refuse what this one adds.
   // The rows of format 1 are as they are in format 2.
   if (format != kCatalogFormat) {
-    STATOR_CHECK_OK(raise_catalog_format(store_));
+    STATOR_RETURN_IF_ERROR(raise_catalog_format(store_));
   }
   for (const auto& [name, table] : loaded.tables) note_recording(table);
   publish(std::move(loaded));
-  STATOR_CHECK_OK(load_counters(counters));
+  STATOR_RETURN_IF_ERROR(load_counters(counters));
   erase_later(dropped);
   return {};
 }
@@ -96,15 +96,15 @@ Result<void> Catalog::load_row(std::string_view rest, std::string_view value,
       counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
       return {};
     case CatalogRow::kTable: {
-      STATOR_TRY(TableDefinition definition, decode_table(value));
-      STATOR_TRY(TablePtr table, Table::make(std::move(definition), secret_));
+      STATOR_ASSIGN_OR_RETURN(TableDefinition definition, decode_table(value));
+      STATOR_ASSIGN_OR_RETURN(TablePtr table, Table::make(std::move(definition), secret_));
       loaded.tables.emplace(table->name(), std::move(table));
       return {};
     }
     case CatalogRow::kRecord:
       return is_record(id, value) ? load_record(rest, value, loaded) : unknown();
     case CatalogRow::kLog: {
-      STATOR_TRY(LogDefinition log, decode_log(value));
+      STATOR_ASSIGN_OR_RETURN(LogDefinition log, decode_log(value));
       const SpaceId space = log.space;
       loaded.logs.emplace(space, std::make_shared<const LogDefinition>(std::move(log)));
       return {};
@@ -160,8 +160,8 @@ Result<TablePtr> Catalog::create(const CreateTableRequest& settings, int64_t now
   if (snapshot()->restoring.contains(settings.table)) {
     return fail(Code::kResourceInUse, messages::table_exists(settings.table));
   }
-  STATOR_TRY(Written written, insert(settings, now_ms));
-  STATOR_TRY(TablePtr table, Table::make(std::move(written.definition), secret_));
+  STATOR_ASSIGN_OR_RETURN(Written written, insert(settings, now_ms));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table, Table::make(std::move(written.definition), secret_));
   note_recording(table);
   CatalogSnapshot next = *snapshot();
   next.tables.emplace(table->name(), table);
@@ -183,8 +183,8 @@ Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int
     definition.global_spaces =
         spaces.take(settings.global_indexes ? settings.global_indexes->size() : 0);
     const auto new_space = [&] { return spaces.take(); };
-    STATOR_TRY(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, batch));
-    STATOR_CHECK_OK(spaces.save(batch));
+    STATOR_ASSIGN_OR_RETURN(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, batch));
+    STATOR_RETURN_IF_ERROR(spaces.save(batch));
 
     // Before it is kept: a definition that cannot be used must never be read back.
     auto usable = Table::make(definition, secret_);
@@ -202,9 +202,9 @@ Result<TableVersions> Catalog::update(std::string_view name, int64_t now_ms, Cha
   const TablePtr* found = next.find(name);
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
   TableVersions versions{.before = *found, .after = {}};
-  STATOR_TRY(Written written, replace(*versions.before, now_ms, change));
-  STATOR_TRY(versions.after,
-             Table::make(std::move(written.definition), secret_, versions.before.get()));
+  STATOR_ASSIGN_OR_RETURN(Written written, replace(*versions.before, now_ms, change));
+  STATOR_ASSIGN_OR_RETURN(
+      versions.after, Table::make(std::move(written.definition), secret_, versions.before.get()));
   note_recording(versions.after);
   if (written.log) next.logs.insert_or_assign(written.log->space, written.log);
   versions.before->replaced_by(*versions.after);
@@ -225,7 +225,7 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
                                            catalog_row_key(CatalogRow::kNextSpace)};
   return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<Written> {
     TableDefinition definition = table.definition();
-    STATOR_CHECK_OK(change(definition));
+    STATOR_RETURN_IF_ERROR(change(definition));
     Spaces spaces(rows[1]);
     const auto take_space = [&](SpaceId& space) {
       if (space != 0) return;
@@ -235,8 +235,9 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
     for (SpaceId& space : definition.global_spaces) take_space(space);
     if (definition.expiry) take_space(definition.expiry->space);
     const auto new_space = [&] { return spaces.take(); };
-    STATOR_TRY(LogPtr log, plan_log(&table.definition(), definition, new_space, now_ms, batch));
-    STATOR_CHECK_OK(spaces.save(batch));
+    STATOR_ASSIGN_OR_RETURN(LogPtr log,
+                            plan_log(&table.definition(), definition, new_space, now_ms, batch));
+    STATOR_RETURN_IF_ERROR(spaces.save(batch));
     auto usable = Table::make(definition, secret_);
     if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
     const std::vector<SpaceId> lost = lost_spaces(table, **usable);
@@ -270,7 +271,7 @@ Result<TablePtr> Catalog::drop(std::string_view name, int64_t now_ms, LastBackup
   const std::optional<NamedRecord> backup = last_backup(*table);
   std::vector<SpaceId> lost = table->all_spaces();
   if (backup) std::erase(lost, table->definition().space);
-  STATOR_TRY(const LogPtr log, erase(*table, lost, backup, now_ms));
+  STATOR_ASSIGN_OR_RETURN(const LogPtr log, erase(*table, lost, backup, now_ms));
   next.tables.erase(table->name());
   table->when_unused([this, spaces = std::move(lost)] { erase_later(spaces); });
   if (log) next.logs.insert_or_assign(log->space, log);
@@ -303,7 +304,7 @@ Result<LogPtr> Catalog::erase(const Table& table, const std::vector<SpaceId>& lo
 
 Result<void> Catalog::erase_rows(SpaceId space) const {
   if (is_held(space)) return {};
-  STATOR_CHECK_OK(store_.drop_range(space_range(space)));
+  STATOR_RETURN_IF_ERROR(store_.drop_range(space_range(space)));
   Batch batch;
   batch.erase(catalog_row_key(CatalogRow::kDropped, space));
   return write_or_fail(store_, std::move(batch));

@@ -44,11 +44,11 @@ struct TableVersions {
   TablePtr after;
 };
 
-// What a job reads: the rows of a space, and a log from a stamp on.
+// What a job reads: the rows of a space, and a log from a commit version on.
 struct HeldHistory {
   SpaceId space = 0;
   SpaceId log = 0;
-  uint64_t stamp = 0;
+  uint64_t commit_version = 0;
 
   auto operator<=>(const HeldHistory&) const = default;
 };
@@ -90,13 +90,13 @@ class Catalog {
   using LastBackup = FunctionRef<std::optional<NamedRecord>(const Table& table)>;
   Result<TablePtr> drop(std::string_view name, int64_t now_ms, LastBackup last_backup);
 
-  // Does what time asks for: begins new generations of logs, and erases what nobody wants any more.
+  // Does what time asks for: begins new epochs of logs, and erases what nobody wants any more.
   // What fails is tried again with the next call.
   void maintain_logs(int64_t now_ms);
 
   // What is held stays until it is released as often: the rows of the space though their table is
-  // dropped, the log from the stamp on, and who records there goes on to. A start holds what
-  // records name, before anything is erased.
+  // dropped, the log from the commit version on, and who records there goes on to. A start holds
+  // what records name, before anything is erased.
   void hold(const HeldHistory& history);
   void release(const HeldHistory& history);
 
@@ -150,9 +150,9 @@ class Catalog {
   uint64_t held_from(SpaceId log) const;  // UINT64_MAX where it is not held
   Result<void> stop_unwanted_recording(SpaceId space, int64_t now_ms);
   Result<void> maintain_log(SpaceId space, int64_t now_ms);
-  Result<void> begin_generation(const LogDefinition& log, int64_t now_ms);
+  Result<void> begin_epoch(const LogDefinition& log, int64_t now_ms);
   Result<void> forget_streams(const LogDefinition& log, int64_t now_ms);
-  Result<void> trim(const LogDefinition& log, const std::vector<LogMark>& marks,
+  Result<void> trim(const LogDefinition& log, const std::vector<ShardBoundary>& boundaries,
                     int64_t now_ms) const;
 
   Store& store_;

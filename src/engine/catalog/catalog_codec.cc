@@ -140,7 +140,7 @@ Result<const T*> member(const Map& map, const char* name) {
 }
 
 Result<int64_t> integer(const Map& map, const char* name, int64_t min, int64_t max) {
-  STATOR_TRY(const Number* value, member<Number>(map, name));
+  STATOR_ASSIGN_OR_RETURN(const Number* value, member<Number>(map, name));
   const auto integer = value->to_int64();
   if (!integer || *integer < min || *integer > max) return damaged(name);
   return *integer;
@@ -148,45 +148,45 @@ Result<int64_t> integer(const Map& map, const char* name, int64_t min, int64_t m
 
 template <class E>
 Result<E> enumerator(const Map& map, const char* name) {
-  STATOR_TRY(const int64_t code, integer(map, name, 0, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(const int64_t code, integer(map, name, 0, INT64_MAX));
   const auto value = from_stored<E>(code);
   if (!value) return damaged(name);
   return *value;
 }
 
 Result<SpaceId> space(const Map& map) {
-  STATOR_TRY(const int64_t value, integer(map, "Space", kFirstTableSpace, UINT32_MAX));
+  STATOR_ASSIGN_OR_RETURN(const int64_t value, integer(map, "Space", kFirstTableSpace, UINT32_MAX));
   return static_cast<SpaceId>(value);
 }
 
 Result<std::string> text(const Map& map, const char* name) {
-  STATOR_TRY(const std::string* value, member<std::string>(map, name));
+  STATOR_ASSIGN_OR_RETURN(const std::string* value, member<std::string>(map, name));
   return *value;
 }
 
 Result<KeySchema> key_schema(const Map& map) {
-  STATOR_TRY(const List* list, member<List>(map, "KeySchema"));
+  STATOR_ASSIGN_OR_RETURN(const List* list, member<List>(map, "KeySchema"));
   KeySchema schema;
   for (const AttributeValue& value : *list) {
     const Map* entry = value.get_if<Map>();
     if (entry == nullptr) return damaged("KeySchema");
     KeySchemaElement element;
-    STATOR_TRY(element.name, text(*entry, "Name"));
-    STATOR_TRY(element.type, enumerator<KeyType>(*entry, "Type"));
+    STATOR_ASSIGN_OR_RETURN(element.name, text(*entry, "Name"));
+    STATOR_ASSIGN_OR_RETURN(element.type, enumerator<KeyType>(*entry, "Type"));
     schema.push_back(std::move(element));
   }
   return schema;
 }
 
 Result<std::vector<AttributeDefinition>> attribute_definitions(const Map& map) {
-  STATOR_TRY(const List* list, member<List>(map, "Attributes"));
+  STATOR_ASSIGN_OR_RETURN(const List* list, member<List>(map, "Attributes"));
   std::vector<AttributeDefinition> attributes;
   for (const AttributeValue& value : *list) {
     const Map* entry = value.get_if<Map>();
     if (entry == nullptr) return damaged("Attributes");
     AttributeDefinition attribute;
-    STATOR_TRY(attribute.name, text(*entry, "Name"));
-    STATOR_TRY(attribute.type, enumerator<ScalarType>(*entry, "Type"));
+    STATOR_ASSIGN_OR_RETURN(attribute.name, text(*entry, "Name"));
+    STATOR_ASSIGN_OR_RETURN(attribute.type, enumerator<ScalarType>(*entry, "Type"));
     attributes.push_back(std::move(attribute));
   }
   return attributes;
@@ -195,53 +195,53 @@ Result<std::vector<AttributeDefinition>> attribute_definitions(const Map& map) {
 template <class T>
 Result<std::optional<T>> throughput(const Map& map, const char* name) {
   if (!map.contains(name)) return std::optional<T>();
-  STATOR_TRY(const Map* entry, member<Map>(map, name));
-  STATOR_TRY(const int64_t read, integer(*entry, "Read", INT64_MIN, INT64_MAX));
-  STATOR_TRY(const int64_t write, integer(*entry, "Write", INT64_MIN, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(const Map* entry, member<Map>(map, name));
+  STATOR_ASSIGN_OR_RETURN(const int64_t read, integer(*entry, "Read", INT64_MIN, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(const int64_t write, integer(*entry, "Write", INT64_MIN, INT64_MAX));
   return std::optional<T>(T{read, write});
 }
 
 Result<std::optional<int64_t>> optional_integer(const Map& map, const char* name) {
   if (!map.contains(name)) return std::optional<int64_t>();
-  STATOR_TRY(const int64_t value, integer(map, name, INT64_MIN, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(const int64_t value, integer(map, name, INT64_MIN, INT64_MAX));
   return std::optional(value);
 }
 
 Result<ThroughputChanges> throughput_changes(const Map& map, const char* name) {
   ThroughputChanges changes;
   if (!map.contains(name)) return changes;
-  STATOR_TRY(const Map* entry, member<Map>(map, name));
-  STATOR_TRY(changes.decreases_today, integer(*entry, "Decreases", 0, INT64_MAX));
-  STATOR_TRY(changes.increased_ms, optional_integer(*entry, "IncreasedMs"));
-  STATOR_TRY(changes.decreased_ms, optional_integer(*entry, "DecreasedMs"));
+  STATOR_ASSIGN_OR_RETURN(const Map* entry, member<Map>(map, name));
+  STATOR_ASSIGN_OR_RETURN(changes.decreases_today, integer(*entry, "Decreases", 0, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(changes.increased_ms, optional_integer(*entry, "IncreasedMs"));
+  STATOR_ASSIGN_OR_RETURN(changes.decreased_ms, optional_integer(*entry, "DecreasedMs"));
   return changes;
 }
 
 Result<EncryptionSpecification> encryption(const Map& map) {
   EncryptionSpecification encryption;
   if (map.contains("Enabled")) {
-    STATOR_TRY(const bool* enabled, member<bool>(map, "Enabled"));
+    STATOR_ASSIGN_OR_RETURN(const bool* enabled, member<bool>(map, "Enabled"));
     encryption.enabled = *enabled;
   }
   if (map.contains("Type")) {
-    STATOR_TRY(encryption.type, enumerator<EncryptionType>(map, "Type"));
+    STATOR_ASSIGN_OR_RETURN(encryption.type, enumerator<EncryptionType>(map, "Type"));
   }
   if (map.contains("KeyId")) {
-    STATOR_TRY(encryption.key_id, text(map, "KeyId"));
+    STATOR_ASSIGN_OR_RETURN(encryption.key_id, text(map, "KeyId"));
   }
   return encryption;
 }
 
 Result<std::optional<RestoreSummary>> restored(const Map& map) {
   if (!map.contains("Restored")) return std::optional<RestoreSummary>();
-  STATOR_TRY(const Map* entry, member<Map>(map, "Restored"));
+  STATOR_ASSIGN_OR_RETURN(const Map* entry, member<Map>(map, "Restored"));
   RestoreSummary summary;
-  STATOR_TRY(summary.time_ms, integer(*entry, "TimeMs", INT64_MIN, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(summary.time_ms, integer(*entry, "TimeMs", INT64_MIN, INT64_MAX));
   if (entry->contains("Backup")) {
-    STATOR_TRY(summary.source_backup_arn, text(*entry, "Backup"));
+    STATOR_ASSIGN_OR_RETURN(summary.source_backup_arn, text(*entry, "Backup"));
   }
   if (entry->contains("Table")) {
-    STATOR_TRY(summary.source_table_arn, text(*entry, "Table"));
+    STATOR_ASSIGN_OR_RETURN(summary.source_table_arn, text(*entry, "Table"));
   }
   return std::optional(std::move(summary));
 }
@@ -249,30 +249,32 @@ Result<std::optional<RestoreSummary>> restored(const Map& map) {
 // What a definition has beside its settings.
 Result<void> read_changes(const Map& map, TableDefinition& definition) {
   if (map.contains("Expiry")) {
-    STATOR_TRY(const Map* entry, member<Map>(map, "Expiry"));
+    STATOR_ASSIGN_OR_RETURN(const Map* entry, member<Map>(map, "Expiry"));
     ExpiryQueue queue;
-    STATOR_TRY(queue.attribute, text(*entry, "Attribute"));
-    STATOR_TRY(queue.space, space(*entry));
+    STATOR_ASSIGN_OR_RETURN(queue.attribute, text(*entry, "Attribute"));
+    STATOR_ASSIGN_OR_RETURN(queue.space, space(*entry));
     definition.expiry = std::move(queue);
   }
   if (map.contains("Unfinished")) {
-    STATOR_TRY(const List* list, member<List>(map, "Unfinished"));
+    STATOR_ASSIGN_OR_RETURN(const List* list, member<List>(map, "Unfinished"));
     for (const AttributeValue& value : *list) {
       const Map* entry = value.get_if<Map>();
       if (entry == nullptr) return damaged("Unfinished");
-      STATOR_TRY(const SpaceId id, space(*entry));
+      STATOR_ASSIGN_OR_RETURN(const SpaceId id, space(*entry));
       definition.unfinished.push_back(id);
     }
   }
-  STATOR_TRY(definition.restored, restored(map));
-  STATOR_TRY(definition.on_demand_since_ms, optional_integer(map, "OnDemandSinceMs"));
-  STATOR_TRY(definition.table_class_changed_ms, optional_integer(map, "TableClassChangedMs"));
-  STATOR_TRY(definition.throughput_changes, throughput_changes(map, "ThroughputChanges"));
+  STATOR_ASSIGN_OR_RETURN(definition.restored, restored(map));
+  STATOR_ASSIGN_OR_RETURN(definition.on_demand_since_ms, optional_integer(map, "OnDemandSinceMs"));
+  STATOR_ASSIGN_OR_RETURN(definition.table_class_changed_ms,
+                          optional_integer(map, "TableClassChangedMs"));
+  STATOR_ASSIGN_OR_RETURN(definition.throughput_changes,
+                          throughput_changes(map, "ThroughputChanges"));
   if (map.contains("IndexThroughputChanges")) {
-    STATOR_TRY(const Map* indexes, member<Map>(map, "IndexThroughputChanges"));
+    STATOR_ASSIGN_OR_RETURN(const Map* indexes, member<Map>(map, "IndexThroughputChanges"));
     for (const auto& [name, unused] : *indexes) {
-      STATOR_TRY(definition.index_throughput_changes[name],
-                 throughput_changes(*indexes, name.c_str()));
+      STATOR_ASSIGN_OR_RETURN(definition.index_throughput_changes[name],
+                              throughput_changes(*indexes, name.c_str()));
     }
   }
   return {};
@@ -280,18 +282,19 @@ Result<void> read_changes(const Map& map, TableDefinition& definition) {
 
 Result<IndexDefinition> index_definition(const Map& map) {
   IndexDefinition index;
-  STATOR_TRY(index.name, text(map, "Name"));
-  STATOR_TRY(index.key_schema, key_schema(map));
-  STATOR_TRY(index.projection.type, enumerator<ProjectionType>(map, "Projection"));
-  STATOR_TRY(const List* included, member<List>(map, "Included"));
+  STATOR_ASSIGN_OR_RETURN(index.name, text(map, "Name"));
+  STATOR_ASSIGN_OR_RETURN(index.key_schema, key_schema(map));
+  STATOR_ASSIGN_OR_RETURN(index.projection.type, enumerator<ProjectionType>(map, "Projection"));
+  STATOR_ASSIGN_OR_RETURN(const List* included, member<List>(map, "Included"));
   for (const AttributeValue& value : *included) {
     const auto* name = value.get_if<std::string>();
     if (name == nullptr) return damaged("Included");
     index.projection.non_key_attributes.push_back(*name);
   }
-  STATOR_TRY(index.throughput, throughput<Throughput>(map, "Throughput"));
-  STATOR_TRY(index.on_demand_throughput, throughput<OnDemandThroughput>(map, "OnDemand"));
-  STATOR_TRY(index.warm_throughput, throughput<Throughput>(map, "Warm"));
+  STATOR_ASSIGN_OR_RETURN(index.throughput, throughput<Throughput>(map, "Throughput"));
+  STATOR_ASSIGN_OR_RETURN(index.on_demand_throughput,
+                          throughput<OnDemandThroughput>(map, "OnDemand"));
+  STATOR_ASSIGN_OR_RETURN(index.warm_throughput, throughput<Throughput>(map, "Warm"));
   return index;
 }
 
@@ -299,13 +302,13 @@ Result<void> read_indexes(const Map& map, const char* name,
                           std::optional<std::vector<IndexDefinition>>& indexes,
                           std::vector<SpaceId>& spaces) {
   if (!map.contains(name)) return {};
-  STATOR_TRY(const List* list, member<List>(map, name));
+  STATOR_ASSIGN_OR_RETURN(const List* list, member<List>(map, name));
   indexes.emplace();
   for (const AttributeValue& value : *list) {
     const Map* entry = value.get_if<Map>();
     if (entry == nullptr) return damaged(name);
-    STATOR_TRY(IndexDefinition index, index_definition(*entry));
-    STATOR_TRY(const SpaceId id, space(*entry));
+    STATOR_ASSIGN_OR_RETURN(IndexDefinition index, index_definition(*entry));
+    STATOR_ASSIGN_OR_RETURN(const SpaceId id, space(*entry));
     indexes->push_back(std::move(index));
     spaces.push_back(id);
   }
@@ -314,23 +317,26 @@ Result<void> read_indexes(const Map& map, const char* name,
 
 Result<void> read_log_settings(const Map& map, TableDefinition& definition) {
   if (map.contains("Stream")) {
-    STATOR_TRY(const Map* stream, member<Map>(map, "Stream"));
-    STATOR_TRY(const bool* enabled, member<bool>(*stream, "Enabled"));
+    STATOR_ASSIGN_OR_RETURN(const Map* stream, member<Map>(map, "Stream"));
+    STATOR_ASSIGN_OR_RETURN(const bool* enabled, member<bool>(*stream, "Enabled"));
     definition.settings.stream = StreamSpecification{.enabled = *enabled};
     if (stream->contains("View")) {
-      STATOR_TRY(definition.settings.stream->view, enumerator<StreamViewType>(*stream, "View"));
+      STATOR_ASSIGN_OR_RETURN(definition.settings.stream->view,
+                              enumerator<StreamViewType>(*stream, "View"));
     }
   }
   if (map.contains("Log")) {
-    STATOR_TRY(const int64_t id, integer(map, "Log", kFirstTableSpace, UINT32_MAX));
+    STATOR_ASSIGN_OR_RETURN(const int64_t id, integer(map, "Log", kFirstTableSpace, UINT32_MAX));
     definition.log_space = static_cast<SpaceId>(id);
   }
   if (map.contains("LatestStreamMs")) {
-    STATOR_TRY(definition.latest_stream_ms, integer(map, "LatestStreamMs", INT64_MIN, INT64_MAX));
+    STATOR_ASSIGN_OR_RETURN(definition.latest_stream_ms,
+                            integer(map, "LatestStreamMs", INT64_MIN, INT64_MAX));
   }
   if (map.contains("RecoveryMs")) {
-    STATOR_TRY(definition.recovery_ms, integer(map, "RecoveryMs", 0, INT64_MAX));
-    STATOR_TRY(definition.recovery_since_ms, integer(map, "RecoverySinceMs", INT64_MIN, INT64_MAX));
+    STATOR_ASSIGN_OR_RETURN(definition.recovery_ms, integer(map, "RecoveryMs", 0, INT64_MAX));
+    STATOR_ASSIGN_OR_RETURN(definition.recovery_since_ms,
+                            integer(map, "RecoverySinceMs", INT64_MIN, INT64_MAX));
   }
   return {};
 }
@@ -377,55 +383,56 @@ std::string encode_table(const TableDefinition& definition) {
 }
 
 Result<TableDefinition> decode_table(std::string_view bytes) {
-  STATOR_CHECK_OK(validate_item(bytes));
+  STATOR_RETURN_IF_ERROR(validate_item(bytes));
   const Item item = decode_item(ItemView(bytes));
-  STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(const int64_t version, integer(item, "Version", 0, INT64_MAX));
   if (version != kVersion && version != kVersionWithBackfill) {
     return unknown_version(version);
   }
   TableDefinition definition;
   CreateTableRequest& settings = definition.settings;
-  STATOR_TRY(settings.table, text(item, "Name"));
-  STATOR_TRY(definition.id, text(item, "Id"));
-  STATOR_TRY(definition.created_ms, integer(item, "CreatedMs", INT64_MIN, INT64_MAX));
-  STATOR_TRY(definition.space, space(item));
-  STATOR_TRY(settings.attributes, attribute_definitions(item));
-  STATOR_TRY(settings.key_schema, key_schema(item));
-  STATOR_CHECK_OK(
+  STATOR_ASSIGN_OR_RETURN(settings.table, text(item, "Name"));
+  STATOR_ASSIGN_OR_RETURN(definition.id, text(item, "Id"));
+  STATOR_ASSIGN_OR_RETURN(definition.created_ms, integer(item, "CreatedMs", INT64_MIN, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(definition.space, space(item));
+  STATOR_ASSIGN_OR_RETURN(settings.attributes, attribute_definitions(item));
+  STATOR_ASSIGN_OR_RETURN(settings.key_schema, key_schema(item));
+  STATOR_RETURN_IF_ERROR(
       read_indexes(item, "LocalIndexes", settings.local_indexes, definition.local_spaces));
-  STATOR_CHECK_OK(
+  STATOR_RETURN_IF_ERROR(
       read_indexes(item, "GlobalIndexes", settings.global_indexes, definition.global_spaces));
   if (item.contains("BillingMode")) {
-    STATOR_TRY(settings.billing_mode, enumerator<BillingMode>(item, "BillingMode"));
+    STATOR_ASSIGN_OR_RETURN(settings.billing_mode, enumerator<BillingMode>(item, "BillingMode"));
   }
-  STATOR_TRY(settings.throughput, throughput<Throughput>(item, "Throughput"));
-  STATOR_TRY(settings.on_demand_throughput, throughput<OnDemandThroughput>(item, "OnDemand"));
-  STATOR_TRY(settings.warm_throughput, throughput<Throughput>(item, "Warm"));
+  STATOR_ASSIGN_OR_RETURN(settings.throughput, throughput<Throughput>(item, "Throughput"));
+  STATOR_ASSIGN_OR_RETURN(settings.on_demand_throughput,
+                          throughput<OnDemandThroughput>(item, "OnDemand"));
+  STATOR_ASSIGN_OR_RETURN(settings.warm_throughput, throughput<Throughput>(item, "Warm"));
   if (item.contains("TableClass")) {
-    STATOR_TRY(settings.table_class, enumerator<TableClass>(item, "TableClass"));
+    STATOR_ASSIGN_OR_RETURN(settings.table_class, enumerator<TableClass>(item, "TableClass"));
   }
   if (item.contains("DeletionProtection")) {
-    STATOR_TRY(const bool* enabled, member<bool>(item, "DeletionProtection"));
+    STATOR_ASSIGN_OR_RETURN(const bool* enabled, member<bool>(item, "DeletionProtection"));
     settings.deletion_protection = *enabled;
   }
-  STATOR_TRY(const List* tags, member<List>(item, "Tags"));
+  STATOR_ASSIGN_OR_RETURN(const List* tags, member<List>(item, "Tags"));
   for (const AttributeValue& value : *tags) {
     const Map* entry = value.get_if<Map>();
     if (entry == nullptr) return damaged("Tags");
     Tag tag;
-    STATOR_TRY(tag.key, text(*entry, "Key"));
-    STATOR_TRY(tag.value, text(*entry, "Value"));
+    STATOR_ASSIGN_OR_RETURN(tag.key, text(*entry, "Key"));
+    STATOR_ASSIGN_OR_RETURN(tag.value, text(*entry, "Value"));
     settings.tags.push_back(std::move(tag));
   }
   if (item.contains("Encryption")) {
-    STATOR_TRY(const Map* entry, member<Map>(item, "Encryption"));
-    STATOR_TRY(settings.encryption, encryption(*entry));
+    STATOR_ASSIGN_OR_RETURN(const Map* entry, member<Map>(item, "Encryption"));
+    STATOR_ASSIGN_OR_RETURN(settings.encryption, encryption(*entry));
   }
   if (item.contains("ResourcePolicy")) {
-    STATOR_TRY(settings.resource_policy, text(item, "ResourcePolicy"));
+    STATOR_ASSIGN_OR_RETURN(settings.resource_policy, text(item, "ResourcePolicy"));
   }
-  STATOR_CHECK_OK(read_changes(item, definition));
-  STATOR_CHECK_OK(read_log_settings(item, definition));
+  STATOR_RETURN_IF_ERROR(read_changes(item, definition));
+  STATOR_RETURN_IF_ERROR(read_log_settings(item, definition));
   if (encode_table(definition) != bytes) return damaged("unknown members");
   return definition;
 }
@@ -454,27 +461,27 @@ std::string encode_log(const LogDefinition& log) {
 }
 
 Result<LogDefinition> decode_log(std::string_view bytes) {
-  STATOR_CHECK_OK(validate_item(bytes));
+  STATOR_RETURN_IF_ERROR(validate_item(bytes));
   const Item item = decode_item(ItemView(bytes));
-  STATOR_TRY(const int64_t version, integer(item, "Version", 0, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(const int64_t version, integer(item, "Version", 0, INT64_MAX));
   if (version != kVersion) {
     return unknown_version(version);
   }
   LogDefinition log;
-  STATOR_TRY(log.space, space(item));
-  STATOR_TRY(log.table, text(item, "Table"));
-  STATOR_TRY(log.table_id, text(item, "TableId"));
-  STATOR_TRY(log.key_schema, key_schema(item));
-  STATOR_TRY(log.recovery_ms, integer(item, "RecoveryMs", 0, INT64_MAX));
-  STATOR_TRY(const List* streams, member<List>(item, "Streams"));
+  STATOR_ASSIGN_OR_RETURN(log.space, space(item));
+  STATOR_ASSIGN_OR_RETURN(log.table, text(item, "Table"));
+  STATOR_ASSIGN_OR_RETURN(log.table_id, text(item, "TableId"));
+  STATOR_ASSIGN_OR_RETURN(log.key_schema, key_schema(item));
+  STATOR_ASSIGN_OR_RETURN(log.recovery_ms, integer(item, "RecoveryMs", 0, INT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(const List* streams, member<List>(item, "Streams"));
   for (const AttributeValue& value : *streams) {
     const Map* entry = value.get_if<Map>();
     if (entry == nullptr) return damaged("Streams");
     LoggedStream stream;
-    STATOR_TRY(stream.created_ms, integer(*entry, "CreatedMs", INT64_MIN, INT64_MAX));
-    STATOR_TRY(stream.view, enumerator<StreamViewType>(*entry, "View"));
+    STATOR_ASSIGN_OR_RETURN(stream.created_ms, integer(*entry, "CreatedMs", INT64_MIN, INT64_MAX));
+    STATOR_ASSIGN_OR_RETURN(stream.view, enumerator<StreamViewType>(*entry, "View"));
     if (entry->contains("EndedMs")) {
-      STATOR_TRY(stream.ended_ms, integer(*entry, "EndedMs", INT64_MIN, INT64_MAX));
+      STATOR_ASSIGN_OR_RETURN(stream.ended_ms, integer(*entry, "EndedMs", INT64_MIN, INT64_MAX));
     }
     log.streams.push_back(stream);
   }

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kFormatBytes = 4;
 
 Result<bool> is_empty(Store& store) {
-  STATOR_TRY(const ReadResult first,
-             read_and_wait(store, {.ranges = {{.range = {}}}, .rows_max = 1}));
+  STATOR_ASSIGN_OR_RETURN(const ReadResult first,
+                          read_and_wait(store, {.ranges = {{.range = {}}}, .rows_max = 1}));
   return first.ranges[0].empty();
 }
 
@@ -47,10 +47,11 @@ std::string encode_catalog_header(const CatalogHeader& header) {
 Result<CatalogHeader> open_catalog_header(Store& store) {
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
   std::string stored;
-  STATOR_TRY(const bool found, store.get(keys[0], [&](std::string_view value) { stored = value; }));
+  STATOR_ASSIGN_OR_RETURN(const bool found,
+                          store.get(keys[0], [&](std::string_view value) { stored = value; }));
   if (found) return read_catalog_header(stored);
 
-  STATOR_TRY(const bool empty, is_empty(store));
+  STATOR_ASSIGN_OR_RETURN(const bool empty, is_empty(store));
   CatalogHeader fresh{.format = kCatalogFormat};
   std::ranges::copy(random_bytes(fresh.secret.size()), fresh.secret.begin());
   return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<CatalogHeader> {
@@ -64,7 +65,7 @@ Result<CatalogHeader> open_catalog_header(Store& store) {
 Result<void> raise_catalog_format(Store& store) {
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
   return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
-    STATOR_TRY(CatalogHeader header, read_catalog_header(rows[0].value_or("")));
+    STATOR_ASSIGN_OR_RETURN(CatalogHeader header, read_catalog_header(rows[0].value_or("")));
     header.format = kCatalogFormat;
     batch.put(keys[0], encode_catalog_header(header));
     return {};

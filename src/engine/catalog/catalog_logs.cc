@@ -2,9 +2,9 @@
 // The catalog's part in change logs: what a change of a definition means for the table's log, and
 // what time does to all of them.
 //
-// The marks are the clock: a generation begins when the last mark is kGenerationMs old, and one is
-// erased when the mark that ends it is as old as the log's retention. Records go before the marks
-// that frame them, so that what a crash interrupts is found again.
+// The boundaries are the clock: an epoch begins when the last boundary is kEpochMs old, and one is
+// erased when the boundary that ends it is as old as the log's retention. Records go before the
+// boundaries that frame them, so that what a crash interrupts is found again.
 #include <algorithm>
 #include <utility>
 
@@ -93,7 +93,7 @@ Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition&
   log.recovery_ms = after.recovery_ms;
   after.log_space = records ? log.space : 0;
   keep(log, batch);
-  put_mark(batch, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
+  put_boundary(batch, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
   return std::make_shared<const LogDefinition>(std::move(log));
 }
 
@@ -104,7 +104,7 @@ LogPtr Catalog::end_log(const Table& table, int64_t now_ms, Batch& batch) const 
   if (log.enabled_stream()) log.streams.back().ended_ms = now_ms;
   log.recovery_ms = 0;
   keep(log, batch);
-  put_mark(batch, log.space, {.time_ms = now_ms, .stream_ms = 0});
+  put_boundary(batch, log.space, {.time_ms = now_ms, .stream_ms = 0});
   return std::make_shared<const LogDefinition>(std::move(log));
 }
 
@@ -122,34 +122,35 @@ Result<void> Catalog::stop_unwanted_recording(SpaceId space, int64_t now_ms) {
   if (log == current->logs.end() || log->second->is_recording() || is_held(space)) return {};
   for (const auto& [name, table] : current->tables) {
     if (table->log_space() != space) continue;
-    STATOR_CHECK_OK(update(name, now_ms, [](TableDefinition&) { return Result<void>(); }));
+    STATOR_RETURN_IF_ERROR(update(name, now_ms, [](TableDefinition&) { return Result<void>(); }));
   }
   return {};
 }
 
 Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
-  STATOR_CHECK_OK(stop_unwanted_recording(space, now_ms));
+  STATOR_RETURN_IF_ERROR(stop_unwanted_recording(space, now_ms));
   LogPtr log;
-  std::vector<LogMark> marks;
+  std::vector<ShardBoundary> boundaries;
   {
     const std::lock_guard lock(changes_);
     const auto current = snapshot();
     const auto found = current->logs.find(space);
     if (found == current->logs.end()) return {};
     log = found->second;
-    STATOR_TRY(const auto view, store_.read_view());
-    STATOR_TRY(marks, read_marks(*view, space));
-    if (log->is_recording() && (marks.empty() || marks.back().time_ms <= now_ms - kGenerationMs)) {
-      STATOR_CHECK_OK(begin_generation(*log, now_ms));
+    STATOR_ASSIGN_OR_RETURN(const auto view, store_.read_view());
+    STATOR_ASSIGN_OR_RETURN(boundaries, read_boundaries(*view, space));
+    if (log->is_recording() &&
+        (boundaries.empty() || boundaries.back().time_ms <= now_ms - kEpochMs)) {
+      STATOR_RETURN_IF_ERROR(begin_epoch(*log, now_ms));
     }
-    STATOR_CHECK_OK(forget_streams(*log, now_ms));
+    STATOR_RETURN_IF_ERROR(forget_streams(*log, now_ms));
   }
-  return trim(*log, marks, now_ms);
+  return trim(*log, boundaries, now_ms);
 }
 
-Result<void> Catalog::begin_generation(const LogDefinition& log, int64_t now_ms) {
+Result<void> Catalog::begin_epoch(const LogDefinition& log, int64_t now_ms) {
   Batch batch;
-  put_mark(batch, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
+  put_boundary(batch, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
   return write_or_fail(store_, std::move(batch));
 }
 
@@ -171,7 +172,7 @@ Result<void> Catalog::forget_streams(const LogDefinition& log, int64_t now_ms) {
     keep(left, batch);
     next.logs.insert_or_assign(log.space, std::make_shared<const LogDefinition>(left));
   }
-  STATOR_CHECK_OK(write_or_fail(store_, std::move(batch)));
+  STATOR_RETURN_IF_ERROR(write_or_fail(store_, std::move(batch)));
   publish(std::move(next));
   if (ends) {
     recording_.erase(log.space);
@@ -180,20 +181,22 @@ Result<void> Catalog::forget_streams(const LogDefinition& log, int64_t now_ms) {
   return {};
 }
 
-Result<void> Catalog::trim(const LogDefinition& log, const std::vector<LogMark>& marks,
+Result<void> Catalog::trim(const LogDefinition& log, const std::vector<ShardBoundary>& boundaries,
                            int64_t now_ms) const {
   const int64_t oldest_ms = now_ms - log.retention_ms();
   const uint64_t held = held_from(log.space);
-  const auto first_wanted = std::ranges::find_if(
-      marks, [&](const LogMark& mark) { return mark.time_ms > oldest_ms || mark.stamp > held; });
-  // The mark before it begins the generation that it ends.
-  const auto index = std::max<std::ptrdiff_t>(1, first_wanted - marks.begin()) - 1;
+  const auto first_wanted = std::ranges::find_if(boundaries, [&](const ShardBoundary& boundary) {
+    return boundary.time_ms > oldest_ms || boundary.commit_version > held;
+  });
+  // The boundary before it begins the epoch that it ends.
+  const auto index = std::max<std::ptrdiff_t>(1, first_wanted - boundaries.begin()) - 1;
   if (index == 0) return {};
-  const uint64_t stamp = marks[static_cast<std::size_t>(index)].stamp;
-  for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
-    STATOR_CHECK_OK(store_.drop_range(log_range(log.space, bucket, 0, stamp)));
+  const uint64_t commit_version = boundaries[static_cast<std::size_t>(index)].commit_version;
+  for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
+    STATOR_RETURN_IF_ERROR(
+        store_.drop_range(log_range(log.space, log_partition, 0, commit_version)));
   }
-  return store_.drop_range(mark_range(log.space, stamp));
+  return store_.drop_range(boundary_range(log.space, commit_version));
 }
 
 }  // namespace stator

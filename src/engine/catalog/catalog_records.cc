@@ -20,7 +20,7 @@ std::optional<HeldHistory> history_of(const Item& record) {
   if (!record.contains("Log")) return std::nullopt;
   return HeldHistory{.space = static_cast<SpaceId>(integer_of(record, "From")),
                      .log = static_cast<SpaceId>(integer_of(record, "Log")),
-                     .stamp = static_cast<uint64_t>(integer_of(record, "Stamp"))};
+                     .commit_version = static_cast<uint64_t>(integer_of(record, "Stamp"))};
 }
 
 void Catalog::hold(const HeldHistory& history) {
@@ -37,8 +37,9 @@ void Catalog::release(const HeldHistory& history) {
   if (is_held(space)) return;
   // The table may have been dropped in the meantime.
   jobs_.add("release of space " + std::to_string(space), [this, space]() -> Result<void> {
-    STATOR_TRY(const bool dropped,
-               store_.get(catalog_row_key(CatalogRow::kDropped, space), [](std::string_view) {}));
+    STATOR_ASSIGN_OR_RETURN(
+        const bool dropped,
+        store_.get(catalog_row_key(CatalogRow::kDropped, space), [](std::string_view) {}));
     if (!dropped) return {};
     return erase_rows(space);
   });
@@ -55,7 +56,7 @@ uint64_t Catalog::held_from(SpaceId log) const {
   const std::lock_guard lock(held_mutex_);
   uint64_t from = UINT64_MAX;
   for (const HeldHistory& history : held_) {
-    if (history.log == log) from = std::min(from, history.stamp);
+    if (history.log == log) from = std::min(from, history.commit_version);
   }
   return from;
 }
@@ -67,7 +68,7 @@ Result<SpaceId> Catalog::take_space(const std::string& record_key,
   return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<SpaceId> {
     Spaces spaces(rows[0]);
     const SpaceId space = spaces.take();
-    STATOR_CHECK_OK(spaces.save(batch));
+    STATOR_RETURN_IF_ERROR(spaces.save(batch));
     batch.put(record_key, encode_item(record(space)));
     return space;
   });
@@ -77,7 +78,7 @@ Result<void> Catalog::release_space(const std::string& record_key, SpaceId space
   Batch batch;
   batch.erase(record_key);
   batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
-  STATOR_CHECK_OK(write_or_fail(store_, std::move(batch)));
+  STATOR_RETURN_IF_ERROR(write_or_fail(store_, std::move(batch)));
   erase_later(space);
   return {};
 }
@@ -100,13 +101,13 @@ Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record)
     definition.space = spaces.take();
     definition.local_spaces = spaces.take(count(settings.local_indexes));
     definition.global_spaces = spaces.take(count(settings.global_indexes));
-    STATOR_CHECK_OK(spaces.save(batch));
-    STATOR_TRY(TablePtr made, Table::make(definition, secret_));
+    STATOR_RETURN_IF_ERROR(spaces.save(batch));
+    STATOR_ASSIGN_OR_RETURN(TablePtr made, Table::make(definition, secret_));
     record["Definition"] = Binary{encode_table(definition)};
     batch.put(record_key(RecordKind::kRestore, name), encode_item(record));
     return made;
   };
-  STATOR_TRY(TablePtr table, commit_change(store_, keys, change));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table, commit_change(store_, keys, change));
   next.restoring.emplace(name, table);
   publish(std::move(next));
   return table;
@@ -121,8 +122,8 @@ Result<void> Catalog::load_record(std::string_view rest, std::string_view value,
   const Item kept = decode_item(ItemView(value));
   if (const auto history = history_of(kept)) hold(*history);
   if (!is_of(RecordKind::kRestore)) return {};
-  STATOR_TRY(TableDefinition decoded, table_in(kept));
-  STATOR_TRY(TablePtr table, Table::make(std::move(decoded), secret_));
+  STATOR_ASSIGN_OR_RETURN(TableDefinition decoded, table_in(kept));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table, Table::make(std::move(decoded), secret_));
   loaded.restoring.emplace(table->name(), std::move(table));
   return {};
 }
@@ -133,11 +134,12 @@ Result<void> Catalog::finish_restore(const std::string& name) {
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
   const TablePtr table = found->second;
-  STATOR_TRY(const Item record, Records(store_).get(record_key(RecordKind::kRestore, name)));
+  STATOR_ASSIGN_OR_RETURN(const Item record,
+                          Records(store_).get(record_key(RecordKind::kRestore, name)));
   Batch batch;
   batch.put(catalog_row_key(CatalogRow::kTable, name), encode_table(table->definition()));
   batch.erase(record_key(RecordKind::kRestore, name));
-  STATOR_CHECK_OK(write_or_fail(store_, std::move(batch)));
+  STATOR_RETURN_IF_ERROR(write_or_fail(store_, std::move(batch)));
   if (const auto history = history_of(record)) release(*history);
   table->count_state()->is_needed = true;
   next.restoring.erase(found);
@@ -152,13 +154,14 @@ Result<void> Catalog::cancel_restore(const std::string& name) {
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
   const std::vector<SpaceId> spaces = found->second->all_spaces();
-  STATOR_TRY(const Item record, Records(store_).get(record_key(RecordKind::kRestore, name)));
+  STATOR_ASSIGN_OR_RETURN(const Item record,
+                          Records(store_).get(record_key(RecordKind::kRestore, name)));
   Batch batch;
   batch.erase(record_key(RecordKind::kRestore, name));
   for (const SpaceId space : spaces) {
     batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
   }
-  STATOR_CHECK_OK(write_or_fail(store_, std::move(batch)));
+  STATOR_RETURN_IF_ERROR(write_or_fail(store_, std::move(batch)));
   if (const auto history = history_of(record)) release(*history);
   next.restoring.erase(found);
   publish(std::move(next));

@@ -18,7 +18,7 @@ class CountJob final : public Job {
   ~CountJob() override { state_->is_running = false; }
 
   Result<JobState> step() override {
-    STATOR_TRY(const JobState step, recount_.step());
+    STATOR_ASSIGN_OR_RETURN(const JobState step, recount_.step());
     if (step == JobState::kDone) state_->is_needed = false;
     return step;
   }
@@ -36,7 +36,7 @@ class CountJob final : public Job {
 Result<void> Recount::begin() {
   counts_.clear();
   for (const Table::Counted& space : spaces_) counts_.push_back(space.counters->begin_count());
-  STATOR_TRY(NumberedView numbered, store_.numbered_view());
+  STATOR_ASSIGN_OR_RETURN(NumberedView numbered, store_.numbered_view());
   for (std::size_t i = 0; i < spaces_.size(); ++i) {
     spaces_[i].counters->set_base(counts_[i], numbered.sequence);
   }
@@ -48,7 +48,7 @@ Result<void> Recount::begin() {
 }
 
 Result<JobState> Recount::step() {
-  if (!view_) STATOR_CHECK_OK(begin());
+  if (!view_) STATOR_RETURN_IF_ERROR(begin());
   KeyRange range = spaces_[at_].range;
   if (!after_.empty()) range.begin = after_ + '\0';
   Counters::Totals counted = counted_;
@@ -56,7 +56,7 @@ Result<JobState> Recount::step() {
   std::size_t rows = 0;
   std::size_t bytes = 0;
   bool full = false;
-  STATOR_CHECK_OK(view_->scan(
+  STATOR_RETURN_IF_ERROR(view_->scan(
       {.range = std::move(range), .expected_rows = kRowsAtOnce},
       [&](std::string_view key, std::string_view value) {
         counted += {.items = 1, .bytes = static_cast<int64_t>(item_size_bytes(ItemView(value)))};

@@ -9,7 +9,7 @@ namespace stator {
 namespace {
 
 Result<Item> decode(std::string_view value) {
-  STATOR_CHECK_OK(validate_item(value));
+  STATOR_RETURN_IF_ERROR(validate_item(value));
   return decode_item(ItemView(value));
 }
 
@@ -41,7 +41,8 @@ bool is_record(std::string_view rest, std::string_view value) {
 
 Result<Item> Records::get(const std::string& key) const {
   std::string kept;
-  STATOR_TRY(const bool found, store_.get(key, [&](std::string_view value) { kept = value; }));
+  STATOR_ASSIGN_OR_RETURN(const bool found,
+                          store_.get(key, [&](std::string_view value) { kept = value; }));
   if (!found) return Item();
   return decode(kept);
 }
@@ -50,18 +51,18 @@ Result<std::map<std::string, Item>> Records::list(RecordKind kind) const {
   std::map<std::string, Item> records;
   const std::string begin = record_key(kind, {});
   Result<void> read;
-  STATOR_TRY(const auto view, store_.read_view());
-  STATOR_CHECK_OK(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
-                             [&](std::string_view key, std::string_view value) {
-                               auto record = decode(value);
-                               if (!record) {
-                                 read = Failure(std::move(record).error());
-                                 return false;
-                               }
-                               records.emplace(key.substr(begin.size()), std::move(*record));
-                               return true;
-                             }));
-  STATOR_CHECK_OK(std::move(read));
+  STATOR_ASSIGN_OR_RETURN(const auto view, store_.read_view());
+  STATOR_RETURN_IF_ERROR(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+                                    [&](std::string_view key, std::string_view value) {
+                                      auto record = decode(value);
+                                      if (!record) {
+                                        read = Failure(std::move(record).error());
+                                        return false;
+                                      }
+                                      records.emplace(key.substr(begin.size()), std::move(*record));
+                                      return true;
+                                    }));
+  STATOR_RETURN_IF_ERROR(std::move(read));
   return records;
 }
 
@@ -91,9 +92,9 @@ Result<void> Records::change_guarded(const std::string& key, const std::string& 
     }
     Item record;
     if (rows[0]) {
-      STATOR_TRY(record, decode(*rows[0]));
+      STATOR_ASSIGN_OR_RETURN(record, decode(*rows[0]));
     }
-    STATOR_CHECK_OK(change(record));
+    STATOR_RETURN_IF_ERROR(change(record));
     if (record.empty()) {
       batch.erase(key);
     } else {

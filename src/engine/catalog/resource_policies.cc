@@ -49,7 +49,7 @@ Result<void> check_policy(const std::string& text) {
 Result<void> ResourcePolicies::refresh(const Table& table) {
   const std::lock_guard lock(changes_);
   const SpaceId space = table.definition().space;
-  STATOR_TRY(const Item settings, Records(store_).get(settings_key(space)));
+  STATOR_ASSIGN_OR_RETURN(const Item settings, Records(store_).get(settings_key(space)));
   Policies next = *policies_.get();
   const auto erased =
       std::erase_if(next.by_name, [&](const auto& entry) { return entry.first.first == space; });

@@ -51,7 +51,8 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
                                            const Table* previous) {
   std::shared_ptr<Table> table(new Table);
   const CreateTableRequest& settings = definition.settings;
-  STATOR_TRY(table->key_, make_shape(definition.space, settings.key_schema, settings.attributes));
+  STATOR_ASSIGN_OR_RETURN(table->key_,
+                          make_shape(definition.space, settings.key_schema, settings.attributes));
 
   const auto add_indexes = [&](const std::optional<std::vector<IndexDefinition>>& indexes,
                                const std::vector<SpaceId>& spaces, bool local) -> Result<void> {
@@ -59,8 +60,8 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
     if (spaces.size() != count) return fail(Code::kCorruption, "An index has no space");
     for (std::size_t i = 0; i < count; ++i) {
       Index index{.definition = (*indexes)[i], .local = local, .key = {}, .projected = {}};
-      STATOR_TRY(index.key,
-                 make_shape(spaces[i], index.definition.key_schema, settings.attributes));
+      STATOR_ASSIGN_OR_RETURN(
+          index.key, make_shape(spaces[i], index.definition.key_schema, settings.attributes));
       index.complete = !definition.is_unfinished(spaces[i]);
       index.projected = index.definition.projection.non_key_attributes;
       for (const KeyShape* shape : {&std::as_const(index.key), &std::as_const(table->key_)}) {
@@ -74,8 +75,8 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
     }
     return {};
   };
-  STATOR_CHECK_OK(add_indexes(settings.local_indexes, definition.local_spaces, true));
-  STATOR_CHECK_OK(add_indexes(settings.global_indexes, definition.global_spaces, false));
+  STATOR_RETURN_IF_ERROR(add_indexes(settings.local_indexes, definition.local_spaces, true));
+  STATOR_RETURN_IF_ERROR(add_indexes(settings.global_indexes, definition.global_spaces, false));
 
   table->secret_ = secret;
   table->definition_ = std::move(definition);

@@ -12,22 +12,24 @@ constexpr char kRowVersion = 1;
 constexpr char kHasBefore = 1;
 constexpr char kHasAfter = 2;
 constexpr char kByService = 4;
-constexpr std::size_t kRecordHead = 2 + 8 + 4;  // version, flags, time, length of `before`
-constexpr std::size_t kMarkBytes = 1 + 8 + 8;   // version, time, stream
-constexpr std::size_t kRowKeyBytes = kPartitionBytes + kStampBytes;
-constexpr unsigned char kMarkBucket = 0xff;
+constexpr std::size_t kRecordHead = 2 + 8 + 4;     // version, flags, time, length of `before`
+constexpr std::size_t kBoundaryBytes = 1 + 8 + 8;  // version, time, stream
+constexpr std::size_t kRowKeyBytes = kPartitionBytes + kCommitVersionBytes;
+constexpr unsigned char kBoundaryPartition = 0xff;
 
-std::string partition_of(SpaceId log, unsigned char bucket) {
+std::string partition_of(SpaceId log, unsigned char log_partition) {
   std::string key;
   key.reserve(kRowKeyBytes);
   append_big_endian(key, log);
-  key.push_back(static_cast<char>(bucket));
+  key.push_back(static_cast<char>(log_partition));
   key.append(kPartitionBytes - key.size(), '\0');
   return key;
 }
 
-KeyRange stamp_range(SpaceId log, unsigned char bucket, uint64_t from, uint64_t to) {
-  KeyRange range{.begin = partition_of(log, bucket), .end = partition_of(log, bucket)};
+KeyRange commit_version_range(SpaceId log, unsigned char log_partition, uint64_t from,
+                              uint64_t to) {
+  KeyRange range{.begin = partition_of(log, log_partition),
+                 .end = partition_of(log, log_partition)};
   append_big_endian(range.begin, from);
   append_big_endian(range.end, to);
   return range;
@@ -41,15 +43,15 @@ int64_t read_time(std::string_view bytes) {
   return static_cast<int64_t>(read_big_endian(bytes));
 }
 
-uint64_t stamp_of(std::string_view key) {
+uint64_t commit_version_of(std::string_view key) {
   return read_big_endian(key.substr(kPartitionBytes));
 }
 
-// Whether a key is a row's of one bucket of any log.
-bool has_form(std::string_view key, unsigned char bucket) {
+// Whether a key is a row's of one log partition of any log.
+bool has_form(std::string_view key, unsigned char log_partition) {
   if (key.size() != kRowKeyBytes) return false;
   const std::string_view partition = key.substr(sizeof(SpaceId), kPartitionBytes - sizeof(SpaceId));
-  return static_cast<unsigned char>(partition.front()) == bucket &&
+  return static_cast<unsigned char>(partition.front()) == log_partition &&
          std::ranges::all_of(partition.substr(1), [](char c) { return c == '\0'; });
 }
 
@@ -59,8 +61,8 @@ int64_t LogDefinition::retention_ms() const {
   return std::max(streams.empty() ? 0 : kStreamRetentionMs, recovery_ms);
 }
 
-unsigned log_bucket(std::string_view item_row_key) {
-  return static_cast<unsigned char>(item_row_key[sizeof(SpaceId)]) / (256 / kLogBuckets);
+unsigned log_partition_of(std::string_view item_row_key) {
+  return static_cast<unsigned char>(item_row_key[sizeof(SpaceId)]) / (256 / kLogPartitions);
 }
 
 void put_change(Batch& batch, SpaceId log, std::string_view item_row_key, const Change& change) {
@@ -75,13 +77,13 @@ void put_change(Batch& batch, SpaceId log, std::string_view item_row_key, const 
   append_big_endian(value, static_cast<uint64_t>(change.time_ms));
   append_big_endian(value, static_cast<uint32_t>(before.size()));
   value.append(before).append(after);
-  const auto bucket = static_cast<unsigned char>(log_bucket(item_row_key));
-  batch.put_stamped(partition_of(log, bucket), {}, value);
+  const auto log_partition = static_cast<unsigned char>(log_partition_of(item_row_key));
+  batch.put_versioned(partition_of(log, log_partition), {}, value);
 }
 
 Result<Change> read_change(std::string_view key, std::string_view value) {
   const bool known = key.size() == kRowKeyBytes &&
-                     static_cast<unsigned char>(key[sizeof(SpaceId)]) < kLogBuckets &&
+                     static_cast<unsigned char>(key[sizeof(SpaceId)]) < kLogPartitions &&
                      has_form(key, static_cast<unsigned char>(key[sizeof(SpaceId)]));
   if (!known) return damaged_row("its key");
   if (value.size() < kRecordHead || value[0] != kRowVersion)
@@ -98,87 +100,88 @@ Result<Change> read_change(std::string_view key, std::string_view value) {
       if (!bytes.empty()) return damaged_row("an image where there should be none");
       return std::optional<ItemView>();
     }
-    STATOR_CHECK_OK(validate_item(bytes));
+    STATOR_RETURN_IF_ERROR(validate_item(bytes));
     return std::optional(ItemView(bytes));
   };
-  Change change{.stamp = stamp_of(key),
+  Change change{.commit_version = commit_version_of(key),
                 .time_ms = read_time(value.substr(2, 8)),
                 .by_service = (flags & kByService) != 0};
-  STATOR_TRY(change.before, image(kHasBefore, images.substr(0, length)));
-  STATOR_TRY(change.after, image(kHasAfter, images.substr(length)));
+  STATOR_ASSIGN_OR_RETURN(change.before, image(kHasBefore, images.substr(0, length)));
+  STATOR_ASSIGN_OR_RETURN(change.after, image(kHasAfter, images.substr(length)));
   return change;
 }
 
-KeyRange log_range(SpaceId log, unsigned bucket, uint64_t from, uint64_t to) {
-  return stamp_range(log, static_cast<unsigned char>(bucket), from, to);
+KeyRange log_range(SpaceId log, unsigned log_partition, uint64_t from, uint64_t to) {
+  return commit_version_range(log, static_cast<unsigned char>(log_partition), from, to);
 }
 
-Result<void> scan_changes(ReadView& view, SpaceId log, unsigned bucket, uint64_t from, uint64_t to,
-                          FunctionRef<bool(const Change&)> visit) {
+Result<void> scan_changes(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
+                          uint64_t to, FunctionRef<bool(const Change&)> visit) {
   Result<void> read;
-  STATOR_CHECK_OK(view.scan({.range = log_range(log, bucket, from, to)},
-                            [&](std::string_view key, std::string_view value) {
-                              auto change = read_change(key, value);
-                              if (!change) {
-                                read = failure_of(std::move(change));
-                                return false;
-                              }
-                              return visit(*change);
-                            }));
+  STATOR_RETURN_IF_ERROR(view.scan({.range = log_range(log, log_partition, from, to)},
+                                   [&](std::string_view key, std::string_view value) {
+                                     auto change = read_change(key, value);
+                                     if (!change) {
+                                       read = failure_of(std::move(change));
+                                       return false;
+                                     }
+                                     return visit(*change);
+                                   }));
   return read;
 }
 
-void put_mark(Batch& batch, SpaceId log, const LogMark& mark) {
+void put_boundary(Batch& batch, SpaceId log, const ShardBoundary& boundary) {
   std::string value(1, kRowVersion);
-  append_big_endian(value, static_cast<uint64_t>(mark.time_ms));
-  append_big_endian(value, static_cast<uint64_t>(mark.stream_ms));
-  batch.put_stamped(partition_of(log, kMarkBucket), {}, value);
+  append_big_endian(value, static_cast<uint64_t>(boundary.time_ms));
+  append_big_endian(value, static_cast<uint64_t>(boundary.stream_ms));
+  batch.put_versioned(partition_of(log, kBoundaryPartition), {}, value);
 }
 
-KeyRange mark_range(SpaceId log, uint64_t to) {
-  return stamp_range(log, kMarkBucket, 0, to);
+KeyRange boundary_range(SpaceId log, uint64_t to) {
+  return commit_version_range(log, kBoundaryPartition, 0, to);
 }
 
-bool is_mark(std::string_view key) {
-  return has_form(key, kMarkBucket);
+bool is_boundary(std::string_view key) {
+  return has_form(key, kBoundaryPartition);
 }
 
-Result<LogMark> read_mark(std::string_view key, std::string_view value) {
-  if (!is_mark(key)) return damaged_row("a mark's key");
-  if (value.size() != kMarkBytes || value[0] != kRowVersion) return damaged_row("a mark");
-  return LogMark{.stamp = stamp_of(key),
-                 .time_ms = read_time(value.substr(1, 8)),
-                 .stream_ms = read_time(value.substr(9))};
+Result<ShardBoundary> read_boundary(std::string_view key, std::string_view value) {
+  if (!is_boundary(key)) return damaged_row("a boundary's key");
+  if (value.size() != kBoundaryBytes || value[0] != kRowVersion) return damaged_row("a boundary");
+  return ShardBoundary{.commit_version = commit_version_of(key),
+                       .time_ms = read_time(value.substr(1, 8)),
+                       .stream_ms = read_time(value.substr(9))};
 }
 
-Result<std::vector<LogMark>> read_marks(ReadView& view, SpaceId log, uint64_t from,
-                                        std::size_t count_max) {
-  std::vector<LogMark> marks;
+Result<std::vector<ShardBoundary>> read_boundaries(ReadView& view, SpaceId log, uint64_t from,
+                                                   std::size_t count_max) {
+  std::vector<ShardBoundary> boundaries;
   Result<void> read;
-  STATOR_CHECK_OK(view.scan({.range = stamp_range(log, kMarkBucket, from, UINT64_MAX)},
-                            [&](std::string_view key, std::string_view value) {
-                              auto mark = read_mark(key, value);
-                              if (mark) {
-                                marks.push_back(*mark);
-                              } else {
-                                read = failure_of(std::move(mark));
-                              }
-                              return read.has_value() && marks.size() < count_max;
-                            }));
-  STATOR_CHECK_OK(std::move(read));
-  return marks;
+  STATOR_RETURN_IF_ERROR(
+      view.scan({.range = commit_version_range(log, kBoundaryPartition, from, UINT64_MAX)},
+                [&](std::string_view key, std::string_view value) {
+                  auto boundary = read_boundary(key, value);
+                  if (boundary) {
+                    boundaries.push_back(*boundary);
+                  } else {
+                    read = failure_of(std::move(boundary));
+                  }
+                  return read.has_value() && boundaries.size() < count_max;
+                }));
+  STATOR_RETURN_IF_ERROR(std::move(read));
+  return boundaries;
 }
 
-Result<uint64_t> behind_changes(ReadView& view, SpaceId log, unsigned bucket, uint64_t from,
+Result<uint64_t> behind_changes(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
                                 uint64_t to) {
   uint64_t behind = from;
-  STATOR_CHECK_OK(view.scan({.range = log_range(log, bucket, from, to),
-                             .direction = Direction::kBackward,
-                             .expected_rows = 1},
-                            [&](std::string_view key, std::string_view) {
-                              behind = stamp_of(key) + 1;
-                              return false;
-                            }));
+  STATOR_RETURN_IF_ERROR(view.scan({.range = log_range(log, log_partition, from, to),
+                                    .direction = Direction::kBackward,
+                                    .expected_rows = 1},
+                                   [&](std::string_view key, std::string_view) {
+                                     behind = commit_version_of(key) + 1;
+                                     return false;
+                                   }));
   return behind;
 }
 

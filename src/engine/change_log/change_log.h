@@ -2,10 +2,10 @@
 // ChangeLog: every change of a table's items, with both images, in the order of the commits.
 //
 // A table whose changes somebody wants has a log, a space of its own: a record is put in the commit
-// of the write that it tells of, under a stamp of the store. Its items fall into kLogBuckets by the
-// hash of their partition key; an item's records are in one bucket, in order. Marks cut the log
-// into generations: what lies between two of them ages, and is erased, as one. A stream is some
-// generations of a log, and a shard is what one bucket has in one of them.
+// of the write that it tells of, under a commit version of the store. Its items fall into
+// kLogPartitions by the hash of their partition key; an item's records are in one log partition, in
+// order. Boundaries cut the log into epochs: what lies between two of them ages, and is erased, as
+// one. A stream is some epochs of a log, and a shard is what one log partition has in one of them.
 // docs/formats/changes.md, docs/decisions/0006-change-log.md
 //
 // Two consumers share a log: streams (24 hours) and point-in-time recovery (as long as it is told
@@ -25,8 +25,8 @@
 
 namespace stator {
 
-inline constexpr unsigned kLogBuckets = 4;
-inline constexpr int64_t kGenerationMs = 4LL * 60 * 60 * 1000;
+inline constexpr unsigned kLogPartitions = 4;
+inline constexpr int64_t kEpochMs = 4LL * 60 * 60 * 1000;
 inline constexpr int64_t kStreamRetentionMs = 24LL * 60 * 60 * 1000;
 
 // ---- What the catalog keeps of a log
@@ -60,45 +60,46 @@ using LogPtr = std::shared_ptr<const LogDefinition>;
 // ---- Records
 
 struct Change {
-  uint64_t stamp = 0;
+  uint64_t commit_version = 0;
   int64_t time_ms = 0;
   std::optional<ItemView> before = {};
   std::optional<ItemView> after = {};
   bool by_service = false;  // not by a request: an item that expired
 };
 
-unsigned log_bucket(std::string_view item_row_key);
+unsigned log_partition_of(std::string_view item_row_key);
 void put_change(Batch& batch, SpaceId log, std::string_view item_row_key, const Change& change);
 // kCorruption for bytes that are no record. The change borrows from `value`.
 Result<Change> read_change(std::string_view key, std::string_view value);
 
-// The rows of a bucket with stamps from `from` on and below `to`.
-KeyRange log_range(SpaceId log, unsigned bucket, uint64_t from, uint64_t to = UINT64_MAX);
-// Shows the changes of a bucket in order, until `visit` says no.
-Result<void> scan_changes(ReadView& view, SpaceId log, unsigned bucket, uint64_t from, uint64_t to,
-                          FunctionRef<bool(const Change&)> visit);
-// The first stamp behind all changes of a bucket with stamps from `from` on and below `to`.
-Result<uint64_t> behind_changes(ReadView& view, SpaceId log, unsigned bucket, uint64_t from,
+// The rows of a log partition with commit versions from `from` on and below `to`.
+KeyRange log_range(SpaceId log, unsigned log_partition, uint64_t from, uint64_t to = UINT64_MAX);
+// Shows the changes of a log partition in order, until `visit` says no.
+Result<void> scan_changes(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
+                          uint64_t to, FunctionRef<bool(const Change&)> visit);
+// The first commit version behind all changes of a log partition with commit versions from `from`
+// on and below `to`.
+Result<uint64_t> behind_changes(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
                                 uint64_t to);
 
-// ---- Marks
+// ---- Boundaries
 
-struct LogMark {
-  uint64_t stamp = 0;  // set by the commit
+struct ShardBoundary {
+  uint64_t commit_version = 0;  // set by the commit
   int64_t time_ms = 0;
-  int64_t stream_ms = 0;  // created_ms of the stream that the generation belongs to, or 0
+  int64_t stream_ms = 0;  // created_ms of the stream that the epoch belongs to, or 0
 
-  bool operator==(const LogMark&) const = default;
+  bool operator==(const ShardBoundary&) const = default;
 };
 
-void put_mark(Batch& batch, SpaceId log, const LogMark& mark);
-Result<LogMark> read_mark(std::string_view key, std::string_view value);  // kCorruption
-// The marks from stamp `from` on, oldest first, `count_max` at most.
-Result<std::vector<LogMark>> read_marks(ReadView& view, SpaceId log, uint64_t from = 0,
-                                        std::size_t count_max = SIZE_MAX);
+void put_boundary(Batch& batch, SpaceId log, const ShardBoundary& boundary);
+Result<ShardBoundary> read_boundary(std::string_view key, std::string_view value);  // kCorruption
+// The boundaries from commit version `from` on, oldest first, `count_max` at most.
+Result<std::vector<ShardBoundary>> read_boundaries(ReadView& view, SpaceId log, uint64_t from = 0,
+                                                   std::size_t count_max = SIZE_MAX);
 
-KeyRange mark_range(SpaceId log, uint64_t to);  // of the marks below `to`
-// Whether a row of the log's space is a mark; what else is there is a record.
-bool is_mark(std::string_view key);
+KeyRange boundary_range(SpaceId log, uint64_t to);  // of the boundaries below `to`
+// Whether a row of the log's space is a boundary; what else is there is a record.
+bool is_boundary(std::string_view key);
 
 }  // namespace stator

@@ -49,10 +49,10 @@ Result<std::vector<TableReads>> prepare_reads(const CatalogSnapshot& snapshot,
   for (const auto& [name, keys] : request.items) {
     TableReads table_reads{.name = &name, .keys = &keys};
     auto table = find_table(snapshot, name);
-    STATOR_TRY(table_reads.projection,
-               parse_projection(table ? table->get() : nullptr, keys.projection, keys.names,
-                                keys.legacy, Layer::kCurrent));
-    for (const Item& key : keys.keys) STATOR_CHECK_OK(seen.add(name, key));
+    STATOR_ASSIGN_OR_RETURN(table_reads.projection,
+                            parse_projection(table ? table->get() : nullptr, keys.projection,
+                                             keys.names, keys.legacy, Layer::kCurrent));
+    for (const Item& key : keys.keys) STATOR_RETURN_IF_ERROR(seen.add(name, key));
     if (table) {
       table_reads.table = std::move(*table);
     } else if (!missing) {
@@ -63,7 +63,7 @@ Result<std::vector<TableReads>> prepare_reads(const CatalogSnapshot& snapshot,
   if (missing) return Failure(std::move(*missing));
   for (const TableReads& table_reads : reads) {
     for (const Item& key : table_reads.keys->keys) {
-      STATOR_CHECK_OK(check_key(table_reads.table->key(), key));
+      STATOR_RETURN_IF_ERROR(check_key(table_reads.table->key(), key));
     }
   }
   return reads;
@@ -140,14 +140,14 @@ Result<NamedAction> parse_batched(const std::string& name, TablePtr table,
     return fail(Code::kValidation, messages::kManyTypes);
   }
   NamedAction parsed{.name = name, .action = {}};
-  STATOR_TRY(parsed.action,
-             parse_write(std::move(table),
-                         {.action = puts ? TransactAction::kPut : TransactAction::kDelete,
-                          .item = puts ? *request.put : *request.delete_key,
-                          .update = no_expression,
-                          .condition = no_expression,
-                          .names = no_names,
-                          .values = no_values}));
+  STATOR_ASSIGN_OR_RETURN(
+      parsed.action, parse_write(std::move(table),
+                                 {.action = puts ? TransactAction::kPut : TransactAction::kDelete,
+                                  .item = puts ? *request.put : *request.delete_key,
+                                  .update = no_expression,
+                                  .condition = no_expression,
+                                  .names = no_names,
+                                  .values = no_values}));
   return parsed;
 }
 
@@ -173,7 +173,8 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
   for (const auto& [name, writes] : request.items) {
     auto table = find_table(snapshot, name);
     for (const WriteRequest& write : writes) {
-      STATOR_TRY(NamedAction action, parse_batched(name, table ? *table : nullptr, write));
+      STATOR_ASSIGN_OR_RETURN(NamedAction action,
+                              parse_batched(name, table ? *table : nullptr, write));
       actions.push_back(std::move(action));
       requests.push_back(&write);
     }
@@ -181,16 +182,16 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
   }
   Seen seen;
   for (std::size_t i = 0; i < actions.size(); ++i) {
-    STATOR_CHECK_OK(seen.add(actions[i].name, identity_of(actions[i].action, *requests[i])));
+    STATOR_RETURN_IF_ERROR(seen.add(actions[i].name, identity_of(actions[i].action, *requests[i])));
   }
   if (missing) return Failure(std::move(*missing));
   for (std::size_t i = 0; i < actions.size(); ++i) {
     WriteAction& action = actions[i].action;
     const WriteRequest& write = *requests[i];
     if (write.put) {
-      STATOR_CHECK_OK(check_key(action.table->key(), identity_of(action, write)));
+      STATOR_RETURN_IF_ERROR(check_key(action.table->key(), identity_of(action, write)));
     }
-    STATOR_CHECK_OK(check_write(action, write.put ? *write.put : *write.delete_key));
+    STATOR_RETURN_IF_ERROR(check_write(action, write.put ? *write.put : *write.delete_key));
   }
   return actions;
 }
@@ -199,8 +200,8 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
 
 Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
                                             const BatchGetItemRequest& request) {
-  STATOR_CHECK_OK(validate(request));
-  STATOR_TRY(const auto reads, prepare_reads(*engine.catalog->snapshot(), request));
+  STATOR_RETURN_IF_ERROR(validate(request));
+  STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(*engine.catalog->snapshot(), request));
 
   BatchGetItemResponse response;
   CapacityMeter meter(request.return_capacity);

@@ -47,7 +47,7 @@ class CollectionCount final : public Job {
   }
 
   Result<JobState> step() override {
-    STATOR_TRY(const JobState state, recount_.step());
+    STATOR_ASSIGN_OR_RETURN(const JobState state, recount_.step());
     done_ = state == JobState::kDone;
     if (done_) sizes_->finish(hash_);
     return state;
@@ -111,8 +111,8 @@ Result<void> check_collection(ItemEngine& engine, const WriteAction& action,
 
 Result<WriteEffect> evaluate_within_limit(ItemEngine& engine, const WriteAction& action,
                                           std::optional<std::string> before) {
-  STATOR_TRY(WriteEffect effect, evaluate_write(action, std::move(before)));
-  STATOR_CHECK_OK(check_collection(engine, action, effect));
+  STATOR_ASSIGN_OR_RETURN(WriteEffect effect, evaluate_write(action, std::move(before)));
+  STATOR_RETURN_IF_ERROR(check_collection(engine, action, effect));
   return effect;
 }
 

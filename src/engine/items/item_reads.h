@@ -33,7 +33,7 @@ inline Result<FoundItem> read_item(Store& store, const Table& table, const Item&
                                    bool wants_size) {
   FoundItem found;
   const std::string row_key = item_row_key(table.secret(), table.key(), key);
-  STATOR_CHECK_OK(store.get(row_key, [&](std::string_view value) {
+  STATOR_RETURN_IF_ERROR(store.get(row_key, [&](std::string_view value) {
     show_row(value, table, key, projection, wants_size, found);
   }));
   return found;
@@ -44,10 +44,10 @@ inline Result<std::vector<std::optional<std::string>>> read_together(
     TransactStore& store, std::vector<std::string> row_keys) {
   const std::size_t count = row_keys.size();
   if (count == 0) return std::vector<std::optional<std::string>>();
-  STATOR_TRY(ReadResult read, read_and_wait(store, {.keys = std::move(row_keys),
-                                                    .rows_max = count,
-                                                    .bytes_max = SIZE_MAX,
-                                                    .one_state = true}));
+  STATOR_ASSIGN_OR_RETURN(ReadResult read, read_and_wait(store, {.keys = std::move(row_keys),
+                                                                 .rows_max = count,
+                                                                 .bytes_max = SIZE_MAX,
+                                                                 .one_state = true}));
   return std::move(read.values);
 }
 

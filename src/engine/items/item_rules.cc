@@ -53,7 +53,8 @@ Result<void> check_key_bytes(const KeyShape& shape, const Source& item) {
 template <class Check>
 Result<void> for_each_attribute(const KeyShape& shape, Check check) {
   for (const auto* attributes : {&shape.hash, &shape.range}) {
-    for (const AttributeDefinition& attribute : *attributes) STATOR_CHECK_OK(check(attribute));
+    for (const AttributeDefinition& attribute : *attributes)
+      STATOR_RETURN_IF_ERROR(check(attribute));
   }
   return {};
 }
@@ -161,7 +162,7 @@ Result<void> check_key(const KeyShape& table, const Item& key) {
   if (key.size() != table.hash.size() + table.range.size()) {
     return fail(Code::kValidation, messages::kKeyDoesNotMatch);
   }
-  STATOR_CHECK_OK(
+  STATOR_RETURN_IF_ERROR(
       for_each_attribute(table, [&](const AttributeDefinition& attribute) -> Result<void> {
         const AttributeValue* value = find(key, attribute.name);
         if (value == nullptr || value->type() != attribute_type(attribute.type)) {
@@ -169,12 +170,12 @@ Result<void> check_key(const KeyShape& table, const Item& key) {
         }
         return {};
       }));
-  STATOR_CHECK_OK(check_no_empty_key(table, key));
+  STATOR_RETURN_IF_ERROR(check_no_empty_key(table, key));
   return check_key_bytes(table, key);
 }
 
 Result<void> check_item(const Table& table, const Item& item) {
-  STATOR_CHECK_OK(
+  STATOR_RETURN_IF_ERROR(
       for_each_attribute(table.key(), [&](const AttributeDefinition& attribute) -> Result<void> {
         const AttributeValue* value = find(item, attribute.name);
         if (value == nullptr) {
@@ -188,10 +189,11 @@ Result<void> check_item(const Table& table, const Item& item) {
         }
         return {};
       }));
-  STATOR_CHECK_OK(check_no_empty_key(table.key(), item));
-  STATOR_CHECK_OK(check_key_bytes(table.key(), item));
-  STATOR_CHECK_OK(refuse_put(first_fault(table, Faults::kAll, item)));
-  for (const Index& index : table.indexes()) STATOR_CHECK_OK(check_key_bytes(index.key, item));
+  STATOR_RETURN_IF_ERROR(check_no_empty_key(table.key(), item));
+  STATOR_RETURN_IF_ERROR(check_key_bytes(table.key(), item));
+  STATOR_RETURN_IF_ERROR(refuse_put(first_fault(table, Faults::kAll, item)));
+  for (const Index& index : table.indexes())
+    STATOR_RETURN_IF_ERROR(check_key_bytes(index.key, item));
   return {};
 }
 
@@ -215,8 +217,8 @@ Result<void> check_keys_unopened(const Table& table, const std::vector<std::stri
       return fail(Code::kValidation, messages::opened_key(kind, attribute.name));
     });
   };
-  STATOR_CHECK_OK(check(table.key(), "Key"));
-  for (const Index& index : table.indexes()) STATOR_CHECK_OK(check(index.key, "IndexKey"));
+  STATOR_RETURN_IF_ERROR(check(table.key(), "Key"));
+  for (const Index& index : table.indexes()) STATOR_RETURN_IF_ERROR(check(index.key, "IndexKey"));
   return {};
 }
 
@@ -230,7 +232,7 @@ Result<void> check_updated_item(const Table& table, const std::optional<ItemView
   }
   for (const Index& index : table.indexes()) {
     bool changed = false;
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         for_each_attribute(index.key, [&](const AttributeDefinition& attribute) -> Result<void> {
           const auto value = item.find(attribute.name);
           if (!value || (before && before->find(attribute.name) == value)) return {};
@@ -244,7 +246,7 @@ Result<void> check_updated_item(const Table& table, const std::optional<ItemView
           }
           return {};
         }));
-    if (changed) STATOR_CHECK_OK(check_key_bytes(index.key, item));
+    if (changed) STATOR_RETURN_IF_ERROR(check_key_bytes(index.key, item));
   }
   return {};
 }

@@ -16,14 +16,15 @@
 namespace stator {
 
 Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
-  STATOR_TRY(const auto projection,
-             parse_projection(table == nullptr ? nullptr : table->get(), request.projection,
-                              request.names, request.legacy, Layer::kCurrent));
+  STATOR_ASSIGN_OR_RETURN(
+      const auto projection,
+      parse_projection(table == nullptr ? nullptr : table->get(), request.projection, request.names,
+                       request.legacy, Layer::kCurrent));
   if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-  STATOR_CHECK_OK(check_key((*table)->key(), request.key));
+  STATOR_RETURN_IF_ERROR(check_key((*table)->key(), request.key));
 
   CapacityMeter meter(request.return_capacity);
   auto found = read_item(*engine.store, **table, request.key, projection, meter.wanted());
@@ -37,7 +38,7 @@ Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest&
 
 Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
                                                     const TransactGetItemsRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   std::vector<std::optional<ProjectionExpression>> projections;
   const auto snapshot = engine.catalog->snapshot();
   std::vector<const Table*> tables;
@@ -47,14 +48,14 @@ Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
   bool cancelled = false;
   for (const TransactGetItem& item : request.items) {
     const TablePtr* found = snapshot->find(item.table);
-    STATOR_TRY(auto projection,
-               parse_projection(found == nullptr ? nullptr : found->get(), item.projection,
-                                item.names, false, Layer::kOlder));
+    STATOR_ASSIGN_OR_RETURN(auto projection,
+                            parse_projection(found == nullptr ? nullptr : found->get(),
+                                             item.projection, item.names, false, Layer::kOlder));
     if (found == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
     projections.push_back(std::move(projection));
     const Table& table = **found;
     tables.push_back(&table);
-    STATOR_CHECK_OK(check_no_empty_key(table.key(), item.key));
+    STATOR_RETURN_IF_ERROR(check_no_empty_key(table.key(), item.key));
     CancellationReason& reason = reasons.emplace_back();
     if (auto checked = check_key(table.key(), item.key); !checked) {
       cancelled = true;

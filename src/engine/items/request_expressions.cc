@@ -12,7 +12,7 @@ namespace stator {
 Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
                                           const std::optional<Values>& values, Layer layer) {
   Placeholders placeholders(names ? &*names : nullptr, values ? &*values : nullptr);
-  STATOR_CHECK_OK(placeholders.validate());
+  STATOR_RETURN_IF_ERROR(placeholders.validate());
   if (!values) return placeholders;
   for (const auto& [key, value] : *values) {
     if (auto checked = check_value(value, layer); !checked) {
@@ -29,11 +29,12 @@ Result<std::optional<ProjectionExpression>> parse_projection(
     const std::optional<Names>& names, bool legacy, Layer layer) {
   std::optional<ProjectionExpression> parsed;
   if (!projection) return parsed;
-  STATOR_TRY(Placeholders placeholders, checked_placeholders(names, {}, layer));
-  STATOR_TRY(parsed,
-             ProjectionExpression::parse(*projection, placeholders, limits_of(legacy, layer)));
-  STATOR_CHECK_OK(placeholders.check_all_used());
-  if (table != nullptr) STATOR_CHECK_OK(check_keys_unopened(*table, parsed->opened_attributes()));
+  STATOR_ASSIGN_OR_RETURN(Placeholders placeholders, checked_placeholders(names, {}, layer));
+  STATOR_ASSIGN_OR_RETURN(
+      parsed, ProjectionExpression::parse(*projection, placeholders, limits_of(legacy, layer)));
+  STATOR_RETURN_IF_ERROR(placeholders.check_all_used());
+  if (table != nullptr)
+    STATOR_RETURN_IF_ERROR(check_keys_unopened(*table, parsed->opened_attributes()));
   return parsed;
 }
 

@@ -25,9 +25,10 @@ class TokenSweep final : public Job {
     // The clock was set back: later tokens can expire before earlier ones.
     if (now_ms < state_.time_ms) state_.reached.clear();
     state_.time_ms = now_ms;
-    STATOR_TRY(const auto expired, expired_tokens(store_, state_.reached, now_ms, kTokensAtOnce));
+    STATOR_ASSIGN_OR_RETURN(const auto expired,
+                            expired_tokens(store_, state_.reached, now_ms, kTokensAtOnce));
     if (expired.empty()) return JobState::kDone;
-    STATOR_CHECK_OK(erase(expired));
+    STATOR_RETURN_IF_ERROR(erase(expired));
     state_.reached = expired.back().expiry_key;
     return JobState::kMore;
   }

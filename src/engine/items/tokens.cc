@@ -86,13 +86,13 @@ Result<std::vector<ExpiredToken>> expired_tokens(Store& store, std::string_view 
   if (!after.empty()) range.begin = std::string(after) + '\0';
   append_big_endian(range.end, static_cast<uint64_t>(now_ms) + 1);
   if (range.end <= range.begin) return expired;
-  STATOR_TRY(const auto view, store.read_view());
-  STATOR_CHECK_OK(view->scan({.range = range, .expected_rows = count_max},
-                             [&](std::string_view key, std::string_view) {
-                               if (auto token = read_token_expiry_key(key))
-                                 expired.push_back(std::move(*token));
-                               return expired.size() < count_max;
-                             }));
+  STATOR_ASSIGN_OR_RETURN(const auto view, store.read_view());
+  STATOR_RETURN_IF_ERROR(view->scan({.range = range, .expected_rows = count_max},
+                                    [&](std::string_view key, std::string_view) {
+                                      if (auto token = read_token_expiry_key(key))
+                                        expired.push_back(std::move(*token));
+                                      return expired.size() < count_max;
+                                    }));
   return expired;
 }
 

@@ -41,7 +41,7 @@ Result<std::vector<WriteAction>> prepare(const ItemEngine& engine,
   std::optional<Error> missing;
   for (const TransactWriteItem& item : request.items) {
     auto table = find_table(*snapshot, item.table);
-    STATOR_TRY(
+    STATOR_ASSIGN_OR_RETURN(
         WriteAction action,
         parse_write(table ? *table : nullptr, {.action = item.action,
                                                .item = item.item,
@@ -55,7 +55,7 @@ Result<std::vector<WriteAction>> prepare(const ItemEngine& engine,
   }
   if (missing) return Failure(std::move(*missing));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
-    STATOR_CHECK_OK(check_no_empty_keys(actions[i], request.items[i].item));
+    STATOR_RETURN_IF_ERROR(check_no_empty_keys(actions[i], request.items[i].item));
   }
 
   std::vector<CancellationReason> reasons(request.items.size());

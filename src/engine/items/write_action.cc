@@ -63,15 +63,17 @@ void finish_item(SingleWrite& write, CommitResult result) {
 }
 
 Result<void> parse_expressions(WriteAction& action, const WriteParameters& parameters) {
-  STATOR_TRY(Placeholders placeholders,
-             checked_placeholders(parameters.names, parameters.values, parameters.layer));
+  STATOR_ASSIGN_OR_RETURN(
+      Placeholders placeholders,
+      checked_placeholders(parameters.names, parameters.values, parameters.layer));
   const ExpressionLimits limits = limits_of(parameters.legacy, parameters.layer);
   if (parameters.update) {
-    STATOR_TRY(action.update, Update::parse(*parameters.update, placeholders, limits));
+    STATOR_ASSIGN_OR_RETURN(action.update, Update::parse(*parameters.update, placeholders, limits));
   }
   if (parameters.condition) {
-    STATOR_TRY(action.condition, Condition::parse(*parameters.condition, ConditionRole::kCondition,
-                                                  placeholders, limits));
+    STATOR_ASSIGN_OR_RETURN(
+        action.condition,
+        Condition::parse(*parameters.condition, ConditionRole::kCondition, placeholders, limits));
   }
   return placeholders.check_all_used();
 }
@@ -93,8 +95,8 @@ Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameter
     }
   }
   if (!parameters.update && !parameters.condition) return action;
-  STATOR_CHECK_OK(worded(parameters.layer, parse_expressions(action, parameters)));
-  if (action.table) STATOR_CHECK_OK(check_condition(action));
+  STATOR_RETURN_IF_ERROR(worded(parameters.layer, parse_expressions(action, parameters)));
+  if (action.table) STATOR_RETURN_IF_ERROR(check_condition(action));
   return action;
 }
 
@@ -104,7 +106,7 @@ Result<void> check_update(const Table& table, const Update& update) {
   for (const std::string& attribute : update.attributes()) {
     if (table.is_key(attribute)) return fail(Code::kValidation, messages::key_update(attribute));
   }
-  STATOR_CHECK_OK(check_assigned_index_keys(table, update));
+  STATOR_RETURN_IF_ERROR(check_assigned_index_keys(table, update));
   return check_keys_unopened(table, update.opened_attributes());
 }
 
@@ -116,7 +118,7 @@ Result<void> check_condition(const WriteAction& action) {
 }
 
 Result<void> check_no_empty_keys(const WriteAction& action, const Item& item) {
-  STATOR_CHECK_OK(check_no_empty_key(action.table->key(), item));
+  STATOR_RETURN_IF_ERROR(check_no_empty_key(action.table->key(), item));
   if (action.update) return check_no_empty_index_key(*action.table, *action.update);
   if (action.action != TransactAction::kPut) return {};
   return check_no_empty_index_key(*action.table, item);
@@ -125,15 +127,15 @@ Result<void> check_no_empty_keys(const WriteAction& action, const Item& item) {
 Result<void> check_write(WriteAction& action, const Item& item) {
   const KeyShape& shape = action.table->key();
   if (action.action == TransactAction::kPut) {
-    STATOR_CHECK_OK(check_item(*action.table, item));
+    STATOR_RETURN_IF_ERROR(check_item(*action.table, item));
     for (const auto* attributes : {&shape.hash, &shape.range}) {
       for (const AttributeDefinition& attribute : *attributes) {
         action.key.emplace(attribute.name, item.find(attribute.name)->second);
       }
     }
   } else {
-    STATOR_CHECK_OK(check_key(shape, item));
-    if (action.update) STATOR_CHECK_OK(check_update(*action.table, *action.update));
+    STATOR_RETURN_IF_ERROR(check_key(shape, item));
+    if (action.update) STATOR_RETURN_IF_ERROR(check_update(*action.table, *action.update));
     action.key = item;
   }
   action.row_key = item_row_key(action.table->secret(), shape, action.key);
@@ -168,7 +170,7 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
       break;
     case TransactAction::kUpdate:
       if (action.update) {
-        STATOR_TRY(effect.after, action.update->apply(old_item, action.key));
+        STATOR_ASSIGN_OR_RETURN(effect.after, action.update->apply(old_item, action.key));
       } else {
         effect.after = effect.before ? *effect.before : encode_item(action.key);
       }
@@ -177,7 +179,8 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   const std::optional<ItemView> new_item = view_of(effect.after);
   if (new_item) effect.after_bytes = item_size_bytes(*new_item);
   if (action.action == TransactAction::kUpdate && new_item) {
-    STATOR_CHECK_OK(check_updated_item(*action.table, old_item, *new_item, effect.after_bytes));
+    STATOR_RETURN_IF_ERROR(
+        check_updated_item(*action.table, old_item, *new_item, effect.after_bytes));
   }
   if (!action.table->indexes().empty()) {
     effect.index_changes = index_changes(*action.table, old_item, new_item);

@@ -56,9 +56,10 @@ WriteResponse make_response(const Wanted& wanted, const WriteAction& action, Wri
 Result<WriteAction> prepare(const ItemEngine& engine, const std::string& table_name,
                             const WriteParameters& parameters) {
   auto table = find_table(*engine.catalog->snapshot(), table_name);
-  STATOR_TRY(WriteAction action, parse_write(table ? std::move(*table) : nullptr, parameters));
+  STATOR_ASSIGN_OR_RETURN(WriteAction action,
+                          parse_write(table ? std::move(*table) : nullptr, parameters));
   if (!table) return failure_of(std::move(table));
-  STATOR_CHECK_OK(check_write(action, parameters.item));
+  STATOR_RETURN_IF_ERROR(check_write(action, parameters.item));
   return action;
 }
 

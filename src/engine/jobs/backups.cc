@@ -24,13 +24,13 @@ class BackupJob final : public Job {
 
   Result<JobState> step() override {
     if (!copied_) {
-      if (!copy_) STATOR_CHECK_OK(begin_again());
-      STATOR_TRY(const JobState state, copy_->step([](Batch&, const std::string&) {}));
+      if (!copy_) STATOR_RETURN_IF_ERROR(begin_again());
+      STATOR_ASSIGN_OR_RETURN(const JobState state, copy_->step([](Batch&, const std::string&) {}));
       if (state == JobState::kMore) return state;
       copied_ = CopiedRows{.items = copy_->items(), .bytes = copy_->bytes()};
       copy_.reset();
     }
-    STATOR_CHECK_OK(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+    STATOR_RETURN_IF_ERROR(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
       if (record.empty()) return {};
       record["Status"] = kBackupAvailable;
       record["Items"] = copied_->items;
@@ -54,8 +54,8 @@ class BackupJob final : public Job {
   };
 
   Result<void> begin_again() {
-    STATOR_CHECK_OK(engine_.store->drop_range(space_range(to_)));
-    STATOR_TRY(auto view, engine_.store->read_view());
+    STATOR_RETURN_IF_ERROR(engine_.store->drop_range(space_range(to_)));
+    STATOR_ASSIGN_OR_RETURN(auto view, engine_.store->read_view());
     begin(std::move(view));
     return {};
   }
@@ -91,7 +91,7 @@ std::string backup_arn(const JobEngine& engine, const Item& record, std::string_
 }
 
 Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn) {
-  STATOR_TRY(const auto restores, Records(*engine.store).list(RecordKind::kRestore));
+  STATOR_ASSIGN_OR_RETURN(const auto restores, Records(*engine.store).list(RecordKind::kRestore));
   return std::ranges::any_of(
       restores, [&](const auto& restore) { return text_of(restore.second, "Backup") == arn; });
 }
@@ -104,7 +104,7 @@ void start_backup(JobEngine& engine, const std::string& id, const TablePtr& tabl
 }
 
 Result<void> resume_copies(JobEngine& engine) {
-  STATOR_TRY(const auto backups, Records(*engine.store).list(RecordKind::kBackup));
+  STATOR_ASSIGN_OR_RETURN(const auto backups, Records(*engine.store).list(RecordKind::kBackup));
   for (const auto& [id, record] : backups) {
     if (text_of(record, "Status") == kBackupAvailable) continue;
     const auto space = static_cast<SpaceId>(integer_of(record, "Space"));

@@ -12,8 +12,9 @@ namespace {
 template <class Request>
 Result<Request> request_of(const Table& table, Item specification) {
   specification["TableName"] = table.name();
-  STATOR_TRY(Request request, wire::read_request<Request>(wire::document_to_json(specification)));
-  STATOR_CHECK_OK(validate(request));
+  STATOR_ASSIGN_OR_RETURN(Request request,
+                          wire::read_request<Request>(wire::document_to_json(specification)));
+  STATOR_RETURN_IF_ERROR(validate(request));
   return request;
 }
 
@@ -25,11 +26,11 @@ Result<std::unique_ptr<ExportFilter>> ExportFilter::make(const Table& table,
   const auto planned = [&]() -> Result<void> {
     if (specification.empty()) return fail(Code::kValidation, messages::kEmptyFilter);
     if (specification.contains("KeyConditionExpression")) {
-      STATOR_TRY(filter->query_, request_of<QueryRequest>(table, specification));
-      STATOR_TRY(filter->plan_, plan_query(table, filter->query_));
+      STATOR_ASSIGN_OR_RETURN(filter->query_, request_of<QueryRequest>(table, specification));
+      STATOR_ASSIGN_OR_RETURN(filter->plan_, plan_query(table, filter->query_));
     } else {
-      STATOR_TRY(filter->scan_, request_of<ScanRequest>(table, specification));
-      STATOR_TRY(filter->plan_, plan_scan(table, filter->scan_));
+      STATOR_ASSIGN_OR_RETURN(filter->scan_, request_of<ScanRequest>(table, specification));
+      STATOR_ASSIGN_OR_RETURN(filter->plan_, plan_scan(table, filter->scan_));
     }
     return {};
   }();

@@ -55,24 +55,24 @@ class Export final : public Job {
       : engine_(engine), id_(std::move(id)), key_(record_key(RecordKind::kExport, id_)) {}
 
   Result<JobState> step() override {
-    if (!bucket_) STATOR_CHECK_OK(begin());
+    if (!bucket_) STATOR_RETURN_IF_ERROR(begin());
     if (record_.empty()) return JobState::kDone;
     if (record_.contains("StampLimit")) {
-      STATOR_CHECK_OK(find_stamps());
+      STATOR_RETURN_IF_ERROR(find_commit_versions());
       return JobState::kMore;
     }
     if (!read_all_) {
       auto written = write_some();
       if (!written) drop_file();
-      STATOR_CHECK_OK(std::move(written));
+      STATOR_RETURN_IF_ERROR(std::move(written));
       return JobState::kMore;
     }
     if (summary_.ended_ms == 0) {
       if (summary_.increment) summary_.billed_bytes = std::max(summary_.billed_bytes, kBilledLeast);
       summary_.ended_ms = engine_.now_ms();
     }
-    STATOR_CHECK_OK(transfer::write_manifests(*bucket_, summary_, files_));
-    STATOR_CHECK_OK(end(std::nullopt));
+    STATOR_RETURN_IF_ERROR(transfer::write_manifests(*bucket_, summary_, files_));
+    STATOR_RETURN_IF_ERROR(end(std::nullopt));
     return JobState::kDone;
   }
 
@@ -106,7 +106,7 @@ class Export final : public Job {
 
   Result<void> end(const std::optional<admin::JobFailure>& failure) {
     std::optional<HeldHistory> history;
-    STATOR_CHECK_OK(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+    STATOR_RETURN_IF_ERROR(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
       if (record.empty()) return {};
       history = history_of(record);
       for (const char* member : {"From", "Log", "Stamp", "ToStamp", "StampLimit", "Definition"}) {
@@ -124,11 +124,12 @@ class Export final : public Job {
   }
 
   Result<void> begin() {
-    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    STATOR_ASSIGN_OR_RETURN(record_, Records(*engine_.store).get(key_));
     if (record_.empty()) return {};
     summary_ = summary_of(engine_, id_, record_);
     const Item& request = map_of(record_, "Request");
-    STATOR_TRY(auto bucket, transfer::Bucket::open(engine_.options.buckets, summary_.bucket));
+    STATOR_ASSIGN_OR_RETURN(auto bucket,
+                            transfer::Bucket::open(engine_.options.buckets, summary_.bucket));
     if (request.contains("S3BucketOwner") &&
         text_of(request, "S3BucketOwner") != engine_.options.account) {
       return fail(Code::kAccessDenied, "the bucket has another owner");
@@ -137,11 +138,13 @@ class Export final : public Job {
       return fail(Code::kInvalidArgument,
                   messages::key_not_found(summary_.key_id.value_or("alias/aws/s3")));
     }
-    STATOR_CHECK_OK(bucket.write(transfer::export_directory(summary_) + "/_started", ""));
-    STATOR_TRY(TableDefinition decoded, table_in(record_));
-    STATOR_TRY(const TablePtr table, Table::make(std::move(decoded), engine_.catalog->secret()));
+    STATOR_RETURN_IF_ERROR(bucket.write(transfer::export_directory(summary_) + "/_started", ""));
+    STATOR_ASSIGN_OR_RETURN(TableDefinition decoded, table_in(record_));
+    STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                            Table::make(std::move(decoded), engine_.catalog->secret()));
     if (request.contains("FilterSpecification")) {
-      STATOR_TRY(filter_, ExportFilter::make(*table, map_of(request, "FilterSpecification")));
+      STATOR_ASSIGN_OR_RETURN(filter_,
+                              ExportFilter::make(*table, map_of(request, "FilterSpecification")));
     }
     history_ = {.key = table->key(),
                 .log = static_cast<SpaceId>(integer_of(record_, "Log")),
@@ -150,27 +153,28 @@ class Export final : public Job {
     return {};
   }
 
-  // The stamps that the export reads at: from the first time on, before the second.
-  Result<void> find_stamps() {
+  // The commit versions that the export reads at: from the first time on, before the second.
+  Result<void> find_commit_versions() {
     const Item& request = map_of(record_, "Request");
     const auto limit = static_cast<uint64_t>(integer_of(record_, "StampLimit"));
     int64_t time_ms = integer_of(request, "ExportTime");
     if (summary_.increment) {
-      time_ms = (first_stamp_ ? summary_.increment->to_ms : summary_.increment->from_ms) - 1;
+      time_ms =
+          (first_commit_version_ ? summary_.increment->to_ms : summary_.increment->from_ms) - 1;
     }
     if (!search_) search_.emplace(history_.log, time_ms, limit);
-    STATOR_TRY(const auto view, engine_.store->read_view());
-    STATOR_TRY(const auto stamp, search_->step(*view));
-    if (!stamp) return {};
-    if (summary_.increment && !first_stamp_) {
-      first_stamp_ = stamp;
+    STATOR_ASSIGN_OR_RETURN(const auto view, engine_.store->read_view());
+    STATOR_ASSIGN_OR_RETURN(const auto commit_version, search_->step(*view));
+    if (!commit_version) return {};
+    if (summary_.increment && !first_commit_version_) {
+      first_commit_version_ = commit_version;
       search_.reset();
       return {};
     }
-    return keep_stamps(first_stamp_.value_or(*stamp), *stamp);
+    return keep_commit_versions(first_commit_version_.value_or(*commit_version), *commit_version);
   }
 
-  Result<void> keep_stamps(uint64_t from, uint64_t to) {
+  Result<void> keep_commit_versions(uint64_t from, uint64_t to) {
     Item record = record_;
     record["Stamp"] = static_cast<int64_t>(from);
     if (summary_.increment) record["ToStamp"] = static_cast<int64_t>(to);
@@ -180,7 +184,7 @@ class Export final : public Job {
     engine_.catalog->hold(*history);
     const auto kept = Records(*engine_.store).put(key_, record);
     engine_.catalog->release(kept ? *all : *history);
-    STATOR_CHECK_OK(kept);
+    STATOR_RETURN_IF_ERROR(kept);
     record_ = std::move(record);
     return {};
   }
@@ -188,15 +192,15 @@ class Export final : public Job {
   // A view for each file, so that none is held for long.
   Result<void> begin_file() {
     start_ = {.after = after_, .items = summary_.items, .billed_bytes = summary_.billed_bytes};
-    STATOR_TRY(view_, engine_.store->read_view());
-    STATOR_TRY(file_, transfer::DataFileWriter::create(
-                          *bucket_, transfer::data_key(summary_, std::ssize(files_))));
-    const auto stamp = static_cast<uint64_t>(integer_of(record_, "Stamp"));
+    STATOR_ASSIGN_OR_RETURN(view_, engine_.store->read_view());
+    STATOR_ASSIGN_OR_RETURN(file_, transfer::DataFileWriter::create(
+                                       *bucket_, transfer::data_key(summary_, std::ssize(files_))));
+    const auto commit_version = static_cast<uint64_t>(integer_of(record_, "Stamp"));
     if (summary_.increment) {
-      changes_.emplace(*view_, history_, stamp,
+      changes_.emplace(*view_, history_, commit_version,
                        static_cast<uint64_t>(integer_of(record_, "ToStamp")), after_);
     } else {
-      items_.emplace(*view_, history_, stamp, after_);
+      items_.emplace(*view_, history_, commit_version, after_);
     }
     return {};
   }
@@ -218,10 +222,11 @@ class Export final : public Job {
   }
 
   Result<void> write_some() {
-    if (!file_) STATOR_CHECK_OK(begin_file());
-    STATOR_TRY(const bool more, changes_ ? write_rows(*changes_) : write_rows(*items_));
+    if (!file_) STATOR_RETURN_IF_ERROR(begin_file());
+    STATOR_ASSIGN_OR_RETURN(const bool more,
+                            changes_ ? write_rows(*changes_) : write_rows(*items_));
     if (more && file_->line_bytes() < kFileBytes) return {};
-    STATOR_TRY(transfer::DataFile written, file_->finish());
+    STATOR_ASSIGN_OR_RETURN(transfer::DataFile written, file_->finish());
     files_.push_back(std::move(written));
     file_.reset();
     close_readers();
@@ -232,9 +237,9 @@ class Export final : public Job {
   // False: there are no more rows.
   template <class Rows>
   Result<bool> write_rows(Rows& rows) {
-    STATOR_TRY(const auto some, rows.next());
+    STATOR_ASSIGN_OR_RETURN(const auto some, rows.next());
     if (!some) return false;
-    for (const auto& row : *some) STATOR_CHECK_OK(write_row(row, *file_));
+    for (const auto& row : *some) STATOR_RETURN_IF_ERROR(write_row(row, *file_));
     if (!some->empty()) after_ = some->back().row_key;
     return true;
   }
@@ -281,9 +286,9 @@ class Export final : public Job {
   std::unique_ptr<ExportFilter> filter_;    // null: all is exported
   transfer::ExportSummary summary_;
   TableHistory history_;
-  std::optional<StampSearch> search_;
-  std::optional<uint64_t> first_stamp_;  // of an increment
-  std::string after_;                    // the last row key that was written
+  std::optional<CommitVersionSearch> search_;
+  std::optional<uint64_t> first_commit_version_;  // of an increment
+  std::string after_;                             // the last row key that was written
   bool read_all_ = false;
   std::vector<transfer::DataFile> files_;  // finished ones
   FileStart start_;

@@ -37,15 +37,15 @@ class Import final : public Job {
       : engine_(engine), id_(id), key_(record_key(RecordKind::kImport, id)) {}
 
   Result<JobState> step() override {
-    if (!begun_) STATOR_CHECK_OK(begin());
+    if (!begun_) STATOR_RETURN_IF_ERROR(begin());
     if (flush_) {
-      STATOR_CHECK_OK(flush());
+      STATOR_RETURN_IF_ERROR(flush());
     } else if (reader_) {
       read_batch();
     } else if (bucket_ && next_key_ < keys_.size()) {
       begin_object(keys_[next_key_++]);
     } else {
-      STATOR_CHECK_OK(finish());
+      STATOR_RETURN_IF_ERROR(finish());
       return JobState::kDone;
     }
     return JobState::kMore;
@@ -53,7 +53,7 @@ class Import final : public Job {
 
   // The table is there with what was imported so far.
   Result<void> abandon(const Error& why) override {
-    if (!begun_) STATOR_CHECK_OK(begin());
+    if (!begun_) STATOR_RETURN_IF_ERROR(begin());
     failure_ = admin::internal_failure(why);
     return finish();
   }
@@ -66,7 +66,7 @@ class Import final : public Job {
   };
 
   Result<void> begin() {
-    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    STATOR_ASSIGN_OR_RETURN(record_, Records(*engine_.store).get(key_));
     const std::string name = text_of(record_, "Table");
     const auto snapshot = engine_.catalog->snapshot();
     const auto found = snapshot->restoring.find(name);
@@ -82,7 +82,7 @@ class Import final : public Job {
   }
 
   Result<void> finish() {
-    if (table_) STATOR_CHECK_OK(engine_.catalog->finish_restore(table_->name()));
+    if (table_) STATOR_RETURN_IF_ERROR(engine_.catalog->finish_restore(table_->name()));
     if (!failure_ && integer_of(record_, "Errors") > 0) {
       failure_ = {"ItemValidationError", messages::kItemsNotImported};
     }
@@ -140,7 +140,7 @@ class Import final : public Job {
     const Item& request = map_of(record_, "Request");
     const auto position = static_cast<uint64_t>(integer_of(record_, "Position"));
     auto reader = [&]() -> Result<std::unique_ptr<transfer::ItemReader>> {
-      STATOR_TRY(auto bytes, bucket_->read(key));
+      STATOR_ASSIGN_OR_RETURN(auto bytes, bucket_->read(key));
       return transfer::read_items(
           std::move(bytes), *transfer::format_named(text_of(request, "InputFormat")),
           *transfer::compression_named(text_of(request, "InputCompressionType")), csv_options(),
@@ -188,8 +188,8 @@ class Import final : public Job {
 
   // Of two items with one key, the later stays.
   Result<void> take(const Item& item) {
-    STATOR_CHECK_OK(validate(PutItemRequest{.table = table_->name(), .item = item}));
-    STATOR_CHECK_OK(check_item(*table_, item));
+    STATOR_RETURN_IF_ERROR(validate(PutItemRequest{.table = table_->name(), .item = item}));
+    STATOR_RETURN_IF_ERROR(check_item(*table_, item));
     EncodedItem encoded = encode_item(item);
     if (item_size_bytes(ItemView(encoded)) > kItemBytesMax) {
       return fail(Code::kValidation, messages::kItemTooLarge);
@@ -224,7 +224,7 @@ class Import final : public Job {
       batch.put(key_, encode_item(record));
       return {};
     };
-    STATOR_CHECK_OK(commit_change(*engine_.store, keys, change));
+    STATOR_RETURN_IF_ERROR(commit_change(*engine_.store, keys, change));
     record_ = std::move(record);
     batch_.clear();
     batch_bytes_ = 0;

@@ -302,7 +302,8 @@ TEST_F(JobFaults, ARequestForAPointInTimeDoesNotReadTheChangesSince) {
   clock_.advance(1h);
   for (int i = 0; i < 200; ++i) put_song(i);
   const TablePtr songs = *engine_->parts().catalog->snapshot()->find("Songs");
-  constexpr std::size_t kEnds = 2 * kLogBuckets;  // the last change of each bucket, a few marks
+  constexpr std::size_t kEnds =
+      2 * kLogPartitions;  // the last change of each log partition, a few boundaries
   faults_.watch(space_range(songs->log_space()));
   call(
       admin::kRestoreTableToPointInTime,

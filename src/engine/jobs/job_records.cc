@@ -52,7 +52,8 @@ Result<Job> find_job(const JobEngine& engine, const JobKind& kind, const std::st
   }
   Job job{.id = arn.substr(at + kind.path.size()), .record = {}};
   if (!job.id.empty()) {
-    STATOR_TRY(job.record, Records(*engine.store).get(record_key(kind.record, job.id)));
+    STATOR_ASSIGN_OR_RETURN(job.record,
+                            Records(*engine.store).get(record_key(kind.record, job.id)));
   }
   if (job.record.empty() || job_arn(engine, kind, text_of(job.record, "Table"), job.id) != arn) {
     return fail(kind.not_found, messages::job_not_found(kind.name, arn));
@@ -63,7 +64,7 @@ Result<Job> find_job(const JobEngine& engine, const JobKind& kind, const std::st
 Result<std::optional<Job>> job_of_token(const JobEngine& engine, const JobKind& kind,
                                         const Item& request) {
   if (!request.contains("ClientToken")) return std::optional<Job>();
-  STATOR_TRY(auto records, Records(*engine.store).list(kind.record));
+  STATOR_ASSIGN_OR_RETURN(auto records, Records(*engine.store).list(kind.record));
   for (auto& [id, record] : records) {
     const Item& asked = map_of(record, "Request");
     const bool alive = !record.contains("EndedMs") ||
@@ -83,7 +84,7 @@ Result<Item> list_jobs(const JobEngine& engine, const JobKind& kind, const Item&
   constexpr int64_t kPage = 10;
   const auto most = static_cast<std::size_t>(integer_of(request, size_member, kPage));
   const std::string after = text_of(request, "NextToken");
-  STATOR_TRY(auto records, Records(*engine.store).list(kind.record));
+  STATOR_ASSIGN_OR_RETURN(auto records, Records(*engine.store).list(kind.record));
   auto next = records.rbegin();
   if (!after.empty()) {
     next = std::find_if(records.rbegin(), records.rend(), [&](const auto& record) {
@@ -146,7 +147,7 @@ void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& fail
 }
 
 Result<void> resume_jobs(JobEngine& engine, const JobKind& kind, StartJob start) {
-  STATOR_TRY(const auto records, Records(*engine.store).list(kind.record));
+  STATOR_ASSIGN_OR_RETURN(const auto records, Records(*engine.store).list(kind.record));
   for (const auto& [id, record] : records) {
     if (text_of(record, "Status") == "IN_PROGRESS") start(engine, id);
   }

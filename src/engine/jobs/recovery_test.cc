@@ -204,7 +204,7 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   HeldHistory history{.space = table()->definition().space, .log = table()->log_space()};
   {
     const auto view = must(engine_->store().read_view());
-    history.stamp = must(stamp_at(*view, history.log, clock_.unix_ms()));
+    history.commit_version = must(commit_version_at(*view, history.log, clock_.unix_ms()));
   }
   clock_.advance(std::chrono::seconds(1));
   put_many(350, 2);  // the rest is in the table alone
@@ -225,7 +225,7 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
     return Item{{"Definition", Binary{encode_table(definition)}},
                 {"From", history.space},
                 {"Log", history.log},
-                {"Stamp", static_cast<int64_t>(history.stamp)}};
+                {"Stamp", static_cast<int64_t>(history.commit_version)}};
   }));
   engine_->parts().catalog->hold(history);
   ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());

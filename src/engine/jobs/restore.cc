@@ -31,8 +31,9 @@ Result<void> choose_indexes(const Item& request, std::string_view override_name,
                             std::string_view member, Indexes CreateTableRequest::* indexes,
                             CreateTableRequest& settings) {
   if (!request.contains(override_name)) return {};
-  STATOR_TRY(CreateTableRequest chosen,
-             parsed(Item{{std::string(member), request.at(std::string(override_name))}}));
+  STATOR_ASSIGN_OR_RETURN(
+      CreateTableRequest chosen,
+      parsed(Item{{std::string(member), request.at(std::string(override_name))}}));
   for (const IndexDefinition& index : *(chosen.*indexes)) {
     const auto same = [&](const IndexDefinition& there) {
       return there.name == index.name && there.key_schema == index.key_schema &&
@@ -72,7 +73,7 @@ Result<void> choose_settings(const Item& request, CreateTableRequest& settings) 
     const auto found = request.find(name);
     if (found != request.end()) given.emplace(member, found->second);
   }
-  STATOR_TRY(CreateTableRequest chosen, parsed(std::move(given)));
+  STATOR_ASSIGN_OR_RETURN(CreateTableRequest chosen, parsed(std::move(given)));
   if (chosen.encryption) settings.encryption = chosen.encryption;
   if (chosen.billing_mode) settings.billing_mode = chosen.billing_mode;
   if (chosen.throughput) settings.throughput = chosen.throughput;
@@ -114,13 +115,14 @@ class Restore final : public Job {
   Result<JobState> step() override {
     if (is_copied_) return finish();
     if (!copy_) {
-      STATOR_TRY(const JobState begun, begin());
+      STATOR_ASSIGN_OR_RETURN(const JobState begun, begin());
       if (!copy_) return begun;
     }
-    STATOR_TRY(const JobState copied, copy_->step([&](Batch& batch, const std::string& last) {
-      record_["Position"] = Binary{last};
-      batch.put(key_, encode_item(record_));
-    }));
+    STATOR_ASSIGN_OR_RETURN(const JobState copied,
+                            copy_->step([&](Batch& batch, const std::string& last) {
+                              record_["Position"] = Binary{last};
+                              batch.put(key_, encode_item(record_));
+                            }));
     if (copied == JobState::kMore) return copied;
     is_copied_ = true;
     copy_.reset();
@@ -137,7 +139,7 @@ class Restore final : public Job {
 
  private:
   Result<JobState> finish() {
-    STATOR_CHECK_OK(engine_.catalog->finish_restore(name_));
+    STATOR_RETURN_IF_ERROR(engine_.catalog->finish_restore(name_));
     return JobState::kDone;
   }
 
@@ -147,17 +149,17 @@ class Restore final : public Job {
     const auto found = snapshot->restoring.find(name_);
     if (found == snapshot->restoring.end()) return JobState::kDone;
     table_ = found->second;
-    STATOR_TRY(record_, Records(*engine_.store).get(key_));
+    STATOR_ASSIGN_OR_RETURN(record_, Records(*engine_.store).get(key_));
     if (record_.contains("Import")) return JobState::kDone;  // imports.h
-    STATOR_TRY(const bool has_stamp, find_stamp());
-    if (!has_stamp) return JobState::kMore;
+    STATOR_ASSIGN_OR_RETURN(const bool has_commit_version, find_commit_version());
+    if (!has_commit_version) return JobState::kMore;
     CopyPlan plan{.from = {.key = table_->key(), .secret = table_->secret()},
                   .to = table_->definition().space,
                   .indexed = table_.get()};
     plan.from.key.space = static_cast<SpaceId>(integer_of(record_, "From"));
     if (const auto history = history_of(record_)) {
       plan.from.log = history->log;
-      plan.stamp = history->stamp;
+      plan.commit_version = history->commit_version;
     }
     if (plan.from.key.space < kFirstTableSpace) {
       return fail(Code::kCorruption, "the record of the restored table has no source");
@@ -165,31 +167,31 @@ class Restore final : public Job {
     if (const auto position = record_.find("Position"); position != record_.end()) {
       if (const Binary* bytes = position->second.get_if<Binary>()) plan.after = bytes->bytes;
     }
-    STATOR_TRY(auto view, engine_.store->read_view());
+    STATOR_ASSIGN_OR_RETURN(auto view, engine_.store->read_view());
     copy_.emplace(*engine_.store, std::move(view), plan);
     return JobState::kMore;
   }
 
-  // False: the search for the stamp of the record's time goes on.
-  Result<bool> find_stamp() {
+  // False: the search for the commit version of the record's time goes on.
+  Result<bool> find_commit_version() {
     if (!record_.contains("StampLimit")) return true;
     const HeldHistory all = *history_of(record_);
     if (!search_) {
       search_.emplace(all.log, integer_of(record_, "TimeMs"),
                       static_cast<uint64_t>(integer_of(record_, "StampLimit")));
     }
-    STATOR_TRY(const auto view, engine_.store->read_view());
-    STATOR_TRY(const auto stamp, search_->step(*view));
-    if (!stamp) return false;
+    STATOR_ASSIGN_OR_RETURN(const auto view, engine_.store->read_view());
+    STATOR_ASSIGN_OR_RETURN(const auto commit_version, search_->step(*view));
+    if (!commit_version) return false;
     HeldHistory history = all;
-    history.stamp = *stamp;
+    history.commit_version = *commit_version;
     engine_.catalog->hold(history);
-    record_["Stamp"] = static_cast<int64_t>(*stamp);
+    record_["Stamp"] = static_cast<int64_t>(*commit_version);
     record_.erase("StampLimit");
     record_.erase("TimeMs");
     const auto kept = Records(*engine_.store).put(key_, record_);
     engine_.catalog->release(kept ? all : history);
-    STATOR_CHECK_OK(kept);
+    STATOR_RETURN_IF_ERROR(kept);
     return true;
   }
 
@@ -198,7 +200,7 @@ class Restore final : public Job {
   std::string key_ = record_key(RecordKind::kRestore, name_);
   TablePtr table_;
   Item record_;
-  std::optional<StampSearch> search_;
+  std::optional<CommitVersionSearch> search_;
   std::optional<RowCopy> copy_;
   bool is_copied_ = false;
 };
@@ -216,23 +218,25 @@ Result<TableDefinition> restored_definition(const JobEngine& engine, const Table
   settings.resource_policy.reset();
   settings.stream.reset();
   settings.deletion_protection.reset();
-  STATOR_CHECK_OK(choose_indexes(request, "LocalSecondaryIndexOverride", "LocalSecondaryIndexes",
-                                 &CreateTableRequest::local_indexes, settings));
-  STATOR_CHECK_OK(choose_indexes(request, "GlobalSecondaryIndexOverride", "GlobalSecondaryIndexes",
-                                 &CreateTableRequest::global_indexes, settings));
-  STATOR_CHECK_OK(check_throughput(request, settings));
-  STATOR_CHECK_OK(choose_settings(request, settings));
+  STATOR_RETURN_IF_ERROR(choose_indexes(request, "LocalSecondaryIndexOverride",
+                                        "LocalSecondaryIndexes", &CreateTableRequest::local_indexes,
+                                        settings));
+  STATOR_RETURN_IF_ERROR(choose_indexes(request, "GlobalSecondaryIndexOverride",
+                                        "GlobalSecondaryIndexes",
+                                        &CreateTableRequest::global_indexes, settings));
+  STATOR_RETURN_IF_ERROR(check_throughput(request, settings));
+  STATOR_RETURN_IF_ERROR(choose_settings(request, settings));
   drop_unused_attributes(settings);
-  STATOR_CHECK_OK(validate(settings));
+  STATOR_RETURN_IF_ERROR(validate(settings));
   return target;
 }
 
 Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record) {
   const std::string name = target.settings.table;
-  STATOR_TRY(const TablePtr table,
-             engine.catalog->begin_restore(std::move(target), std::move(record)));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          engine.catalog->begin_restore(std::move(target), std::move(record)));
   start_restore(engine, name);
-  STATOR_TRY(Item described, description_of(engine, *table, TableStatus::kCreating));
+  STATOR_ASSIGN_OR_RETURN(Item described, description_of(engine, *table, TableStatus::kCreating));
   return Item{{"TableDescription", std::move(described)}};
 }
 
@@ -242,7 +246,7 @@ void start_restore(JobEngine& engine, const std::string& table) {
 
 Result<Item> description_of(const JobEngine& engine, const Table& table, TableStatus status) {
   const std::string json = wire::to_json(DescribeTableResult{describe(engine, table, status)});
-  STATOR_TRY(const Item described, wire::read_document(json, shapes::kAny));
+  STATOR_ASSIGN_OR_RETURN(const Item described, wire::read_document(json, shapes::kAny));
   return map_of(described, "Table");
 }
 

@@ -22,16 +22,16 @@ RowCopy::RowCopy(Store& store, std::unique_ptr<ReadView> view, const CopyPlan& p
     : store_(store),
       view_(std::move(view)),
       plan_(plan),
-      source_(*view_, plan_.from, plan_.stamp, plan_.after) {}
+      source_(*view_, plan_.from, plan_.commit_version, plan_.after) {}
 
 Result<JobState> RowCopy::step(Progress progress) {
   if (batch_.empty()) {
-    STATOR_TRY(auto next, source_.next());
+    STATOR_ASSIGN_OR_RETURN(auto next, source_.next());
     if (!next) return JobState::kDone;
     batch_ = std::move(*next);
   }
   if (batch_.empty()) return JobState::kMore;
-  STATOR_CHECK_OK(write(progress));
+  STATOR_RETURN_IF_ERROR(write(progress));
   for (const PastItem& row : batch_) {
     ++items_;
     bytes_ += static_cast<int64_t>(item_size_bytes(ItemView(row.item)));

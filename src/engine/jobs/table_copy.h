@@ -15,8 +15,8 @@
 namespace stator {
 
 struct CopyPlan {
-  TableHistory from;   // without a log: the items that the view sees
-  uint64_t stamp = 0;  // otherwise as they were before it
+  TableHistory from;            // without a log: the items that the view sees
+  uint64_t commit_version = 0;  // otherwise as they were before it
   SpaceId to = 0;
   const Table* indexed = nullptr;  // whose index entries are written too; null: none
   std::string after = {};          // the source's key that an earlier copy reached

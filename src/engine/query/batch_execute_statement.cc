@@ -58,10 +58,10 @@ Result<Prepared> prepare_select(Prepared prepared, const partiql::Plan& plan) {
   const Failure refusal =
       fail(Code::kValidation, messages::select_without_key("BatchExecuteStatement"));
   if (plan.index) {
-    STATOR_CHECK_OK(check_statement_index(prepared.table->index(*plan.index)));
+    STATOR_RETURN_IF_ERROR(check_statement_index(prepared.table->index(*plan.index)));
     return refusal;
   }
-  STATOR_TRY(const auto wanted, wanted_key(prepared.table->key(), plan.where));
+  STATOR_ASSIGN_OR_RETURN(const auto wanted, wanted_key(prepared.table->key(), plan.where));
   if (!wanted || !wanted->nothing_else) return refusal;
   prepared.key = wanted->key;
   if (!plan.columns.empty()) prepared.projection = ProjectionExpression::of_columns(plan.columns);
@@ -74,11 +74,12 @@ Result<Prepared> prepare(const ItemEngine& engine, const BatchStatement& stateme
     return fail(Code::kValidation, messages::kExistsPlace);
   }
   Prepared prepared;
-  STATOR_TRY(prepared.table, find_statement_table(*engine.catalog->snapshot(), plan.table));
+  STATOR_ASSIGN_OR_RETURN(prepared.table,
+                          find_statement_table(*engine.catalog->snapshot(), plan.table));
   if (plan.reads()) return prepare_select(std::move(prepared), plan);
   prepared.returning = plan.returning.value_or(ReturnValues::kNone);
-  STATOR_TRY(prepared.action,
-             statement_action(prepared.table, std::move(plan), statement.on_condition_failure));
+  STATOR_ASSIGN_OR_RETURN(prepared.action, statement_action(prepared.table, std::move(plan),
+                                                            statement.on_condition_failure));
   return prepared;
 }
 

@@ -55,13 +55,14 @@ Result<Item> read_token(const Hash128& secret, const ExecuteStatementRequest& re
 
 Result<StatementResponse> select(ItemEngine& engine, const ExecuteStatementRequest& request,
                                  partiql::Plan plan) {
-  STATOR_TRY(const TablePtr table, find_statement_table(*engine.catalog->snapshot(), plan.table));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          find_statement_table(*engine.catalog->snapshot(), plan.table));
   const Hash128& secret = engine.catalog->secret();
   SelectOptions options{.limit = request.limit, .consistent_read = request.consistent_read};
   if (request.next_token) {
-    STATOR_TRY(options.start_key, read_token(secret, request));
+    STATOR_ASSIGN_OR_RETURN(options.start_key, read_token(secret, request));
   }
-  STATOR_TRY(const RangePlan ranges, plan_select(*table, std::move(plan), options));
+  STATOR_ASSIGN_OR_RETURN(const RangePlan ranges, plan_select(*table, std::move(plan), options));
   auto page = read_page(*engine.store, ranges, request.return_capacity);
   if (!page) return Failure(service_error(std::move(page).error()));
   StatementResponse response{.items = std::move(page->items),
@@ -77,7 +78,8 @@ Result<StatementResponse> select(ItemEngine& engine, const ExecuteStatementReque
 
 Result<WriteAction> prepare(const ItemEngine& engine, const ExecuteStatementRequest& request,
                             partiql::Plan plan) {
-  STATOR_TRY(TablePtr table, find_statement_table(*engine.catalog->snapshot(), plan.table));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table,
+                          find_statement_table(*engine.catalog->snapshot(), plan.table));
   return statement_action(std::move(table), std::move(plan), request.on_condition_failure);
 }
 

@@ -54,7 +54,7 @@ Result<std::vector<TablePtr>> find_tables(const ItemEngine& engine,
   const auto snapshot = engine.catalog->snapshot();
   std::vector<TablePtr> tables;
   for (const Plan& plan : plans) {
-    STATOR_TRY(TablePtr table, find_statement_table(*snapshot, plan.table));
+    STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(*snapshot, plan.table));
     tables.push_back(std::move(table));
   }
   return tables;
@@ -135,7 +135,7 @@ Result<std::vector<WriteAction>> prepare_writes(const ExecuteTransactionRequest&
                                                 std::vector<Plan> plans,
                                                 const std::vector<TablePtr>& tables) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    STATOR_CHECK_OK(check_exists(*tables[i], plans[i], i));
+    STATOR_RETURN_IF_ERROR(check_exists(*tables[i], plans[i], i));
   }
   std::vector<WriteAction> actions;
   std::vector<CancellationReason> reasons(plans.size());

@@ -28,10 +28,10 @@ class Page {
   }
 
   Result<void> read() {
-    STATOR_CHECK_OK(read_part(plan_.range, plan_.hash));
+    STATOR_RETURN_IF_ERROR(read_part(plan_.range, plan_.hash));
     for (const RangePlan::Part& part : plan_.more) {
       if (response_.last_evaluated_key) break;
-      STATOR_CHECK_OK(read_part(part.range, part.hash));
+      STATOR_RETURN_IF_ERROR(read_part(part.range, part.hash));
     }
     return {};
   }
@@ -104,14 +104,14 @@ class Page {
     while (more) {
       std::vector<EncodedItem> entries;
       std::string row;
-      STATOR_CHECK_OK(view_.scan(options, [&](std::string_view key, std::string_view value) {
+      STATOR_RETURN_IF_ERROR(view_.scan(options, [&](std::string_view key, std::string_view value) {
         row = key;
         if (belongs(ItemView(value))) entries.emplace_back(value);
         return entries.size() < kFetchRows;
       }));
       more = entries.size() == kFetchRows;
       for (const EncodedItem& entry : entries) {
-        STATOR_TRY(const bool last, fetch(ItemView(entry)));
+        STATOR_ASSIGN_OR_RETURN(const bool last, fetch(ItemView(entry)));
         if (last) {
           response_.last_evaluated_key = key_of(plan_, ItemView(entry));
           return {};
@@ -129,7 +129,7 @@ class Page {
   // The service reads the whole item, each rounded up on its own.
   Result<bool> fetch(ItemView entry) {
     const Table& table = *plan_.table;
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         view_.get(item_row_key(table.secret(), table.key(), entry), [&](std::string_view value) {
           const ItemView item(value);
           const std::size_t bytes = item_size_bytes(item);
@@ -154,9 +154,9 @@ class Page {
 
 Result<PageResponse> read_page(Store& store, const RangePlan& plan,
                                ReturnConsumedCapacity return_capacity) {
-  STATOR_TRY(const auto view, store.read_view());
+  STATOR_ASSIGN_OR_RETURN(const auto view, store.read_view());
   Page page(*view, plan);
-  STATOR_CHECK_OK(page.read());
+  STATOR_RETURN_IF_ERROR(page.read());
   return std::move(page).finish(return_capacity);
 }
 

@@ -13,14 +13,14 @@ namespace {
 
 template <class Request, class Plan>
 Result<PageResponse> read_range(const EngineCore& engine, const Request& request, Plan make_plan) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
-    STATOR_CHECK_OK(check_expressions(request));
+    STATOR_RETURN_IF_ERROR(check_expressions(request));
     return fail(Code::kResourceNotFound, messages::kResourceNotFound);
   }
-  STATOR_TRY(const RangePlan plan, make_plan(**table, request));
+  STATOR_ASSIGN_OR_RETURN(const RangePlan plan, make_plan(**table, request));
   auto page = read_page(*engine.store, plan, request.return_capacity);
   if (!page) return Failure(service_error(std::move(page).error()));
   return page;

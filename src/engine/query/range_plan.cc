@@ -65,19 +65,19 @@ Result<void> parse_expressions(RangePlan& plan, const Request& request,
                                Placeholders& placeholders) {
   const ExpressionLimits limits = limits_of(request.legacy, kLayerOf<Request>);
   if (request.filter) {
-    STATOR_TRY(plan.filter,
-               Condition::parse(*request.filter, ConditionRole::kFilter, placeholders, limits));
+    STATOR_ASSIGN_OR_RETURN(plan.filter, Condition::parse(*request.filter, ConditionRole::kFilter,
+                                                          placeholders, limits));
   }
   if (request.projection) {
-    STATOR_TRY(plan.projection,
-               ProjectionExpression::parse(*request.projection, placeholders, limits));
+    STATOR_ASSIGN_OR_RETURN(plan.projection,
+                            ProjectionExpression::parse(*request.projection, placeholders, limits));
   }
-  STATOR_CHECK_OK(placeholders.check_all_used());
+  STATOR_RETURN_IF_ERROR(placeholders.check_all_used());
   if (plan.projection) {
-    STATOR_CHECK_OK(check_keys_unopened(*plan.table, plan.projection->opened_attributes()));
+    STATOR_RETURN_IF_ERROR(check_keys_unopened(*plan.table, plan.projection->opened_attributes()));
   }
   if (plan.filter) {
-    STATOR_CHECK_OK(check_keys_unopened(*plan.table, plan.filter->opened_attributes()));
+    STATOR_RETURN_IF_ERROR(check_keys_unopened(*plan.table, plan.filter->opened_attributes()));
   }
   return {};
 }
@@ -103,7 +103,7 @@ Result<RangePlan> begin_plan(const Table& table, const Request& request) {
   RangePlan plan{.table = &table};
   auto index = find_index(table, request.index, request.consistent_read);
   if (!index) {
-    STATOR_CHECK_OK(check_expressions(request));
+    STATOR_RETURN_IF_ERROR(check_expressions(request));
     return failure_of(std::move(index));
   }
   plan.index = *index;
@@ -221,11 +221,11 @@ template <class Request>
 Result<void> check_parts(const Request& request, Placeholders& placeholders) {
   const ExpressionLimits limits = limits_of(request.legacy, kLayerOf<Request>);
   if (request.filter) {
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         Condition::parse(*request.filter, ConditionRole::kFilter, placeholders, limits));
   }
   if (request.projection) {
-    STATOR_CHECK_OK(ProjectionExpression::parse(*request.projection, placeholders, limits));
+    STATOR_RETURN_IF_ERROR(ProjectionExpression::parse(*request.projection, placeholders, limits));
   }
   return placeholders.check_all_used();
 }
@@ -233,33 +233,33 @@ Result<void> check_parts(const Request& request, Placeholders& placeholders) {
 }  // namespace
 
 Result<void> check_expressions(const QueryRequest& request) {
-  STATOR_TRY(Placeholders placeholders,
-             checked_placeholders(request.names, request.values, Layer::kCurrent));
-  STATOR_CHECK_OK(KeyCondition::check(request.key_condition.value_or(""), placeholders,
-                                      limits_of(request.legacy, Layer::kCurrent)));
+  STATOR_ASSIGN_OR_RETURN(Placeholders placeholders,
+                          checked_placeholders(request.names, request.values, Layer::kCurrent));
+  STATOR_RETURN_IF_ERROR(KeyCondition::check(request.key_condition.value_or(""), placeholders,
+                                             limits_of(request.legacy, Layer::kCurrent)));
   return check_parts(request, placeholders);
 }
 
 Result<void> check_expressions(const ScanRequest& request) {
-  STATOR_TRY(Placeholders placeholders,
-             checked_placeholders(request.names, request.values, Layer::kOlder));
+  STATOR_ASSIGN_OR_RETURN(Placeholders placeholders,
+                          checked_placeholders(request.names, request.values, Layer::kOlder));
   return check_parts(request, placeholders);
 }
 
 Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
-  STATOR_TRY(RangePlan plan, begin_plan(table, request));
+  STATOR_ASSIGN_OR_RETURN(RangePlan plan, begin_plan(table, request));
   plan.direction = request.forward ? Direction::kForward : Direction::kBackward;
-  STATOR_TRY(Placeholders placeholders,
-             checked_placeholders(request.names, request.values, Layer::kCurrent));
+  STATOR_ASSIGN_OR_RETURN(Placeholders placeholders,
+                          checked_placeholders(request.names, request.values, Layer::kCurrent));
   const KeySchema& schema =
       plan.index ? plan.index->definition.key_schema : table.definition().settings.key_schema;
-  STATOR_TRY(const KeyCondition condition,
-             KeyCondition::parse(request.key_condition.value_or(""), placeholders, schema,
-                                 table.definition().settings.attributes,
-                                 limits_of(request.legacy, Layer::kCurrent)));
-  STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
-  STATOR_CHECK_OK(check_query_filter(plan, schema, request.legacy));
-  STATOR_CHECK_OK(plan_attributes(plan, request.select));
+  STATOR_ASSIGN_OR_RETURN(const KeyCondition condition,
+                          KeyCondition::parse(request.key_condition.value_or(""), placeholders,
+                                              schema, table.definition().settings.attributes,
+                                              limits_of(request.legacy, Layer::kCurrent)));
+  STATOR_RETURN_IF_ERROR(parse_expressions(plan, request, placeholders));
+  STATOR_RETURN_IF_ERROR(check_query_filter(plan, schema, request.legacy));
+  STATOR_RETURN_IF_ERROR(plan_attributes(plan, request.select));
 
   const QueryRange range = query_range(plan, condition);
   plan.range = range.rows;
@@ -267,7 +267,7 @@ Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
     plan.hash.emplace(plan.shape().hash[i].name, condition.hash[i]);
   }
   if (request.exclusive_start_key) {
-    STATOR_TRY(std::string row, start_row(plan, *request.exclusive_start_key));
+    STATOR_ASSIGN_OR_RETURN(std::string row, start_row(plan, *request.exclusive_start_key));
     if (!contains(range.rows, row)) {
       const bool of_sort_key = condition.range || !condition.equal.empty();
       return fail(Code::kValidation,
@@ -279,17 +279,17 @@ Result<RangePlan> plan_query(const Table& table, const QueryRequest& request) {
 }
 
 Result<RangePlan> plan_scan(const Table& table, const ScanRequest& request) {
-  STATOR_TRY(RangePlan plan, begin_plan(table, request));
-  STATOR_TRY(Placeholders placeholders,
-             checked_placeholders(request.names, request.values, Layer::kOlder));
-  STATOR_CHECK_OK(parse_expressions(plan, request, placeholders));
-  STATOR_CHECK_OK(plan_attributes(plan, request.select));
+  STATOR_ASSIGN_OR_RETURN(RangePlan plan, begin_plan(table, request));
+  STATOR_ASSIGN_OR_RETURN(Placeholders placeholders,
+                          checked_placeholders(request.names, request.values, Layer::kOlder));
+  STATOR_RETURN_IF_ERROR(parse_expressions(plan, request, placeholders));
+  STATOR_RETURN_IF_ERROR(plan_attributes(plan, request.select));
   plan.range = request.segment && request.total_segments
                    ? segment_range(plan.shape().space, static_cast<uint64_t>(*request.segment),
                                    static_cast<uint64_t>(*request.total_segments))
                    : space_range(plan.shape().space);
   if (request.exclusive_start_key) {
-    STATOR_TRY(std::string row, start_row(plan, *request.exclusive_start_key));
+    STATOR_ASSIGN_OR_RETURN(std::string row, start_row(plan, *request.exclusive_start_key));
     if (!contains(plan.range, row)) {
       return fail(Code::kValidation,
                   messages::start_key_segment(std::to_string(request.total_segments.value_or(1)),

@@ -57,11 +57,11 @@ Result<WriteAction> insert_action(WriteAction action, const Item& item) {
   action.action = TransactAction::kPut;
   action.inserts = true;
   action.item = encode_item(item);
-  STATOR_CHECK_OK(check_item_keys(action.table->key(), item));
+  STATOR_RETURN_IF_ERROR(check_item_keys(action.table->key(), item));
   if (item_size_bytes(ItemView(action.item)) > kItemBytesMax) {
     return fail(Code::kValidation, messages::kItemTooLarge);
   }
-  STATOR_CHECK_OK(check_write(action, item));
+  STATOR_RETURN_IF_ERROR(check_write(action, item));
   return action;
 }
 
@@ -125,7 +125,7 @@ Result<std::optional<WantedKey>> wanted_key(const KeyShape& shape,
     }
   }
   wanted.nothing_else = used == parts.size();
-  STATOR_CHECK_OK(check_key(shape, wanted.key));
+  STATOR_RETURN_IF_ERROR(check_key(shape, wanted.key));
   return wanted;
 }
 
@@ -137,7 +137,7 @@ Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
   if (plan.kind == partiql::StatementKind::kInsert) {
     return insert_action(std::move(action), plan.item);
   }
-  STATOR_TRY(const auto wanted, wanted_key(action.table->key(), plan.where));
+  STATOR_ASSIGN_OR_RETURN(const auto wanted, wanted_key(action.table->key(), plan.where));
   if (!wanted) return fail(Code::kValidation, messages::kWhereLacksKey);
   switch (plan.kind) {
     case partiql::StatementKind::kUpdate:
@@ -153,8 +153,8 @@ Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
       break;
   }
   action.condition = Condition::of(std::move(*plan.where));
-  STATOR_CHECK_OK(check_condition(action));
-  STATOR_CHECK_OK(check_write(action, wanted->key));
+  STATOR_RETURN_IF_ERROR(check_condition(action));
+  STATOR_RETURN_IF_ERROR(check_write(action, wanted->key));
   return action;
 }
 

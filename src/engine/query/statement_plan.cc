@@ -85,7 +85,7 @@ Result<std::vector<Item>> partitions_of(const KeyShape& shape, const Conjuncts& 
     }
     keys = std::move(longer);
   }
-  for (const Item& key : keys) STATOR_CHECK_OK(check_no_empty_key(shape, key));
+  for (const Item& key : keys) STATOR_RETURN_IF_ERROR(check_no_empty_key(shape, key));
   return keys;
 }
 
@@ -150,7 +150,7 @@ Result<Branch> branch_within(const KeyShape& shape, std::string prefix, const Co
     for (const ConditionNode* part : parts) {
       const auto condition = range_condition(*part, attribute.name);
       if (!condition) continue;
-      STATOR_CHECK_OK(check_range(*condition, attribute));
+      STATOR_RETURN_IF_ERROR(check_range(*condition, attribute));
       const KeyRange range = range_within(prefix, *condition);
       branch.range.begin = std::max(branch.range.begin, range.begin);
       if (ends_before(range.end, branch.range.end)) branch.range.end = range.end;
@@ -214,7 +214,7 @@ Result<std::vector<Partition>> find_partitions(const RangePlan& plan, const Cond
   std::map<std::string, std::size_t> places;
   for (const ConditionNode* node : branches_of(where)) {
     const Conjuncts parts = conjuncts(*node);
-    STATOR_TRY(const std::vector<Item> keys, partitions_of(shape, parts));
+    STATOR_ASSIGN_OR_RETURN(const std::vector<Item> keys, partitions_of(shape, parts));
     if (keys.empty()) return std::vector<Partition>();
     const bool loose = asks_loosely(shape, *node, false);
     for (const Item& key : keys) {
@@ -226,7 +226,7 @@ Result<std::vector<Partition>> find_partitions(const RangePlan& plan, const Cond
       const auto [place, is_new] = places.emplace(prefix, partitions.size());
       if (is_new) partitions.push_back({.prefix = prefix, .hash = key});
       Partition& partition = partitions[place->second];
-      STATOR_TRY(Branch branch, branch_within(shape, std::move(prefix), parts));
+      STATOR_ASSIGN_OR_RETURN(Branch branch, branch_within(shape, std::move(prefix), parts));
       partition.branches.push_back(std::move(branch));
       partition.loose = partition.loose || loose;
     }
@@ -299,7 +299,7 @@ std::string listed(const std::vector<std::string>& names) {
 Result<void> plan_projection(RangePlan& plan, const partiql::Plan& statement) {
   if (statement.columns.empty()) return {};
   plan.projection = ProjectionExpression::of_columns(statement.columns);
-  STATOR_CHECK_OK(check_keys_unopened(*plan.table, plan.projection->opened_attributes()));
+  STATOR_RETURN_IF_ERROR(check_keys_unopened(*plan.table, plan.projection->opened_attributes()));
   if (plan.index == nullptr) return {};
   std::vector<std::string> missing;
   for (const expression::ProjectionColumn& column : statement.columns) {
@@ -364,21 +364,21 @@ Result<RangePlan> plan_select(const Table& table, partiql::Plan statement,
   if (statement.index) {
     plan.index = table.index(*statement.index);
     if (plan.index == nullptr) return refused(messages::kNoSuchStatementIndex);
-    STATOR_CHECK_OK(check_statement_index(plan.index));
+    STATOR_RETURN_IF_ERROR(check_statement_index(plan.index));
     if (options.consistent_read && !plan.index->local) {
       return refused(messages::kConsistentStatementIndex);
     }
   }
   plan.consistent = options.consistent_read;
   if (options.limit) plan.limit = static_cast<std::size_t>(std::max<int64_t>(1, *options.limit));
-  STATOR_CHECK_OK(plan_projection(plan, statement));
+  STATOR_RETURN_IF_ERROR(plan_projection(plan, statement));
 
   std::vector<Partition> partitions;
   if (statement.where) {
-    STATOR_TRY(partitions, find_partitions(plan, *statement.where));
-    for (const Partition& partition : partitions) STATOR_CHECK_OK(check_overlap(partition));
+    STATOR_ASSIGN_OR_RETURN(partitions, find_partitions(plan, *statement.where));
+    for (const Partition& partition : partitions) STATOR_RETURN_IF_ERROR(check_overlap(partition));
   }
-  STATOR_CHECK_OK(plan_order(plan, statement, partitions));
+  STATOR_RETURN_IF_ERROR(plan_order(plan, statement, partitions));
   std::vector<RangePlan::Part> parts;
   parts.reserve(partitions.size());
   for (Partition& partition : partitions) {
@@ -387,11 +387,11 @@ Result<RangePlan> plan_select(const Table& table, partiql::Plan statement,
   if (statement.where) {
     const bool branches = statement.where->kind == ConditionKind::kOr;
     plan.filter = Condition::of(std::move(*statement.where));
-    STATOR_CHECK_OK(check_keys_unopened(table, plan.filter->opened_attributes()));
-    if (!parts.empty() && !branches) STATOR_CHECK_OK(check_filter(plan));
+    STATOR_RETURN_IF_ERROR(check_keys_unopened(table, plan.filter->opened_attributes()));
+    if (!parts.empty() && !branches) STATOR_RETURN_IF_ERROR(check_filter(plan));
   }
   if (parts.empty()) parts.push_back({.range = space_range(plan.shape().space), .hash = {}});
-  if (options.start_key) STATOR_CHECK_OK(resume(plan, parts, *options.start_key));
+  if (options.start_key) STATOR_RETURN_IF_ERROR(resume(plan, parts, *options.start_key));
   plan.range = std::move(parts.front().range);
   plan.hash = std::move(parts.front().hash);
   plan.more.assign(std::make_move_iterator(parts.begin() + 1),

@@ -30,17 +30,17 @@ class Backfill final : public Job {
   Result<JobState> step() override {
     const TablePtr table = current_table();
     if (table == nullptr) return JobState::kDone;
-    if (!started_) STATOR_CHECK_OK(read_position());
+    if (!started_) STATOR_RETURN_IF_ERROR(read_position());
     if (!filled_) {
-      STATOR_TRY(const bool more, fill_batch(*table));
+      STATOR_ASSIGN_OR_RETURN(const bool more, fill_batch(*table));
       filled_ = !more;
       return JobState::kMore;
     }
     if (!counted_) {
-      STATOR_CHECK_OK(count(*table));
+      STATOR_RETURN_IF_ERROR(count(*table));
       return JobState::kMore;
     }
-    STATOR_CHECK_OK(finish());
+    STATOR_RETURN_IF_ERROR(finish());
     table->sweep_cursor().lower(0);  // rows of this job can be behind it
     return JobState::kDone;
   }
@@ -64,7 +64,7 @@ class Backfill final : public Job {
   std::string position_key() const { return catalog_row_key(CatalogRow::kBackfill, space_); }
 
   Result<void> read_position() {
-    STATOR_CHECK_OK(
+    STATOR_RETURN_IF_ERROR(
         engine_.store->get(position_key(), [&](std::string_view value) { position_ = value; }));
     started_ = true;
     return {};
@@ -88,9 +88,9 @@ class Backfill final : public Job {
   Result<bool> fill_batch(const Table& table) {
     std::vector<std::string> keys;
     std::string last;
-    STATOR_TRY(const bool more, next_items(table, keys, last));
+    STATOR_ASSIGN_OR_RETURN(const bool more, next_items(table, keys, last));
     if (last.empty()) return false;
-    STATOR_CHECK_OK(write(table, keys, last));
+    STATOR_RETURN_IF_ERROR(write(table, keys, last));
     position_ = std::move(last);
     return more;
   }
@@ -103,18 +103,18 @@ class Backfill final : public Job {
     std::size_t bytes = 0;
     std::size_t examined = 0;
     bool more = false;
-    STATOR_TRY(const auto view, engine_.store->read_view());
-    STATOR_CHECK_OK(view->scan({.range = std::move(range), .expected_rows = kExaminedRows},
-                               [&](std::string_view key, std::string_view value) {
-                                 last = key;
-                                 if (row_of(table, key, ItemView(value))) {
-                                   keys.emplace_back(key);
-                                   bytes += value.size();
-                                 }
-                                 more = ++examined == kExaminedRows || keys.size() == kBatchRows ||
-                                        bytes >= kBatchBytes;
-                                 return !more;
-                               }));
+    STATOR_ASSIGN_OR_RETURN(const auto view, engine_.store->read_view());
+    STATOR_RETURN_IF_ERROR(view->scan({.range = std::move(range), .expected_rows = kExaminedRows},
+                                      [&](std::string_view key, std::string_view value) {
+                                        last = key;
+                                        if (row_of(table, key, ItemView(value))) {
+                                          keys.emplace_back(key);
+                                          bytes += value.size();
+                                        }
+                                        more = ++examined == kExaminedRows ||
+                                               keys.size() == kBatchRows || bytes >= kBatchBytes;
+                                        return !more;
+                                      }));
     return more;
   }
 
@@ -142,7 +142,7 @@ class Backfill final : public Job {
       if (counted_) return {};
       recount_.emplace(*engine_.store, std::move(spaces));
     }
-    STATOR_TRY(const JobState state, recount_->step());
+    STATOR_ASSIGN_OR_RETURN(const JobState state, recount_->step());
     counted_ = state == JobState::kDone;
     return {};
   }

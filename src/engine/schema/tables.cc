@@ -19,20 +19,20 @@ constexpr std::size_t kListedTablesMax = 100;
 }  // namespace
 
 Result<CreateTableResult> create_table(SchemaEngine& engine, const CreateTableRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   if (request.resource_policy) {
-    STATOR_CHECK_OK(check_policy(*request.resource_policy));
+    STATOR_RETURN_IF_ERROR(check_policy(*request.resource_policy));
     engine.resource_policies.expect_policies();
   }
   auto table = engine.catalog->create(request, engine.now_ms());
   if (!table) return Failure(service_error(std::move(table).error()));
-  if (request.resource_policy) STATOR_CHECK_OK(engine.resource_policies.refresh(**table));
+  if (request.resource_policy) STATOR_RETURN_IF_ERROR(engine.resource_policies.refresh(**table));
   return CreateTableResult{describe(engine, **table, TableStatus::kCreating)};
 }
 
 Result<DescribeTableResult> describe_table(EngineCore& engine,
                                            const DescribeTableRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
@@ -47,7 +47,7 @@ Result<DescribeTableResult> describe_table(EngineCore& engine,
 }
 
 Result<ListTablesResult> list_tables(const EngineCore& engine, const ListTablesRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const auto snapshot = engine.catalog->snapshot();
   auto restoring = snapshot->restoring;
   if (!restoring.empty()) restoring.insert(snapshot->tables.begin(), snapshot->tables.end());
@@ -66,7 +66,7 @@ Result<ListTablesResult> list_tables(const EngineCore& engine, const ListTablesR
 }
 
 Result<DeleteTableResult> delete_table(SchemaEngine& engine, const DeleteTableRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const int64_t now_ms = engine.now_ms();
   auto table = engine.catalog->drop(request.table, now_ms, [&](const Table& dropped) {
     return last_backup(dropped, engine.job_ids.next(now_ms), now_ms);

@@ -109,9 +109,10 @@ class TableSweep {
     const auto item_row = item_of_expiry_row(queue_row);
     if (!item_row) return std::optional<WriteAction>();
     WriteAction action{.action = TransactAction::kDelete, .table = table_};
-    STATOR_TRY(const bool found, engine_.store->get(*item_row, [&](std::string_view value) {
-      add_key(table_->key(), ItemView(value), action.key);
-    }));
+    STATOR_ASSIGN_OR_RETURN(const bool found,
+                            engine_.store->get(*item_row, [&](std::string_view value) {
+                              add_key(table_->key(), ItemView(value), action.key);
+                            }));
     if (!found) return std::optional<WriteAction>();
     action.row_key = *item_row;
     action.by_service = true;
@@ -159,7 +160,7 @@ void start_sweeping(SchemaEngine& engine) {
 
 Result<UpdateTimeToLiveResult> update_time_to_live(SchemaEngine& engine,
                                                    const UpdateTimeToLiveRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   auto versions = engine.catalog->update(
       request.table, engine.now_ms(),
       [&](TableDefinition& definition) { return change(request.specification, definition); },
@@ -171,7 +172,7 @@ Result<UpdateTimeToLiveResult> update_time_to_live(SchemaEngine& engine,
 
 Result<DescribeTimeToLiveResult> describe_time_to_live(const EngineCore& engine,
                                                        const DescribeTimeToLiveRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const auto snapshot = engine.catalog->snapshot();
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {

@@ -112,9 +112,10 @@ Result<void> change_stream(const UpdateTableRequest& request, CreateTableRequest
 
 Result<void> change(const UpdateTableRequest& request, int64_t now_ms,
                     TableDefinition& definition) {
-  STATOR_CHECK_OK(check_one_index_change(definition, request));
-  STATOR_TRY(CreateTableRequest settings, updated_settings(definition.settings, request));
-  STATOR_CHECK_OK(change_stream(request, settings));
+  STATOR_RETURN_IF_ERROR(check_one_index_change(definition, request));
+  STATOR_ASSIGN_OR_RETURN(CreateTableRequest settings,
+                          updated_settings(definition.settings, request));
+  STATOR_RETURN_IF_ERROR(change_stream(request, settings));
   definition.global_spaces = spaces_of(global_indexes(settings), definition);
   note_changes(settings, now_ms, definition);
   definition.settings = std::move(settings);
@@ -155,8 +156,8 @@ TableDescription describe_begun(const SchemaEngine& engine, const TableVersions&
 }  // namespace
 
 Result<TableVersions> change_table(SchemaEngine& engine, const UpdateTableRequest& request) {
-  STATOR_CHECK_OK(validate(request));
-  STATOR_CHECK_OK(check_replicas(engine, request.replica_regions));
+  STATOR_RETURN_IF_ERROR(validate(request));
+  STATOR_RETURN_IF_ERROR(check_replicas(engine, request.replica_regions));
   auto versions = engine.catalog->update(
       request.table, engine.now_ms(),
       [&](TableDefinition& definition) { return change(request, engine.now_ms(), definition); },
@@ -166,7 +167,7 @@ Result<TableVersions> change_table(SchemaEngine& engine, const UpdateTableReques
 }
 
 Result<UpdateTableResult> update_table(SchemaEngine& engine, const UpdateTableRequest& request) {
-  STATOR_TRY(const TableVersions versions, change_table(engine, request));
+  STATOR_ASSIGN_OR_RETURN(const TableVersions versions, change_table(engine, request));
   return UpdateTableResult{describe_begun(engine, versions)};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item was, at a stamp, what its first change from there on found; without one it is what it is
-// now. The changes lie by stamps and the items by keys: so the keys of what changed are gathered
-// first, as many as the memory holds, and merged with the items of that part of the space. The log
-// is read once for each part.
+// An item was, at a commit version, what its first change from there on found; without one it is
+// what it is now. The changes lie by commit versions and the items by keys: so the keys of what
+// changed are gathered first, as many as the memory holds, and merged with the items of that part
+// of the space. The log is read once for each part.
 #include "engine/streams/point_in_time.h"
 
 #include <algorithm>
@@ -44,56 +44,57 @@ std::size_t bytes_of(const Change& change) {
 
 }  // namespace
 
-Result<void> StampSearch::begin(ReadView& view) {
-  STATOR_TRY(const std::vector<LogMark> marks, read_marks(view, log_));
+Result<void> CommitVersionSearch::begin(ReadView& view) {
+  STATOR_ASSIGN_OR_RETURN(const std::vector<ShardBoundary> boundaries, read_boundaries(view, log_));
   from_ = 0;
-  for (const LogMark& mark : marks) {
-    if (mark.time_ms <= time_ms_) from_ = mark.stamp;
-    behind_ = mark.stamp + 1;
+  for (const ShardBoundary& boundary : boundaries) {
+    if (boundary.time_ms <= time_ms_) from_ = boundary.commit_version;
+    behind_ = boundary.commit_version + 1;
   }
   next_ = *from_;
   return {};
 }
 
-Result<std::optional<uint64_t>> StampSearch::step(ReadView& view) {
-  if (!from_) STATOR_CHECK_OK(begin(view));
+Result<std::optional<uint64_t>> CommitVersionSearch::step(ReadView& view) {
+  if (!from_) STATOR_RETURN_IF_ERROR(begin(view));
   std::size_t changes = 0;
   std::size_t bytes = 0;
-  while (bucket_ < kLogBuckets) {
+  while (log_partition_ < kLogPartitions) {
     bool full = false;
-    STATOR_CHECK_OK(
-        scan_changes(view, log_, bucket_, next_, first_later_, [&](const Change& change) {
-          behind_ = std::max(behind_, change.stamp + 1);
+    STATOR_RETURN_IF_ERROR(
+        scan_changes(view, log_, log_partition_, next_, first_later_, [&](const Change& change) {
+          behind_ = std::max(behind_, change.commit_version + 1);
           if (change.time_ms > time_ms_) {
-            first_later_ = change.stamp;
+            first_later_ = change.commit_version;
             return false;
           }
-          next_ = change.stamp + 1;
+          next_ = change.commit_version + 1;
           bytes += bytes_of(change);
           full = ++changes == kChangesAtOnce || bytes >= kBytesAtOnce;
           return !full;
         }));
     if (full) return std::optional<uint64_t>();
-    ++bucket_;
+    ++log_partition_;
     next_ = *from_;
   }
   return std::optional(std::min(first_later_, behind_));
 }
 
 Result<uint64_t> log_end(ReadView& view, SpaceId log) {
-  STATOR_TRY(const std::vector<LogMark> marks, read_marks(view, log));
-  uint64_t end = marks.empty() ? 0 : marks.back().stamp + 1;
-  for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
-    STATOR_TRY(const uint64_t behind, behind_changes(view, log, bucket, 0, UINT64_MAX));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<ShardBoundary> boundaries, read_boundaries(view, log));
+  uint64_t end = boundaries.empty() ? 0 : boundaries.back().commit_version + 1;
+  for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
+    STATOR_ASSIGN_OR_RETURN(const uint64_t behind,
+                            behind_changes(view, log, log_partition, 0, UINT64_MAX));
     end = std::max(end, behind);
   }
   return end;
 }
 
-Result<uint64_t> stamp_at(ReadView& view, SpaceId log, int64_t time_ms) {
-  StampSearch search(log, time_ms);
+Result<uint64_t> commit_version_at(ReadView& view, SpaceId log, int64_t time_ms) {
+  CommitVersionSearch search(log, time_ms);
   while (true) {
-    STATOR_TRY(const auto found, search.step(view));
+    STATOR_ASSIGN_OR_RETURN(const auto found, search.step(view));
     if (found) return *found;
   }
 }
@@ -101,8 +102,8 @@ Result<uint64_t> stamp_at(ReadView& view, SpaceId log, int64_t time_ms) {
 // ---- ChangedRows
 
 Result<ChangedRows::Load> ChangedRows::load(const std::string& begin) {
-  for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
-    const std::string end = segment_range(history_.key.space, bucket, kLogBuckets).end;
+  for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
+    const std::string end = segment_range(history_.key.space, log_partition, kLogPartitions).end;
     if (begin >= end) continue;
     if (!next_) {
       loading_end_ = end;
@@ -110,7 +111,7 @@ Result<ChangedRows::Load> ChangedRows::load(const std::string& begin) {
       bytes_ = 0;
       next_ = from_;
     }
-    STATOR_TRY(const Load loaded, collect(bucket, begin));
+    STATOR_ASSIGN_OR_RETURN(const Load loaded, collect(log_partition, begin));
     if (loaded == Load::kSome) return loaded;
     next_.reset();
     end_ = loading_end_;
@@ -119,27 +120,30 @@ Result<ChangedRows::Load> ChangedRows::load(const std::string& begin) {
   return Load::kNone;
 }
 
-Result<ChangedRows::Load> ChangedRows::collect(unsigned bucket, const std::string& begin) {
+Result<ChangedRows::Load> ChangedRows::collect(unsigned log_partition, const std::string& begin) {
   if (history_.log == 0) return Load::kAll;
   std::size_t changes = 0;
   std::size_t bytes = 0;
   bool full = false;
-  STATOR_CHECK_OK(scan_changes(view_, history_.log, bucket, *next_, to_, [&](const Change& change) {
-    const ItemView image = change.before ? *change.before : *change.after;
-    std::string key = item_row_key(history_.secret, history_.key, image);
-    if (key >= begin && key < loading_end_) see(std::move(key), change.stamp);
-    next_ = change.stamp + 1;
-    bytes += bytes_of(change);
-    full = ++changes == StampSearch::kChangesAtOnce || bytes >= StampSearch::kBytesAtOnce;
-    return !full;
-  }));
+  STATOR_RETURN_IF_ERROR(
+      scan_changes(view_, history_.log, log_partition, *next_, to_, [&](const Change& change) {
+        const ItemView image = change.before ? *change.before : *change.after;
+        std::string key = item_row_key(history_.secret, history_.key, image);
+        if (key >= begin && key < loading_end_) see(std::move(key), change.commit_version);
+        next_ = change.commit_version + 1;
+        bytes += bytes_of(change);
+        full = ++changes == CommitVersionSearch::kChangesAtOnce ||
+               bytes >= CommitVersionSearch::kBytesAtOnce;
+        return !full;
+      }));
   return full ? Load::kSome : Load::kAll;
 }
 
-void ChangedRows::see(std::string key, uint64_t stamp) {
+void ChangedRows::see(std::string key, uint64_t commit_version) {
   const std::size_t bytes = key.size() + kRowOverheadBytes;
-  const auto [row, added] = rows_.try_emplace(std::move(key), Stamps{.first = stamp});
-  row->second.last = stamp;
+  const auto [row, added] =
+      rows_.try_emplace(std::move(key), CommitVersions{.first = commit_version});
+  row->second.last = commit_version;
   if (!added) return;
   bytes_ += bytes;
   if (bytes_ <= bytes_max_ || rows_.size() < 2) return;
@@ -147,33 +151,35 @@ void ChangedRows::see(std::string key, uint64_t stamp) {
   loading_end_ = middle->first;
   rows_.erase(middle, rows_.end());
   bytes_ = 0;
-  for (const auto& [kept, stamps] : rows_) bytes_ += kept.size() + kRowOverheadBytes;
+  for (const auto& [kept, commit_versions] : rows_) bytes_ += kept.size() + kRowOverheadBytes;
 }
 
 // The change borrows from `value`.
-Result<Change> ChangedRows::read(const std::string& row_key, uint64_t stamp, std::string& value) {
-  const std::string key = log_range(history_.log, log_bucket(row_key), stamp).begin;
-  STATOR_TRY(const bool found, view_.get(key, [&](std::string_view bytes) { value = bytes; }));
+Result<Change> ChangedRows::read(const std::string& row_key, uint64_t commit_version,
+                                 std::string& value) {
+  const std::string key = log_range(history_.log, log_partition_of(row_key), commit_version).begin;
+  STATOR_ASSIGN_OR_RETURN(const bool found,
+                          view_.get(key, [&](std::string_view bytes) { value = bytes; }));
   if (!found) return fail(Code::kCorruption, "A change is gone while its log is read");
   return read_change(key, value);
 }
 
 // ---- PastItems
 
-PastItems::PastItems(ReadView& view, const TableHistory& history, uint64_t stamp,
+PastItems::PastItems(ReadView& view, const TableHistory& history, uint64_t commit_version,
                      std::string_view after, std::size_t bytes_max)
     : view_(view),
-      changed_(view, history, stamp, UINT64_MAX, bytes_max),
+      changed_(view, history, commit_version, UINT64_MAX, bytes_max),
       begin_(begin_behind(history, after)) {}
 
 Result<std::optional<std::vector<PastItem>>> PastItems::next() {
   if (begin_ >= changed_.end()) {
-    STATOR_TRY(const ChangedRows::Load loaded, changed_.load(begin_));
+    STATOR_ASSIGN_OR_RETURN(const ChangedRows::Load loaded, changed_.load(begin_));
     if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastItem>>();
     if (loaded == ChangedRows::Load::kSome) return std::optional(std::vector<PastItem>());
   }
-  STATOR_TRY(std::vector<PastItem> current, current_items());
-  STATOR_TRY(std::vector<PastItem> past, merged(std::move(current)));
+  STATOR_ASSIGN_OR_RETURN(std::vector<PastItem> current, current_items());
+  STATOR_ASSIGN_OR_RETURN(std::vector<PastItem> past, merged(std::move(current)));
   return std::optional(std::move(past));
 }
 
@@ -181,12 +187,13 @@ Result<std::vector<PastItem>> PastItems::current_items() const {
   std::vector<PastItem> items;
   std::size_t bytes = 0;
   const KeyRange range{.begin = begin_, .end = changed_.end()};
-  STATOR_CHECK_OK(view_.scan({.range = range, .expected_rows = kChangeBatchRows},
-                             [&](std::string_view key, std::string_view value) {
-                               items.push_back({std::string(key), EncodedItem(value)});
-                               bytes += value.size();
-                               return items.size() < kChangeBatchRows && bytes < kChangeBatchBytes;
-                             }));
+  STATOR_RETURN_IF_ERROR(view_.scan({.range = range, .expected_rows = kChangeBatchRows},
+                                    [&](std::string_view key, std::string_view value) {
+                                      items.push_back({std::string(key), EncodedItem(value)});
+                                      bytes += value.size();
+                                      return items.size() < kChangeBatchRows &&
+                                             bytes < kChangeBatchBytes;
+                                    }));
   return items;
 }
 
@@ -215,7 +222,8 @@ Result<std::vector<PastItem>> PastItems::merged(std::vector<PastItem> current) {
     }
     if (has_item && item->row_key == row->first) ++item;
     std::string value;
-    STATOR_TRY(const Change change, changed_.read(row->first, row->second.first, value));
+    STATOR_ASSIGN_OR_RETURN(const Change change,
+                            changed_.read(row->first, row->second.first, value));
     begin = row->first + '\0';
     if (change.before) {
       bytes += change.before->bytes().size();
@@ -238,16 +246,16 @@ Result<std::optional<std::vector<PastChange>>> PastChanges::next() {
   auto& rows = changed_.rows();
   if (is_loading_ || rows.empty()) {
     if (!is_loading_) begin_ = std::max(begin_, changed_.end());
-    STATOR_TRY(const ChangedRows::Load loaded, changed_.load(begin_));
+    STATOR_ASSIGN_OR_RETURN(const ChangedRows::Load loaded, changed_.load(begin_));
     is_loading_ = loaded == ChangedRows::Load::kSome;
     if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastChange>>();
     if (is_loading_) return std::optional(std::vector<PastChange>());
   }
   std::vector<PastChange> changes;
   std::size_t bytes = 0;
-  for (const auto& [key, stamps] : rows) {
+  for (const auto& [key, commit_versions] : rows) {
     if (changes.size() == kChangeBatchRows || bytes >= kChangeBatchBytes) break;
-    STATOR_TRY(PastChange change, read(key, stamps));
+    STATOR_ASSIGN_OR_RETURN(PastChange change, read(key, commit_versions));
     bytes +=
         (change.before ? change.before->size() : 0) + (change.after ? change.after->size() : 0);
     changes.push_back(std::move(change));
@@ -256,11 +264,14 @@ Result<std::optional<std::vector<PastChange>>> PastChanges::next() {
   return std::optional(std::move(changes));
 }
 
-Result<PastChange> PastChanges::read(const std::string& row_key, ChangedRows::Stamps stamps) {
+Result<PastChange> PastChanges::read(const std::string& row_key,
+                                     ChangedRows::CommitVersions commit_versions) {
   std::string first_value;
   std::string last_value;
-  STATOR_TRY(const Change first, changed_.read(row_key, stamps.first, first_value));
-  STATOR_TRY(const Change last, changed_.read(row_key, stamps.last, last_value));
+  STATOR_ASSIGN_OR_RETURN(const Change first,
+                          changed_.read(row_key, commit_versions.first, first_value));
+  STATOR_ASSIGN_OR_RETURN(const Change last,
+                          changed_.read(row_key, commit_versions.last, last_value));
   return PastChange{.row_key = row_key,
                     .key = key_of(changed_.history().key, last.before ? *last.before : *last.after),
                     .time_ms = last.time_ms,

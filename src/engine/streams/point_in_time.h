@@ -2,8 +2,9 @@
 // A table as it was: its items at an earlier moment, and what changed between two, from the items
 // of now and the change log.
 //
-// A moment is a stamp of the log. The state at a stamp is what all commits before it made, so that
-// transactions are in it whole or not at all. The log must hold every change since then.
+// A moment is a commit version of the log. The state at a commit version is what all commits before
+// it made, so that transactions are in it whole or not at all. The log must hold every change since
+// then.
 //
 // Each call of a reader does a bounded part of the work, so that jobs can take turns.
 //
@@ -31,12 +32,13 @@ struct TableHistory {
   Hash128 secret = {};
 };
 
-// Finds the stamp behind all that had been written by a time: a write acknowledged until then is
-// before it, one begun later is not. If the clock was set back, the first later change ends it.
-class StampSearch {
+// Finds the commit version behind all that had been written by a time: a write acknowledged until
+// then is before it, one begun later is not. If the clock was set back, the first later change ends
+// it.
+class CommitVersionSearch {
  public:
   // The answer is `limit` at most: an earlier request knows of nothing behind it.
-  StampSearch(SpaceId log, int64_t time_ms, uint64_t limit = UINT64_MAX)
+  CommitVersionSearch(SpaceId log, int64_t time_ms, uint64_t limit = UINT64_MAX)
       : log_(log), time_ms_(time_ms), first_later_(limit) {}
 
   // Reads at most kChangesAtOnce changes in a view of the store; absent: not found yet. Later steps
@@ -53,20 +55,20 @@ class StampSearch {
   int64_t time_ms_;
   uint64_t first_later_;
   std::optional<uint64_t> from_ = {};  // the start of the log segment that holds the time
-  uint64_t next_ = 0;                  // in bucket_
-  unsigned bucket_ = 0;
+  uint64_t next_ = 0;                  // in log_partition_
+  unsigned log_partition_ = 0;
   uint64_t behind_ = 0;  // all that was seen
 };
-// The stamp behind all that the log holds now.
+// The commit version behind all that the log holds now.
 Result<uint64_t> log_end(ReadView& view, SpaceId log);
 // The whole search in one view.
-Result<uint64_t> stamp_at(ReadView& view, SpaceId log, int64_t time_ms);
+Result<uint64_t> commit_version_at(ReadView& view, SpaceId log, int64_t time_ms);
 
 // The items whose changes are to be looked at, by their row keys. Of a range that has too many for
 // the memory it takes the beginning.
 class ChangedRows {
  public:
-  struct Stamps {
+  struct CommitVersions {
     uint64_t first = 0;
     uint64_t last = 0;
   };
@@ -81,13 +83,13 @@ class ChangedRows {
   // stays the same until the answer is kAll. kNone: there are no more parts.
   Result<Load> load(const std::string& begin);
   const std::string& end() const { return end_; }  // of the part that is loaded
-  std::map<std::string, Stamps>& rows() { return rows_; }
+  std::map<std::string, CommitVersions>& rows() { return rows_; }
   const TableHistory& history() const { return history_; }
-  Result<Change> read(const std::string& row_key, uint64_t stamp, std::string& value);
+  Result<Change> read(const std::string& row_key, uint64_t commit_version, std::string& value);
 
  private:
-  Result<Load> collect(unsigned bucket, const std::string& begin);
-  void see(std::string key, uint64_t stamp);
+  Result<Load> collect(unsigned log_partition, const std::string& begin);
+  void see(std::string key, uint64_t commit_version);
 
   ReadView& view_;
   TableHistory history_;
@@ -96,8 +98,8 @@ class ChangedRows {
   std::size_t bytes_max_;
   std::string end_;
   std::string loading_end_;            // of the part that is being loaded
-  std::optional<uint64_t> next_ = {};  // the stamp at which loading resumes
-  std::map<std::string, Stamps> rows_;
+  std::optional<uint64_t> next_ = {};  // the commit version at which loading resumes
+  std::map<std::string, CommitVersions> rows_;
   std::size_t bytes_ = 0;
 };
 
@@ -106,11 +108,11 @@ struct PastItem {
   EncodedItem item;
 };
 
-// The items as they were before `stamp`, in the order of their row keys.
+// The items as they were before `commit_version`, in the order of their row keys.
 class PastItems {
  public:
   // Begins behind the row key `after`, with which a reader of another view may have ended.
-  PastItems(ReadView& view, const TableHistory& history, uint64_t stamp,
+  PastItems(ReadView& view, const TableHistory& history, uint64_t commit_version,
             std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
 
   // The next of them, at most 256 and about a megabyte, or none because the log is still being
@@ -135,7 +137,7 @@ struct PastChange {
   std::optional<EncodedItem> after = {};  // absent in both: it came and went
 };
 
-// The items written from stamp `from` on and before `to`, in the order of their row keys.
+// The items written from commit version `from` on and before `to`, in the order of their row keys.
 class PastChanges {
  public:
   PastChanges(ReadView& view, const TableHistory& history, uint64_t from, uint64_t to,
@@ -145,7 +147,7 @@ class PastChanges {
   Result<std::optional<std::vector<PastChange>>> next();
 
  private:
-  Result<PastChange> read(const std::string& row_key, ChangedRows::Stamps stamps);
+  Result<PastChange> read(const std::string& row_key, ChangedRows::CommitVersions commit_versions);
 
   ChangedRows changed_;
   std::string begin_;

@@ -33,8 +33,8 @@ class PointInTime : public EngineTest {
 
   Contents contents_at(int64_t time_ms, std::size_t bytes_max = ChangedRows::kBytesMax) {
     const auto state = view();
-    const uint64_t stamp = must(stamp_at(*state, history().log, time_ms));
-    PastItems items(*state, history(), stamp, {}, bytes_max);
+    const uint64_t commit_version = must(commit_version_at(*state, history().log, time_ms));
+    PastItems items(*state, history(), commit_version, {}, bytes_max);
     Contents contents;
     std::string last;
     while (true) {
@@ -52,8 +52,8 @@ class PointInTime : public EngineTest {
 
   std::vector<PastChange> changes_between(int64_t from_ms, int64_t to_ms, std::size_t bytes_max) {
     const auto state = view();
-    PastChanges changes(*state, history(), must(stamp_at(*state, history().log, from_ms)),
-                        must(stamp_at(*state, history().log, to_ms)), {}, bytes_max);
+    PastChanges changes(*state, history(), must(commit_version_at(*state, history().log, from_ms)),
+                        must(commit_version_at(*state, history().log, to_ms)), {}, bytes_max);
     std::vector<PastChange> all;
     while (true) {
       auto batch = must(changes.next());
@@ -149,8 +149,8 @@ TEST_F(PointInTime, AReaderGoesOnInALaterViewWhereAnEarlierOneStopped) {
   const int64_t moment_ms = clock_.unix_ms();
   clock_.advance(std::chrono::seconds(1));
   const auto earlier = view();
-  const uint64_t stamp = must(stamp_at(*earlier, history().log, moment_ms));
-  PastItems first(*earlier, history(), stamp);
+  const uint64_t commit_version = must(commit_version_at(*earlier, history().log, moment_ms));
+  PastItems first(*earlier, history(), commit_version);
   auto items = must(first.next()).value();
   ASSERT_FALSE(items.empty());
   ASSERT_LT(items.size(), 600U);
@@ -160,8 +160,8 @@ TEST_F(PointInTime, AReaderGoesOnInALaterViewWhereAnEarlierOneStopped) {
     ASSERT_THAT(put("Things", {{"pk", "late"}, {"sk", i}}), IsOk());
   }
   const auto later = view();
-  EXPECT_EQ(must(stamp_at(*later, history().log, moment_ms)), stamp);
-  PastItems second(*later, history(), stamp, items.back().row_key, 1000);
+  EXPECT_EQ(must(commit_version_at(*later, history().log, moment_ms)), commit_version);
+  PastItems second(*later, history(), commit_version, items.back().row_key, 1000);
   while (true) {
     const auto batch = must(second.next());
     if (!batch) break;
@@ -206,19 +206,19 @@ TEST_F(PointInTime, ATransactionIsSeenWholeOrNotAtAll) {
   }
 }
 
-TEST_F(PointInTime, ASearchForAStampReadsALimitedPartOfTheLogInEachStep) {
-  for (std::size_t i = 0; i < StampSearch::kChangesAtOnce + 10; ++i) {
+TEST_F(PointInTime, ASearchForACommitVersionReadsALimitedPartOfTheLogInEachStep) {
+  for (std::size_t i = 0; i < CommitVersionSearch::kChangesAtOnce + 10; ++i) {
     ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", static_cast<int64_t>(i)}}), IsOk());
   }
   const int64_t moment_ms = clock_.unix_ms();
   clock_.advance(std::chrono::seconds(1));
   const uint64_t end = must(log_end(*view(), history().log));
   ASSERT_THAT(put("Things", {{"pk", "late"}, {"sk", 1}}), IsOk());
-  StampSearch search(history().log, moment_ms);
+  CommitVersionSearch search(history().log, moment_ms);
   EXPECT_EQ(must(search.step(*view())), std::nullopt);
   std::optional<uint64_t> found;
   while (!found) found = must(search.step(*view()));
-  EXPECT_EQ(found, must(stamp_at(*view(), history().log, moment_ms)));
+  EXPECT_EQ(found, must(commit_version_at(*view(), history().log, moment_ms)));
   EXPECT_EQ(found, end);
 }
 

@@ -16,7 +16,7 @@ constexpr std::size_t kHashBytes = std::tuple_size_v<Hash128>;
 constexpr std::string_view kShardPrefix = "shardId-";
 constexpr std::size_t kTimeDigits = 20;
 constexpr std::size_t kShardHexDigits = 8;
-constexpr std::size_t kSequenceDigits = 21;  // "1", then the stamp
+constexpr std::size_t kSequenceDigits = 21;  // "1", then the commit version
 
 std::string hex_of(const Hash128& hash) {
   return hex({reinterpret_cast<const char*>(hash.data()), hash.size()});
@@ -53,7 +53,7 @@ std::string shard_iterator_text(const Hash128& secret, std::string_view stream_a
   std::string payload;
   append_big_endian(payload, iterator.log);
   append_big_endian(payload, static_cast<uint64_t>(iterator.stream_ms));
-  payload.push_back(static_cast<char>(iterator.bucket));
+  payload.push_back(static_cast<char>(iterator.log_partition));
   append_big_endian(payload, iterator.begin);
   append_big_endian(payload, iterator.position);
   append_big_endian(payload, static_cast<uint64_t>(iterator.issued_ms));
@@ -78,17 +78,18 @@ std::optional<ShardIterator> read_shard_iterator(const Hash128& secret, std::str
   stream_arn = text.substr(0, version);
   return ShardIterator{.log = static_cast<SpaceId>(read_big_endian(payload.substr(0, 4))),
                        .stream_ms = static_cast<int64_t>(read_big_endian(payload.substr(4, 8))),
-                       .bucket = static_cast<unsigned char>(payload[12]),
+                       .log_partition = static_cast<unsigned char>(payload[12]),
                        .begin = read_big_endian(payload.substr(13, 8)),
                        .position = read_big_endian(payload.substr(21, 8)),
                        .issued_ms = static_cast<int64_t>(read_big_endian(payload.substr(29, 8)))};
 }
 
-std::string shard_id(const Hash128& secret, SpaceId log, unsigned bucket, const LogMark& begin) {
+std::string shard_id(const Hash128& secret, SpaceId log, unsigned log_partition,
+                     const ShardBoundary& begin) {
   std::string bytes("shard");
   append_big_endian(bytes, log);
-  bytes.push_back(static_cast<char>(bucket));
-  append_big_endian(bytes, begin.stamp);
+  bytes.push_back(static_cast<char>(log_partition));
+  append_big_endian(bytes, begin.commit_version);
   std::string id(kShardPrefix);
   append_padded(id, static_cast<uint64_t>(std::max<int64_t>(0, begin.time_ms)));
   id.push_back('-');
@@ -103,16 +104,16 @@ std::optional<int64_t> shard_time(std::string_view shard_id) {
   return static_cast<int64_t>(*time);
 }
 
-std::string event_id(const Hash128& secret, SpaceId log, uint64_t stamp) {
+std::string event_id(const Hash128& secret, SpaceId log, uint64_t commit_version) {
   std::string bytes("event");
   append_big_endian(bytes, log);
-  append_big_endian(bytes, stamp);
+  append_big_endian(bytes, commit_version);
   return hex_of(hash128(secret, bytes));
 }
 
-std::string sequence_number(uint64_t stamp) {
+std::string sequence_number(uint64_t commit_version) {
   std::string text("1");
-  append_padded(text, stamp);
+  append_padded(text, commit_version);
   return text;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ListStreams, DescribeStream, GetShardIterator, GetRecords.
 //
-// Each reads one state of the store. Commits appear there in the order of their stamps, so a shard
-// that has no mark behind it in that state can still grow, and nothing will ever come before what
-// it holds.
+// Each reads one state of the store. Commits appear there in the order of their commit versions, so
+// a shard that has no boundary behind it in that state can still grow, and nothing will ever come
+// before what it holds.
 #include <algorithm>
 #include <utility>
 
@@ -27,14 +27,14 @@ struct FoundStream {
   LoggedStream stream;
 };
 
-// What a stream has of one generation, in all buckets.
-struct Generation {
-  LogMark begin;
-  std::optional<LogMark> end;     // absent: it is open
-  std::optional<LogMark> parent;  // of the generation before, where that is the stream's too
+// What a stream has of one epoch, in all log partitions.
+struct Epoch {
+  ShardBoundary begin;
+  std::optional<ShardBoundary> end;     // absent: it is open
+  std::optional<ShardBoundary> parent;  // of the epoch before, where that is the stream's too
 };
 
-bool is_trimmed(const std::optional<LogMark>& end, int64_t now_ms) {
+bool is_trimmed(const std::optional<ShardBoundary>& end, int64_t now_ms) {
   return end && end->time_ms <= now_ms - kStreamRetentionMs;
 }
 
@@ -55,26 +55,26 @@ Result<FoundStream> find_stream(const EngineCore& engine, const CatalogSnapshot&
   return stream_not_found(arn);
 }
 
-Result<std::vector<Generation>> generations_of(ReadView& view, const FoundStream& found,
-                                               int64_t now_ms) {
-  STATOR_TRY(const std::vector<LogMark> marks, read_marks(view, found.log->space));
-  std::vector<Generation> generations;
-  for (std::size_t i = 0; i < marks.size(); ++i) {
-    if (marks[i].stream_ms != found.stream.created_ms) continue;
-    Generation generation{.begin = marks[i], .end = {}, .parent = {}};
-    if (i + 1 < marks.size()) generation.end = marks[i + 1];
-    if (i > 0 && marks[i - 1].stream_ms == marks[i].stream_ms) generation.parent = marks[i - 1];
-    if (!is_trimmed(generation.end, now_ms)) generations.push_back(generation);
+Result<std::vector<Epoch>> epochs_of(ReadView& view, const FoundStream& found, int64_t now_ms) {
+  STATOR_ASSIGN_OR_RETURN(const std::vector<ShardBoundary> boundaries,
+                          read_boundaries(view, found.log->space));
+  std::vector<Epoch> epochs;
+  for (std::size_t i = 0; i < boundaries.size(); ++i) {
+    if (boundaries[i].stream_ms != found.stream.created_ms) continue;
+    Epoch epoch{.begin = boundaries[i], .end = {}, .parent = {}};
+    if (i + 1 < boundaries.size()) epoch.end = boundaries[i + 1];
+    if (i > 0 && boundaries[i - 1].stream_ms == boundaries[i].stream_ms)
+      epoch.parent = boundaries[i - 1];
+    if (!is_trimmed(epoch.end, now_ms)) epochs.push_back(epoch);
   }
-  return generations;
+  return epochs;
 }
 
-Shard make_shard(const Hash128& secret, SpaceId log, unsigned bucket,
-                 const Generation& generation) {
-  Shard shard{.id = shard_id(secret, log, bucket, generation.begin),
-              .starting_sequence_number = sequence_number(generation.begin.stamp + 1)};
-  if (generation.end) shard.ending_sequence_number = sequence_number(generation.end->stamp);
-  if (generation.parent) shard.parent = shard_id(secret, log, bucket, *generation.parent);
+Shard make_shard(const Hash128& secret, SpaceId log, unsigned log_partition, const Epoch& epoch) {
+  Shard shard{.id = shard_id(secret, log, log_partition, epoch.begin),
+              .starting_sequence_number = sequence_number(epoch.begin.commit_version + 1)};
+  if (epoch.end) shard.ending_sequence_number = sequence_number(epoch.end->commit_version);
+  if (epoch.parent) shard.parent = shard_id(secret, log, log_partition, *epoch.parent);
   return shard;
 }
 
@@ -83,26 +83,27 @@ std::size_t page_size(std::optional<int64_t> limit) {
 }
 
 // Where in its shard an iterator begins.
-Result<uint64_t> start_position(const Store& store, ReadView& view, SpaceId log, unsigned bucket,
-                                const Generation& generation,
+Result<uint64_t> start_position(const Store& store, ReadView& view, SpaceId log,
+                                unsigned log_partition, const Epoch& epoch,
                                 const GetShardIteratorRequest& request) {
-  const uint64_t first = generation.begin.stamp + 1;
+  const uint64_t first = epoch.begin.commit_version + 1;
   switch (request.type) {
     case ShardIteratorType::kTrimHorizon:
       return first;
     case ShardIteratorType::kLatest:
-      if (generation.end) return generation.end->stamp;
-      return behind_changes(view, log, bucket, first, UINT64_MAX);
+      if (epoch.end) return epoch.end->commit_version;
+      return behind_changes(view, log, log_partition, first, UINT64_MAX);
     case ShardIteratorType::kAtSequenceNumber:
     case ShardIteratorType::kAfterSequenceNumber:
       break;
   }
-  const auto stamp = read_sequence_number(request.sequence_number.value_or(""));
-  const uint64_t last = generation.end ? generation.end->stamp : store.last_stamp() + 1;
-  if (!stamp || *stamp < first || *stamp > last) {
+  const auto commit_version = read_sequence_number(request.sequence_number.value_or(""));
+  const uint64_t last = epoch.end ? epoch.end->commit_version : store.last_commit_version() + 1;
+  if (!commit_version || *commit_version < first || *commit_version > last) {
     return fail(Code::kValidation, messages::kInvalidSequenceNumber);
   }
-  return request.type == ShardIteratorType::kAtSequenceNumber ? *stamp : *stamp + 1;
+  return request.type == ShardIteratorType::kAtSequenceNumber ? *commit_version
+                                                              : *commit_version + 1;
 }
 
 EncodedItem keys_of(const LogDefinition& log, ItemView image) {
@@ -121,13 +122,13 @@ StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret
   constexpr int64_t kSecond = 1000;
   const StreamViewType view = found.stream.view;
   StreamRecordResponse record;
-  record.event_id = event_id(secret, found.log->space, change.stamp);
+  record.event_id = event_id(secret, found.log->space, change.commit_version);
   record.event = !change.before  ? StreamEvent::kInsert
                  : !change.after ? StreamEvent::kRemove
                                  : StreamEvent::kModify;
   record.region = engine.options.region;
   record.created_ms = change.time_ms / kSecond * kSecond;
-  record.sequence_number = sequence_number(change.stamp);
+  record.sequence_number = sequence_number(change.commit_version);
   record.view = view;
   if (change.by_service) {
     record.identity = UserIdentity{.principal = "dynamodb.amazonaws.com", .type = "Service"};
@@ -151,28 +152,31 @@ Result<GetRecordsResponse> read_records(const EngineCore& engine, const FoundStr
                                         int64_t limit) {
   const int64_t now_ms = engine.now_ms();
   const Hash128 secret = stream_secret(engine.catalog->secret());
-  STATOR_TRY(const auto view, engine.store->read_view());
-  STATOR_TRY(const auto marks, read_marks(*view, iterator.log, iterator.begin, 2));
-  std::optional<LogMark> end;
-  if (marks.size() > 1) end = marks[1];
-  if (marks.empty() || marks[0].stamp != iterator.begin || is_trimmed(end, now_ms)) {
+  STATOR_ASSIGN_OR_RETURN(const auto view, engine.store->read_view());
+  STATOR_ASSIGN_OR_RETURN(const auto boundaries,
+                          read_boundaries(*view, iterator.log, iterator.begin, 2));
+  std::optional<ShardBoundary> end;
+  if (boundaries.size() > 1) end = boundaries[1];
+  if (boundaries.empty() || boundaries[0].commit_version != iterator.begin ||
+      is_trimmed(end, now_ms)) {
     return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
   }
   GetRecordsResponse response;
   int64_t bytes = 0;
   bool all = true;
-  STATOR_CHECK_OK(scan_changes(*view, iterator.log, iterator.bucket, iterator.position,
-                               end ? end->stamp : UINT64_MAX, [&](const Change& change) {
-                                 all = static_cast<int64_t>(response.records.size()) < limit;
-                                 if (!all) return false;
-                                 auto record = make_record(engine, secret, found, change);
-                                 bytes += record.size_bytes;
-                                 all = response.records.empty() || bytes <= kPageBytesMax;
-                                 if (!all) return false;
-                                 iterator.position = change.stamp + 1;
-                                 response.records.push_back(std::move(record));
-                                 return true;
-                               }));
+  STATOR_RETURN_IF_ERROR(scan_changes(*view, iterator.log, iterator.log_partition,
+                                      iterator.position, end ? end->commit_version : UINT64_MAX,
+                                      [&](const Change& change) {
+                                        all = static_cast<int64_t>(response.records.size()) < limit;
+                                        if (!all) return false;
+                                        auto record = make_record(engine, secret, found, change);
+                                        bytes += record.size_bytes;
+                                        all = response.records.empty() || bytes <= kPageBytesMax;
+                                        if (!all) return false;
+                                        iterator.position = change.commit_version + 1;
+                                        response.records.push_back(std::move(record));
+                                        return true;
+                                      }));
   if (end && all) return response;
   iterator.issued_ms = now_ms;
   response.next_iterator = shard_iterator_text(secret, arn, iterator);
@@ -195,7 +199,7 @@ bool is_readable_stream(const EngineCore& engine, const CatalogSnapshot& snapsho
 
 Result<ListStreamsResult> list_streams(const EngineCore& engine,
                                        const ListStreamsRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const int64_t now_ms = engine.now_ms();
   const auto snapshot = engine.catalog->snapshot();
   std::vector<StreamSummary> streams;
@@ -223,19 +227,19 @@ Result<ListStreamsResult> list_streams(const EngineCore& engine,
 
 Result<DescribeStreamResult> describe_stream(const EngineCore& engine,
                                              const DescribeStreamRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const auto snapshot = engine.catalog->snapshot();
-  STATOR_TRY(const FoundStream found, find_stream(engine, *snapshot, request.stream));
+  STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, request.stream));
   auto view = answer(engine.store->read_view());
   if (!view) return failure_of(std::move(view));
-  auto generations = answer(generations_of(**view, found, engine.now_ms()));
-  if (!generations) return failure_of(std::move(generations));
+  auto epochs = answer(epochs_of(**view, found, engine.now_ms()));
+  if (!epochs) return failure_of(std::move(epochs));
 
   const Hash128 secret = stream_secret(engine.catalog->secret());
   std::vector<Shard> shards;
-  for (const Generation& generation : *generations) {
-    for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
-      Shard shard = make_shard(secret, found.log->space, bucket, generation);
+  for (const Epoch& epoch : *epochs) {
+    for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
+      Shard shard = make_shard(secret, found.log->space, log_partition, epoch);
       if (request.exclusive_start_shard && shard.id <= *request.exclusive_start_shard) continue;
       if (request.filter && shard.parent != request.filter->shard) continue;
       shards.push_back(std::move(shard));
@@ -261,35 +265,34 @@ Result<DescribeStreamResult> describe_stream(const EngineCore& engine,
 
 Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
                                                   const GetShardIteratorRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const int64_t now_ms = engine.now_ms();
   const auto snapshot = engine.catalog->snapshot();
-  STATOR_TRY(const FoundStream found, find_stream(engine, *snapshot, request.stream));
+  STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, request.stream));
   const SpaceId log = found.log->space;
   auto view = answer(engine.store->read_view());
   if (!view) return failure_of(std::move(view));
-  auto generations = answer(generations_of(**view, found, now_ms));
-  if (!generations) return failure_of(std::move(generations));
+  auto epochs = answer(epochs_of(**view, found, now_ms));
+  if (!epochs) return failure_of(std::move(epochs));
 
   const Hash128 secret = stream_secret(engine.catalog->secret());
-  for (const Generation& generation : *generations) {
-    for (unsigned bucket = 0; bucket < kLogBuckets; ++bucket) {
-      if (shard_id(secret, log, bucket, generation.begin) != request.shard) continue;
+  for (const Epoch& epoch : *epochs) {
+    for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
+      if (shard_id(secret, log, log_partition, epoch.begin) != request.shard) continue;
       auto position =
-          answer(start_position(*engine.store, **view, log, bucket, generation, request));
+          answer(start_position(*engine.store, **view, log, log_partition, epoch, request));
       if (!position) return failure_of(std::move(position));
       const ShardIterator iterator{.log = log,
                                    .stream_ms = found.stream.created_ms,
-                                   .bucket = bucket,
-                                   .begin = generation.begin.stamp,
+                                   .log_partition = log_partition,
+                                   .begin = epoch.begin.commit_version,
                                    .position = *position,
                                    .issued_ms = now_ms};
       return GetShardIteratorResult{shard_iterator_text(secret, request.stream, iterator)};
     }
   }
   const auto time_ms = shard_time(request.shard);
-  const bool was_there =
-      time_ms && !generations->empty() && *time_ms < generations->front().begin.time_ms;
+  const bool was_there = time_ms && !epochs->empty() && *time_ms < epochs->front().begin.time_ms;
   if (request.sequence_number && was_there) {
     return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
   }
@@ -297,7 +300,7 @@ Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
 }
 
 Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecordsRequest& request) {
-  STATOR_CHECK_OK(validate(request));
+  STATOR_RETURN_IF_ERROR(validate(request));
   const Hash128 secret = stream_secret(engine.catalog->secret());
   std::string_view arn;
   const auto iterator = read_shard_iterator(secret, request.iterator, arn);
@@ -306,7 +309,7 @@ Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecord
     return fail(Code::kExpiredIterator, messages::kIteratorExpired);
   }
   const auto snapshot = engine.catalog->snapshot();
-  STATOR_TRY(const FoundStream found, find_stream(engine, *snapshot, arn));
+  STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, arn));
   if (found.log->space != iterator->log) return stream_not_found(arn);
   return answer(read_records(engine, found, *iterator, arn, request.limit.value_or(kRecordsMax)));
 }

@@ -11,7 +11,7 @@
 
 namespace stator::test {
 
-constexpr std::chrono::hours kGeneration{4};
+constexpr std::chrono::hours kEpoch{4};
 constexpr std::chrono::hours kRetention{24};
 
 // The engine's methods, with records as a client has them.

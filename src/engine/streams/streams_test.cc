@@ -186,7 +186,7 @@ TEST_F(Streams, AreListedByArnAPageAtATime) {
 TEST_F(Streams, OpenNewShardsEveryFourHoursAndCloseTheOldOnes) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
-  pass(kGeneration - std::chrono::milliseconds(1));
+  pass(kEpoch - std::chrono::milliseconds(1));
   EXPECT_THAT(shards(stream), SizeIs(4)) << "too early";
   pass(std::chrono::milliseconds(1));
   const auto found = shards(stream);
@@ -217,7 +217,7 @@ TEST_F(Streams, OpenNewShardsWithoutBeingToldTo) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   ASSERT_EQ(shards(stream).size(), 4U);
-  clock_.advance(kGeneration);
+  clock_.advance(kEpoch);
   EXPECT_TRUE(comes_true([&] { return shards(stream).size() == 8; }));
 }
 
@@ -225,11 +225,11 @@ TEST_F(Streams, KeepTheOrderOfAnItemsChangesAcrossShards) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   int written = 0;
-  for (int generation = 0; generation < 5; ++generation) {
+  for (int epoch = 0; epoch < 5; ++epoch) {
     for (int i = 0; i < 20; ++i, ++written) {
       ASSERT_THAT(put("Things", {{"pk", "item " + std::to_string(i % 7)}, {"n", written}}), IsOk());
     }
-    pass(kGeneration);
+    pass(kEpoch);
   }
   StreamReplay replay;
   for (const StreamRecord& record : records(stream)) {
@@ -269,7 +269,7 @@ TEST_F(Streams, EndIteratorsWithTheirShardAlone) {
     ASSERT_TRUE(page->next_iterator) << "it is still open";
   }
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1}}), IsOk());
-  clock_.advance(kGeneration - std::chrono::minutes(1));
+  clock_.advance(kEpoch - std::chrono::minutes(1));
   const std::string last = iterator(stream, shard);
   pass(std::chrono::minutes(1));
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 2}}), IsOk());
@@ -387,7 +387,7 @@ TEST_F(Streams, ForgetWhatIsOlderThanADay) {
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1}}), IsOk());
   const auto first = records(stream);
   const std::string shard = shard_with(stream, first[0].sequence_number);
-  pass(kGeneration);
+  pass(kEpoch);
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 2}}), IsOk());
   pass(kRetention - std::chrono::minutes(1));
   EXPECT_THAT(records(stream), SizeIs(2));
@@ -420,10 +420,10 @@ TEST_F(Streams, EraseWhatTheyForget) {
   };
   const int empty = rows();
   for (int i = 0; i < 50; ++i) ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", i}}), IsOk());
-  pass(kGeneration);
-  EXPECT_EQ(rows(), empty + 1 + 50 + 1) << "an item, its changes, a mark";
+  pass(kEpoch);
+  EXPECT_EQ(rows(), empty + 1 + 50 + 1) << "an item, its changes, a boundary";
   pass(kRetention);
-  EXPECT_EQ(rows(), empty + 1 + 1) << "the marks of now and of a day ago";
+  EXPECT_EQ(rows(), empty + 1 + 1) << "the boundaries of now and of a day ago";
 }
 
 TEST_F(Streams, OutliveTheirTableByADay) {
@@ -484,7 +484,7 @@ TEST_F(Streams, AreReadOnWhereAConsumerWasAfterRestarts) {
     for (int i = 0; i < 9; ++i, ++written) {
       ASSERT_THAT(put("Things", {{"pk", std::to_string(i % 5)}, {"n", written}}), IsOk());
     }
-    if (round % 2 == 0) pass(kGeneration);
+    if (round % 2 == 0) pass(kEpoch);
     if (round % 3 == 0) open_directory();
     EngineStreams source{*engine_};
     for (StreamRecord& record : consumer.read(source, stream, 2)) read.push_back(std::move(record));
@@ -542,7 +542,7 @@ TEST_F(Streams, TellOfEachChangeOnceInItsItemsOrderUnderManyWriters) {
       replay.apply(record);
       ++count;
     }
-    if (count % 3 == 0) pass(kGeneration / 8);  // under way
+    if (count % 3 == 0) pass(kEpoch / 8);  // under way
   }
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(count, kWriters * kEach);

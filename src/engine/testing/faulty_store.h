@@ -90,12 +90,12 @@ class FaultyView final : public ReadView {
   FaultyView(std::unique_ptr<ReadView> inner, Faults& faults)
       : inner_(std::move(inner)), faults_(faults) {}
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    STATOR_CHECK_OK(faults_.next());
+    STATOR_RETURN_IF_ERROR(faults_.next());
     return inner_->get(key, visit);
   }
   Result<void> scan(const ScanOptions& options, RowVisitor visit) override {
     faults_.scan(options.range);
-    STATOR_CHECK_OK(faults_.next());
+    STATOR_RETURN_IF_ERROR(faults_.next());
     return inner_->scan(options, [&](std::string_view key, std::string_view value) {
       faults_.see(key);
       return visit(key, value);
@@ -113,17 +113,17 @@ class FaultyStore final : public ForwardingStore {
   explicit FaultyStore(Faults& faults, std::shared_ptr<Store> inner = make_memory_store())
       : ForwardingStore(std::move(inner)), faults_(faults) {}
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    STATOR_CHECK_OK(faults_.next());
+    STATOR_RETURN_IF_ERROR(faults_.next());
     return inner_->get(key, visit);
   }
   Result<std::unique_ptr<ReadView>> read_view() override {
-    STATOR_CHECK_OK(faults_.next());
-    STATOR_TRY(auto view, inner_->read_view());
+    STATOR_RETURN_IF_ERROR(faults_.next());
+    STATOR_ASSIGN_OR_RETURN(auto view, inner_->read_view());
     return std::make_unique<FaultyView>(std::move(view), faults_);
   }
   Result<NumberedView> numbered_view() override {
-    STATOR_CHECK_OK(faults_.next());
-    STATOR_TRY(auto numbered, inner_->numbered_view());
+    STATOR_RETURN_IF_ERROR(faults_.next());
+    STATOR_ASSIGN_OR_RETURN(auto numbered, inner_->numbered_view());
     numbered.view = std::make_unique<FaultyView>(std::move(numbered.view), faults_);
     return numbered;
   }
@@ -149,7 +149,7 @@ class FaultyStore final : public ForwardingStore {
                  });
   }
   Result<void> drop_range(const KeyRange& range) override {
-    STATOR_CHECK_OK(faults_.next());
+    STATOR_RETURN_IF_ERROR(faults_.next());
     return inner_->drop_range(range);
   }
 

@@ -150,7 +150,7 @@ VerifyReport verify(Store& store, VerifyProgress progress) {
     verify_table(verification, **view, *table, catalog->counters);
   }
   for (const auto& [space, log] : catalog->logs) {
-    verify_log(verification, **view, log, catalog->secret, store.last_stamp());
+    verify_log(verification, **view, log, catalog->secret, store.last_commit_version());
   }
   verify_tokens(verification, **view);
   if (catalog->complete) verify_no_orphans(verification, **view, *catalog);

@@ -145,7 +145,7 @@ class CatalogCheck {
 
   void check_table(std::string_view name, std::string_view value) {
     const auto table = [&]() -> Result<TablePtr> {
-      STATOR_TRY(TableDefinition definition, decode_table(value));
+      STATOR_ASSIGN_OR_RETURN(TableDefinition definition, decode_table(value));
       return Table::make(std::move(definition), contents_.secret);
     }();
     const std::string named = "table '" + std::string(name) + "': ";

@@ -10,38 +10,39 @@ constexpr std::string_view kLogKind = "change";
 class LogCheck {
  public:
   LogCheck(Verification& verification, ReadView& view, const LogDefinition& log,
-           const Hash128& secret, uint64_t last_stamp)
+           const Hash128& secret, uint64_t last_commit_version)
       : verification_(verification),
         view_(view),
         log_(log),
         secret_(secret),
-        last_stamp_(last_stamp) {}
+        last_commit_version_(last_commit_version) {}
 
   void run() {
     verification_.scan(view_, space_range(log_.space), kLogKind, name(),
                        [&](std::string_view key, std::string_view value) {
-                         const std::string problem =
-                             is_mark(key) ? problem_of_mark(key, value) : problem_of(key, value);
+                         const std::string problem = is_boundary(key)
+                                                         ? problem_of_boundary(key, value)
+                                                         : problem_of(key, value);
                          if (problem.empty()) return;
                          verification_.add(kLogKind, name() + ": row " + hex(key) + " " + problem);
                        });
     if (log_.is_recording() && !marked_) {
-      verification_.add(kLogKind, name() + " has no mark with which it begins");
+      verification_.add(kLogKind, name() + " has no boundary with which it begins");
     }
   }
 
  private:
   std::string name() const { return "the change log of table '" + log_.table + "'"; }
 
-  std::string problem_of_stamp(uint64_t stamp) const {
-    return stamp > last_stamp_ ? "has a stamp of the future" : "";
+  std::string problem_of_commit_version(uint64_t commit_version) const {
+    return commit_version > last_commit_version_ ? "has a commit version of the future" : "";
   }
 
-  std::string problem_of_mark(std::string_view key, std::string_view value) {
-    const auto mark = read_mark(key, value);
-    if (!mark) return "is damaged: " + mark.error().message;
+  std::string problem_of_boundary(std::string_view key, std::string_view value) {
+    const auto boundary = read_boundary(key, value);
+    if (!boundary) return "is damaged: " + boundary.error().message;
     marked_ = true;
-    return problem_of_stamp(mark->stamp);
+    return problem_of_commit_version(boundary->commit_version);
   }
 
   std::string problem_of(std::string_view key, std::string_view value) {
@@ -52,40 +53,40 @@ class LogCheck {
       return "is of a change that changed nothing";
     }
     for (const auto* image : {&change->before, &change->after}) {
-      if (*image && bucket_of(**image) != static_cast<unsigned char>(key[sizeof(SpaceId)])) {
+      if (*image && partition_of(**image) != static_cast<unsigned char>(key[sizeof(SpaceId)])) {
         return "is of an item whose changes are elsewhere";
       }
     }
-    return problem_of_stamp(change->stamp);
+    return problem_of_commit_version(change->commit_version);
   }
 
-  // kLogBuckets for an image that lacks a key.
-  unsigned bucket_of(ItemView image) const {
+  // kLogPartitions for an image that lacks a key.
+  unsigned partition_of(ItemView image) const {
     std::string components;
     for (const KeySchemaElement& element : log_.key_schema) {
       const auto value = image.find(element.name);
       const bool is_scalar =
           value && (value->type() == AttributeType::kS || value->type() == AttributeType::kN ||
                     value->type() == AttributeType::kB);
-      if (!is_scalar) return kLogBuckets;
+      if (!is_scalar) return kLogPartitions;
       if (element.type == KeyType::kHash) append_key_component(components, *value);
     }
-    return log_bucket(partition_key(secret_, log_.space, components));
+    return log_partition_of(partition_key(secret_, log_.space, components));
   }
 
   Verification& verification_;
   ReadView& view_;
   const LogDefinition& log_;
   const Hash128& secret_;
-  const uint64_t last_stamp_;
+  const uint64_t last_commit_version_;
   bool marked_ = false;
 };
 
 }  // namespace
 
 void verify_log(Verification& verification, ReadView& view, const LogDefinition& log,
-                const Hash128& secret, uint64_t last_stamp) {
-  LogCheck(verification, view, log, secret, last_stamp).run();
+                const Hash128& secret, uint64_t last_commit_version) {
+  LogCheck(verification, view, log, secret, last_commit_version).run();
 }
 
 }  // namespace stator

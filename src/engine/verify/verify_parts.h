@@ -57,9 +57,9 @@ std::optional<CatalogContents> verify_catalog(Verification& verification, ReadVi
 void verify_table(Verification& verification, ReadView& view, const Table& table,
                   const std::map<SpaceId, KeptCounters>& counters);
 
-// The records and marks of a change log. No stamp is above `last_stamp`.
+// The records and boundaries of a change log. No commit version is above `last_commit_version`.
 void verify_log(Verification& verification, ReadView& view, const LogDefinition& log,
-                const Hash128& secret, uint64_t last_stamp);
+                const Hash128& secret, uint64_t last_commit_version);
 
 void verify_tokens(Verification& verification, ReadView& view);
 

@@ -218,7 +218,7 @@ class TableCheck {
       if (!item_key) return fail(Code::kCorruption, "its key is none");
       return std::move(*item_key);
     }
-    STATOR_CHECK_OK(validate_item(value));
+    STATOR_RETURN_IF_ERROR(validate_item(value));
     return item_row_key(table_.secret(), table_.key(), ItemView(value));
   }
 

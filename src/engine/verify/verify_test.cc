@@ -386,7 +386,7 @@ class VerifyLog : public Verify {
       EXPECT_THAT(put("Logged", {{"pk", std::to_string(i % 10)}, {"n", i}}), IsOk());
     }
   }
-  // Of the log: the changes, then a mark.
+  // Of the log: the changes, then a boundary.
   Row a_change() { return rows(kLog).front(); }
 
   static constexpr SpaceId kLogged = kPlain + 2;
@@ -409,7 +409,7 @@ TEST_F(VerifyLog, FindsAChangeThatIsDamaged) {
                                             HasSubstr("is damaged"))));
 }
 
-TEST_F(VerifyLog, FindsAChangeInAnotherBucket) {
+TEST_F(VerifyLog, FindsAChangeInAnotherLogPartition) {
   const Row row = a_change();
   std::string key = row.key;
   key[sizeof(SpaceId)] = static_cast<char>((key[sizeof(SpaceId)] + 1) % 4);
@@ -420,17 +420,17 @@ TEST_F(VerifyLog, FindsAChangeInAnotherBucket) {
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("is of an item whose changes are elsewhere")));
 }
 
-TEST_F(VerifyLog, FindsAStampOfTheFuture) {
+TEST_F(VerifyLog, FindsACommitVersionOfTheFuture) {
   const Row row = a_change();
   std::string key = row.key.substr(0, kPartitionBytes);
   append_big_endian(key, uint64_t{1} << 60);
   put_row(key, row.value);
-  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has a stamp of the future")));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has a commit version of the future")));
 }
 
 TEST_F(VerifyLog, FindsALogWithoutAMark) {
   erase_row(rows(kLog).back().key);
-  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has no mark with which it begins")));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("has no boundary with which it begins")));
 }
 
 TEST_F(VerifyLog, FindsALogThatTheCatalogForgot) {

@@ -73,8 +73,8 @@ const Item* item_at(const Error& error, std::size_t index) {
 Result<std::optional<Item>> refused_item(Client& client, const std::string& table, const Item& key,
                                          const Item* sent) {
   if (sent != nullptr) return *sent;
-  STATOR_TRY(GetItemResult found,
-             client.get_item({.table = table, .key = key, .consistent_read = true}));
+  STATOR_ASSIGN_OR_RETURN(GetItemResult found,
+                          client.get_item({.table = table, .key = key, .consistent_read = true}));
   return std::move(found.item);
 }
 
@@ -105,8 +105,8 @@ Result<ItemPage> query_page(Client& client, const RetryPolicy& policy, TimeSourc
                             QueryRequest request, int limit) {
   request.limit = limit + 1;  // one more tells whether anything follows
   for (;;) {
-    STATOR_TRY(PageResult result,
-               with_retries(policy, time, [&] { return client.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult result,
+                            with_retries(policy, time, [&] { return client.query(request); }));
     ItemPage page{.items = std::move(result.items), .more = result.last_evaluated_key.has_value()};
     if (page.items.empty() && page.more) {
       request.exclusive_start_key = std::move(result.last_evaluated_key);
@@ -125,8 +125,8 @@ Result<std::vector<Item>> query_items(Client& client, const RetryPolicy& policy,
   std::vector<Item> items;
   for (;;) {
     request.limit = static_cast<int64_t>(wanted - items.size());
-    STATOR_TRY(PageResult result,
-               with_retries(policy, time, [&] { return client.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult result,
+                            with_retries(policy, time, [&] { return client.query(request); }));
     std::move(result.items.begin(), result.items.end(), std::back_inserter(items));
     if (items.size() >= wanted || !result.last_evaluated_key) return items;
     request.exclusive_start_key = std::move(result.last_evaluated_key);
@@ -140,10 +140,10 @@ Result<int64_t> write_batch(Client& client, const RetryPolicy& policy, TimeSourc
   request.items[table] = std::move(writes);
   int64_t requests = 0;
   for (int tried = 0;; ++tried) {
-    STATOR_TRY(BatchWriteItemResult result, with_retries(policy, time, stop, [&] {
-                 ++requests;
-                 return client.batch_write_item(request);
-               }));
+    STATOR_ASSIGN_OR_RETURN(BatchWriteItemResult result, with_retries(policy, time, stop, [&] {
+                              ++requests;
+                              return client.batch_write_item(request);
+                            }));
     const auto left = result.unprocessed.find(table);
     if (left == result.unprocessed.end() || left->second.empty()) return requests;
     if (left->second.size() < request.items[table].size()) tried = 0;  // it goes on
@@ -163,8 +163,9 @@ Result<std::vector<Item>> get_batch(Client& client, const RetryPolicy& policy, T
       .keys = std::move(keys), .consistent_read = true, .projection = projection, .names = names};
   std::vector<Item> items;
   for (int tried = 0;; ++tried) {
-    STATOR_TRY(BatchGetItemResult result,
-               with_retries(policy, time, [&] { return client.batch_get_item(request); }));
+    STATOR_ASSIGN_OR_RETURN(BatchGetItemResult result, with_retries(policy, time, [&] {
+                              return client.batch_get_item(request);
+                            }));
     if (const auto found = result.items.find(table); found != result.items.end()) {
       std::move(found->second.begin(), found->second.end(), std::back_inserter(items));
     }

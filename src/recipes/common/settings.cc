@@ -19,13 +19,13 @@ constexpr const char* kRetentionChanged = "retention_changed_s";
 
 Result<Item> SettingsItem::stored_item() const {
   const GetItemRequest get{.table = table_, .key = key_, .consistent_read = true};
-  STATOR_TRY(GetItemResult found,
-             with_retries(retry_, time_, [&] { return client_.get_item(get); }));
+  STATOR_ASSIGN_OR_RETURN(GetItemResult found,
+                          with_retries(retry_, time_, [&] { return client_.get_item(get); }));
   return std::move(found.item).value_or(Item());
 }
 
 Result<Map> SettingsItem::read() const {
-  STATOR_TRY(const Item item, stored_item());
+  STATOR_ASSIGN_OR_RETURN(const Item item, stored_item());
   const auto settings = item.find(kSettings);
   if (settings == item.end()) return Map();
   const Map* map = settings->second.get_if<Map>();
@@ -34,11 +34,11 @@ Result<Map> SettingsItem::read() const {
 
 Result<Map> SettingsItem::change(const Change& change) const {
   for (int tried = 0;; ++tried) {
-    STATOR_TRY(const Item item, stored_item());
+    STATOR_ASSIGN_OR_RETURN(const Item item, stored_item());
     const auto settings = item.find(kSettings);
     const Map* stored = settings != item.end() ? settings->second.get_if<Map>() : nullptr;
     Map merged = stored != nullptr ? *stored : Map();
-    STATOR_TRY(const Map changed, change(merged));
+    STATOR_ASSIGN_OR_RETURN(const Map changed, change(merged));
     if (changed.empty()) return merged;
     merged.try_emplace(kFormat, 1);
     for (const auto& [name, value] : changed) merged.insert_or_assign(name, value);
@@ -64,15 +64,15 @@ Result<Map> SettingsItem::change(const Change& change) const {
 }
 
 Result<StoredSettings> SettingsItem::complete(const Check& check, const Missing& missing) const {
-  STATOR_TRY(Map stored, read());
-  STATOR_CHECK_OK(check(stored));
+  STATOR_ASSIGN_OR_RETURN(Map stored, read());
+  STATOR_RETURN_IF_ERROR(check(stored));
   if (!stored.empty() && missing(stored).empty()) return StoredSettings{std::move(stored)};
   bool may_begin = !stored.empty();
   if (stored.empty()) {
-    STATOR_TRY(may_begin, is_table_empty());
+    STATOR_ASSIGN_OR_RETURN(may_begin, is_table_empty());
   }
   const auto add_missing = [&](const Map& current) -> Result<Map> {
-    STATOR_CHECK_OK(check(current));
+    STATOR_RETURN_IF_ERROR(check(current));
     if (current.empty() && !may_begin) return Map();
     Map added = missing(current);
     // Even without options: this marks the table as one that stores settings.
@@ -80,7 +80,7 @@ Result<StoredSettings> SettingsItem::complete(const Check& check, const Missing&
     return added;
   };
   // Settings are stored before any data: what is read after data was seen has them.
-  STATOR_TRY(stored, change(add_missing));
+  STATOR_ASSIGN_OR_RETURN(stored, change(add_missing));
   const bool legacy = stored.empty();
   return StoredSettings{std::move(stored), legacy};
 }

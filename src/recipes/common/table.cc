@@ -66,7 +66,7 @@ Result<TableDescription> make_active(Client& client, const CreateTableRequest& t
   };
   auto known = describe();
   if (known && recipes::is_active(known->table)) {
-    STATOR_CHECK_OK(check_same(known->table, table));
+    STATOR_RETURN_IF_ERROR(check_same(known->table, table));
     return std::move(known->table);
   }
   if (!known && known.error().code != Code::kResourceNotFound) return failure_of(std::move(known));
@@ -80,7 +80,7 @@ Result<TableDescription> make_active(Client& client, const CreateTableRequest& t
   for (int polls = 0;; ++polls) {
     auto found = describe();
     if (found) {
-      STATOR_CHECK_OK(check_same(found->table, table));
+      STATOR_RETURN_IF_ERROR(check_same(found->table, table));
       if (recipes::is_active(found->table)) return std::move(found->table);
     } else if (found.error().code != Code::kResourceNotFound) {
       return failure_of(std::move(found));
@@ -95,8 +95,8 @@ Result<TableDescription> make_active(Client& client, const CreateTableRequest& t
 }  // namespace
 
 Result<TableDescription> create_table_if_missing(Client& client, const RecipeTable& table) {
-  STATOR_TRY(TableDescription made, make_active(client, table));
-  if (!table.expiry.empty()) STATOR_CHECK_OK(expire_by(client, table.table, table.expiry));
+  STATOR_ASSIGN_OR_RETURN(TableDescription made, make_active(client, table));
+  if (!table.expiry.empty()) STATOR_RETURN_IF_ERROR(expire_by(client, table.table, table.expiry));
   return made;
 }
 

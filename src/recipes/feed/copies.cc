@@ -89,7 +89,7 @@ Result<void> Copies::write(const PostVersion& version, std::span<const UserId> u
       if (inserted || inserted.error().code != Code::kUnknownOperation) return inserted;
       has_statements_ = false;
     }
-    for (const UserId& user : part) STATOR_CHECK_OK(put(version, user, relation));
+    for (const UserId& user : part) STATOR_RETURN_IF_ERROR(put(version, user, relation));
     return {};
   };
   return in_parallel((users.size() + step - 1) / step, run);
@@ -105,11 +105,11 @@ Result<void> Copies::insert(const PostVersion& version, std::span<const UserId> 
     request.statements.push_back(insertion_of(options_.table, copy_for(version, user)));
   }
   for (int tried = 0;; ++tried) {
-    STATOR_TRY(const BatchExecuteStatementResult result,
-               with_retries(options_.retry, state_.time, stop_, [&] {
-                 ++requests_;
-                 return state_.client.batch_execute_statement(request);
-               }));
+    STATOR_ASSIGN_OR_RETURN(const BatchExecuteStatementResult result,
+                            with_retries(options_.retry, state_.time, stop_, [&] {
+                              ++requests_;
+                              return state_.client.batch_execute_statement(request);
+                            }));
     if (result.responses.size() != request.statements.size()) {
       return fail(Code::kInternalServerError, "a batch of statements has a response missing");
     }
@@ -160,11 +160,11 @@ Result<void> Copies::put(const PostVersion& version, const UserId& user, Relatio
   const bool creates = version.retracted || relation == Relation::kFollows;
   put.condition = creates ? "attribute_not_exists(#pk) OR (" + replaces + ")" : replaces;
   if (creates) put.names = Names{{"#pk", options_.partition_key}};
-  STATOR_TRY(const std::optional<Error> refusal, send(put));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<Error> refusal, send(put));
   ++written_;
   if (!refusal || creates) return {};
   const Item key = state_.key_of(user, put.item.at(options_.range_key));
-  STATOR_TRY(const std::optional<Item> there, state_.refused_by(*refusal, key));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<Item> there, state_.refused_by(*refusal, key));
   return there ? Result<void>() : block(version, key);
 }
 
@@ -174,7 +174,7 @@ Result<void> Copies::block(const PostVersion& version, const Item& key) {
                            .item = state_.tombstone_of(version.author, key),
                            .condition = "attribute_not_exists(#pk)",
                            .names = Names{{"#pk", options_.partition_key}}};
-  STATOR_CHECK_OK(send(put));
+  STATOR_RETURN_IF_ERROR(send(put));
   return {};
 }
 

@@ -57,11 +57,12 @@ Result<void> Delivery::drain(const std::string& outbox) {
                        .limit = kOutboxPage,
                        .forward = options_.layout == FeedLayout::kOrdered};
   do {
-    STATOR_TRY(PageResult found, with_retries(options_.retry, state_.time, stop_,
-                                              [&] { return state_.client.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult found, with_retries(options_.retry, state_.time, stop_, [&] {
+                              return state_.client.query(request);
+                            }));
     for (const Item& entry : found.items) {
       if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
-      STATOR_CHECK_OK(deliver(entry));
+      STATOR_RETURN_IF_ERROR(deliver(entry));
     }
     request.exclusive_start_key = std::move(found.last_evaluated_key);
   } while (request.exclusive_start_key);
@@ -69,7 +70,7 @@ Result<void> Delivery::drain(const std::string& outbox) {
 }
 
 Result<void> Delivery::retry() {
-  for (const Item& key : put_off_.due()) STATOR_CHECK_OK(deliver(key));
+  for (const Item& key : put_off_.due()) STATOR_RETURN_IF_ERROR(deliver(key));
   return {};
 }
 
@@ -120,14 +121,14 @@ Result<Delivery::Outcome> Delivery::put_off(const Item& key, const UserId& autho
 
 Result<Delivery::Outcome> Delivery::deliver_claimed(Job& job) {
   for (int looks = 0; looks < kMaxLooks; ++looks) {
-    STATOR_TRY(Look look, claim(job));
+    STATOR_ASSIGN_OR_RETURN(Look look, claim(job));
     if (!look.mine) {
       return look.post && look.post->contains("outbox") ? Outcome::kBusy : Outcome::kDone;
     }
     if (!look.post) return fail(Code::kInternalServerError, "a claim returned no item");
     job.version = version_of(job.author, *std::move(look.post));
-    STATOR_CHECK_OK(pass(job));
-    STATOR_TRY(const bool finished, finish(job));
+    STATOR_RETURN_IF_ERROR(pass(job));
+    STATOR_ASSIGN_OR_RETURN(const bool finished, finish(job));
     if (finished) return Outcome::kDone;
   }
   return Outcome::kBusy;
@@ -147,7 +148,7 @@ Result<Delivery::Look> Delivery::claim(const Job& job) {
                             [&] { return state_.client.update_item(take); });
   if (taken) return Look{.post = std::move(taken->attributes), .mine = true};
   if (taken.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(taken));
-  STATOR_TRY(std::optional<Item> there, state_.refused_by(taken.error(), job.key));
+  STATOR_ASSIGN_OR_RETURN(std::optional<Item> there, state_.refused_by(taken.error(), job.key));
   return Look{.post = std::move(there)};
 }
 
@@ -161,7 +162,7 @@ void Delivery::release(const Job& job) {
 }
 
 Result<void> Delivery::pass(const Job& job) {
-  STATOR_TRY(const std::string spread, spread_of(job));
+  STATOR_ASSIGN_OR_RETURN(const std::string spread, spread_of(job));
   if (spread.empty()) return {};
   reached_.clear();
   if (spread == kSpreadMerged) return copies_.write_merged(job.version);
@@ -170,7 +171,7 @@ Result<void> Delivery::pass(const Job& job) {
   if (resume != nullptr && resume->starts_with(tag)) {
     return pass_former(job, resume->substr(tag.size()));
   }
-  STATOR_CHECK_OK(pass_followers(job));
+  STATOR_RETURN_IF_ERROR(pass_followers(job));
   return job.version.is_first() ? Result<void>() : pass_former(job, {});
 }
 
@@ -180,10 +181,10 @@ Result<std::string> Delivery::spread_of(const Job& job) {
   if (const std::string* spread = text_in(job.version.post, "spread")) return *spread;
   // A post without that note may have been copied before there was merging.
   if (options_.merge_over == 0 || !job.version.is_first()) return kSpreadCopies;
-  STATOR_TRY(const bool merged, has_too_many_followers(job.author));
-  if (merged) STATOR_CHECK_OK(state_.merged_authors.add(state_, job.author, stop_));
+  STATOR_ASSIGN_OR_RETURN(const bool merged, has_too_many_followers(job.author));
+  if (merged) STATOR_RETURN_IF_ERROR(state_.merged_authors.add(state_, job.author, stop_));
   const std::string spread = merged ? kSpreadMerged : kSpreadCopies;
-  STATOR_TRY(const bool noted, note(job, "spread", spread));
+  STATOR_ASSIGN_OR_RETURN(const bool noted, note(job, "spread", spread));
   return noted ? spread : std::string();
 }
 
@@ -191,7 +192,8 @@ Result<bool> Delivery::has_too_many_followers(const UserId& author) {
   std::size_t count = 0;
   std::string cursor;
   do {
-    STATOR_TRY(Page<UserId> page, state_.followers->page(author, kFollowersPage, cursor));
+    STATOR_ASSIGN_OR_RETURN(Page<UserId> page,
+                            state_.followers->page(author, kFollowersPage, cursor));
     count += page.items.size();
     if (count > static_cast<std::size_t>(options_.merge_over)) return true;
     cursor = std::move(page.next);
@@ -216,16 +218,17 @@ Result<void> Delivery::pass_followers(const Job& job) {
   const std::string* resume = text_in(job.version.post, "outbox_cursor");
   std::string cursor = resume != nullptr ? *resume : std::string();
   do {
-    STATOR_TRY(Page<UserId> page, state_.followers->page(job.author, kFollowersPage, cursor));
+    STATOR_ASSIGN_OR_RETURN(Page<UserId> page,
+                            state_.followers->page(job.author, kFollowersPage, cursor));
     const std::vector<UserId> users = unreached(job, std::move(page.items));
-    STATOR_CHECK_OK(recipients_.note(job.version, users));
-    STATOR_CHECK_OK(copies_.write(job.version, users, Relation::kFollows));
+    STATOR_RETURN_IF_ERROR(recipients_.note(job.version, users));
+    STATOR_RETURN_IF_ERROR(copies_.write(job.version, users, Relation::kFollows));
     for (const UserId& user : users) {
       if (!job.version.is_first() && reached_.size() < kMaxReached) reached_.insert(user.text);
     }
     cursor = std::move(page.next);
     // If the post has changed meanwhile, finish() will see it.
-    if (!cursor.empty()) STATOR_CHECK_OK(note(job, "outbox_cursor", cursor));
+    if (!cursor.empty()) STATOR_RETURN_IF_ERROR(note(job, "outbox_cursor", cursor));
   } while (!cursor.empty());
   return {};
 }
@@ -233,12 +236,13 @@ Result<void> Delivery::pass_followers(const Job& job) {
 // After the followers: one who stops following meanwhile is here before leaving there.
 Result<void> Delivery::pass_former(const Job& job, std::string cursor) {
   do {
-    STATOR_TRY(Page<UserId> page, recipients_.page(job.version, kFollowersPage, cursor));
+    STATOR_ASSIGN_OR_RETURN(Page<UserId> page,
+                            recipients_.page(job.version, kFollowersPage, cursor));
     const std::vector<UserId> users = unreached(job, std::move(page.items));
-    STATOR_CHECK_OK(copies_.write(job.version, users, Relation::kFollowed));
+    STATOR_RETURN_IF_ERROR(copies_.write(job.version, users, Relation::kFollowed));
     cursor = std::move(page.next);
     if (!cursor.empty()) {
-      STATOR_CHECK_OK(note(job, "former_cursor", tag_of(job.version) + cursor));
+      STATOR_RETURN_IF_ERROR(note(job, "former_cursor", tag_of(job.version) + cursor));
     }
   } while (!cursor.empty());
   return job.version.retracted ? recipients_.forget(job.version) : Result<void>();

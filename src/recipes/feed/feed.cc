@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 16> kAttributes = {
     "read_to", "recipients",  "edit",      "expires_at"};
 
 Result<void> check_key_name(std::string_view argument, std::string_view name) {
-  STATOR_CHECK_OK(check_text(argument, name, kMaxKeyNameBytes));
+  STATOR_RETURN_IF_ERROR(check_text(argument, name, kMaxKeyNameBytes));
   if (std::ranges::find(kAttributes, name) != kAttributes.end()) {
     return invalid(argument, "is the name of another attribute");
   }
@@ -66,16 +66,16 @@ std::string FeedState::outbox_of(const PostId& id) const {
 }
 
 Result<void> FeedState::check_options() const {
-  STATOR_CHECK_OK(check_table(options.table));
-  STATOR_CHECK_OK(check_key_name("partition_key", options.partition_key));
-  STATOR_CHECK_OK(check_key_name("range_key", options.range_key));
+  STATOR_RETURN_IF_ERROR(check_table(options.table));
+  STATOR_RETURN_IF_ERROR(check_key_name("partition_key", options.partition_key));
+  STATOR_RETURN_IF_ERROR(check_key_name("range_key", options.range_key));
   if (options.partition_key == options.range_key) {
     return invalid("range_key", "must not be the partition key");
   }
-  STATOR_CHECK_OK(check_text("outbox_index", options.outbox_index, kMaxKeyNameBytes));
-  STATOR_CHECK_OK(check_prefix("user_prefix", options.user_prefix));
-  STATOR_CHECK_OK(check_text("merged_prefix", options.merged_prefix, kMaxPrefixBytes));
-  STATOR_CHECK_OK(check_text("stream_prefix", options.stream_prefix, kMaxPrefixBytes));
+  STATOR_RETURN_IF_ERROR(check_text("outbox_index", options.outbox_index, kMaxKeyNameBytes));
+  STATOR_RETURN_IF_ERROR(check_prefix("user_prefix", options.user_prefix));
+  STATOR_RETURN_IF_ERROR(check_text("merged_prefix", options.merged_prefix, kMaxPrefixBytes));
+  STATOR_RETURN_IF_ERROR(check_text("stream_prefix", options.stream_prefix, kMaxPrefixBytes));
   if (options.outbox_shards < 1 || options.outbox_shards > kMaxShards) {
     return invalid("outbox_shards", "must be 1 to 64");
   }
@@ -95,7 +95,7 @@ Result<void> FeedState::check_options() const {
 }
 
 Result<void> FeedState::check_user(std::string_view argument, const UserId& user) const {
-  STATOR_CHECK_OK(check_text(argument, user.text, kMaxUserIdBytes));
+  STATOR_RETURN_IF_ERROR(check_text(argument, user.text, kMaxUserIdBytes));
   for (const char* reserved : {kFormerPrefix, kRecipientsPrefix}) {
     if (user.text.starts_with(reserved)) {
       return invalid(argument, std::string("begins with ") + reserved + ", which is reserved");
@@ -235,13 +235,14 @@ Feed::Feed(Client& client, FeedOptions options) {
 Result<Published> Feed::publish(const UserId& author, std::string_view content,
                                 std::optional<PostId> id) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(state.check_user("author", author));
-  STATOR_CHECK_OK(check_text("content", content, kMaxContentBytes));
+  STATOR_RETURN_IF_ERROR(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_user("author", author));
+  STATOR_RETURN_IF_ERROR(check_text("content", content, kMaxContentBytes));
   const Time now = state.time.now();
   if (!id) id = PostId::make(state.next_post_time(now));
-  STATOR_TRY(const AttributeValue range_key, PostKeys::range_key(state.options.layout, *id));
-  STATOR_CHECK_OK(check_event_time("id", id->at(), now, state.options.max_skew));
+  STATOR_ASSIGN_OR_RETURN(const AttributeValue range_key,
+                          PostKeys::range_key(state.options.layout, *id));
+  STATOR_RETURN_IF_ERROR(check_event_time("id", id->at(), now, state.options.max_skew));
 
   PutItemRequest put{.table = state.options.table,
                      .item = state.key_of(author, range_key),
@@ -258,8 +259,8 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
     return Published{.id = *id, .created = true};
   }
   if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
-  STATOR_TRY(const std::optional<Item> existing,
-             state.refused_by(written.error(), state.key_of(author, range_key)));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<Item> existing,
+                          state.refused_by(written.error(), state.key_of(author, range_key)));
   // What it was published with is not known of a post that was edited or retracted.
   if (existing && !existing->contains("edits") && !existing->contains("retracted")) {
     const std::string* stored = text_in(*existing, "content");
@@ -277,10 +278,11 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
 // late cannot replace a newer one. Most posts are edited once at most; the refusal shows the rest.
 Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view content) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(state.check_user("author", author));
-  STATOR_CHECK_OK(check_text("content", content, kMaxContentBytes));
-  STATOR_TRY(const AttributeValue range_key, PostKeys::range_key(state.options.layout, id));
+  STATOR_RETURN_IF_ERROR(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_user("author", author));
+  STATOR_RETURN_IF_ERROR(check_text("content", content, kMaxContentBytes));
+  STATOR_ASSIGN_OR_RETURN(const AttributeValue range_key,
+                          PostKeys::range_key(state.options.layout, id));
   const std::string edit = random_uuid();
   int64_t edits = 0;
   for (int tried = 0; tried < kMaxEditAttempts; ++tried) {
@@ -307,7 +309,7 @@ Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view
     }
     std::optional<Item> there;
     if (!written) {
-      STATOR_TRY(there, state.refused_by(written.error(), replace.key));
+      STATOR_ASSIGN_OR_RETURN(there, state.refused_by(written.error(), replace.key));
       const std::string* owner = there ? text_in(*there, "author") : nullptr;
       if (owner == nullptr || *owner != author.text || there->contains("retracted")) {
         return fail(Code::kNotFound, author.text + " has no post " + id.text());
@@ -327,9 +329,10 @@ Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view
 // into the outbox: the delivery of a retracted post is its withdrawal.
 Result<void> Feed::retract(const UserId& author, const PostId& id) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(state.check_user("author", author));
-  STATOR_TRY(const AttributeValue range_key, PostKeys::range_key(state.options.layout, id));
+  STATOR_RETURN_IF_ERROR(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_user("author", author));
+  STATOR_ASSIGN_OR_RETURN(const AttributeValue range_key,
+                          PostKeys::range_key(state.options.layout, id));
   // A copy in the feed of a follower has another author, and is not the author's to retract here.
   UpdateItemRequest mark{.table = state.options.table,
                          .key = state.key_of(author, range_key),
@@ -351,7 +354,8 @@ Result<void> Feed::retract(const UserId& author, const PostId& id) const {
   });
   if (!written && written.error().code == Code::kConditionalCheckFailed) {
     // A repeated request may find what the one before it has done.
-    STATOR_TRY(const std::optional<Item> there, state.refused_by(written.error(), mark.key));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<Item> there,
+                            state.refused_by(written.error(), mark.key));
     const bool is_done = attempts > 1 && there && there->contains("retracted");
     return is_done ? Result<void>()
                    : fail(Code::kNotFound, author.text + " has no post " + id.text());

@@ -44,16 +44,16 @@ class Backfill {
     if (options_.merge_over > 0) {
       *request.filter += " AND (attribute_exists(spread) OR attribute_not_exists(outbox))";
     }
-    STATOR_TRY(const std::vector<Item> posts,
-               query_items(state_.client, options_.retry, state_.time, std::move(request),
-                           static_cast<std::size_t>(wanted)));
+    STATOR_ASSIGN_OR_RETURN(const std::vector<Item> posts,
+                            query_items(state_.client, options_.retry, state_.time,
+                                        std::move(request), static_cast<std::size_t>(wanted)));
     std::size_t bytes = 0;
     std::vector<const Item*> group;
     for (const Item& post : posts) {
       const std::string* content = text_in(post, "content");
       const std::size_t size = content != nullptr ? content->size() : 0;
       if (group.size() == kPostsATransaction || bytes + size > kBytesATransaction) {
-        STATOR_CHECK_OK(copy(std::exchange(group, {})));
+        STATOR_RETURN_IF_ERROR(copy(std::exchange(group, {})));
         bytes = 0;
       }
       bytes += size;
@@ -75,7 +75,7 @@ class Backfill {
         auto one = transact(alone);
         if (one) break;
         if (!condition_failed_at(one.error(), 0)) return one;
-        STATOR_TRY(current, still_there(*post));
+        STATOR_ASSIGN_OR_RETURN(current, still_there(*post));
       } while (current);
     }
     return {};
@@ -98,8 +98,8 @@ class Backfill {
                                .table = options_.table,
                                .item = state_.copy_of(*post, author_, user_)});
     }
-    STATOR_CHECK_OK(with_retries(options_.retry, state_.time,
-                                 [&] { return state_.client.transact_write_items(request); }));
+    STATOR_RETURN_IF_ERROR(with_retries(
+        options_.retry, state_.time, [&] { return state_.client.transact_write_items(request); }));
     return {};
   }
 
@@ -108,8 +108,9 @@ class Backfill {
     const GetItemRequest get{.table = options_.table,
                              .key = state_.key_of(author_, post.find(options_.range_key)->second),
                              .consistent_read = true};
-    STATOR_TRY(GetItemResult found, with_retries(options_.retry, state_.time,
-                                                 [&] { return state_.client.get_item(get); }));
+    STATOR_ASSIGN_OR_RETURN(GetItemResult found, with_retries(options_.retry, state_.time, [&] {
+                              return state_.client.get_item(get);
+                            }));
     if (!found.item || found.item->contains("retracted")) return std::optional<Item>();
     return std::move(found.item);
   }
@@ -124,40 +125,40 @@ class Backfill {
 
 Result<void> Feed::follow(const UserId& user, const UserId& author, int backfill) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(state.check_user("user", user));
-  STATOR_CHECK_OK(state.check_user("author", author));
+  STATOR_RETURN_IF_ERROR(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_user("user", user));
+  STATOR_RETURN_IF_ERROR(state.check_user("author", author));
   if (user == author) return invalid("author", "is the user");
   if (backfill < 0 || backfill > kMaxPageLimit) return invalid("backfill", "must be 0 to 1,000");
   if (!state.table_followers) return invalid("followers_table", "the followers live elsewhere");
-  STATOR_CHECK_OK(state.table_followers->add(user, author));
+  STATOR_RETURN_IF_ERROR(state.table_followers->add(user, author));
   if (backfill == 0) return {};
   return Backfill(state, user, author).run(backfill);
 }
 
 Result<void> Feed::unfollow(const UserId& user, const UserId& author) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(state.check_user("user", user));
-  STATOR_CHECK_OK(state.check_user("author", author));
+  STATOR_RETURN_IF_ERROR(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_user("user", user));
+  STATOR_RETURN_IF_ERROR(state.check_user("author", author));
   if (!state.table_followers) return invalid("followers_table", "the followers live elsewhere");
   return state.table_followers->remove(user, author);
 }
 
 Result<Page<UserId>> Feed::followers(const UserId& author, const PageOptions& page) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(state.check_user("author", author));
-  STATOR_CHECK_OK(check_limit("limit", page.limit));
+  STATOR_RETURN_IF_ERROR(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_user("author", author));
+  STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
   if (state.followers == nullptr) return Page<UserId>();
   const CursorSeal seal{.key = state.options.cursor_key,
                         .question = {"followers", state.options.followers_table, author.text}};
   std::string inner;
   if (!page.cursor.empty()) {
-    STATOR_TRY(std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
+    STATOR_ASSIGN_OR_RETURN(std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
     inner = std::move(parts[0]);
   }
-  STATOR_TRY(Page<UserId> found, state.followers->page(author, page.limit, inner));
+  STATOR_ASSIGN_OR_RETURN(Page<UserId> found, state.followers->page(author, page.limit, inner));
   if (!found.next.empty()) found.next = make_cursor(seal, {found.next});
   return found;
 }

@@ -38,11 +38,12 @@ QueryRequest posts_in(const FeedOptions& options, const Item& position) {
 Result<std::vector<UserId>> merged_authors(const FeedState& state, const UserId& user) {
   std::vector<UserId> followed;
   if (state.options.merge_over == 0 || state.followers == nullptr) return followed;
-  STATOR_TRY(const MergedAuthors::List authors, state.merged_authors.list(state));
+  STATOR_ASSIGN_OR_RETURN(const MergedAuthors::List authors, state.merged_authors.list(state));
   if (authors->empty()) return followed;
   std::string cursor;
   do {
-    STATOR_TRY(Page<UserId> page, state.followers->following(user, kMaxPageLimit, cursor));
+    STATOR_ASSIGN_OR_RETURN(Page<UserId> page,
+                            state.followers->following(user, kMaxPageLimit, cursor));
     for (UserId& author : page.items) {
       if (authors->contains(author.text) && author != user) followed.push_back(std::move(author));
     }
@@ -56,20 +57,20 @@ Result<std::vector<UserId>> merged_authors(const FeedState& state, const UserId&
 Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& cursor) const {
   const FeedState& state = *state_;
   const FeedOptions& options = state.options;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(state.check_user("user", user));
-  STATOR_CHECK_OK(check_limit("count", count));
+  STATOR_RETURN_IF_ERROR(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_user("user", user));
+  STATOR_RETURN_IF_ERROR(check_limit("count", count));
   const bool numbers = options.layout == FeedLayout::kNewestFirst;
   const CursorSeal seal{
       .key = options.cursor_key,
       .question = {"feed", options.table, options.user_prefix, user.text, numbers ? "N" : "S"}};
   AttributeValue after;
   if (!cursor.empty()) {
-    STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, cursor, 1));
-    STATOR_TRY(after, state.range_key_from(parts[0]));
+    STATOR_ASSIGN_OR_RETURN(const std::vector<std::string> parts, read_cursor(seal, cursor, 1));
+    STATOR_ASSIGN_OR_RETURN(after, state.range_key_from(parts[0]));
   }
   std::vector<Item> positions{state.key_of(user, after)};
-  STATOR_TRY(const std::vector<UserId> authors, merged_authors(state, user));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<UserId> authors, merged_authors(state, user));
   for (const UserId& author : authors) positions.push_back(state.merged_key_of(author, after));
 
   const auto wanted = static_cast<std::size_t>(count);
@@ -78,8 +79,9 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
     QueryRequest request = posts_in(options, position);
     if (!cursor.empty()) request.exclusive_start_key = position;
     // One more tells whether anything follows.
-    STATOR_TRY(std::vector<Item> part, query_items(state.client, options.retry, state.time,
-                                                   std::move(request), wanted + 1));
+    STATOR_ASSIGN_OR_RETURN(
+        std::vector<Item> part,
+        query_items(state.client, options.retry, state.time, std::move(request), wanted + 1));
     std::vector<Item> merged;
     merged.reserve(found.size() + part.size());
     std::ranges::merge(found, part, std::back_inserter(merged), [&](const Item& a, const Item& b) {
@@ -97,7 +99,7 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
   const bool more = found.size() > wanted;
   if (more) found.resize(wanted);
   for (const Item& item : found) {
-    STATOR_TRY(Post post, state.post_of(item));
+    STATOR_ASSIGN_OR_RETURN(Post post, state.post_of(item));
     page.items.push_back(std::move(post));
   }
   if (more) page.next = make_cursor(seal, {text_of(range_key_of(options, found.back()))});
@@ -119,20 +121,21 @@ class Trimming {
     request.projection = "#pk, #rk, author, outbox";
     request.names->emplace("#rk", options.range_key);
     if (keep > 0) {
-      STATOR_TRY(const std::vector<Item> kept,
-                 query_items(state_.client, options.retry, state_.time, request,
-                             static_cast<std::size_t>(keep)));
+      STATOR_ASSIGN_OR_RETURN(const std::vector<Item> kept,
+                              query_items(state_.client, options.retry, state_.time, request,
+                                          static_cast<std::size_t>(keep)));
       if (kept.size() < static_cast<std::size_t>(keep)) return 0;
       request.exclusive_start_key = key_in(kept.back());
     }
     request.limit = kMaxPageLimit;
     do {
-      STATOR_TRY(PageResult page, with_retries(options.retry, state_.time, stop_,
-                                               [&] { return state_.client.query(request); }));
-      for (const Item& item : page.items) STATOR_CHECK_OK(remove(item));
+      STATOR_ASSIGN_OR_RETURN(PageResult page, with_retries(options.retry, state_.time, stop_, [&] {
+                                return state_.client.query(request);
+                              }));
+      for (const Item& item : page.items) STATOR_RETURN_IF_ERROR(remove(item));
       request.exclusive_start_key = std::move(page.last_evaluated_key);
     } while (request.exclusive_start_key);
-    STATOR_CHECK_OK(send());
+    STATOR_RETURN_IF_ERROR(send());
     return removed_;
   }
 
@@ -164,8 +167,8 @@ class Trimming {
     if (batch_.empty()) return {};
     if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while trimming");
     removed_ += static_cast<int64_t>(batch_.size());
-    STATOR_CHECK_OK(write_batch(state_.client, state_.options.retry, state_.time, stop_,
-                                state_.options.table, std::exchange(batch_, {})));
+    STATOR_RETURN_IF_ERROR(write_batch(state_.client, state_.options.retry, state_.time, stop_,
+                                       state_.options.table, std::exchange(batch_, {})));
     return {};
   }
 
@@ -180,8 +183,8 @@ class Trimming {
 
 Result<int64_t> Feed::trim(const UserId& user, int keep, const std::stop_token& stop) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(state.check_options());
-  STATOR_CHECK_OK(state.check_user("user", user));
+  STATOR_RETURN_IF_ERROR(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_user("user", user));
   if (keep < 0) return invalid("keep", "must not be negative");
   return Trimming(state, user, stop).run(state.key_of(user, {}), keep);
 }

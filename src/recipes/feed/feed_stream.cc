@@ -37,13 +37,13 @@ FeedStream::FeedStream(const FeedState& state, std::stop_token stop)
     : state_(state), options_(state.options), stop_(std::move(stop)), claim_(random_uuid()) {}
 
 Result<bool> FeedStream::look(Delivery& delivery) {
-  if (state_.time.since_boot() >= next_search_) STATOR_CHECK_OK(find_shards());
-  STATOR_CHECK_OK(note_held(delivery));
+  if (state_.time.since_boot() >= next_search_) STATOR_RETURN_IF_ERROR(find_shards());
+  STATOR_RETURN_IF_ERROR(note_held(delivery));
   bool found = false;
   for (auto& [shard, reading] : readings_) {
     if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
     if (!is_readable(reading)) continue;
-    STATOR_TRY(const bool more, look_at(shard, reading, delivery));
+    STATOR_ASSIGN_OR_RETURN(const bool more, look_at(shard, reading, delivery));
     if (!more && reading.iterator.empty()) reading.rests_until = state_.time.since_boot() + kRest;
     found = found || more;
   }
@@ -55,19 +55,20 @@ Result<void> FeedStream::note_held(Delivery& delivery) {
   if (delivery.has_put_off()) return {};
   for (auto& [shard, reading] : readings_) {
     if (!reading.held) continue;
-    STATOR_TRY(const std::optional<Item> mine, claim(shard));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<Item> mine, claim(shard));
     if (!mine) continue;
     reading.held.reset();
     reading.ended = reading.finished;
-    STATOR_CHECK_OK(note(shard, reading, false));
+    STATOR_RETURN_IF_ERROR(note(shard, reading, false));
   }
   return {};
 }
 
 Result<void> FeedStream::find_shards() {
-  STATOR_TRY(const DescribeTableResult described,
-             with_retries(options_.retry, state_.time, stop_,
-                          [&] { return state_.client.describe_table({.table = options_.table}); }));
+  STATOR_ASSIGN_OR_RETURN(const DescribeTableResult described,
+                          with_retries(options_.retry, state_.time, stop_, [&] {
+                            return state_.client.describe_table({.table = options_.table});
+                          }));
   const TableDescription& table = described.table;
   if (!table.stream || !table.latest_stream_arn ||
       table.stream->view != StreamViewType::kNewAndOldImages) {
@@ -79,9 +80,9 @@ Result<void> FeedStream::find_shards() {
   std::map<std::string, Reading> listed;
   DescribeStreamRequest request{.stream = stream_};
   do {
-    STATOR_TRY(DescribeStreamResult page, with_retries(options_.retry, state_.time, stop_, [&] {
-                 return state_.client.describe_stream(request);
-               }));
+    STATOR_ASSIGN_OR_RETURN(DescribeStreamResult page,
+                            with_retries(options_.retry, state_.time, stop_,
+                                         [&] { return state_.client.describe_stream(request); }));
     for (Shard& shard : page.stream.shards) {
       listed.emplace(std::move(shard.id), Reading{.parent = std::move(shard.parent)});
     }
@@ -92,7 +93,7 @@ Result<void> FeedStream::find_shards() {
       reading = std::move(known->second);
       continue;
     }
-    STATOR_TRY(const std::optional<Item> item, stored(shard));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<Item> item, stored(shard));
     if (!item) continue;
     if (const std::string* read_to = text_in(*item, "read_to")) reading.read_to = *read_to;
     reading.ended = reading.finished = item->contains("ended");
@@ -105,8 +106,9 @@ Result<void> FeedStream::find_shards() {
 Result<std::optional<Item>> FeedStream::stored(std::string_view shard) {
   const GetItemRequest get{
       .table = options_.table, .key = state_.shard_key(shard), .consistent_read = true};
-  STATOR_TRY(GetItemResult found, with_retries(options_.retry, state_.time, stop_,
-                                               [&] { return state_.client.get_item(get); }));
+  STATOR_ASSIGN_OR_RETURN(GetItemResult found,
+                          with_retries(options_.retry, state_.time, stop_,
+                                       [&] { return state_.client.get_item(get); }));
   return std::move(found.item);
 }
 
@@ -118,7 +120,7 @@ bool FeedStream::is_readable(const Reading& reading) const {
 
 Result<bool> FeedStream::look_at(const std::string& shard, Reading& reading, Delivery& delivery) {
   if (reading.read_to.empty()) {
-    STATOR_TRY(const bool begun, begin(shard, reading, delivery));
+    STATOR_ASSIGN_OR_RETURN(const bool begun, begin(shard, reading, delivery));
     if (!begun) return false;
   }
   auto page = next_page(shard, reading);
@@ -153,18 +155,18 @@ Result<bool> FeedStream::look_at(const std::string& shard, Reading& reading, Del
 // Whether the shard can be read.
 Result<bool> FeedStream::begin(const std::string& shard, Reading& reading, Delivery& delivery) {
   if (state_.time.since_boot() < next_scan_) return false;
-  STATOR_TRY(const std::optional<Item> mine, claim(shard));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<Item> mine, claim(shard));
   if (!mine) return false;
   const std::string* read_to = text_in(*mine, "read_to");
   if (read_to != nullptr && !reading.is_behind_gap) {
     reading.read_to = *read_to;
     reading.ended = reading.finished = mine->contains("ended");
-    STATOR_CHECK_OK(note(shard, reading, false));
+    STATOR_RETURN_IF_ERROR(note(shard, reading, false));
     return !reading.ended;
   }
   bool follows_on = false;
   if (reading.parent && !reading.is_behind_gap) {
-    STATOR_TRY(const std::optional<Item> parent, stored(*reading.parent));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<Item> parent, stored(*reading.parent));
     follows_on = parent && parent->contains("ended");
   }
   if (!follows_on && state_.time.since_boot() >= covered_until_) {
@@ -173,7 +175,7 @@ Result<bool> FeedStream::begin(const std::string& shard, Reading& reading, Deliv
     if (!delivered || !*delivered) {
       next_scan_ = now + options_.claim;
       reading.read_to.clear();
-      STATOR_CHECK_OK(note(shard, reading, false));
+      STATOR_RETURN_IF_ERROR(note(shard, reading, false));
       return delivered;
     }
     covered_until_ = now + options_.sweep;
@@ -190,9 +192,9 @@ Result<GetRecordsResult> FeedStream::next_page(const std::string& shard, Reading
       start.type = ShardIteratorType::kAfterSequenceNumber;
       start.sequence_number = reading.read_to;
     }
-    STATOR_TRY(GetShardIteratorResult found, with_retries(options_.retry, state_.time, stop_, [&] {
-                 return state_.client.get_shard_iterator(start);
-               }));
+    STATOR_ASSIGN_OR_RETURN(GetShardIteratorResult found,
+                            with_retries(options_.retry, state_.time, stop_,
+                                         [&] { return state_.client.get_shard_iterator(start); }));
     reading.iterator = std::move(found.iterator);
   }
   return with_retries(options_.retry, state_.time, stop_, [&] {
@@ -204,7 +206,7 @@ Result<GetRecordsResult> FeedStream::next_page(const std::string& shard, Reading
 Result<bool> FeedStream::settle(const std::string& shard, Reading& reading, GetRecordsResult page,
                                 Delivery& delivery) {
   reading.iterator.clear();
-  STATOR_TRY(const std::optional<Item> mine, claim(shard));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<Item> mine, claim(shard));
   if (!mine) return false;
   // Others may have come further, perhaps behind this page.
   const std::string* read_to = text_in(*mine, "read_to");
@@ -233,13 +235,13 @@ Result<bool> FeedStream::deliver(const std::vector<StreamRecord>& records, const
   for (const StreamRecord& record : records) {
     if (!is_after(record.sequence_number, reading.read_to)) continue;
     if (tells_of_post(record)) {
-      STATOR_TRY(const Delivery::Outcome outcome, delivery.deliver(record.keys));
+      STATOR_ASSIGN_OR_RETURN(const Delivery::Outcome outcome, delivery.deliver(record.keys));
       if (outcome == Delivery::Outcome::kBusy) return false;
       if (outcome == Delivery::Outcome::kPutOff && !reading.held) reading.held = reading.read_to;
     }
     reading.read_to = record.sequence_number;
     if (state_.time.since_boot() >= next_renewal_) {
-      STATOR_TRY(const bool still_mine, note(shard, reading, true));
+      STATOR_ASSIGN_OR_RETURN(const bool still_mine, note(shard, reading, true));
       if (!still_mine) return false;
     }
   }
@@ -254,10 +256,11 @@ Result<bool> FeedStream::deliver_all(Reading& reading, Delivery& delivery) {
                       .consistent_read = true};
   bool all = true;
   do {
-    STATOR_TRY(PageResult page, with_retries(options_.retry, state_.time, stop_,
-                                             [&] { return state_.client.scan(request); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult page, with_retries(options_.retry, state_.time, stop_, [&] {
+                              return state_.client.scan(request);
+                            }));
     for (const Item& post : page.items) {
-      STATOR_TRY(const Delivery::Outcome outcome, delivery.deliver(post));
+      STATOR_ASSIGN_OR_RETURN(const Delivery::Outcome outcome, delivery.deliver(post));
       all = all && outcome != Delivery::Outcome::kBusy;
       if (outcome == Delivery::Outcome::kPutOff) reading.held = std::string();
     }

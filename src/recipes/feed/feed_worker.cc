@@ -30,11 +30,11 @@ class Waiting {
 
   // Delivers what is found by one look; whether another would find more.
   Result<bool> deliver(Delivery& delivery) {
-    STATOR_CHECK_OK(delivery.retry());
+    STATOR_RETURN_IF_ERROR(delivery.retry());
     if (state_.options.outbox == Outbox::kStream) return stream_.look(delivery);
     const int64_t before = delivery.done().posts;
     for (int shard = 0; shard < state_.options.outbox_shards; ++shard) {
-      STATOR_CHECK_OK(delivery.drain(state_.outbox(shard)));
+      STATOR_RETURN_IF_ERROR(delivery.drain(state_.outbox(shard)));
     }
     return delivery.done().posts > before;
   }
@@ -45,7 +45,7 @@ class Waiting {
 };
 
 Result<void> check_worker(const FeedState& state) {
-  STATOR_CHECK_OK(state.check_options());
+  STATOR_RETURN_IF_ERROR(state.check_options());
   if (state.options.outbox == Outbox::kNone) return invalid("outbox", "there is none to deliver");
   if (state.followers == nullptr) {
     return invalid("followers_table", "must name the followers to deliver to");
@@ -115,7 +115,8 @@ class Worker {
       if (post.done) post.done();  // nobody can handle it
       return {};
     }
-    STATOR_TRY(const Delivery::Outcome outcome, delivery_.deliver(post.author, *range_key));
+    STATOR_ASSIGN_OR_RETURN(const Delivery::Outcome outcome,
+                            delivery_.deliver(post.author, *range_key));
     if (outcome == Delivery::Outcome::kDone && post.done) post.done();
     return {};
   }
@@ -137,22 +138,22 @@ class Worker {
 
 Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(check_worker(state));
+  STATOR_RETURN_IF_ERROR(check_worker(state));
   Delivery delivery(state, stop);
   Waiting waiting(state, stop);
   bool more = true;
   while (more) {
-    STATOR_TRY(more, waiting.deliver(delivery));
+    STATOR_ASSIGN_OR_RETURN(more, waiting.deliver(delivery));
     more = more && state.options.outbox == Outbox::kStream;
   }
-  STATOR_CHECK_OK(delivery.first_failure());
+  STATOR_RETURN_IF_ERROR(delivery.first_failure());
   return delivery.done();
 }
 
 Result<Delivered> Feed::run_worker(const std::stop_token& stop,
                                    std::chrono::milliseconds idle) const {
   const FeedState& state = *state_;
-  STATOR_CHECK_OK(check_worker(state));
+  STATOR_RETURN_IF_ERROR(check_worker(state));
   return Worker(state, stop, idle).run();
 }
 

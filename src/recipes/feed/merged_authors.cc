@@ -43,8 +43,9 @@ Result<MergedAuthors::List> MergedAuthors::stored(const FeedState& state) {
                        .consistent_read = true};
   std::set<std::string> authors;
   do {
-    STATOR_TRY(PageResult page, with_retries(options.retry, state.time,
-                                             [&] { return state.client.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult page, with_retries(options.retry, state.time, [&] {
+                              return state.client.query(request);
+                            }));
     for (const Item& item : page.items) {
       const auto entry = item.find("authors");
       const auto* part = entry == item.end() ? nullptr : entry->second.get_if<StringSet>();
@@ -74,14 +75,14 @@ Result<MergedAuthors::List> MergedAuthors::list(const FeedState& state) {
 
 Result<void> MergedAuthors::add(const FeedState& state, const UserId& author,
                                 const std::stop_token& stop) {
-  STATOR_TRY(const List known, list(state));
+  STATOR_ASSIGN_OR_RETURN(const List known, list(state));
   if (known->contains(author.text)) return {};
   const UpdateItemRequest add{.table = state.options.table,
                               .key = part_key(state, part_of(author.text)),
                               .update = "ADD authors :author",
                               .values = Values{{":author", StringSet{author.text}}}};
-  STATOR_CHECK_OK(with_retries(state.options.retry, state.time, stop,
-                               [&] { return state.client.update_item(add); }));
+  STATOR_RETURN_IF_ERROR(with_retries(state.options.retry, state.time, stop,
+                                      [&] { return state.client.update_item(add); }));
   const std::scoped_lock lock(mutex_);
   next_refresh_ = {};  // this Feed's readers see it at once
   return {};

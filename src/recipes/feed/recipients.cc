@@ -37,8 +37,8 @@ Result<void> Recipients::note(const PostVersion& version, std::span<const UserId
     PutItemRequest put{.table = state_.options.table,
                        .item = key_of(version, random_key(state_.options.layout))};
     put.item.emplace("recipients", StringSet(std::move(users)));
-    STATOR_CHECK_OK(with_retries(state_.options.retry, state_.time, stop_,
-                                 [&] { return state_.client.put_item(put); }));
+    STATOR_RETURN_IF_ERROR(with_retries(state_.options.retry, state_.time, stop_,
+                                        [&] { return state_.client.put_item(put); }));
   }
   return {};
 }
@@ -65,11 +65,12 @@ Result<Page<UserId>> Recipients::page(const PostVersion& version, int limit,
   if (state_.table_followers) return state_.table_followers->former(version.author, limit, cursor);
   QueryRequest request = notes_of(version);
   if (!cursor.empty()) {
-    STATOR_TRY(const AttributeValue range_key, state_.range_key_from(cursor));
+    STATOR_ASSIGN_OR_RETURN(const AttributeValue range_key, state_.range_key_from(cursor));
     request.exclusive_start_key = key_of(version, range_key);
   }
-  STATOR_TRY(const PageResult found, with_retries(state_.options.retry, state_.time, stop_,
-                                                  [&] { return state_.client.query(request); }));
+  STATOR_ASSIGN_OR_RETURN(const PageResult found,
+                          with_retries(state_.options.retry, state_.time, stop_,
+                                       [&] { return state_.client.query(request); }));
   Page<UserId> page;
   for (const Item& note : found.items) {
     const auto entry = note.find("recipients");
@@ -88,14 +89,15 @@ Result<void> Recipients::forget(const PostVersion& version) {
   request.projection = "#pk, #rk";
   request.names->emplace("#rk", state_.options.range_key);
   do {
-    STATOR_TRY(PageResult found, with_retries(state_.options.retry, state_.time, stop_,
-                                              [&] { return state_.client.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult found,
+                            with_retries(state_.options.retry, state_.time, stop_,
+                                         [&] { return state_.client.query(request); }));
     std::vector<WriteRequest> gone;
     gone.reserve(found.items.size());
     for (Item& note : found.items) gone.push_back({.delete_key = std::move(note)});
     if (!gone.empty()) {
-      STATOR_CHECK_OK(write_batch(state_.client, state_.options.retry, state_.time, stop_,
-                                  state_.options.table, std::move(gone)));
+      STATOR_RETURN_IF_ERROR(write_batch(state_.client, state_.options.retry, state_.time, stop_,
+                                         state_.options.table, std::move(gone)));
     }
     request.exclusive_start_key = std::move(found.last_evaluated_key);
   } while (request.exclusive_start_key);

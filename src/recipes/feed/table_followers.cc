@@ -35,9 +35,9 @@ Result<void> TableFollowers::add(const UserId& user, const UserId& author) {
     if (written.error().code != Code::kConditionalCheckFailed) {
       return failure_of(std::move(written));
     }
-    STATOR_TRY(const std::optional<Item> there, with_retries(policy_, time_, [&] {
-                 return refused_item(client_, table_, key, item_in(written.error()));
-               }));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<Item> there, with_retries(policy_, time_, [&] {
+                              return refused_item(client_, table_, key, item_in(written.error()));
+                            }));
     const Binary* since = there ? mark_in(*there) : nullptr;
     if (since != nullptr && *since == mine) return {};
     put.values.reset();
@@ -55,12 +55,12 @@ Result<void> TableFollowers::add(const UserId& user, const UserId& author) {
 Result<void> TableFollowers::remove(const UserId& user, const UserId& author) {
   const Item key{{"author", author.text}, {"follower", user.text}};
   const GetItemRequest get{.table = table_, .key = key, .consistent_read = true};
-  STATOR_TRY(const GetItemResult found,
-             with_retries(policy_, time_, [&] { return client_.get_item(get); }));
+  STATOR_ASSIGN_OR_RETURN(const GetItemResult found,
+                          with_retries(policy_, time_, [&] { return client_.get_item(get); }));
   if (!found.item) return {};
   const PutItemRequest put{
       .table = table_, .item = {{"author", kFormerPrefix + author.text}, {"follower", user.text}}};
-  STATOR_CHECK_OK(with_retries(policy_, time_, [&] { return client_.put_item(put); }));
+  STATOR_RETURN_IF_ERROR(with_retries(policy_, time_, [&] { return client_.put_item(put); }));
   DeleteItemRequest gone{.table = table_, .key = key, .condition = "attribute_not_exists(since)"};
   if (const Binary* since = mark_in(*found.item)) {
     gone.condition = "since = :since";
@@ -102,14 +102,15 @@ Result<Page<UserId>> TableFollowers::following(const UserId& user, int limit,
   if (!cursor.empty()) {
     request.exclusive_start_key = Item{{"author", cursor}, {"follower", user.text}};
   }
-  STATOR_TRY(Page<UserId> page, users(std::move(request), "author", limit));
+  STATOR_ASSIGN_OR_RETURN(Page<UserId> page, users(std::move(request), "author", limit));
   std::erase_if(page.items,
                 [](const UserId& author) { return author.text.starts_with(kFormerPrefix); });
   return page;
 }
 
 Result<Page<UserId>> TableFollowers::users(QueryRequest request, const char* attribute, int limit) {
-  STATOR_TRY(const ItemPage found, query_page(client_, policy_, time_, std::move(request), limit));
+  STATOR_ASSIGN_OR_RETURN(const ItemPage found,
+                          query_page(client_, policy_, time_, std::move(request), limit));
   Page<UserId> page;
   for (const Item& item : found.items) {
     const std::string* user = text_in(item, attribute);

@@ -127,7 +127,7 @@ Result<WriteResult> Lease::State::send_beat() {
   auto written = table_->client.update_item(update.request(ReturnValues::kNone));
   if (!written) {
     if (written.error().code != Code::kConditionalCheckFailed) return written;
-    STATOR_TRY(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
+    STATOR_ASSIGN_OR_RETURN(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
     const auto lock = item ? parse_lock(*item) : std::nullopt;
     const LockEntry* mine = lock ? lock->holder(terms_.id) : nullptr;
     // A repetition finds its own beat, or a larger one of this lease.
@@ -175,7 +175,7 @@ Result<void> Lease::State::give_back() {
     if (written.error().code != Code::kConditionalCheckFailed) {
       return failure_of(std::move(written));
     }
-    STATOR_TRY(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
+    STATOR_ASSIGN_OR_RETURN(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
     const auto lock = item ? parse_lock(*item) : std::nullopt;
     if (!lock || !was_released(*lock)) {
       {

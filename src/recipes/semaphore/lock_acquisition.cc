@@ -130,7 +130,7 @@ Result<Acquisition::Answer> Acquisition::step(bool eager) {
   sent_at_ = table_.time.since_boot();
   if (step == Step::kEnter || step == Step::kShow) shown_at_ = sent_at_;
   if (step == Step::kTake && !not_taken_at_) not_taken_at_ = sent_at_;
-  STATOR_TRY(
+  STATOR_ASSIGN_OR_RETURN(
       const Answer answer,
       step == Step::kLook ? look() : written(step, table_.client.update_item(request(step, dead))));
   const bool enters_next = step != Step::kEnter && may_enter();

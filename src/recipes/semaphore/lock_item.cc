@@ -123,8 +123,9 @@ Failure no_lock() {
 Result<std::optional<StoredLock>> read_lock(const LockTable& table, const std::string& key) {
   const GetItemRequest get{
       .table = table.options.table, .key = table.item_key(key), .consistent_read = true};
-  STATOR_TRY(const GetItemResult found, with_retries(table.options.retry, table.time,
-                                                     [&] { return table.client.get_item(get); }));
+  STATOR_ASSIGN_OR_RETURN(
+      const GetItemResult found,
+      with_retries(table.options.retry, table.time, [&] { return table.client.get_item(get); }));
   if (!found.item) return std::optional<StoredLock>();
   auto lock = parse_lock(*found.item);
   if (!lock) return no_lock();

@@ -42,9 +42,9 @@ ScanRequest scan_of(const LockTable& table) {
 
 Result<LockState> Semaphore::state(const LockName& name) {
   const LockTable& table = *state_->table;
-  STATOR_CHECK_OK(check_lock(table, name));
+  STATOR_RETURN_IF_ERROR(check_lock(table, name));
   const std::string key = table.key_of(name.text);
-  STATOR_TRY(auto lock, read_lock(table, key));
+  STATOR_ASSIGN_OR_RETURN(auto lock, read_lock(table, key));
   if (!lock) return LockState{.name = name.text};
   state_->sightings.note(key, *lock);
   LockState state = lock_state(name.text, std::move(*lock));
@@ -54,8 +54,8 @@ Result<LockState> Semaphore::state(const LockName& name) {
 
 Result<Page<LockState>> Semaphore::list(const LockFilter& filter, const PageOptions& page) {
   const LockTable& table = *state_->table;
-  STATOR_CHECK_OK(check_lock_table(table));
-  STATOR_CHECK_OK(check_limit("limit", page.limit));
+  STATOR_RETURN_IF_ERROR(check_lock_table(table));
+  STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
   const CursorSeal seal{
       .key = {},
       .question = {"locks", table.options.table, table.options.prefix,
@@ -64,13 +64,13 @@ Result<Page<LockState>> Semaphore::list(const LockFilter& filter, const PageOpti
   const Time now = table.time.now();
   ScanRequest scan = scan_of(table);
   if (!page.cursor.empty()) {
-    STATOR_TRY(const auto parts, read_cursor(seal, page.cursor, 1));
+    STATOR_ASSIGN_OR_RETURN(const auto parts, read_cursor(seal, page.cursor, 1));
     scan.exclusive_start_key = table.item_key(parts[0]);
   }
   Page<LockState> found;
   for (;;) {
-    STATOR_TRY(PageResult read, with_retries(table.options.retry, table.time,
-                                             [&] { return table.client.scan(scan); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult read, with_retries(table.options.retry, table.time,
+                                                          [&] { return table.client.scan(scan); }));
     for (const Item& item : read.items) {
       const std::string* key = text_in(item, table.options.partition_key);
       auto name = key != nullptr ? table.name_of(*key) : std::nullopt;
@@ -93,11 +93,11 @@ Result<Page<LockState>> Semaphore::list(const LockFilter& filter, const PageOpti
 
 Result<Fence> Semaphore::break_lock(const LockName& name, const std::optional<std::string>& owner) {
   const LockTable& table = *state_->table;
-  STATOR_CHECK_OK(check_lock(table, name));
+  STATOR_RETURN_IF_ERROR(check_lock(table, name));
   const std::string key = table.key_of(name.text);
   bool found_any = false;
   for (int changes = 0; changes < table.options.retry.max_attempts;) {
-    STATOR_TRY(auto lock, read_lock(table, key));
+    STATOR_ASSIGN_OR_RETURN(auto lock, read_lock(table, key));
     if (!lock) return fail(Code::kNotFound, name.text + " was never held");
     std::erase_if(lock->holders,
                   [&](const LockEntry& entry) { return owner && entry.who.owner != *owner; });
@@ -130,8 +130,8 @@ Result<Fence> Semaphore::break_lock(const LockName& name, const std::optional<st
 
 Result<void> Semaphore::set_permits(const LockName& name, int permits) {
   const LockTable& table = *state_->table;
-  STATOR_CHECK_OK(check_lock(table, name));
-  STATOR_CHECK_OK(check_permits(permits));
+  STATOR_RETURN_IF_ERROR(check_lock(table, name));
+  STATOR_RETURN_IF_ERROR(check_permits(permits));
   LockUpdate update(table, table.key_of(name.text));
   update.set("permits = " + update.value(permits));
   update.require("attribute_exists(permits)");

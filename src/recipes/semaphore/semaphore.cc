@@ -25,12 +25,13 @@ using LockAnswer = Acquisition::Answer;
 constexpr std::size_t kMaxUserBytes = 100;
 
 Result<void> check_options(const AcquireOptions& options) {
-  STATOR_CHECK_OK(check_permits(options.permits));
+  STATOR_RETURN_IF_ERROR(check_permits(options.permits));
   if (options.lease < kMinLease || options.lease > kMaxLease) {
     return invalid("lease", "must be 100 ms to 24 hours");
   }
   if (options.wait.count() < 0) return invalid("wait", "must not be negative");
-  if (!options.user.empty()) STATOR_CHECK_OK(check_text("user", options.user, kMaxUserBytes));
+  if (!options.user.empty())
+    STATOR_RETURN_IF_ERROR(check_text("user", options.user, kMaxUserBytes));
   return {};
 }
 
@@ -97,18 +98,18 @@ Result<void> check_permits(int permits) {
 }
 
 Result<void> check_lock(const LockTable& table, const LockName& name) {
-  STATOR_CHECK_OK(check_lock_table(table));
-  STATOR_CHECK_OK(check_text("name", name.text, kMaxPartitionKeyBytes));
+  STATOR_RETURN_IF_ERROR(check_lock_table(table));
+  STATOR_RETURN_IF_ERROR(check_text("name", name.text, kMaxPartitionKeyBytes));
   return check_key("name", table.key_of(name.text), kMaxPartitionKeyBytes);
 }
 
 Result<void> check_lock_table(const LockTable& table) {
   constexpr std::size_t kMaxAttributeBytes = 255;  // of a key's name
   const SemaphoreOptions& options = table.options;
-  STATOR_CHECK_OK(check_table(options.table));
-  STATOR_CHECK_OK(check_text("partition_key", options.partition_key, kMaxAttributeBytes));
+  STATOR_RETURN_IF_ERROR(check_table(options.table));
+  STATOR_RETURN_IF_ERROR(check_text("partition_key", options.partition_key, kMaxAttributeBytes));
   if (!options.sort_key.empty()) {
-    STATOR_CHECK_OK(check_text("sort_key", options.sort_key, kMaxAttributeBytes));
+    STATOR_RETURN_IF_ERROR(check_text("sort_key", options.sort_key, kMaxAttributeBytes));
     if (options.sort_key == options.partition_key) {
       return invalid("sort_key", "is the partition key's");
     }
@@ -163,8 +164,8 @@ Lease Semaphore::State::make_lease(const Acquisition& acquisition, const LockNam
 Result<Lease> Semaphore::acquire(const LockName& name, const AcquireOptions& options,
                                  const std::stop_token& stop) {
   const LockTable& table = *state_->table;
-  STATOR_CHECK_OK(check_lock(table, name));
-  STATOR_CHECK_OK(check_options(options));
+  STATOR_RETURN_IF_ERROR(check_lock(table, name));
+  STATOR_RETURN_IF_ERROR(check_options(options));
   if (auto shared = state_->reenter(table.key_of(name.text), options.reentry)) {
     if (shared->state_->permits() != options.permits) {
       return fail(Code::kLimitsDisagree, name.text + " is held with other permits");

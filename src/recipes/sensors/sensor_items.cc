@@ -170,7 +170,7 @@ std::optional<SensorId> id_of_partition(const SensorOptions& options, const Item
 }
 
 Result<void> check_options(const SensorOptions& options) {
-  STATOR_CHECK_OK(check_table(options.table));
+  STATOR_RETURN_IF_ERROR(check_table(options.table));
   const SensorNames& names = options.names;
   // Our own attributes, which a key of the table must not be.
   std::set<std::string_view> taken{"city",
@@ -199,15 +199,15 @@ Result<void> check_options(const SensorOptions& options) {
         std::pair("names.index_partition_key", &names.index_partition_key),
         std::pair("names.index_sort_key", &names.index_sort_key),
         std::pair("names.expiry", &names.expiry)}) {
-    STATOR_CHECK_OK(check_text(argument, *name, 255));
+    STATOR_RETURN_IF_ERROR(check_text(argument, *name, 255));
     if (!taken.insert(*name).second) return invalid(argument, *name + " has another use");
   }
-  STATOR_CHECK_OK(check_text("names.index", names.index, 255));
+  STATOR_RETURN_IF_ERROR(check_text("names.index", names.index, 255));
   for (const auto& [argument, prefix] :
        {std::pair("names.sensor_prefix", &names.sensor_prefix),
         std::pair("names.city_prefix", &names.city_prefix),
         std::pair("names.reading_prefix", &names.reading_prefix)}) {
-    STATOR_CHECK_OK(check_text(argument, *prefix, kMaxWordBytes));
+    STATOR_RETURN_IF_ERROR(check_text(argument, *prefix, kMaxWordBytes));
   }
   // One partition may not be a sensor's and a city's.
   if (names.sensor_prefix.starts_with(names.city_prefix) ||
@@ -218,8 +218,8 @@ Result<void> check_options(const SensorOptions& options) {
   if (names.reading_prefix <= "MINUTE$" || names.reading_prefix + ":" >= kInfoKey) {
     return invalid("names.reading_prefix", "must be after MINUTE# and before SENSORINFO");
   }
-  STATOR_CHECK_OK(check_retention("retention", options.retention));
-  STATOR_CHECK_OK(check_retention("roll_up_retention", options.roll_up_retention));
+  STATOR_RETURN_IF_ERROR(check_retention("retention", options.retention));
+  STATOR_RETURN_IF_ERROR(check_retention("roll_up_retention", options.roll_up_retention));
   for (const auto& [city, shards] : options.city_shards) {
     if (shards < 1 || shards > kMaxShards) {
       return invalid("city_shards", "must be 1 to 256 for each city");
@@ -229,15 +229,15 @@ Result<void> check_options(const SensorOptions& options) {
 }
 
 Result<void> check_sensor_id(const SensorOptions& options, const SensorId& id) {
-  STATOR_CHECK_OK(check_text("id", id.text, kMaxPartitionKeyBytes));
+  STATOR_RETURN_IF_ERROR(check_text("id", id.text, kMaxPartitionKeyBytes));
   return check_key("id", sensor_partition(options, id), kMaxPartitionKeyBytes);
 }
 
 Result<void> check_place(const SensorOptions& options, const Location& place) {
-  STATOR_CHECK_OK(check_text("city", place.city, kMaxPartitionKeyBytes));
-  STATOR_CHECK_OK(check_key("city",
-                            city_partition(options, place.city, shards_of(options, place.city) - 1),
-                            kMaxPartitionKeyBytes));
+  STATOR_RETURN_IF_ERROR(check_text("city", place.city, kMaxPartitionKeyBytes));
+  STATOR_RETURN_IF_ERROR(
+      check_key("city", city_partition(options, place.city, shards_of(options, place.city) - 1),
+                kMaxPartitionKeyBytes));
   std::string_view missing;
   for (const auto& [argument, name] : names_of(place)) {
     if (name->empty()) {
@@ -247,25 +247,26 @@ Result<void> check_place(const SensorOptions& options, const Location& place) {
     if (!missing.empty()) {
       return invalid(missing, "must be given where a " + std::string(argument) + " is");
     }
-    STATOR_CHECK_OK(check_text(argument, *name, kMaxSortKeyBytes));
+    STATOR_RETURN_IF_ERROR(check_text(argument, *name, kMaxSortKeyBytes));
   }
   return check_key("location", place_prefix(place), kMaxSortKeyBytes);
 }
 
 Result<void> check_sensor(const SensorOptions& options, const Sensor& sensor) {
-  STATOR_CHECK_OK(check_sensor_id(options, sensor.id));
-  STATOR_CHECK_OK(check_place(options, sensor.location));
+  STATOR_RETURN_IF_ERROR(check_sensor_id(options, sensor.id));
+  STATOR_RETURN_IF_ERROR(check_place(options, sensor.location));
   for (const auto& [argument, name] : names_of(sensor.location)) {
     if (name->empty()) return invalid(argument, "must not be empty");
   }
-  if (!sensor.type.empty()) STATOR_CHECK_OK(check_text("type", sensor.type, kMaxWordBytes));
+  if (!sensor.type.empty()) STATOR_RETURN_IF_ERROR(check_text("type", sensor.type, kMaxWordBytes));
   return check_key("location", place_key(sensor), kMaxSortKeyBytes);
 }
 
 Result<void> check_reading(const SensorOptions& options, const Reading& reading, Time now) {
-  STATOR_CHECK_OK(check_sensor_id(options, reading.sensor));
-  STATOR_CHECK_OK(check_event_time("at", reading.at, now, options.max_skew));
-  if (!reading.unit.empty()) STATOR_CHECK_OK(check_text("unit", reading.unit, kMaxWordBytes));
+  STATOR_RETURN_IF_ERROR(check_sensor_id(options, reading.sensor));
+  STATOR_RETURN_IF_ERROR(check_event_time("at", reading.at, now, options.max_skew));
+  if (!reading.unit.empty())
+    STATOR_RETURN_IF_ERROR(check_text("unit", reading.unit, kMaxWordBytes));
   return {};
 }
 

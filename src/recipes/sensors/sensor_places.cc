@@ -115,15 +115,16 @@ Result<Position> SensorPlaces::start_of(const Location& place, const PageOptions
 }
 
 Result<Page<SensorId>> SensorPlaces::at(const Location& place, const PageOptions& page) const {
-  STATOR_TRY(const Position start, start_of(place, page));
+  STATOR_ASSIGN_OR_RETURN(const Position start, start_of(place, page));
   const auto wanted = static_cast<std::size_t>(page.limit) + 1;
   std::vector<Position> found;
   const int shards = shards_of(options_, place.city);
   for (int shard = 0; shard < shards; ++shard) {
     QueryRequest request = query_of(options_, place, shard);
     if (!start.empty()) request.exclusive_start_key = start_key(options_, place, shard, start);
-    STATOR_TRY(const std::vector<Item> entries,
-               query_items(client_, options_.retry, time_, std::move(request), wanted));
+    STATOR_ASSIGN_OR_RETURN(
+        const std::vector<Item> entries,
+        query_items(client_, options_.retry, time_, std::move(request), wanted));
     std::vector<Position> part;
     part.reserve(entries.size());
     for (const Item& entry : entries) {

@@ -100,7 +100,7 @@ Result<Sensor> SensorRegistration::add(Sensor sensor) const {
   if (written) return sensor;
   const Refusal refusal = refusal_of(written.error());
   if (!refusal.by_condition) return Failure(written.error());
-  STATOR_TRY(const auto stored, stored_info(sensor.id, refusal.sent));
+  STATOR_ASSIGN_OR_RETURN(const auto stored, stored_info(sensor.id, refusal.sent));
   if (stored && has_nonce(*stored, nonce)) return sensor;
   return fail(Code::kAlreadyExists, "sensor " + sensor.id.text + " is already registered");
 }
@@ -113,7 +113,7 @@ Result<std::optional<Item>> SensorRegistration::stored_info(const SensorId& id,
 }
 
 Result<Sensor> SensorRegistration::get(const SensorId& id) const {
-  STATOR_TRY(const auto info, stored_info(id, nullptr));
+  STATOR_ASSIGN_OR_RETURN(const auto info, stored_info(id, nullptr));
   if (!info) return not_registered(id);
   return sensor_in(*info);
 }
@@ -184,10 +184,10 @@ Result<Sensor> SensorRegistration::move(const Sensor& known, const Location& to)
     if (!condition_failed_at(written.error(), 1)) return Failure(written.error());
     return fail(Code::kConflict, "sensor " + known.id.text + " is not where `known` has it");
   }
-  STATOR_TRY(const auto info, stored_info(known.id, refusal.sent));
+  STATOR_ASSIGN_OR_RETURN(const auto info, stored_info(known.id, refusal.sent));
   if (!info) return not_registered(known.id);
   if (has_nonce(*info, nonce)) return moved;
-  STATOR_TRY(const Sensor stored, sensor_in(*info));
+  STATOR_ASSIGN_OR_RETURN(const Sensor stored, sensor_in(*info));
   return fail(
       Code::kConflict,
       stored.decommissioned
@@ -218,14 +218,14 @@ Result<void> SensorRegistration::decommission_indexed(const SensorId& id) const 
   auto written = with_retries(options_.retry, time_, [&] { return client_.update_item(update); });
   if (written) return {};
   if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
-  STATOR_TRY(const auto info, stored_info(id, item_in(written.error())));
+  STATOR_ASSIGN_OR_RETURN(const auto info, stored_info(id, item_in(written.error())));
   return info ? Result<void>() : not_registered(id);
 }
 
 Result<void> SensorRegistration::decommission(const SensorId& id) const {
   if (!has_location_items()) return decommission_indexed(id);
   for (int tried = 0;; ++tried) {
-    STATOR_TRY(const Sensor known, get(id));
+    STATOR_ASSIGN_OR_RETURN(const Sensor known, get(id));
     if (known.decommissioned) return {};
     if (known.version == 0) return foreign_place(id);
     const auto written = write(update_of(known, Item{{"decommissioned_at", time_.now().text()}}),

@@ -153,8 +153,9 @@ std::optional<RollUp> roll_up_of(const SensorOptions& options, Period period, co
 
 Result<std::optional<Time>> SensorRollUps::next_reading(const SensorId& id, Time from,
                                                         Time to) const {
-  STATOR_TRY(const std::vector<Item> found, query_items(client_, options_.retry, time_,
-                                                        readings_query(options_, id, from, to), 1));
+  STATOR_ASSIGN_OR_RETURN(
+      const std::vector<Item> found,
+      query_items(client_, options_.retry, time_, readings_query(options_, id, from, to), 1));
   if (found.empty()) return std::optional<Time>();
   const auto reading = reading_of(options_, id, found[0]);
   if (!reading) return foreign_item();
@@ -182,12 +183,12 @@ Result<RolledUp> SensorRollUps::make(const SensorId& id, Period period, Time fro
   RolledUp all;
   while (from < to) {
     if (from + length * kWindowPeriods < to) {  // where there may be long gaps
-      STATOR_TRY(const std::optional<Time> next, next_reading(id, from, to));
+      STATOR_ASSIGN_OR_RETURN(const std::optional<Time> next, next_reading(id, from, to));
       if (!next) break;
       from = period_begin(period, *next);
     }
     const Time end = std::min(from + length * kWindowPeriods, to);
-    STATOR_TRY(const RolledUp made, make_window(id, period, from, end, stop, 0));
+    STATOR_ASSIGN_OR_RETURN(const RolledUp made, make_window(id, period, from, end, stop, 0));
     add(all, made);
     from = end;
   }
@@ -201,8 +202,8 @@ Result<SensorRollUps::StoredByKey> SensorRollUps::stored(const SensorId& id, Per
                   roll_up_prefix(period, to - std::chrono::nanoseconds(1)) + "$");
   StoredByKey stored;
   for (;;) {
-    STATOR_TRY(PageResult page,
-               with_retries(options_.retry, time_, [&] { return client_.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult page, with_retries(options_.retry, time_,
+                                                          [&] { return client_.query(request); }));
     for (const Item& item : page.items) {
       auto roll_up = roll_up_of(options_, period, item);
       if (!roll_up) return foreign_item();
@@ -242,7 +243,7 @@ Result<RolledUp> SensorRollUps::store_period(const SensorId& id, const RollUpByU
   RolledUp done;
   if (units.empty()) return done;
   for (const auto& [unit, roll_up] : units) {
-    STATOR_TRY(const bool changed, store(id, roll_up, stored));
+    STATOR_ASSIGN_OR_RETURN(const bool changed, store(id, roll_up, stored));
     ++done.made;
     done.changed += changed ? 1 : 0;
   }
@@ -254,7 +255,7 @@ Result<RolledUp> SensorRollUps::store_period(const SensorId& id, const RollUpByU
     const RollUp& gone = old->second.roll_up;
     if (units.contains(gone.unit) || gone.count == 0) continue;
     const RollUp none{.period = gone.period, .from = gone.from, .unit = gone.unit};
-    STATOR_CHECK_OK(store(id, none, stored));
+    STATOR_RETURN_IF_ERROR(store(id, none, stored));
     ++done.changed;
   }
   return done;
@@ -263,7 +264,7 @@ Result<RolledUp> SensorRollUps::store_period(const SensorId& id, const RollUpByU
 // Readings come by time, so that one period after the other is complete.
 Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, Time from, Time to,
                                             const std::stop_token& stop, int attempt) const {
-  STATOR_TRY(const StoredByKey before, stored(id, period, from, to));
+  STATOR_ASSIGN_OR_RETURN(const StoredByKey before, stored(id, period, from, to));
   RolledUp done;
   const Time now = time_.now();
   Time begin;
@@ -287,13 +288,13 @@ Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, T
   request.limit = kPageReadings;
   do {
     if (stop.stop_requested()) return fail(Code::kCancelled, "stopped between two pages");
-    STATOR_TRY(PageResult page,
-               with_retries(options_.retry, time_, [&] { return client_.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(PageResult page, with_retries(options_.retry, time_,
+                                                          [&] { return client_.query(request); }));
     for (const Item& item : page.items) {
       const auto reading = reading_of(options_, id, item);
       if (!reading) return foreign_item();
       if (const Time its = period_begin(period, reading->at); its != begin) {
-        STATOR_CHECK_OK(finish());
+        STATOR_RETURN_IF_ERROR(finish());
         begin = its;
       }
       if (may_lack_readings(options_, item, reading->at, begin, now)) is_whole = false;
@@ -302,14 +303,15 @@ Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, T
     }
     request.exclusive_start_key = std::move(page.last_evaluated_key);
   } while (request.exclusive_start_key);
-  STATOR_CHECK_OK(finish());
+  STATOR_RETURN_IF_ERROR(finish());
   for (const Time again : overtaken) {
     if (attempt + 1 >= options_.retry.max_attempts) {
       return fail(Code::kConflict, "others keep making the roll-up of " + again.text());
     }
     time_.sleep(jittered(options_.retry.backoff_base, options_.retry.backoff_max, attempt), stop);
-    STATOR_TRY(const RolledUp made,
-               make_window(id, period, again, again + period_length(period), stop, attempt + 1));
+    STATOR_ASSIGN_OR_RETURN(
+        const RolledUp made,
+        make_window(id, period, again, again + period_length(period), stop, attempt + 1));
     add(done, made);
   }
   return done;

@@ -80,10 +80,11 @@ SensorSettingsItem::SensorSettingsItem(Client& client, const SensorOptions& opti
             key_of(options, options.names.sensor_prefix + "#SETTINGS", "SETTINGS")) {}
 
 Result<void> SensorSettingsItem::check(const Map& stored, bool places) const {
-  STATOR_CHECK_OK(check_seconds(options_.table, "retention", options_.retention,
-                                seconds_in(stored, kRetention)));
-  STATOR_CHECK_OK(check_seconds(options_.table, "roll_up_retention", options_.roll_up_retention,
-                                seconds_in(stored, kRollUpRetention)));
+  STATOR_RETURN_IF_ERROR(check_seconds(options_.table, "retention", options_.retention,
+                                       seconds_in(stored, kRetention)));
+  STATOR_RETURN_IF_ERROR(check_seconds(options_.table, "roll_up_retention",
+                                       options_.roll_up_retention,
+                                       seconds_in(stored, kRollUpRetention)));
   if (!places) return {};
   const std::string* layout = text_in(stored, kLayout);
   const std::string own = layout_name(options_);
@@ -156,20 +157,20 @@ Result<std::shared_ptr<const SensorTerms>> SensorSettingsItem::terms(SensorUse u
   if (!kept || !usable(*kept)) {
     StoredSettings stored;
     if (writes) {
-      STATOR_TRY(stored,
-                 item_.complete([&](const Map& current) { return check(current, places); },
-                                [&](const Map& current) { return missing(current, places); }));
+      STATOR_ASSIGN_OR_RETURN(
+          stored, item_.complete([&](const Map& current) { return check(current, places); },
+                                 [&](const Map& current) { return missing(current, places); }));
     } else {
-      STATOR_TRY(stored.settings, item_.read());
+      STATOR_ASSIGN_OR_RETURN(stored.settings, item_.read());
     }
     kept = kept_.set(make_terms(std::move(stored)), since);
   }
-  STATOR_CHECK_OK(check(kept->stored, places));
+  STATOR_RETURN_IF_ERROR(check(kept->stored, places));
   return kept;
 }
 
 Result<SensorSettings> SensorSettingsItem::read() const {
-  STATOR_TRY(const Map stored, item_.read());
+  STATOR_ASSIGN_OR_RETURN(const Map stored, item_.read());
   SensorSettings settings{.retention = seconds_in(stored, kRetention),
                           .roll_up_retention = seconds_in(stored, kRollUpRetention)};
   if (const Map* cities = cities_in(stored)) {
@@ -221,8 +222,8 @@ Result<SensorSettings> SensorSettingsItem::change(const SensorSettings& to) cons
   if (to.retention) wanted.retention = to.retention;
   if (to.roll_up_retention) wanted.roll_up_retention = to.roll_up_retention;
   wanted.city_shards = to.city_shards;
-  STATOR_CHECK_OK(check_options(wanted));
-  STATOR_CHECK_OK(item_.change([&](const Map& stored) { return changes(stored, to); }));
+  STATOR_RETURN_IF_ERROR(check_options(wanted));
+  STATOR_RETURN_IF_ERROR(item_.change([&](const Map& stored) { return changes(stored, to); }));
   kept_.forget();
   return read();
 }

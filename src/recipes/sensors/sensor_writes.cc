@@ -44,13 +44,14 @@ void RegisteredSensors::remove(std::string_view id) {
 Result<Recorded> SensorWrites::record(std::span<const Reading> readings, Check check,
                                       Time now) const {
   Recorded recorded;
-  STATOR_TRY(const std::vector<const Reading*> kept, distinct(readings, now, recorded));
-  if (check != Check::kNone) STATOR_CHECK_OK(check_registered(kept, check));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<const Reading*> kept,
+                          distinct(readings, now, recorded));
+  if (check != Check::kNone) STATOR_RETURN_IF_ERROR(check_registered(kept, check));
   const std::span<const Reading* const> all(kept);
   for (std::size_t from = 0; from < all.size(); from += kBatchWrites) {
     const auto batch = all.subspan(from, std::min(kBatchWrites, all.size() - from));
-    STATOR_CHECK_OK(options_.duplicates == Duplicates::kReplace ? replace(batch, recorded)
-                                                                : add_new(batch, recorded));
+    STATOR_RETURN_IF_ERROR(options_.duplicates == Duplicates::kReplace ? replace(batch, recorded)
+                                                                       : add_new(batch, recorded));
   }
   return recorded;
 }
@@ -93,7 +94,7 @@ Result<void> SensorWrites::check_registered(const std::vector<const Reading*>& r
     for (; id != ids.end() && keys.size() < kBatchGets; ++id) {
       keys.push_back(info_key(options_, SensorId{std::string(*id)}));
     }
-    STATOR_TRY(
+    STATOR_ASSIGN_OR_RETURN(
         const std::vector<Item> found,
         get_batch(client_, options_.retry, time_, options_.table, std::move(keys), "#pk, #gone",
                   Names{{"#pk", options_.names.partition_key}, {"#gone", "decommissioned_at"}}));
@@ -114,7 +115,7 @@ Result<void> SensorWrites::replace(std::span<const Reading* const> batch,
   std::vector<WriteRequest> writes;
   writes.reserve(batch.size());
   for (const Reading* reading : batch) writes.push_back({.put = reading_item(options_, *reading)});
-  STATOR_CHECK_OK(
+  STATOR_RETURN_IF_ERROR(
       write_batch(client_, options_.retry, time_, {}, options_.table, std::move(writes)));
   recorded.stored += static_cast<int64_t>(batch.size());
   return {};

@@ -50,7 +50,7 @@ struct SensorRegistry::State {
   SensorRollUps roll_ups(const Terms& terms) const { return {client, *terms, time}; }
 
   Result<void> check(const SensorId& id) const {
-    STATOR_CHECK_OK(valid);
+    STATOR_RETURN_IF_ERROR(valid);
     return check_sensor_id(options, id);
   }
 
@@ -76,10 +76,11 @@ Result<Page<T>> SensorRegistry::State::page_of(const SensorId& id, const KeyRang
                                      page.newest_first ? "new" : "old"}};
   std::string after;
   if (!page.cursor.empty()) {
-    STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
+    STATOR_ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                            read_cursor(seal, page.cursor, 1));
     after = parts[0];
   }
-  STATOR_TRY(const Terms terms, settings.terms(SensorUse::kReadReadings));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, settings.terms(SensorUse::kReadReadings));
   const std::string first = std::max(range.first, range.not_before(terms));
   // Time has passed over all that would follow.
   if (first > range.last || (page.newest_first && !after.empty() && after < first)) {
@@ -98,8 +99,8 @@ Result<Page<T>> SensorRegistry::State::page_of(const SensorId& id, const KeyRang
     request.values->emplace(":zero", 0);
   }
   if (!after.empty() && after >= first) request.exclusive_start_key = key_of(options, pk, after);
-  STATOR_TRY(const ItemPage found,
-             query_page(client, options.retry, time, std::move(request), page.limit));
+  STATOR_ASSIGN_OR_RETURN(const ItemPage found,
+                          query_page(client, options.retry, time, std::move(request), page.limit));
   Page<T> answer;
   for (const Item& item : found.items) {
     std::optional<T> one = read(item);
@@ -124,32 +125,32 @@ SensorRegistry::SensorRegistry(Client& client, SensorOptions options) {
 }
 
 Result<Sensor> SensorRegistry::add(const Sensor& sensor) const {
-  STATOR_CHECK_OK(state_->valid);
-  STATOR_CHECK_OK(check_sensor(state_->options, sensor));
-  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
+  STATOR_RETURN_IF_ERROR(state_->valid);
+  STATOR_RETURN_IF_ERROR(check_sensor(state_->options, sensor));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
   return state_->registration(terms).add(sensor);
 }
 
 Result<Sensor> SensorRegistry::get(const SensorId& id) const {
-  STATOR_CHECK_OK(state_->check(id));
-  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kReadReadings));
+  STATOR_RETURN_IF_ERROR(state_->check(id));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state_->settings.terms(SensorUse::kReadReadings));
   return state_->registration(terms).get(id);
 }
 
 Result<Sensor> SensorRegistry::move(const Sensor& known, const Location& to) const {
-  STATOR_CHECK_OK(state_->valid);
+  STATOR_RETURN_IF_ERROR(state_->valid);
   Sensor moved = known;
   moved.location = to;
-  STATOR_CHECK_OK(check_sensor(state_->options, known));
-  STATOR_CHECK_OK(check_sensor(state_->options, moved));
+  STATOR_RETURN_IF_ERROR(check_sensor(state_->options, known));
+  STATOR_RETURN_IF_ERROR(check_sensor(state_->options, moved));
   if (known.version < 0) return invalid("version", "must not be negative");
-  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
   return state_->registration(terms).move(known, to);
 }
 
 Result<void> SensorRegistry::decommission(const SensorId& id) const {
-  STATOR_CHECK_OK(state_->check(id));
-  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
+  STATOR_RETURN_IF_ERROR(state_->check(id));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
   state_->registered.remove(id.text);
   auto gone = state_->registration(terms).decommission(id);
   // One that was found registered meanwhile is not any more.
@@ -159,21 +160,21 @@ Result<void> SensorRegistry::decommission(const SensorId& id) const {
 
 Result<Recorded> SensorRegistry::record(std::span<const Reading> readings, Check check) const {
   const State& state = *state_;
-  STATOR_CHECK_OK(state.valid);
+  STATOR_RETURN_IF_ERROR(state.valid);
   const Time now = state.time.now();
   for (const Reading& reading : readings) {
-    STATOR_CHECK_OK(check_reading(state.options, reading, now));
+    STATOR_RETURN_IF_ERROR(check_reading(state.options, reading, now));
   }
-  STATOR_TRY(const Terms terms, state.settings.terms(SensorUse::kWriteReadings));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state.settings.terms(SensorUse::kWriteReadings));
   const SensorWrites writes(state.client, terms->options, state.time, state.registered);
   return writes.record(readings, check, now);
 }
 
 Result<SensorReadings> SensorRegistry::latest(const SensorId& id, int count) const {
   const State& state = *state_;
-  STATOR_CHECK_OK(state.check(id));
-  STATOR_CHECK_OK(check_limit("count", count));
-  STATOR_TRY(const Terms terms, state.settings.terms(SensorUse::kReadReadings));
+  STATOR_RETURN_IF_ERROR(state.check(id));
+  STATOR_RETURN_IF_ERROR(check_limit("count", count));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state.settings.terms(SensorUse::kReadReadings));
   const SensorNames& names = state.options.names;
   QueryRequest request{.table = state.options.table,
                        .key_condition = "#pk = :pk AND #sk BETWEEN :first AND :info",
@@ -183,13 +184,13 @@ Result<SensorReadings> SensorRegistry::latest(const SensorId& id, int count) con
                                         {":info", kInfoKey}},
                        .forward = false,
                        .consistent_read = true};
-  STATOR_TRY(const std::vector<Item> found,
-             query_items(state.client, state.options.retry, state.time, std::move(request),
-                         static_cast<std::size_t>(count) + 1));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<Item> found,
+                          query_items(state.client, state.options.retry, state.time,
+                                      std::move(request), static_cast<std::size_t>(count) + 1));
   // A sensor's own item sorts after its readings: without it the first item is a reading.
   const std::string* sk = found.empty() ? nullptr : text_in(found[0], names.sort_key);
   if (sk == nullptr || *sk != kInfoKey) return not_registered(id);
-  STATOR_TRY(Sensor sensor, state.registration(terms).sensor_in(found[0]));
+  STATOR_ASSIGN_OR_RETURN(Sensor sensor, state.registration(terms).sensor_in(found[0]));
   SensorReadings answer{.sensor = std::move(sensor), .readings = {}};
   for (std::size_t i = 1; i < found.size(); ++i) {
     auto reading = reading_of(state.options, id, found[i]);
@@ -202,9 +203,9 @@ Result<SensorReadings> SensorRegistry::latest(const SensorId& id, int count) con
 Result<Page<Reading>> SensorRegistry::readings(const SensorId& id, const TimeRange& range,
                                                const PageOptions& page) const {
   const State& state = *state_;
-  STATOR_CHECK_OK(state.check(id));
-  STATOR_CHECK_OK(check_range(range));
-  STATOR_CHECK_OK(check_limit("limit", page.limit));
+  STATOR_RETURN_IF_ERROR(state.check(id));
+  STATOR_RETURN_IF_ERROR(check_range(range));
+  STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
   // BETWEEN includes its bounds: the last reading before `to` is a nanosecond earlier at most.
   if (range.to && *range.to <= range.from.value_or(kBeginOfTime)) return Page<Reading>();
   const SensorOptions& options = state.options;
@@ -220,27 +221,27 @@ Result<Page<Reading>> SensorRegistry::readings(const SensorId& id, const TimeRan
 
 Result<RolledUp> SensorRegistry::roll_up(const SensorId& id, Period period, const TimeRange& range,
                                          const std::stop_token& stop) const {
-  STATOR_CHECK_OK(state_->check(id));
-  STATOR_CHECK_OK(check_range(range));
+  STATOR_RETURN_IF_ERROR(state_->check(id));
+  STATOR_RETURN_IF_ERROR(check_range(range));
   const Time from = range.from.value_or(kBeginOfTime);
   const Time to = range.to.value_or(kEndOfTime);
   if (to <= from) return RolledUp();
   const Time last = period_begin(period, to - std::chrono::nanoseconds(1));
-  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWriteReadings));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state_->settings.terms(SensorUse::kWriteReadings));
   return state_->roll_ups(terms).make(id, period, period_begin(period, from),
                                       last + period_length(period), stop);
 }
 
 Result<RolledUp> SensorRegistry::roll_up(std::span<const Reading> readings, Period period,
                                          const std::stop_token& stop) const {
-  STATOR_CHECK_OK(state_->valid);
+  STATOR_RETURN_IF_ERROR(state_->valid);
   std::set<std::pair<SensorId, Time>> begins;
   for (const Reading& reading : readings) {
-    STATOR_CHECK_OK(check_sensor_id(state_->options, reading.sensor));
+    STATOR_RETURN_IF_ERROR(check_sensor_id(state_->options, reading.sensor));
     if (!reading.at.in_range()) return invalid("at", "is not in the years 1 to 9999");
     begins.emplace(reading.sensor, period_begin(period, reading.at));
   }
-  STATOR_TRY(const Terms terms, state_->settings.terms(SensorUse::kWriteReadings));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state_->settings.terms(SensorUse::kWriteReadings));
   RolledUp all;
   const auto length = period_length(period);
   for (auto begin = begins.begin(); begin != begins.end();) {
@@ -250,7 +251,8 @@ Result<RolledUp> SensorRegistry::roll_up(std::span<const Reading> readings, Peri
     for (; begin != begins.end() && begin->first == id && begin->second == to; ++begin) {
       to = to + length;
     }
-    STATOR_TRY(const RolledUp made, state_->roll_ups(terms).make(id, period, from, to, stop));
+    STATOR_ASSIGN_OR_RETURN(const RolledUp made,
+                            state_->roll_ups(terms).make(id, period, from, to, stop));
     all.made += made.made;
     all.changed += made.changed;
   }
@@ -261,9 +263,9 @@ Result<Page<RollUp>> SensorRegistry::roll_ups(const SensorId& id, Period period,
                                               const TimeRange& range,
                                               const PageOptions& page) const {
   const State& state = *state_;
-  STATOR_CHECK_OK(state.check(id));
-  STATOR_CHECK_OK(check_range(range));
-  STATOR_CHECK_OK(check_limit("limit", page.limit));
+  STATOR_RETURN_IF_ERROR(state.check(id));
+  STATOR_RETURN_IF_ERROR(check_range(range));
+  STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
   const Time from = range.from.value_or(kBeginOfTime);
   const Time to = range.to.value_or(kEndOfTime);
   if (to <= from) return Page<RollUp>();
@@ -283,22 +285,23 @@ Result<Page<RollUp>> SensorRegistry::roll_ups(const SensorId& id, Period period,
 
 Result<Page<SensorId>> SensorRegistry::at(const Location& place, const PageOptions& page) const {
   const State& state = *state_;
-  STATOR_CHECK_OK(state.valid);
-  STATOR_CHECK_OK(check_place(state.options, place));
-  STATOR_CHECK_OK(check_limit("limit", page.limit));
+  STATOR_RETURN_IF_ERROR(state.valid);
+  STATOR_RETURN_IF_ERROR(check_place(state.options, place));
+  STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
   // A bad cursor is refused before any request.
-  STATOR_CHECK_OK(SensorPlaces(state.client, state.options, state.time).start_of(place, page));
-  STATOR_TRY(const Terms terms, state.settings.terms(SensorUse::kReadPlaces));
+  STATOR_RETURN_IF_ERROR(
+      SensorPlaces(state.client, state.options, state.time).start_of(place, page));
+  STATOR_ASSIGN_OR_RETURN(const Terms terms, state.settings.terms(SensorUse::kReadPlaces));
   return SensorPlaces(state.client, terms->options, state.time).at(place, page);
 }
 
 Result<SensorSettings> SensorRegistry::settings() const {
-  STATOR_CHECK_OK(state_->valid);
+  STATOR_RETURN_IF_ERROR(state_->valid);
   return state_->settings.read();
 }
 
 Result<SensorSettings> SensorRegistry::change_settings(const SensorSettings& to) const {
-  STATOR_CHECK_OK(state_->valid);
+  STATOR_RETURN_IF_ERROR(state_->valid);
   return state_->settings.change(to);
 }
 

@@ -56,9 +56,9 @@ std::string log_key(Time at, std::string_view event) {
 }
 
 Result<void> check_options(const ToggleOptions& options) {
-  STATOR_CHECK_OK(check_table(options.table));
-  STATOR_CHECK_OK(check_text("partition_key", options.partition_key, kKeyNameBytesMax));
-  STATOR_CHECK_OK(check_text("sort_key", options.sort_key, kKeyNameBytesMax));
+  STATOR_RETURN_IF_ERROR(check_table(options.table));
+  STATOR_RETURN_IF_ERROR(check_text("partition_key", options.partition_key, kKeyNameBytesMax));
+  STATOR_RETURN_IF_ERROR(check_text("sort_key", options.sort_key, kKeyNameBytesMax));
   if (options.partition_key == options.sort_key) {
     return invalid("sort_key", "must not be the partition key");
   }
@@ -67,10 +67,10 @@ Result<void> check_options(const ToggleOptions& options) {
 
 // The toggle's partition, options and id being checked.
 Result<std::string> checked_partition(const ToggleOptions& options, const ToggleId& id) {
-  STATOR_CHECK_OK(check_options(options));
-  STATOR_CHECK_OK(check_text("id", id.text, kMaxPartitionKeyBytes));
+  STATOR_RETURN_IF_ERROR(check_options(options));
+  STATOR_RETURN_IF_ERROR(check_text("id", id.text, kMaxPartitionKeyBytes));
   std::string pk = options.id_prefix + escape(id.text);
-  STATOR_CHECK_OK(check_key("id", pk, kMaxPartitionKeyBytes));
+  STATOR_RETURN_IF_ERROR(check_key("id", pk, kMaxPartitionKeyBytes));
   return pk;
 }
 
@@ -204,8 +204,9 @@ struct AnyToggle::State {
       if (written.error().code != Code::kConditionalCheckFailed) {
         return failure_of(std::move(written));
       }
-      STATOR_TRY(const auto existing, refused(event, event.sk, item_in(written.error())));
-      STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing));
+      STATOR_ASSIGN_OR_RETURN(const auto existing,
+                              refused(event, event.sk, item_in(written.error())));
+      STATOR_ASSIGN_OR_RETURN(const Saved meaning, meaning_of_existing(event, existing));
       if (meaning == Saved::kDuplicate) return settled(meaning, event, terms);
     }
     if (options.answer == Answer::kStored) return settled(Saved::kStored, event, terms);
@@ -222,14 +223,16 @@ struct AnyToggle::State {
     if (written) return settled(Saved::kNewest, event, terms);
     const Error& error = written.error();
     if (condition_failed_at(error, kLogAction)) {
-      STATOR_TRY(const auto existing, refused(event, event.sk, item_at(error, kLogAction)));
-      STATOR_TRY(const Saved meaning, meaning_of_existing(event, existing));
+      STATOR_ASSIGN_OR_RETURN(const auto existing,
+                              refused(event, event.sk, item_at(error, kLogAction)));
+      STATOR_ASSIGN_OR_RETURN(const Saved meaning, meaning_of_existing(event, existing));
       return settled(meaning == Saved::kStored ? Saved::kNewest : meaning, event, terms);
     }
     if (!condition_failed_at(error, kLatestAction)) return failure_of(std::move(written));
-    STATOR_TRY(const auto latest, refused(event, kLatestKey, item_at(error, kLatestAction)));
+    STATOR_ASSIGN_OR_RETURN(const auto latest,
+                            refused(event, kLatestKey, item_at(error, kLatestAction)));
     if (!latest) return Saved::kLate;
-    STATOR_TRY(const Switch<AttributeValue> current, switch_of_latest(*latest));
+    STATOR_ASSIGN_OR_RETURN(const Switch<AttributeValue> current, switch_of_latest(*latest));
     const bool same = current.at == event.at && current.event.text == event.event;
     return same ? Saved::kDuplicate : Saved::kLate;  // the log entry of the same has expired
   }
@@ -237,7 +240,7 @@ struct AnyToggle::State {
   // `saved`, once what retention asks for is done. A failure lets the event be delivered again,
   // since otherwise it would never expire.
   Result<Saved> settled(Saved saved, const Event& event, const SharedTerms& terms) const {
-    if (terms->retention) STATOR_CHECK_OK(settle(event, terms));
+    if (terms->retention) STATOR_RETURN_IF_ERROR(settle(event, terms));
     return saved;
   }
 
@@ -248,8 +251,9 @@ struct AnyToggle::State {
     QueryRequest request = log_query(event.pk, std::string(kLogFirst), std::string(kLogPast));
     request.projection = "#sk, expires_at";
     request.limit = terms->retention ? kSupersededLooked : 1;
-    STATOR_TRY(const PageResult found,
-               with_retries(options.retry, time, [&] { return client.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(const PageResult found, with_retries(options.retry, time, [&] {
+                              return client.query(request);
+                            }));
     const std::string* last =
         found.items.empty() ? nullptr : text_in(found.items[0], options.sort_key);
     const bool newest = last != nullptr && *last <= event.sk;
@@ -267,7 +271,7 @@ struct AnyToggle::State {
       met = met || is_own;
       later = sk;
     }
-    if (!met) STATOR_CHECK_OK(expire(event.pk, event.sk, *later, terms));
+    if (!met) STATOR_RETURN_IF_ERROR(expire(event.pk, event.sk, *later, terms));
     return newest;
   }
 
@@ -294,16 +298,18 @@ struct AnyToggle::State {
     QueryRequest request = log_query(pk, std::move(key), std::string(kLogPast));
     request.forward = true;
     request.limit = 1;
-    STATOR_TRY(const PageResult found,
-               with_retries(options.retry, time, [&] { return client.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(const PageResult found, with_retries(options.retry, time, [&] {
+                              return client.query(request);
+                            }));
     return !found.items.empty();
   }
 
   Result<Switch<AttributeValue>> last_up_to(const std::string& pk, std::string last) const {
     QueryRequest request = log_query(pk, std::string(kLogFirst), std::move(last));
     request.limit = 1;
-    STATOR_TRY(const PageResult found,
-               with_retries(options.retry, time, [&] { return client.query(request); }));
+    STATOR_ASSIGN_OR_RETURN(const PageResult found, with_retries(options.retry, time, [&] {
+                              return client.query(request);
+                            }));
     if (found.items.empty()) return fail(Code::kNotFound, "the toggle has no event there");
     return switch_of_log(options, found.items[0]);
   }
@@ -317,9 +323,10 @@ AnyToggle::AnyToggle(Client& client, ToggleOptions options) {
 Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, Time at,
                               const EventId& event) const {
   const ToggleOptions& options = state_->options;
-  STATOR_TRY(std::string pk, checked_partition(options, id));
-  if (!event.text.empty()) STATOR_CHECK_OK(check_text("event", event.text, kMaxEventIdBytes));
-  STATOR_CHECK_OK(check_event_time("at", at, state_->time.now(), options.max_skew));
+  STATOR_ASSIGN_OR_RETURN(std::string pk, checked_partition(options, id));
+  if (!event.text.empty())
+    STATOR_RETURN_IF_ERROR(check_text("event", event.text, kMaxEventIdBytes));
+  STATOR_RETURN_IF_ERROR(check_event_time("at", at, state_->time.now(), options.max_skew));
   Event saved{.pk = std::move(pk),
               .sk = {},
               .event = event.text.empty() ? "=" + digest_of(state) : event.text,
@@ -327,8 +334,8 @@ Result<Saved> AnyToggle::save(const ToggleId& id, const AttributeValue& state, T
               .at = at,
               .state = &state};
   saved.sk = log_key(at, saved.event);
-  STATOR_CHECK_OK(check_key("event", saved.sk, kMaxSortKeyBytes));
-  STATOR_TRY(const SharedTerms terms, state_->settings.terms(true));
+  STATOR_RETURN_IF_ERROR(check_key("event", saved.sk, kMaxSortKeyBytes));
+  STATOR_ASSIGN_OR_RETURN(const SharedTerms terms, state_->settings.terms(true));
   return options.mode == ToggleMode::kGated ? state_->save_gated(saved, terms)
                                             : state_->save_in_log(saved, terms);
 }
@@ -355,20 +362,20 @@ std::vector<Result<Saved>> AnyToggle::save_all(std::span<const ToggleEvent> even
 }
 
 Result<Switch<AttributeValue>> AnyToggle::latest(const ToggleId& id) const {
-  STATOR_TRY(const std::string pk, checked_partition(state_->options, id));
-  STATOR_TRY(const SharedTerms terms, state_->settings.terms(false));
+  STATOR_ASSIGN_OR_RETURN(const std::string pk, checked_partition(state_->options, id));
+  STATOR_ASSIGN_OR_RETURN(const SharedTerms terms, state_->settings.terms(false));
   return state_->last_up_to(pk, std::string(kLogPast));
 }
 
 Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) const {
-  STATOR_TRY(const std::string pk, checked_partition(state_->options, id));
+  STATOR_ASSIGN_OR_RETURN(const std::string pk, checked_partition(state_->options, id));
   if (!at.in_range()) return invalid("at", "is not in the years 1 to 9999");
-  STATOR_TRY(const SharedTerms terms, state_->settings.terms(false));
+  STATOR_ASSIGN_OR_RETURN(const SharedTerms terms, state_->settings.terms(false));
   const std::string last = std::string(kLogPrefix) + time_key(at) + "$";
   const auto known_since = terms->known_since(state_->time.now());
   if (known_since && at < *known_since) {
     // What held then may have expired, unless nothing has superseded it.
-    STATOR_TRY(const bool superseded, state_->has_after(pk, last));
+    STATOR_ASSIGN_OR_RETURN(const bool superseded, state_->has_after(pk, last));
     if (superseded) {
       return fail(Code::kExpired, "what held at " + at.text() + " is unknown: it is before " +
                                       known_since->text() + ", the end of the retention");
@@ -380,9 +387,9 @@ Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) con
 Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, const TimeRange& range,
                                                         const PageOptions& page) const {
   const ToggleOptions& options = state_->options;
-  STATOR_TRY(const std::string pk, checked_partition(options, id));
-  STATOR_CHECK_OK(check_range(range));
-  STATOR_CHECK_OK(check_limit("limit", page.limit));
+  STATOR_ASSIGN_OR_RETURN(const std::string pk, checked_partition(options, id));
+  STATOR_RETURN_IF_ERROR(check_range(range));
+  STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
 
   // A bound without an event id stands before every event of its time.
   std::string first =
@@ -395,15 +402,17 @@ Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, cons
   QueryRequest request = state_->log_query(pk, std::move(first), std::move(last));
   request.forward = !page.newest_first;
   if (!page.cursor.empty()) {
-    STATOR_TRY(const std::vector<std::string> parts, read_cursor(seal, page.cursor, 1));
+    STATOR_ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                            read_cursor(seal, page.cursor, 1));
     request.exclusive_start_key = key_of(options, pk, parts[0]);
   }
-  STATOR_TRY(const SharedTerms terms, state_->settings.terms(false));
-  STATOR_TRY(const ItemPage found, query_page(state_->client, options.retry, state_->time,
-                                              std::move(request), page.limit));
+  STATOR_ASSIGN_OR_RETURN(const SharedTerms terms, state_->settings.terms(false));
+  STATOR_ASSIGN_OR_RETURN(
+      const ItemPage found,
+      query_page(state_->client, options.retry, state_->time, std::move(request), page.limit));
   Page<Switch<AttributeValue>> answer;
   for (const Item& item : found.items) {
-    STATOR_TRY(Switch<AttributeValue> entry, switch_of_log(options, item));
+    STATOR_ASSIGN_OR_RETURN(Switch<AttributeValue> entry, switch_of_log(options, item));
     answer.items.push_back(std::move(entry));
   }
   if (found.more) answer.next = make_cursor(seal, {*text_in(found.items.back(), options.sort_key)});
@@ -411,7 +420,7 @@ Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, cons
 }
 
 Result<void> AnyToggle::change_retention(std::chrono::seconds to) const {
-  STATOR_CHECK_OK(check_options(state_->options));
+  STATOR_RETURN_IF_ERROR(check_options(state_->options));
   return state_->settings.change_retention(to);
 }
 

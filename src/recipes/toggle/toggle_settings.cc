@@ -50,23 +50,24 @@ Result<std::shared_ptr<const ToggleTerms>> ToggleSettingsItem::terms(bool writes
   if (!kept || (writes && !kept->legacy && !missing(kept->stored).empty())) {
     StoredSettings stored;
     if (writes) {
-      STATOR_TRY(stored, item_.complete([&](const Map& current) { return check(current); },
-                                        [&](const Map& current) { return missing(current); }));
+      STATOR_ASSIGN_OR_RETURN(stored,
+                              item_.complete([&](const Map& current) { return check(current); },
+                                             [&](const Map& current) { return missing(current); }));
     } else {
-      STATOR_TRY(stored.settings, item_.read());
+      STATOR_ASSIGN_OR_RETURN(stored.settings, item_.read());
     }
     ToggleTerms terms{.stored = std::move(stored.settings), .legacy = stored.legacy};
     terms.retention = seconds_in(terms.stored, kRetention);
     if (!terms.retention) terms.retention = options_.retention;
     kept = kept_.set(std::move(terms), since);
   }
-  STATOR_CHECK_OK(check(kept->stored));
+  STATOR_RETURN_IF_ERROR(check(kept->stored));
   return kept;
 }
 
 Result<void> ToggleSettingsItem::change_retention(std::chrono::seconds to) const {
-  STATOR_CHECK_OK(check_retention("retention", to));
-  STATOR_CHECK_OK(item_.change([&](const Map& stored) -> Result<Map> {
+  STATOR_RETURN_IF_ERROR(check_retention("retention", to));
+  STATOR_RETURN_IF_ERROR(item_.change([&](const Map& stored) -> Result<Map> {
     Map changed = retention_change(stored, to, time_.now());
     if (!stored.contains(kMode)) changed.emplace(kMode, mode_name(options_.mode));
     return changed;
