@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "base/hex.h"
 
 namespace stator {
 
@@ -23,15 +24,8 @@ std::string random_uuid() {
   std::string bytes = random_bytes(16);
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string uuid;
-  uuid.reserve(36);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) uuid.push_back('-');
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    uuid.push_back(kHex[byte >> 4]);
-    uuid.push_back(kHex[byte & 15]);
-  }
+  std::string uuid = hex(bytes);
+  for (const std::size_t dash : {8, 13, 18, 23}) uuid.insert(dash, 1, '-');
   return uuid;
 }
 

@@ -20,6 +20,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/files.h"
+
 namespace stator::server {
 namespace {
 
@@ -64,21 +66,6 @@ bool send_packet(int connection, std::string_view packet) {
 int open_directory(const std::filesystem::path& path) {
   return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-  int release() { return std::exchange(descriptor_, -1); }
-
- private:
-  int descriptor_;
-};
 
 }  // namespace
 

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <initializer_list>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -15,71 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/hex.h"
+#include "base/sha256.h"
+
 namespace stator::server {
 namespace {
-
-using Digest = std::array<unsigned char, 32>;
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::chrono::minutes kSkewMax{15};
 constexpr std::size_t kCachedKeysMax = 1'000;
-
-std::string_view view_of(const Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
-// SHA-256 of texts in a row. OpenSSL looks its algorithms up by name at each use of its simpler
-// functions, which costs more than hashing a request.
-class Hasher {
- public:
-  Hasher() : context_(EVP_MD_CTX_new()) {}
-  Hasher(const Hasher&) = delete;
-  Hasher& operator=(const Hasher&) = delete;
-  ~Hasher() { EVP_MD_CTX_free(context_); }
-
-  Digest hash(std::initializer_list<std::string_view> texts) {
-    static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-    Digest digest = {};
-    EVP_DigestInit_ex2(context_, algorithm, nullptr);
-    for (const std::string_view text : texts) EVP_DigestUpdate(context_, text.data(), text.size());
-    EVP_DigestFinal_ex(context_, digest.data(), nullptr);
-    return digest;
-  }
-
- private:
-  EVP_MD_CTX* context_;
-};
-
-Digest sha256(std::initializer_list<std::string_view> texts) {
-  thread_local Hasher hasher;
-  return hasher.hash(texts);
-}
-
-// RFC 2104.
-Digest hmac(std::string_view key, std::string_view text) {
-  constexpr std::size_t kBlockBytes = 64;
-  Digest short_key = {};
-  if (key.size() > kBlockBytes) {
-    short_key = sha256({key});
-    key = view_of(short_key);
-  }
-  std::string inner(kBlockBytes, 0x36);
-  std::string outer(kBlockBytes, 0x5c);
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    inner[i] = static_cast<char>(inner[i] ^ key[i]);
-    outer[i] = static_cast<char>(outer[i] ^ key[i]);
-  }
-  const Digest inside = sha256({inner, text});
-  return sha256({outer, view_of(inside)});
-}
-
-void append_hex(std::string& out, const Digest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  for (const unsigned char byte : digest) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
-  }
-}
 
 std::vector<std::string_view> split(std::string_view text, char divider) {
   std::vector<std::string_view> parts;
@@ -166,7 +109,7 @@ std::string canonical_request(const http::Request& request, std::string_view sig
     text += '\n';
   }
   text.append("\n").append(signed_headers).append("\n");
-  append_hex(text, sha256({request.body}));
+  text += hex(sha256({request.body}));
   return text;
 }
 
@@ -326,8 +269,8 @@ Result<SigningKey> SignatureVerifier::verify(const http::Request& request, int64
   std::optional<Key> key = ring->derived(credential);
   const bool derived = !key;
   if (derived) {
-    key = hmac("AWS4" + claims.key->secret, parts[0]);
-    for (std::size_t i = 1; i < parts.size(); ++i) key = hmac(view_of(*key), parts[i]);
+    key = hmac_sha256("AWS4" + claims.key->secret, parts[0]);
+    for (std::size_t i = 1; i < parts.size(); ++i) key = hmac_sha256(*key, parts[i]);
   }
   const std::vector<std::string_view> names = split(claims.given.signed_headers, ';');
   std::string to_sign;
@@ -337,9 +280,8 @@ Result<SigningKey> SignatureVerifier::verify(const http::Request& request, int64
       .append("\n")
       .append(scope)
       .append("\n");
-  append_hex(to_sign, sha256({canonical_request(request, claims.given.signed_headers, names)}));
-  std::string expected;
-  append_hex(expected, hmac(view_of(*key), to_sign));
+  to_sign += hex(sha256({canonical_request(request, claims.given.signed_headers, names)}));
+  const std::string expected = hex(hmac_sha256(*key, to_sign));
   const std::string_view given = claims.given.signature;
   const auto is_signed = [&](std::string_view name) { return std::ranges::count(names, name) > 0; };
   const bool targeted = !request.header("x-amz-target").empty();

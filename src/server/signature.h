@@ -6,7 +6,6 @@
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,7 +41,7 @@ class SignatureVerifier {
   std::size_t cached_keys() const;
 
  private:
-  using Key = std::array<unsigned char, 32>;
+  using Key = std::string;
   struct Claims;
 
   struct KeyRing;

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "api/model/base64.h"
+#include "base/hex.h"
 #include "transfer/ion_text.h"
 
 namespace stator::transfer {
@@ -24,14 +25,13 @@ bool is_bare(std::string_view name) {
 void append_quoted(std::string& out, std::string_view text, char quote) {
   out += quote;
   for (const char c : text) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
     const auto byte = static_cast<unsigned char>(c);
     if (c == quote || c == '\\') {
       (out += '\\') += c;
     } else if (c == '\n') {
       out += "\\n";
     } else if (byte < 0x20 || byte == 0x7f) {
-      ((out += "\\x") += kDigits[byte >> 4]) += kDigits[byte & 15];
+      (out += "\\x") += hex({&c, 1});
     } else {
       out += c;
     }

@@ -2,14 +2,11 @@
 #include "recipes/common/cursor.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
-#include "base/check.h"
+#include "base/sha256.h"
 
 namespace stator::recipes {
 namespace {
@@ -73,16 +70,6 @@ std::string tag_of(const CursorSeal& seal, std::string_view payload) {
 }
 
 }  // namespace
-
-std::string hmac_sha256(std::string_view key, std::string_view data) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> tag{};
-  unsigned int length = 0;
-  const unsigned char* done =
-      HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-           reinterpret_cast<const unsigned char*>(data.data()), data.size(), tag.data(), &length);
-  STATOR_CHECK(done != nullptr && length == 32);
-  return {reinterpret_cast<const char*>(tag.data()), length};
-}
 
 std::string make_cursor(const CursorSeal& seal, const std::vector<std::string>& parts) {
   std::string payload(1, kVersion);

@@ -25,7 +25,4 @@ std::string make_cursor(const CursorSeal& seal, const std::vector<std::string>& 
 Result<std::vector<std::string>> read_cursor(const CursorSeal& seal, std::string_view cursor,
                                              std::size_t count);
 
-// HMAC-SHA256, 32 bytes.
-std::string hmac_sha256(std::string_view key, std::string_view data);
-
 }  // namespace stator::recipes

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
-#include "recipes/common/cursor.h"
+#include "base/sha256.h"
 #include "recipes/common/keys.h"
 #include "recipes/feed/post_keys.h"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/hex.h"
-#include "recipes/common/cursor.h"
+#include "base/sha256.h"
 
 namespace stator::recipes {
 namespace {
