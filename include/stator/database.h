@@ -18,7 +18,7 @@
 namespace stator {
 
 class Engine;
-class Store;
+class TransactStore;
 
 enum class Durability {
   kSync,  // an acknowledged write survives loss of power
@@ -99,7 +99,7 @@ class Database final : public Client {
   Result<void> backup(const std::filesystem::path& directory);
 
  private:
-  friend Result<Database> open_database_on(std::unique_ptr<Store> store);
+  friend Result<Database> open_database_on(std::unique_ptr<TransactStore> store);
   friend Database database_on(std::unique_ptr<Engine> engine);
   struct Impl;
   explicit Database(std::unique_ptr<Impl> impl);

@@ -50,7 +50,7 @@ class Answering {
   Done<std::string> done_;
 };
 
-Result<std::unique_ptr<Store>> open_store(const DatabaseOptions& options) {
+Result<std::unique_ptr<TransactStore>> open_store(const DatabaseOptions& options) {
   if (options.path.empty()) return make_memory_store();
   return open_rocks_store({.path = options.path,
                            .durability = options.durability,
@@ -85,7 +85,7 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
-Result<Database> open_database_on(std::unique_ptr<Store> store) {
+Result<Database> open_database_on(std::unique_ptr<TransactStore> store) {
   STATOR_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine, Engine::open(std::move(store)));
   return database_on(std::move(engine));
 }
@@ -95,7 +95,7 @@ Database database_on(std::unique_ptr<Engine> engine) {
 }
 
 Result<Database> Database::open(const DatabaseOptions& options) {
-  STATOR_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, open_store(options));
+  STATOR_ASSIGN_OR_RETURN(std::unique_ptr<TransactStore> store, open_store(options));
   STATOR_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
                           Engine::open(std::move(store), {.buckets = options.buckets}));
   return database_on(std::move(engine));

@@ -7,12 +7,12 @@
 
 #include "engine/engine.h"
 #include "stator/database.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
 // kCorruption where the store holds no Stator catalog that this version can read.
-Result<Database> open_database_on(std::unique_ptr<Store> store);
+Result<Database> open_database_on(std::unique_ptr<TransactStore> store);
 Database database_on(std::unique_ptr<Engine> engine);
 
 }  // namespace stator

@@ -40,7 +40,7 @@ void maintain(JobEngine& engine) {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<Store> store,
+Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> store,
                                              const EngineOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(store), options);
   STATOR_ASSIGN_OR_RETURN(impl->catalog, Catalog::open(*impl->store, impl->jobs));
@@ -202,7 +202,7 @@ JobEngine& Engine::parts() {
   return *impl_;
 }
 
-Store& Engine::store() {
+TransactStore& Engine::store() {
   return *impl_->store;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine: DynamoDB's operations on a Store.
+// Engine: DynamoDB's operations on a TransactStore.
 //
 // Thread safety: every method may be called from any thread at once.
 // Consistency: single-item operations are linearizable, transactions serializable; a page and a
@@ -17,7 +17,7 @@
 #include "api/model/responses.h"
 #include "engine/core/engine_core.h"
 #include "stator/client.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
@@ -36,7 +36,7 @@ struct EngineStats {
 class Engine {
  public:
   // kCorruption where the store holds no Stator catalog that this version can read.
-  static Result<std::unique_ptr<Engine>> open(std::unique_ptr<Store> store,
+  static Result<std::unique_ptr<Engine>> open(std::unique_ptr<TransactStore> store,
                                               const EngineOptions& options = {});
   ~Engine();
 
@@ -82,7 +82,7 @@ class Engine {
   // with a clock of their own.
   void run_maintenance();
 
-  Store& store();
+  TransactStore& store();
   EngineStats stats() const;
 
   JobEngine& parts();  // engine/jobs/job_engine.h, for access control and tests

@@ -78,7 +78,7 @@ class Health : public ::testing::Test {
 
   HealthStore* store_ = new HealthStore;  // the engine's
   std::unique_ptr<Engine> engine_ = must(Engine::open(
-      std::unique_ptr<Store>(store_), {.sweep_interval = {}, .maintenance_interval = {}}));
+      std::unique_ptr<TransactStore>(store_), {.sweep_interval = {}, .maintenance_interval = {}}));
   std::optional<DynamoDbService> service_{std::in_place, *engine_};
 };
 

@@ -22,7 +22,7 @@
 #include "http/server.h"
 #include "server/process_stats.h"
 #include "server/request_metrics.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator::server {
 

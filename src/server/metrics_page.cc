@@ -28,7 +28,7 @@ void write_http(const http::ServerStats& http, Text& text) {
              uint64_t{http.bodies_waiting});
 }
 
-void write_store(Store& store, bool stopping, Text& text) {
+void write_store(TransactStore& store, bool stopping, Text& text) {
   const StoreStats stats = store.stats();
   const bool writable = store.health().writable;
   text.gauge("stator_ready", "1 if GET /health/ready answers 200.",

@@ -84,7 +84,8 @@ namespace {
 
 constexpr std::chrono::seconds kFileWatchInterval{2};
 
-Result<std::unique_ptr<Store>> open_store(const ServerOptions& options, const MemoryPlan& memory) {
+Result<std::unique_ptr<TransactStore>> open_store(const ServerOptions& options,
+                                                  const MemoryPlan& memory) {
   if (!options.data) return make_memory_store();
   return open_rocks_store(
       {.path = *options.data,
@@ -126,7 +127,7 @@ Result<void> check_reach(const ServerOptions& options) {
 
 void Server::Impl::sample() const {
   const http::Server* running = http_for_metrics;
-  const Store& store = engine->store();
+  const TransactStore& store = engine->store();
   std::error_code none;  // then the space is 0
   const auto space = data.empty()
                          ? std::filesystem::space_info{.capacity = 0, .free = 0, .available = 0}

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 

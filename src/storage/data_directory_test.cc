@@ -98,8 +98,8 @@ TEST(DataDirectory, RefusesReadsAndWritesInAForkedChild) {
   };
   const Child child([&] {
     return write_and_wait(**store, Batch()).outcome == CommitOutcome::kUnavailable &&
-           is_refused((*store)->read_view()) &&
-           is_refused((*store)->get("a", [](std::string_view) {}));
+           is_refused((*store)->local_views()->view()) &&
+           is_refused(read_value(**store, "a", [](std::string_view) {}));
   });
   EXPECT_TRUE(child.succeeds());
   Batch batch;

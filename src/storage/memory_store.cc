@@ -13,7 +13,6 @@
 #include "storage/lock_table.h"
 #include "storage/read_rows.h"
 #include "storage/split_range.h"
-#include "storage/store.h"
 #include "storage/stores.h"
 
 namespace stator {
@@ -32,7 +31,7 @@ const std::string* newest_up_to(const Versions& versions, uint64_t sequence) {
   return nullptr;
 }
 
-class MemoryStore final : public Store {
+class MemoryStore final : public TransactStore, private LocalViews {
  public:
   StoreCapabilities capabilities() const override {
     return {.key_bytes_max = 64UL << 10,
@@ -41,17 +40,6 @@ class MemoryStore final : public Store {
             .snapshot_spans_partitions = true};
   }
   StoreHealth health() const override { return {}; }
-  uint64_t last_commit_version() const override {
-    const std::shared_lock lock(mutex_);
-    return last_commit_version_;
-  }
-
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return get_at(key, UINT64_MAX, visit);
-  }
-  Result<std::unique_ptr<ReadView>> read_view() override;
-  Result<NumberedView> numbered_view() override;
-
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
     CommitResult result;
     {
@@ -59,7 +47,8 @@ class MemoryStore final : public Store {
       GuardedValues values(keys.size());
       const GuardedRows rows = values.rows();
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        static_cast<void>(get(keys[i], [&](std::string_view value) { rows[i] = value; }));
+        static_cast<void>(
+            get_at(keys[i], UINT64_MAX, [&](std::string_view value) { rows[i] = value; }));
       }
       Batch batch = decide(rows);
       if (!batch.empty()) result.sequence = apply(batch);
@@ -74,8 +63,15 @@ class MemoryStore final : public Store {
     }
     done(std::move(result));
   }
-  void read(ReadRequest request, ReadDone done) override;
-  Result<LogPosition> safe_position() override { return LogPosition{last_commit_version() + 1}; }
+  void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override;
+  void with_view(ViewBody body, ReadDone done) override;
+  Result<std::unique_ptr<ReadView>> view() override;
+  Result<NumberedView> numbered_view() override;
+  LocalViews* local_views() override { return this; }
+  Result<LogPosition> safe_position() override {
+    const std::shared_lock lock(mutex_);
+    return LogPosition{last_commit_version_ + 1};
+  }
 
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
     return split_by_hash(range, parts);
@@ -96,9 +92,9 @@ class MemoryStore final : public Store {
     return true;
   }
 
-  void scan_at(uint64_t sequence, const ScanOptions& options, RowVisitor visit) {
+  void scan_at(uint64_t sequence, const RangeRead& read, RowVisitor visit) {
     const std::shared_lock lock(mutex_);
-    const KeyRange& range = options.range;
+    const KeyRange& range = read.range;
     auto row = rows_.lower_bound(range.begin);
     auto end = range.end.empty() ? rows_.end() : rows_.lower_bound(range.end);
     if (!range.end.empty() && range.end <= range.begin) return;
@@ -106,7 +102,7 @@ class MemoryStore final : public Store {
       const std::string* value = newest_up_to(at->second, sequence);
       return value == nullptr || visit(at->first, *value);
     };
-    if (options.direction == Direction::kForward) {
+    if (read.direction == Direction::kForward) {
       while (row != end && show(row)) ++row;
     } else {
       while (end != row) {
@@ -168,45 +164,68 @@ class MemoryStore final : public Store {
   uint64_t last_commit_version_ = 0;
 };
 
-class MemoryReadView final : public ReadView {
+// The rows as they were at a sequence; the newest with kNewest, which is one state within a call.
+class MemoryReadView : public ReadView {
  public:
-  explicit MemoryReadView(MemoryStore& store) : store_(store), sequence_(store.open_view()) {}
-  MemoryReadView(const MemoryReadView&) = delete;
-  MemoryReadView& operator=(const MemoryReadView&) = delete;
-  ~MemoryReadView() override { store_.close_view(sequence_); }
+  static constexpr uint64_t kNewest = UINT64_MAX;
+
+  MemoryReadView(MemoryStore& store, uint64_t sequence) : store_(store), sequence_(sequence) {}
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     return store_.get_at(key, sequence_, visit);
   }
-  Result<void> scan(const ScanOptions& options, RowVisitor visit) override {
-    store_.scan_at(sequence_, options, visit);
+  Result<void> scan(const RangeRead& range, RowVisitor visit) override {
+    store_.scan_at(sequence_, range, visit);
     return {};
   }
   uint64_t sequence() const { return sequence_; }
 
- private:
+ protected:
   MemoryStore& store_;
   const uint64_t sequence_;
 };
 
-Result<std::unique_ptr<ReadView>> MemoryStore::read_view() {
-  return std::make_unique<MemoryReadView>(*this);
+// Keeps the versions that it needs.
+class MemorySnapshot final : public MemoryReadView {
+ public:
+  explicit MemorySnapshot(MemoryStore& store) : MemoryReadView(store, store.open_view()) {}
+  MemorySnapshot(const MemorySnapshot&) = delete;
+  MemorySnapshot& operator=(const MemorySnapshot&) = delete;
+  ~MemorySnapshot() override { store_.close_view(sequence_); }
+};
+
+void MemoryStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone done) {
+  if (needs_state(request)) {
+    MemorySnapshot view(*this);
+    done(read_rows(view, request, visit));
+  } else {
+    MemoryReadView view(*this, MemoryReadView::kNewest);
+    done(read_rows(view, request, visit));
+  }
 }
 
-void MemoryStore::read(ReadRequest request, ReadDone done) {
-  MemoryReadView view(*this);
-  done(read_rows(view, std::move(request)));
+void MemoryStore::with_view(ViewBody body, ReadDone done) {
+  Result<void> result;
+  {
+    MemorySnapshot view(*this);
+    result = body(view);
+  }
+  done(std::move(result));
+}
+
+Result<std::unique_ptr<ReadView>> MemoryStore::view() {
+  return std::make_unique<MemorySnapshot>(*this);
 }
 
 Result<NumberedView> MemoryStore::numbered_view() {
-  auto view = std::make_unique<MemoryReadView>(*this);
+  auto view = std::make_unique<MemorySnapshot>(*this);
   const uint64_t sequence = view->sequence();
   return NumberedView{.view = std::move(view), .sequence = sequence};
 }
 
 }  // namespace
 
-std::unique_ptr<Store> make_memory_store() {
+std::unique_ptr<TransactStore> make_memory_store() {
   return std::make_unique<MemoryStore>();
 }
 

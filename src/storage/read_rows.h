@@ -7,12 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
-// TransactStore::read() on one state of the store.
-Result<ReadResult> read_rows(ReadView& view, ReadRequest request);
+// TransactStore::read() in a view.
+Result<void> read_rows(ReadView& view, const ReadRequest& request, ReadVisitor visit);
+
+// Whether a read of parts without a state of their own must keep one.
+inline bool needs_state(const ReadRequest& request) {
+  return request.one_state && request.keys.size() + request.ranges.size() > 1;
+}
 
 // Room for the values of a transaction's keys: most transactions have one key.
 class GuardedValues {

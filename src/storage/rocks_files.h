@@ -2,7 +2,7 @@
 // The checksums of a RocksDB database's files.
 #pragma once
 
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace rocksdb {
 class DB;

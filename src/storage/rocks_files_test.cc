@@ -32,7 +32,7 @@ std::string random_bytes(std::mt19937_64& random, std::size_t size) {
   return bytes;
 }
 
-void put(Store& store, int key, const std::string& value) {
+void put(TransactStore& store, int key, const std::string& value) {
   Batch batch;
   batch.put("key " + std::to_string(key), value);
   EXPECT_EQ(write_and_wait(store, std::move(batch)).outcome, CommitOutcome::kCommitted);

@@ -61,11 +61,11 @@ class RocksLog : public testing::Test {
   }
 
   // How many writes are there: all up to some one. -1 where a later one is.
-  static int prefix_of(Store& store) {
+  static int prefix_of(TransactStore& store) {
     int count = 0;
     bool is_prefix = true;
     for (int i = 0; i < kWrites; ++i) {
-      const bool found = *store.get(key_of(i), [](std::string_view) {});
+      const bool found = *read_value(store, key_of(i), [](std::string_view) {});
       is_prefix = is_prefix && (!found || count == i);
       if (found) count = i + 1;
     }
@@ -79,7 +79,7 @@ class RocksLog : public testing::Test {
 
   test::TempDir directory_;
   const std::filesystem::path killed_ = directory_.path() / "killed";
-  std::unique_ptr<Store> store_;  // stays open: a clean end would leave no log
+  std::unique_ptr<TransactStore> store_;  // stays open: a clean end would leave no log
   int copies_ = 0;
 };
 

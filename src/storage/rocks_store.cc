@@ -48,7 +48,7 @@ Result<bool> get_from(rocksdb::DB& db, const rocksdb::ReadOptions& options, std:
   return true;
 }
 
-Result<void> scan_from(rocksdb::DB& db, rocksdb::ReadOptions options, const ScanOptions& scan,
+Result<void> scan_from(rocksdb::DB& db, rocksdb::ReadOptions options, const RangeRead& scan,
                        RowVisitor visit) {
   const rocksdb::Slice lower(scan.range.begin);
   const rocksdb::Slice upper(scan.range.end);
@@ -66,26 +66,32 @@ Result<void> scan_from(rocksdb::DB& db, rocksdb::ReadOptions options, const Scan
   return {};
 }
 
-class RocksReadView final : public ReadView {
+// The newest rows, of which a call sees one state.
+class RocksReadView : public ReadView {
  public:
-  explicit RocksReadView(rocksdb::DB& db) : db_(db), snapshot_(db.GetSnapshot()) {
-    options_.snapshot = snapshot_;
-  }
-  RocksReadView(const RocksReadView&) = delete;
-  RocksReadView& operator=(const RocksReadView&) = delete;
-  ~RocksReadView() override { db_.ReleaseSnapshot(snapshot_); }
+  explicit RocksReadView(rocksdb::DB& db) : db_(db) {}
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     return get_from(db_, options_, key, visit);
   }
-  Result<void> scan(const ScanOptions& options, RowVisitor visit) override {
-    return scan_from(db_, options_, options, visit);
+  Result<void> scan(const RangeRead& range, RowVisitor visit) override {
+    return scan_from(db_, options_, range, visit);
   }
 
- private:
+ protected:
   rocksdb::DB& db_;
-  const rocksdb::Snapshot* snapshot_;
   rocksdb::ReadOptions options_;
+};
+
+// One state, for as long as it lives.
+class RocksSnapshot final : public RocksReadView {
+ public:
+  explicit RocksSnapshot(rocksdb::DB& db) : RocksReadView(db) {
+    options_.snapshot = db.GetSnapshot();
+  }
+  RocksSnapshot(const RocksSnapshot&) = delete;
+  RocksSnapshot& operator=(const RocksSnapshot&) = delete;
+  ~RocksSnapshot() override { db_.ReleaseSnapshot(options_.snapshot); }
 };
 
 // The newest version, queued ones included; `seen` becomes at least the sequence of a queued one.
@@ -110,7 +116,7 @@ bool is_within(const std::filesystem::path& path, const std::filesystem::path& d
   return false;
 }
 
-class RocksStore final : public Store, private StoreFiles {
+class RocksStore final : public TransactStore, private StoreFiles, private LocalViews {
  public:
   RocksStore(DataDirectory directory, OpenedDatabase opened, const RocksStoreOptions& options)
       : directory_(std::move(directory)),
@@ -151,22 +157,15 @@ class RocksStore final : public Store, private StoreFiles {
                         &stats.pending_compaction_bytes);
     return stats;
   }
-  // See RocksCommitter: a commit version is never ahead of the sequence number of the write that
-  // holds it.
-  uint64_t last_commit_version() const override { return db_->GetLatestSequenceNumber(); }
-
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+  Result<std::unique_ptr<ReadView>> view() override {
     STATOR_RETURN_IF_ERROR(directory_.check_process());
-    return get_from(*db_, {}, key, visit);
-  }
-  Result<std::unique_ptr<ReadView>> read_view() override {
-    STATOR_RETURN_IF_ERROR(directory_.check_process());
-    return std::make_unique<RocksReadView>(*db_);
+    return std::make_unique<RocksSnapshot>(*db_);
   }
   Result<NumberedView> numbered_view() override {
+    STATOR_RETURN_IF_ERROR(directory_.check_process());
     NumberedView numbered;
     committer_->between_writes([&](uint64_t sequence) {
-      numbered = {.view = std::make_unique<RocksReadView>(*db_), .sequence = sequence};
+      numbered = {.view = std::make_unique<RocksSnapshot>(*db_), .sequence = sequence};
     });
     return numbered;
   }
@@ -190,9 +189,23 @@ class RocksStore final : public Store, private StoreFiles {
     }
     if (known) done(std::move(*known));
   }
-  void read(ReadRequest request, ReadDone done) override {
-    auto view = read_view();
-    done(view ? read_rows(**view, std::move(request)) : failure_of(std::move(view)));
+  void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
+    if (auto usable = directory_.check_process(); !usable) return done(std::move(usable));
+    if (needs_state(request)) {
+      RocksSnapshot view(*db_);
+      done(read_rows(view, request, visit));
+    } else {
+      RocksReadView view(*db_);
+      done(read_rows(view, request, visit));
+    }
+  }
+  void with_view(ViewBody body, ReadDone done) override {
+    Result<void> result = directory_.check_process();
+    if (result) {
+      RocksSnapshot view(*db_);
+      result = body(view);
+    }
+    done(std::move(result));
   }
   Result<LogPosition> safe_position() override {
     return LogPosition{committer_->written_commit_version() + 1};
@@ -255,6 +268,7 @@ class RocksStore final : public Store, private StoreFiles {
     verify_table_files(*db_, damaged, progress);
   }
   StoreFiles* files() override { return this; }
+  LocalViews* local_views() override { return this; }
 
  private:
   // Absent: `done` was taken, and will be called.
@@ -288,8 +302,8 @@ class RocksStore final : public Store, private StoreFiles {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_rocks_store_in(rocksdb::Env* env,
-                                                   const RocksStoreOptions& options) {
+Result<std::unique_ptr<TransactStore>> open_rocks_store_in(rocksdb::Env* env,
+                                                           const RocksStoreOptions& options) {
   STATOR_ASSIGN_OR_RETURN(
       DataDirectory directory,
       DataDirectory::open(options.path, options.create_if_missing && !options.read_only));
@@ -299,7 +313,7 @@ Result<std::unique_ptr<Store>> open_rocks_store_in(rocksdb::Env* env,
   return std::make_unique<RocksStore>(std::move(directory), std::move(opened), options);
 }
 
-Result<std::unique_ptr<Store>> open_rocks_store(const RocksStoreOptions& options) {
+Result<std::unique_ptr<TransactStore>> open_rocks_store(const RocksStoreOptions& options) {
   return open_rocks_store_in(rocksdb::Env::Default(), options);
 }
 

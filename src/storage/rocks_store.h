@@ -13,7 +13,7 @@ class Env;
 namespace stator {
 
 // As open_rocks_store(). `env` must outlive the store.
-Result<std::unique_ptr<Store>> open_rocks_store_in(rocksdb::Env* env,
-                                                   const RocksStoreOptions& options);
+Result<std::unique_ptr<TransactStore>> open_rocks_store_in(rocksdb::Env* env,
+                                                           const RocksStoreOptions& options);
 
 }  // namespace stator

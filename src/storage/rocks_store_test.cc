@@ -101,21 +101,21 @@ class GatedEnv final : public rocksdb::EnvWrapper {
 
 class RocksStore : public testing::Test {
  protected:
-  std::unique_ptr<Store> open(RocksStoreOptions options = {}) {
+  std::unique_ptr<TransactStore> open(RocksStoreOptions options = {}) {
     options.path = directory.path() / "data";
     auto opened = open_rocks_store_in(&env, options);
     EXPECT_THAT(opened, IsOk());
     return opened ? std::move(*opened) : nullptr;
   }
 
-  static std::future<CommitResult> put(Store& store, const std::string& key,
+  static std::future<CommitResult> put(TransactStore& store, const std::string& key,
                                        const std::string& value) {
     Batch batch;
     batch.put(key, value);
     return write(store, std::move(batch));
   }
 
-  static std::future<CommitResult> write(Store& store, Batch batch) {
+  static std::future<CommitResult> write(TransactStore& store, Batch batch) {
     auto promise = std::make_shared<std::promise<CommitResult>>();
     auto future = promise->get_future();
     store.write(std::move(batch),
@@ -124,7 +124,8 @@ class RocksStore : public testing::Test {
   }
 
   // `key` must live until the future is ready.
-  static std::future<CommitResult> transact(Store& store, const std::string& key, Decide decide) {
+  static std::future<CommitResult> transact(TransactStore& store, const std::string& key,
+                                            Decide decide) {
     auto promise = std::make_shared<std::promise<CommitResult>>();
     auto future = promise->get_future();
     store.transact(std::span(&key, 1), std::move(decide),
@@ -136,9 +137,9 @@ class RocksStore : public testing::Test {
     return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
 
-  static std::string get(Store& store, const std::string& key) {
+  static std::string get(TransactStore& store, const std::string& key) {
     std::string found = "nothing";
-    EXPECT_THAT(store.get(key, [&](std::string_view value) { found = value; }), IsOk());
+    EXPECT_THAT(read_value(store, key, [&](std::string_view value) { found = value; }), IsOk());
     return found;
   }
 
@@ -272,15 +273,14 @@ TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {
 // Commit versions begin at the start from the number of rows that were ever written, so those of
 // rows that never were must not count.
 TEST_F(RocksStore, CommitVersionsGrowOnAfterAFullDiskAndARestart) {
-  const auto append = [](Store& store) {
+  const auto append = [](TransactStore& store) {
     Batch batch;
     batch.put_versioned("log-", "", "x");
     return write(store, std::move(batch)).get().outcome;
   };
-  const auto rows = [](Store& store) {
+  const auto rows = [](TransactStore& store) {
     std::vector<std::string> keys;
-    EXPECT_THAT((*store.read_view())
-                    ->scan({.range = {.begin = "log-", .end = "log."}},
+    EXPECT_THAT(read_range(store, {.range = {.begin = "log-", .end = "log."}},
                            [&](std::string_view key, std::string_view) {
                              keys.emplace_back(key);
                              return true;
@@ -425,7 +425,7 @@ TEST_F(RocksStore, OpensForOneOfManyThatMakeIt) {
     const auto path = directory.path() / std::to_string(round);
     std::atomic<int> opened = 0;
     std::vector<std::jthread> threads;
-    std::vector<Result<std::unique_ptr<Store>>> stores(4);
+    std::vector<Result<std::unique_ptr<TransactStore>>> stores(4);
     for (auto& store : stores) {
       threads.emplace_back([&] {
         store = open_rocks_store({.path = path});

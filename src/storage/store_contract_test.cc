@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store of one process promises besides TransactStore, run on each of them.
+// What a store of one process promises besides TransactStore: LocalViews, and one order of all
+// commits. Run on each of them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -47,16 +48,16 @@ class StoreContract : public testing::TestWithParam<std::string> {
 
   std::optional<std::string> get(const std::string& key) {
     std::optional<std::string> found;
-    const auto present = store->get(key, [&](std::string_view value) { found = value; });
+    const auto present = read_value(*store, key, [&](std::string_view value) { found = value; });
     EXPECT_THAT(present, IsOk());
     EXPECT_EQ(*present, found.has_value());
     return found;
   }
 
-  std::vector<std::string> keys_of(ReadView& view, const ScanOptions& options,
+  std::vector<std::string> keys_of(ReadView& view, const RangeRead& range,
                                    std::size_t most = SIZE_MAX) {
     std::vector<std::string> keys;
-    EXPECT_THAT(view.scan(options,
+    EXPECT_THAT(view.scan(range,
                           [&](std::string_view key, std::string_view) {
                             keys.emplace_back(key);
                             return keys.size() < most;
@@ -89,14 +90,20 @@ class StoreContract : public testing::TestWithParam<std::string> {
     return found.empty() ? 0 : *found.rbegin();
   }
 
+  uint64_t safe_position() {
+    const auto position = store->safe_position();
+    EXPECT_THAT(position, IsOk());
+    return static_cast<uint64_t>(*position);
+  }
+
   std::unique_ptr<ReadView> view() {
-    auto made = store->read_view();
+    auto made = store->local_views()->view();
     EXPECT_THAT(made, IsOk());
     return std::move(*made);
   }
 
   test::TempDir directory_;
-  std::unique_ptr<Store> store;
+  std::unique_ptr<TransactStore> store;
 };
 
 TEST_P(StoreContract, ShowsACommitWholeOnceItIsAcknowledged) {
@@ -132,7 +139,7 @@ TEST_P(StoreContract, ScansAsAMapWould) {
     for (const auto& [key, value] : model) {
       if (key >= begin_key && (end_key.empty() || key < end_key)) want.push_back(key);
     }
-    const ScanOptions forward{.range = {begin_key, end_key}};
+    const RangeRead forward{.range = {begin_key, end_key}};
     EXPECT_EQ(keys_of(*all, forward), want);
     std::ranges::reverse(want);
     EXPECT_EQ(keys_of(*all, {.range = forward.range, .direction = Direction::kBackward}), want);
@@ -177,7 +184,7 @@ TEST_P(StoreContract, ANumberedViewHasTheCommitsUpToItsSequenceAndNoOthers) {
       });
     }
     for (int n = 0; n < 50; ++n) {
-      const auto numbered = store->numbered_view();
+      const auto numbered = store->local_views()->numbered_view();
       ASSERT_THAT(numbered, IsOk());
       int rows = 0;
       ASSERT_THAT(numbered->view->scan({},
@@ -220,7 +227,7 @@ TEST_P(StoreContract, CommitVersionsRowsInTheOrderInWhichTheyWerePut) {
   EXPECT_EQ(get(keys[1]), "2");
   EXPECT_GT(commit_version_of(keys[0]), 0U);
   EXPECT_LT(commit_version_of(keys[0]), commit_version_of(keys[1]));
-  EXPECT_LE(commit_version_of(keys[1]), store->last_commit_version());
+  EXPECT_LT(commit_version_of(keys[1]), safe_position());
 }
 
 // Whatever is new in a later state was versioned after all that an earlier one had.
@@ -258,7 +265,7 @@ TEST_P(StoreContract, ShowsNoCommitVersionBeforeAnEarlierOne) {
   }
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(before.size(), std::size_t{kWriters} * kEach) << "a commit version was given twice";
-  EXPECT_LE(*before.rbegin(), store->last_commit_version());
+  EXPECT_LT(*before.rbegin(), safe_position());
 }
 
 // Rows that are dropped take none of the order with them.
@@ -276,7 +283,7 @@ TEST_P(StoreContract, CommitVersionsGrowOnAfterTheStoreWasOpenedAgain) {
     EXPECT_GT(next, last);
     last = next;
     open();
-    EXPECT_GE(store->last_commit_version(), last);
+    EXPECT_GT(safe_position(), last);
   }
   const auto copy = directory_.path() / "copy";
   ASSERT_THAT(store->files()->checkpoint(copy), IsOk());

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "stator/database.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
 // Nothing on disk; as durable as the process.
-std::unique_ptr<Store> make_memory_store();
+std::unique_ptr<TransactStore> make_memory_store();
 
 struct RocksStoreOptions {
   std::filesystem::path path;
@@ -33,7 +33,7 @@ struct RocksStoreOptions {
 // kLocked when another process has it open, kCorruption when it is damaged or no Stator directory
 // (docs/formats/directory.md), kIo when the file system refuses or is too full to open it. Messages
 // name the path and the remedy.
-Result<std::unique_ptr<Store>> open_rocks_store(const RocksStoreOptions& options);
+Result<std::unique_ptr<TransactStore>> open_rocks_store(const RocksStoreOptions& options);
 
 struct LogRecovery {
   std::string damage = {};               // one line; empty: the log was sound, nothing was done

@@ -17,6 +17,7 @@ namespace {
 using test::commit_version_in;
 using test::IsOk;
 using test::kSeed;
+using test::Row;
 using Keys = std::vector<std::string>;
 
 class TransactContract : public test::TransactStores {};
@@ -183,7 +184,18 @@ TEST_P(TransactContract, AWriteComesBeforeATransactionThatReadsItOrBehindIt) {
 
 // ---- Reads
 
-TEST_P(TransactContract, ReadsAsAMapWouldInPartsOfAnySize) {
+// Of a model's rows, those in a range, in its direction.
+std::vector<Row> rows_in(const std::map<std::string, std::string>& model, const RangeRead& read) {
+  std::vector<Row> rows;
+  for (const auto& [key, value] : model) {
+    const bool ends = !read.range.end.empty() && key >= read.range.end;
+    if (key >= read.range.begin && !ends) rows.push_back({key, value});
+  }
+  if (read.direction == Direction::kBackward) std::ranges::reverse(rows);
+  return rows;
+}
+
+TEST_P(TransactContract, ReadsAsAMapWouldAndResumesWhereTheVisitorStopped) {
   std::mt19937 random(kSeed);
   std::map<std::string, std::string> model;
   const auto random_key = [&](std::size_t length_min) {
@@ -201,57 +213,58 @@ TEST_P(TransactContract, ReadsAsAMapWouldInPartsOfAnySize) {
 
   for (int i = 0; i < 60; ++i) {
     SCOPED_TRACE("request " + std::to_string(i) + " of seed " + std::to_string(kSeed));
-    ReadRequest request{.rows_max = 1 + random() % 40, .bytes_max = 1 + random() % 400};
-    request.one_state = random() % 2 == 0;
-    std::vector<std::optional<std::string>> values;
-    std::vector<StoredRow> rows;
+    Keys keys;
+    std::vector<RangeRead> ranges;
+    std::vector<std::pair<std::size_t, Row>> wanted;  // with their parts
     for (std::size_t n = random() % 5; n > 0; --n) {
       const auto row =
           std::next(model.begin(), static_cast<std::ptrdiff_t>(random() % model.size()));
-      request.keys.push_back(random() % 3 == 0 ? random_key(4) : row->first);
-      const auto found = model.find(request.keys.back());
-      values.push_back(found == model.end() ? std::nullopt : std::optional(found->second));
+      keys.push_back(random() % 3 == 0 ? random_key(4) : row->first);
+      const auto found = model.find(keys.back());
+      if (found != model.end()) wanted.push_back({keys.size() - 1, {found->first, found->second}});
     }
     for (std::size_t n = random() % 4; n > 0; --n) {
-      RangeRead range{.range = {random_key(0), random() % 4 == 0 ? "" : random_key(0)}};
-      const bool is_forward = random() % 2 == 0;
-      range.direction = is_forward ? Direction::kForward : Direction::kBackward;
-      std::vector<StoredRow> wanted;
-      for (const auto& [key, value] : model) {
-        const bool ends = !range.range.end.empty() && key >= range.range.end;
-        if (key >= range.range.begin && !ends) wanted.push_back({key, value});
+      ranges.push_back({.range = {random_key(0), random() % 4 == 0 ? "" : random_key(0)},
+                        .direction = random() % 2 == 0 ? Direction::kForward : Direction::kBackward,
+                        .expected_rows = random() % 40});
+      for (Row& row : rows_in(model, ranges.back())) {
+        wanted.push_back({keys.size() + ranges.size() - 1, std::move(row)});
       }
-      if (!is_forward) std::ranges::reverse(wanted);
-      rows.insert(rows.end(), wanted.begin(), wanted.end());
-      request.ranges.push_back(std::move(range));
     }
-    const std::size_t rows_max = request.rows_max;
-    const std::size_t bytes_max = request.bytes_max;
 
-    std::vector<std::optional<std::string>> values_read;
-    std::vector<StoredRow> rows_read;
-    std::optional<ReadRequest> rest = std::move(request);
-    while (rest) {
-      ReadResult part = read(store(), std::move(*rest));
-      std::size_t count = part.values.size();
-      std::size_t bytes = 0;
-      std::size_t bytes_before_last = 0;
-      for (auto& value : part.values) values_read.push_back(std::move(value));
-      for (auto& range : part.ranges) {
-        count += range.size();
-        for (StoredRow& row : range) {
-          bytes_before_last = bytes;
-          bytes += row.key.size() + row.value.size();
-          rows_read.push_back(std::move(row));
-        }
+    std::vector<std::pair<std::size_t, Row>> seen;
+    std::size_t first_part = 0;  // of what is still to be read
+    bool more = true;
+    while (more) {
+      const std::size_t most = 1 + random() % 40;
+      std::size_t count = 0;
+      const std::size_t first_range = first_part < keys.size() ? 0 : first_part - keys.size();
+      const ReadRequest request{.keys = std::span(keys).subspan(std::min(first_part, keys.size())),
+                                .ranges = std::span(ranges).subspan(first_range),
+                                .one_state = random() % 2 == 0};
+      ASSERT_THAT(read_and_wait(
+                      store(), request,
+                      [&](std::size_t part, std::string_view key, std::string_view value) {
+                        seen.push_back({first_part + part, {std::string(key), std::string(value)}});
+                        return ++count < most;
+                      }),
+                  IsOk());
+      ASSERT_LE(count, most) << "it went on after the visitor had stopped it";
+      more = count == most;
+      if (!more) break;
+      first_part = seen.back().first;
+      if (first_part < keys.size()) {
+        ++first_part;
+        continue;
       }
-      EXPECT_LE(count, rows_max);
-      EXPECT_LT(bytes_before_last, bytes_max);
-      rest = std::move(part.rest);
-      ASSERT_TRUE(!rest || count > 0) << "no progress";
+      RangeRead& rest = ranges[first_part - keys.size()];
+      if (rest.direction == Direction::kForward) {
+        rest.range.begin = seen.back().second.key + '\0';
+      } else {
+        rest.range.end = seen.back().second.key;
+      }
     }
-    EXPECT_EQ(values_read, values);
-    EXPECT_EQ(rows_read, rows);
+    EXPECT_EQ(seen, wanted);
   }
 }
 
@@ -279,17 +292,58 @@ TEST_P(TransactContract, ReadsOneStateWhileOthersMoveBetweenKeys) {
       --left;
     });
   }
+  const auto add = [](int& sum, std::string_view value) { sum += std::stoi(std::string(value)); };
+  const KeyRange all{"k0", "l"};
+  const Keys first{"k0"};
+  const std::vector<RangeRead> others{{.range = {"k1", "k3"}}, {.range = {"k3", "l"}}};
   while (left > 0) {
-    const ReadResult seen =
-        read(store(1), {.keys = {"k0"},
-                        .ranges = {{.range = {"k1", "k3"}}, {.range = {"k3", "l"}}},
-                        .one_state = true});
-    int sum = std::stoi(*seen.values.at(0));
-    for (const auto& range : seen.ranges) {
-      for (const StoredRow& row : range) sum += std::stoi(row.value);
-    }
+    int sum = 0;
+    ASSERT_THAT(read_and_wait(store(1), {.keys = first, .ranges = others, .one_state = true},
+                              [&](std::size_t, std::string_view, std::string_view value) {
+                                add(sum, value);
+                                return true;
+                              }),
+                IsOk());
     ASSERT_EQ(sum, 400);
+    // A single range is one state anyway.
+    sum = 0;
+    ASSERT_THAT(read_range(store(1), {.range = all},
+                           [&](std::string_view, std::string_view value) {
+                             add(sum, value);
+                             return true;
+                           }),
+                IsOk());
+    ASSERT_EQ(sum, 400);
+    ASSERT_THAT(view_and_wait(store(1),
+                              [&](ReadView& view) -> Result<void> {
+                                for (const std::string& key : keys) {
+                                  sum = key == "k0" ? 0 : sum;
+                                  STATOR_ASSIGN_OR_RETURN(
+                                      const bool found,
+                                      view.get(key, [&](auto value) { add(sum, value); }));
+                                  EXPECT_TRUE(found);
+                                  std::this_thread::yield();
+                                }
+                                return view.scan({.range = all},
+                                                 [&](std::string_view, std::string_view value) {
+                                                   add(sum, value);
+                                                   return true;
+                                                 });
+                              }),
+                IsOk());
+    ASSERT_EQ(sum, 2 * 400);
   }
+}
+
+TEST_P(TransactContract, AViewPassesTheErrorOfItsBodyOn) {
+  int runs = 0;
+  const auto read = with_view(store(), [&](ReadView&) -> Result<int> {
+    ++runs;
+    return fail(Code::kCorruption, "no row");
+  });
+  EXPECT_THAT(read, test::FailsWith(Code::kCorruption, "no row"));
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(with_view(store(), [](ReadView&) { return Result<int>(7); }), 7);
 }
 
 // ---- Commit versions
@@ -343,8 +397,8 @@ TEST_P(TransactContract, NothingCommitsBelowASafePosition) {
   LogPosition position{};
   for (bool last = false; !last;) {
     last = left == 0;
-    const auto below = [&](const std::vector<StoredRow>& log) {
-      return static_cast<std::size_t>(std::ranges::count_if(log, [&](const StoredRow& row) {
+    const auto below = [&](const std::vector<Row>& log) {
+      return static_cast<std::size_t>(std::ranges::count_if(log, [&](const Row& row) {
         return LogPosition{commit_version_in(row.key, "log-")} < position;
       }));
     };
@@ -364,14 +418,20 @@ TEST_P(TransactContract, NothingCommitsBelowASafePosition) {
 TEST_P(TransactContract, ACallbackMayCallTheStore) {
   std::promise<std::optional<std::string>> found;
   const Keys keys{"a"};
+  const Keys other{"b"};
+  std::optional<std::string> value;
+  const auto visit = [&](std::size_t, std::string_view, std::string_view row) {
+    value = row;
+    return true;
+  };
   store().transact(
       keys, [](GuardedRows) { return put_of("a", "1"); },
       [&](const CommitResult& first) {
         EXPECT_EQ(first.outcome, CommitOutcome::kCommitted);
         store().write(put_of("b", "2"), [&](const CommitResult& second) {
           EXPECT_EQ(second.outcome, CommitOutcome::kCommitted);
-          store().read({.keys = {"b"}}, [&](Result<ReadResult> result) {
-            found.set_value(result ? result->values.at(0) : std::nullopt);
+          store().read({.keys = other}, visit, [&](const Result<void>& result) {
+            found.set_value(result ? value : std::nullopt);
           });
         });
       });
@@ -398,7 +458,7 @@ TEST_P(TransactContract, DropsARangeAndNothingElse) {
   for (const char* key : {"a", "b1", "b2", "c"}) put(key, "1");
   ASSERT_THAT(store().drop_range({"b", "c"}), IsOk());
   ASSERT_THAT(store().drop_range({"c", "b"}), IsOk());
-  EXPECT_EQ(rows_of(store(1), {}), (std::vector<StoredRow>{{"a", "1"}, {"c", "1"}}));
+  EXPECT_EQ(rows_of(store(1), {}), (std::vector<Row>{{"a", "1"}, {"c", "1"}}));
 }
 
 TEST_P(TransactContract, HasFilesToCopyOnlyOnADisk) {
@@ -412,7 +472,7 @@ TEST_P(TransactContract, HasFilesToCopyOnlyOnADisk) {
   ASSERT_THAT(files->checkpoint(copy), IsOk());
   auto copied = open_rocks_store({.path = copy, .create_if_missing = false});
   ASSERT_THAT(copied, IsOk());
-  EXPECT_EQ(read(**copied, {.keys = {"a"}}).values.at(0), "1");
+  EXPECT_EQ(values_of(**copied, {"a"})[0], "1");
   EXPECT_GE(*(*copied)->safe_position(), *store().safe_position());
 }
 
@@ -442,10 +502,12 @@ TEST(SharedOutcome, IsUnknownWhenNobodyAnswersAndThenItMayHaveBeenApplied) {
     EXPECT_GT(unknown, 0);
     EXPECT_GT(committed, 0);
     backend.deliver_late();
-    const auto counter = read_and_wait(store, {.keys = {"counter"}});
-    ASSERT_THAT(counter, IsOk());
-    EXPECT_GE(std::stoi(*counter->values.at(0)), committed);
-    EXPECT_LE(std::stoi(*counter->values.at(0)), committed + unknown);
+    int counter = 0;
+    ASSERT_THAT(read_value(store, "counter",
+                           [&](std::string_view row) { counter = std::stoi(std::string(row)); }),
+                IsOk());
+    EXPECT_GE(counter, committed);
+    EXPECT_LE(counter, committed + unknown);
   }
 }
 

@@ -18,6 +18,12 @@ namespace stator::test {
 
 inline constexpr uint32_t kSeed = 20260;
 
+struct Row {
+  std::string key;
+  std::string value;
+  bool operator==(const Row&) const = default;
+};
+
 // "memory", "rocks": one store. "shared": two on one backend. "faulty": the same, and the backend
 // fails in every way that a store can hide.
 class TransactStores : public testing::TestWithParam<std::string> {
@@ -78,22 +84,37 @@ class TransactStores : public testing::TestWithParam<std::string> {
     write(store(), batch);
   }
 
-  ReadResult read(TransactStore& on, ReadRequest request) {
-    auto result = read_and_wait(on, std::move(request));
-    EXPECT_THAT(result, IsOk());
-    return result ? std::move(*result) : ReadResult();
+  // The values of keys; absent keys have none.
+  std::vector<std::optional<std::string>> values_of(TransactStore& on,
+                                                    const std::vector<std::string>& keys) {
+    std::vector<std::optional<std::string>> values(keys.size());
+    EXPECT_THAT(read_and_wait(on, {.keys = keys},
+                              [&](std::size_t part, std::string_view key, std::string_view value) {
+                                EXPECT_EQ(key, keys[part]);
+                                values[part] = value;
+                                return true;
+                              }),
+                IsOk());
+    return values;
   }
   std::optional<std::string> get(const std::string& key, std::size_t user = 0) {
-    return read(store(user), {.keys = {key}}).values.at(0);
+    return values_of(store(user), {key})[0];
   }
-  // However many calls it takes.
-  std::vector<StoredRow> rows_of(TransactStore& on, const KeyRange& range) {
-    std::vector<StoredRow> rows;
-    std::optional<ReadRequest> rest = ReadRequest{.ranges = {{.range = range}}};
-    while (rest) {
-      ReadResult part = read(on, std::move(*rest));
-      for (StoredRow& row : part.ranges.at(0)) rows.push_back(std::move(row));
-      rest = std::move(part.rest);
+  // In steps of a few rows.
+  std::vector<Row> rows_of(TransactStore& on, KeyRange range) {
+    constexpr std::size_t kAtOnce = 30;
+    std::vector<Row> rows;
+    bool more = true;
+    while (more) {
+      std::size_t count = 0;
+      EXPECT_THAT(read_range(on, {.range = range},
+                             [&](std::string_view key, std::string_view value) {
+                               rows.push_back({std::string(key), std::string(value)});
+                               return ++count < kAtOnce;
+                             }),
+                  IsOk());
+      more = count == kAtOnce;
+      if (more) range.begin = rows.back().key + '\0';
     }
     return rows;
   }

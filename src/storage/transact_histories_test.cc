@@ -134,10 +134,9 @@ TEST_P(TransactHistories, HaveAnOrderThatExplainsThem) {
   }
   threads.clear();
   if (backend_) backend_->deliver_late();
-  const ReadResult end = read(store(), {.keys = names});
   std::vector<std::vector<int>> final_marks;
   final_marks.reserve(kKeys);
-  for (const auto& value : end.values) final_marks.push_back(marks_of(value));
+  for (const auto& value : values_of(store(), names)) final_marks.push_back(marks_of(value));
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   history.check(final_marks);
 }
@@ -179,13 +178,11 @@ TEST_P(TransactHistories, OfOneUserAreThoseOfAMap) {
         });
         break;
       }
-      case 2: {
-        const ReadResult values = read(on, {.keys = keys});
-        EXPECT_EQ(values.values, (std::vector{found(keys[0]), found(keys[1])}));
+      case 2:
+        EXPECT_EQ(values_of(on, keys), (std::vector{found(keys[0]), found(keys[1])}));
         break;
-      }
       default: {
-        std::vector<StoredRow> wanted;
+        std::vector<test::Row> wanted;
         wanted.reserve(model.size());
         for (const auto& [key, value] : model) wanted.push_back({key, value});
         EXPECT_EQ(rows_of(on, {}), wanted);

@@ -1,19 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/transact_store.h"
 
-#include <future>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 namespace stator {
 namespace {
 
+// The value that a callback gets, for the thread that waits for it. A callback that runs on the
+// waiting thread takes no lock.
+template <class T>
+class Awaited {
+ public:
+  void set(T value) {
+    if (std::this_thread::get_id() == waiting_) {
+      value_.emplace(std::move(value));
+      is_own_ = true;
+      return;
+    }
+    // Notified under the lock: the waiting thread destroys this as soon as it sees the value.
+    const std::lock_guard lock(mutex_);
+    value_.emplace(std::move(value));
+    is_set_ = true;
+    changed_.notify_one();
+  }
+
+  T take() {
+    if (!is_own_) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return is_set_; });
+    }
+    return std::move(*value_);
+  }
+
+ private:
+  const std::thread::id waiting_ = std::this_thread::get_id();
+  bool is_own_ = false;  // of the waiting thread
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_set_ = false;
+  std::optional<T> value_;
+};
+
 // Passes a callback to `start` and waits for what it is called with.
 template <class T, class Start>
 T wait_for(Start start) {
-  std::promise<T> promise;
-  std::future<T> future = promise.get_future();
-  start([&promise](T value) { promise.set_value(std::move(value)); });
-  return future.get();
+  Awaited<T> awaited;
+  start([&awaited](T value) { awaited.set(std::move(value)); });
+  return awaited.take();
 }
 
 }  // namespace
@@ -30,9 +66,30 @@ CommitResult write_and_wait(TransactStore& store, Batch batch) {
       [&](CommitDone done) { store.write(std::move(batch), std::move(done)); });
 }
 
-Result<ReadResult> read_and_wait(TransactStore& store, ReadRequest request) {
-  return wait_for<Result<ReadResult>>(
-      [&](ReadDone done) { store.read(std::move(request), std::move(done)); });
+Result<void> read_and_wait(TransactStore& store, const ReadRequest& request, ReadVisitor visit) {
+  return wait_for<Result<void>>(
+      [&](ReadDone done) { store.read(request, visit, std::move(done)); });
+}
+
+Result<bool> read_value(TransactStore& store, const std::string& key, ValueVisitor visit) {
+  bool found = false;
+  STATOR_RETURN_IF_ERROR(read_and_wait(store, {.keys = {&key, 1}},
+                                       [&](std::size_t, std::string_view, std::string_view value) {
+                                         found = true;
+                                         visit(value);
+                                         return true;
+                                       }));
+  return found;
+}
+
+Result<void> read_range(TransactStore& store, const RangeRead& range, RowVisitor visit) {
+  return read_and_wait(
+      store, {.ranges = {&range, 1}},
+      [&](std::size_t, std::string_view key, std::string_view value) { return visit(key, value); });
+}
+
+Result<void> view_and_wait(TransactStore& store, ViewBody body) {
+  return wait_for<Result<void>>([&](ReadDone done) { store.with_view(body, std::move(done)); });
 }
 
 Result<void> copy_files(TransactStore& store, const std::filesystem::path& directory) {

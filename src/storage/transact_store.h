@@ -6,7 +6,11 @@
 // part, compared as unsigned bytes. A distributed store routes by the first part.
 // Thread safety: every method may be called from any thread at once.
 // Callbacks: run on the calling thread or on a thread of the store. `done` runs exactly once. None
-// of them may block. `done` may call the store; `decide` must not.
+// of them may block. `done` may call the store; no other may.
+// Reads: bounded and short, about a page. Longer work goes in steps that resume by key. No step
+// finds the state of the one before it.
+// Calls of a store of one process complete on the calling thread, except that `done` of a write
+// waits for the disk.
 // Visibility: commits apply atomically. Reads return only what is as durable as the store was told
 // to make it. A read that starts after a commit was acknowledged sees all of it.
 // Lifetime: destroying the store waits for calls under way.
@@ -17,10 +21,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/function_ref.h"
@@ -55,8 +62,8 @@ enum class CommitOutcome {
 struct CommitResult {
   CommitOutcome outcome = CommitOutcome::kCommitted;
   Error error = {};  // why, where not committed
-  // Of a commit with writes. Commits of one key have ascending numbers. In a store of one process
-  // all commits have: see NumberedView.
+  // Of a commit with writes. Commits of one key have ascending numbers. In a store with LocalViews
+  // all commits have.
   uint64_t sequence = 0;
 };
 using CommitDone = std::move_only_function<void(CommitResult)>;
@@ -71,37 +78,58 @@ using Decide = std::move_only_function<Batch(GuardedRows rows)>;
 struct RangeRead {
   KeyRange range;
   Direction direction = Direction::kForward;
+  // How many rows the caller expects to visit: a hint for read-ahead, never a limit. 0: unknown.
+  std::size_t expected_rows = 0;
 };
 
+// Borrowed until `done` has run.
 struct ReadRequest {
-  std::vector<std::string> keys = {};
-  std::vector<RangeRead> ranges = {};
-  // Limits of one call. It reads at least one key or row, and ends with the one that reaches
-  // `bytes_max`. An absent key counts as a row.
-  std::size_t rows_max = 1000;
-  std::size_t bytes_max = 1UL << 20;
-  // Everything that this call returns is of one state of the store.
+  std::span<const std::string> keys = {};
+  std::span<const RangeRead> ranges = {};
+  // Everything that this call visits is of one state of the store. A single key or range always is.
   bool one_state = false;
 };
 
-struct StoredRow {
-  std::string key;
-  std::string value;
-  bool operator==(const StoredRow&) const = default;
-};
+// Called for the keys that are present, in the order of the request, and then for the rows of each
+// range. `part` numbers the keys of the request, and behind them the ranges. Key and value die with
+// the call. False ends the read: the caller resumes behind this key if it wants more.
+using ReadVisitor =
+    FunctionRef<bool(std::size_t part, std::string_view key, std::string_view value)>;
+using RowVisitor = FunctionRef<bool(std::string_view key, std::string_view value)>;
+using ValueVisitor = FunctionRef<void(std::string_view value)>;
+using ReadDone = std::move_only_function<void(Result<void>)>;
 
-struct ReadResult {
-  std::vector<std::optional<std::string>> values;  // of the keys, in their order
-  std::vector<std::vector<StoredRow>> ranges;      // the rows of each range, in its direction
-  // What a limit left unread: later keys, and ranges from behind the last row on. Absent when
-  // everything was read.
-  std::optional<ReadRequest> rest;
+// One state of the whole store. For one thread at a time.
+class ReadView {
+ public:
+  virtual ~ReadView() = default;
+  // True and one call of `visit` if the key is present. False if it is absent.
+  virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;
+  // `visit` must not use the view.
+  virtual Result<void> scan(const RangeRead& range, RowVisitor visit) = 0;
 };
-using ReadDone = std::move_only_function<void(Result<ReadResult>)>;
+using ViewBody = FunctionRef<Result<void>(ReadView&)>;
 
 // A place in the order of versioned rows: big endian, it is the commit version in a row's key.
 // Positions can be compared and kept, also across restarts; the distance between two means nothing.
 enum class LogPosition : uint64_t {};
+
+// A view that its owner keeps as long as it wants, and which commits it has: those with a
+// CommitResult::sequence up to its own, and no others.
+struct NumberedView {
+  std::unique_ptr<ReadView> view;
+  uint64_t sequence = 0;
+};
+
+// What only a store of one process has: it numbers all commits in the order in which they apply,
+// and can keep a state. Views must be destroyed before the store.
+class LocalViews {
+ public:
+  virtual ~LocalViews() = default;
+  virtual Result<std::unique_ptr<ReadView>> view() = 0;
+  // Waits for a write that is on its way to the disk: not for requests.
+  virtual Result<NumberedView> numbered_view() = 0;
+};
 
 // Called for each thing found wrong, with one line that names it.
 using DamageVisitor = FunctionRef<void(std::string_view damage)>;
@@ -156,7 +184,12 @@ class TransactStore {
   // Commits a batch whatever its keys hold. No transaction that read one of them commits on the
   // older value.
   virtual void write(Batch batch, CommitDone done) = 0;
-  virtual void read(ReadRequest request, ReadDone done) = 0;
+  // Visits what the request names, until `visit` returns false. Rows are lent in place. After an
+  // error, some of them may have been visited. `visit` must live until `done` has run.
+  virtual void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) = 0;
+  // Runs `body`, which may read several times, on one state of the store, at most once, and passes
+  // its result to `done`. Each read may wait for a network. `body` must live until `done` has run.
+  virtual void with_view(ViewBody body, ReadDone done) = 0;
 
   // Every versioned row before this position that will ever exist is visible to reads that start
   // now.
@@ -169,13 +202,32 @@ class TransactStore {
 
   // Null for a store without files.
   virtual StoreFiles* files() { return nullptr; }
+  // Null for a store that several processes can share.
+  virtual LocalViews* local_views() { return nullptr; }
 };
 
 // These block until the call has completed; not for callbacks of the store.
 CommitResult transact_and_wait(TransactStore& store, std::span<const std::string> keys,
                                FunctionRef<Batch(GuardedRows)> decide);
 CommitResult write_and_wait(TransactStore& store, Batch batch);
-Result<ReadResult> read_and_wait(TransactStore& store, ReadRequest request);
+Result<void> read_and_wait(TransactStore& store, const ReadRequest& request, ReadVisitor visit);
+// True and one call of `visit` if the key is present.
+Result<bool> read_value(TransactStore& store, const std::string& key, ValueVisitor visit);
+Result<void> read_range(TransactStore& store, const RangeRead& range, RowVisitor visit);
+Result<void> view_and_wait(TransactStore& store, ViewBody body);
+
+// Returns what `body`, which takes a ReadView& and returns a Result, returns.
+template <class Body>
+std::invoke_result_t<Body&, ReadView&> with_view(TransactStore& store, Body body) {
+  using Returned = std::invoke_result_t<Body&, ReadView&>;
+  std::optional<Returned> returned;
+  auto done = view_and_wait(store, [&](ReadView& view) -> Result<void> {
+    returned.emplace(body(view));
+    return {};
+  });
+  if (!done) return Failure(std::move(done).error());
+  return std::move(*returned);
+}
 
 // StoreFiles::checkpoint(); kInvalidArgument from a store without files.
 Result<void> copy_files(TransactStore& store, const std::filesystem::path& directory);

@@ -26,7 +26,7 @@ class StoppedClock final : public Clock {
   }
 };
 
-std::unique_ptr<Engine> open_engine(std::unique_ptr<Store> store) {
+std::unique_ptr<Engine> open_engine(std::unique_ptr<TransactStore> store) {
   static const StoppedClock clock;
   return must(Engine::open(std::move(store), {.clock = &clock}));
 }
@@ -38,18 +38,18 @@ const Rows& first_rows() {
   static const Rows written = [] {
     const auto engine = open_engine(make_memory_store());
     Rows rows;
-    const auto view = must(engine->store().read_view());
-    const auto scanned = view->scan({.range = {}}, [&](std::string_view key, std::string_view row) {
-      rows.emplace_back(key, row);
-      return true;
-    });
-    if (!scanned) std::abort();
+    const auto read =
+        read_range(engine->store(), {}, [&](std::string_view key, std::string_view row) {
+          rows.emplace_back(key, row);
+          return true;
+        });
+    if (!read) std::abort();
     return rows;
   }();
   return written;
 }
 
-std::unique_ptr<Store> with_first_rows(std::unique_ptr<Store> store) {
+std::unique_ptr<TransactStore> with_first_rows(std::unique_ptr<TransactStore> store) {
   Batch batch;
   for (const auto& [key, row] : first_rows()) batch.put(key, row);
   if (write_and_wait(*store, std::move(batch)).outcome != CommitOutcome::kCommitted) std::abort();
@@ -150,7 +150,7 @@ class TinyRocksHome final : public RocksHome {
   }
 
  private:
-  std::unique_ptr<Store> open_store() {
+  std::unique_ptr<TransactStore> open_store() {
     return must(open_rocks_store({.path = directory_.path() / "data",
                                   .durability = Durability::kOs,
                                   .cache_bytes = 4096,

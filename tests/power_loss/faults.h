@@ -31,7 +31,7 @@ struct Machine {
 
   std::shared_ptr<LossyFileSystem> files;
   std::unique_ptr<rocksdb::Env> env;
-  Store* store = nullptr;
+  TransactStore* store = nullptr;
   std::optional<Database> database;  // first to go
 };
 

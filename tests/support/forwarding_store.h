@@ -10,41 +10,39 @@
 #include <utility>
 #include <vector>
 
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator::test {
 
-class ForwardingStore : public Store {
+class ForwardingStore : public TransactStore {
  public:
-  explicit ForwardingStore(std::shared_ptr<Store> inner) : inner_(std::move(inner)) {}
+  explicit ForwardingStore(std::shared_ptr<TransactStore> inner) : inner_(std::move(inner)) {}
 
   StoreCapabilities capabilities() const override { return inner_->capabilities(); }
   StoreHealth health() const override { return inner_->health(); }
   StoreStats stats() const override { return inner_->stats(); }
-  uint64_t last_commit_version() const override { return inner_->last_commit_version(); }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
     inner_->transact(keys, std::move(decide), std::move(done));
   }
   void write(Batch batch, CommitDone done) override {
     inner_->write(std::move(batch), std::move(done));
   }
-  void read(ReadRequest request, ReadDone done) override {
-    inner_->read(std::move(request), std::move(done));
+  void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
+    inner_->read(request, visit, std::move(done));
+  }
+  void with_view(ViewBody body, ReadDone done) override {
+    inner_->with_view(body, std::move(done));
   }
   Result<LogPosition> safe_position() override { return inner_->safe_position(); }
   StoreFiles* files() override { return inner_->files(); }
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
-    return inner_->get(key, visit);
-  }
-  Result<std::unique_ptr<ReadView>> read_view() override { return inner_->read_view(); }
-  Result<NumberedView> numbered_view() override { return inner_->numbered_view(); }
+  LocalViews* local_views() override { return inner_->local_views(); }
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
     return inner_->split_ranges(range, parts);
   }
   Result<void> drop_range(const KeyRange& range) override { return inner_->drop_range(range); }
 
  protected:
-  std::shared_ptr<Store> inner_;
+  std::shared_ptr<TransactStore> inner_;
 };
 
 }  // namespace stator::test

@@ -12,7 +12,7 @@ namespace stator::test {
 
 class SharedBackend::View final : public ReadView {
  public:
-  explicit View(const SharedBackend& backend) : rows_(backend.rows_) {}
+  explicit View(const Rows& rows) : rows_(rows) {}
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     const auto row = rows_.find(key);
@@ -20,12 +20,12 @@ class SharedBackend::View final : public ReadView {
     visit(*row->second.value);
     return true;
   }
-  Result<void> scan(const ScanOptions& options, RowVisitor visit) override {
-    const KeyRange& range = options.range;
+  Result<void> scan(const RangeRead& read, RowVisitor visit) override {
+    const KeyRange& range = read.range;
     if (!range.end.empty() && range.end <= range.begin) return {};
     auto row = rows_.lower_bound(range.begin);
     auto end = range.end.empty() ? rows_.end() : rows_.lower_bound(range.end);
-    if (options.direction == Direction::kForward) {
+    if (read.direction == Direction::kForward) {
       while (row != end && visit(row->first, *row->second.value)) ++row;
     } else {
       while (end != row && visit(std::prev(end)->first, *std::prev(end)->second.value)) --end;
@@ -34,7 +34,7 @@ class SharedBackend::View final : public ReadView {
   }
 
  private:
-  const std::map<std::string, Versioned, std::less<>>& rows_;
+  const Rows& rows_;
 };
 
 bool SharedBackend::happens(int in_a_thousand) {
@@ -61,11 +61,40 @@ std::vector<SharedBackend::Versioned> SharedBackend::get(std::span<const std::st
   return found;
 }
 
-Result<ReadResult> SharedBackend::read(ReadRequest request) {
+// Without one state, rows that change between two parts are seen as they are by then.
+Result<void> SharedBackend::read(const ReadRequest& request, ReadVisitor visit) {
+  bool more = true;
+  const auto visit_part = [&](const ReadRequest& part, std::size_t first) -> Result<void> {
+    delay();
+    const std::lock_guard lock(mutex_);
+    View view(rows_);
+    return read_rows(view, part, [&](std::size_t at, std::string_view key, std::string_view value) {
+      return more = visit(first + at, key, value);
+    });
+  };
+  if (!needs_state(request)) {
+    for (std::size_t i = 0; more && i < request.keys.size(); ++i) {
+      STATOR_RETURN_IF_ERROR(visit_part({.keys = request.keys.subspan(i, 1)}, i));
+    }
+    for (std::size_t i = 0; more && i < request.ranges.size(); ++i) {
+      STATOR_RETURN_IF_ERROR(
+          visit_part({.ranges = request.ranges.subspan(i, 1)}, request.keys.size() + i));
+    }
+    return {};
+  }
+  return visit_part(request, 0);
+}
+
+// On a copy of everything: others commit while `body` runs.
+Result<void> SharedBackend::with_view(ViewBody body) {
   delay();
-  const std::lock_guard lock(mutex_);
-  View view(*this);
-  return read_rows(view, std::move(request));
+  Rows rows;
+  {
+    const std::lock_guard lock(mutex_);
+    rows = rows_;
+  }
+  View view(rows);
+  return body(view);
 }
 
 uint64_t SharedBackend::new_id() {

@@ -41,7 +41,8 @@ class SharedBackend {
   };
   // One state.
   std::vector<Versioned> get(std::span<const std::string> keys);
-  Result<ReadResult> read(ReadRequest request);
+  Result<void> read(const ReadRequest& request, ReadVisitor visit);
+  Result<void> with_view(ViewBody body);
 
   struct Guard {
     std::string key;
@@ -69,6 +70,7 @@ class SharedBackend {
   void deliver_late();
 
  private:
+  using Rows = std::map<std::string, Versioned, std::less<>>;
   class View;
 
   bool happens(int in_a_thousand);
@@ -80,7 +82,7 @@ class SharedBackend {
   std::condition_variable unlocked_;
   std::mt19937 random_;
   const SharedFaults faults_;
-  std::map<std::string, Versioned, std::less<>> rows_;
+  Rows rows_;
   std::set<std::string> locked_;          // keys of commits under way
   std::map<uint64_t, Outcome> outcomes_;  // of requests that were applied, or never will be
   std::multiset<uint64_t>

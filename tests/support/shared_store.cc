@@ -47,10 +47,14 @@ void SharedStore::write(Batch batch, CommitDone done) {
   });
 }
 
-void SharedStore::read(ReadRequest request, ReadDone done) {
-  post([this, request = std::move(request), done = std::move(done)]() mutable {
-    done(backend_.read(std::move(request)));
+void SharedStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone done) {
+  post([this, request, visit, done = std::move(done)]() mutable {
+    done(backend_.read(request, visit));
   });
+}
+
+void SharedStore::with_view(ViewBody body, ReadDone done) {
+  post([this, body, done = std::move(done)]() mutable { done(backend_.with_view(body)); });
 }
 
 CommitResult SharedStore::try_often(std::span<const std::string> keys,

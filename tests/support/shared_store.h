@@ -27,7 +27,8 @@ class SharedStore final : public TransactStore {
   StoreHealth health() const override { return {}; }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override;
   void write(Batch batch, CommitDone done) override;
-  void read(ReadRequest request, ReadDone done) override;
+  void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override;
+  void with_view(ViewBody body, ReadDone done) override;
   Result<LogPosition> safe_position() override { return backend_.safe_position(); }
   Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override;
   Result<void> drop_range(const KeyRange& range) override;

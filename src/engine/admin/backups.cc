@@ -101,7 +101,7 @@ Result<Item> describe(const JobEngine& engine, const Backup& backup) {
 Result<Item> create_backup(JobEngine& engine, const Item& request) {
   STATOR_ASSIGN_OR_RETURN(const TablePtr table,
                           find_table_named(engine, text_of(request, "TableName")));
-  STATOR_ASSIGN_OR_RETURN(auto view, engine.store->read_view());
+  STATOR_ASSIGN_OR_RETURN(auto state, state_of_now(engine));
   const TableDefinition& definition = table->definition();
   const int64_t now_ms = engine.now_ms();
   Backup backup{.id = engine.job_ids.next(engine.now_ms()), .record = {}};
@@ -114,7 +114,7 @@ Result<Item> create_backup(JobEngine& engine, const Item& request) {
                                     {"Status", kBackupCreating},
                                     {"CreatedMs", now_ms}};
       }));
-  start_backup(engine, backup.id, table, space, std::move(view));
+  start_backup(engine, backup.id, table, space, std::move(state));
   return Item{{"BackupDetails", details_of(engine, backup)}};
 }
 

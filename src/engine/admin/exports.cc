@@ -136,9 +136,7 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
 // Where the job finds the commit versions of the export's times; the end of the log is the latest
 // of them.
 Result<void> set_commit_versions(const JobEngine& engine, const Item& asked, Item& record) {
-  STATOR_ASSIGN_OR_RETURN(const auto view, engine.store->read_view());
-  STATOR_ASSIGN_OR_RETURN(const uint64_t end,
-                          log_end(*view, static_cast<SpaceId>(integer_of(record, "Log"))));
+  STATOR_ASSIGN_OR_RETURN(const uint64_t end, log_end(*engine.store));
   const bool latest = !is_incremental(asked) && !asked.contains("ExportTime");
   record["Stamp"] = latest ? static_cast<int64_t>(end) : 0;
   if (!latest) record["StampLimit"] = static_cast<int64_t>(end);

@@ -123,8 +123,7 @@ Result<Item> restore_table_to_point_in_time(JobEngine& engine, const Item& reque
                           restored_definition(engine, definition, request, std::move(summary)));
   HeldHistory history{.space = definition.space, .log = definition.log_space};
   const HistoryHold all(*engine.catalog, history);
-  STATOR_ASSIGN_OR_RETURN(const auto view, engine.store->read_view());
-  STATOR_ASSIGN_OR_RETURN(const uint64_t limit, log_end(*view, history.log));
+  STATOR_ASSIGN_OR_RETURN(const uint64_t limit, log_end(*engine.store));
   Item record{{"From", definition.space}, {"Log", definition.log_space}};
   if (boolean_of(request, "UseLatestRestorableTime")) {
     history.commit_version = limit;

@@ -37,7 +37,7 @@ const TablePtr* CatalogSnapshot::find(std::string_view name) const {
   return found == tables.end() ? nullptr : &found->second;
 }
 
-Result<std::unique_ptr<Catalog>> Catalog::open(Store& store, JobRunner& jobs) {
+Result<std::unique_ptr<Catalog>> Catalog::open(TransactStore& store, JobRunner& jobs) {
   std::unique_ptr<Catalog> catalog(new Catalog(store, jobs));
   STATOR_ASSIGN_OR_RETURN(const CatalogHeader header, open_catalog_header(store));
   catalog->secret_ = header.secret;
@@ -51,8 +51,7 @@ Result<void> Catalog::load(uint64_t format) {
   std::map<SpaceId, std::string> counters;
   Result<void> read;
   const std::string begin = catalog_row_key(CatalogRow::kCounters).substr(0, kPartitionBytes);
-  STATOR_ASSIGN_OR_RETURN(const auto view, store_.read_view());
-  STATOR_RETURN_IF_ERROR(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+  STATOR_RETURN_IF_ERROR(read_range(store_, {.range = {.begin = begin, .end = prefix_end(begin)}},
                                     [&](std::string_view key, std::string_view value) {
                                       read = load_row(key.substr(kPartitionBytes), value, loaded,
                                                       dropped, counters);

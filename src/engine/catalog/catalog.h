@@ -19,7 +19,7 @@
 #include "engine/background/job_runner.h"
 #include "engine/catalog/table.h"
 #include "engine/change_log/change_log.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
@@ -69,7 +69,7 @@ class Catalog {
   // Reads the catalog, brings it to the current format, writes one into an empty store, and has
   // `jobs` erase what dropped tables left behind. kCorruption if the store holds something else or
   // another format, or a row is unknown.
-  static Result<std::unique_ptr<Catalog>> open(Store& store, JobRunner& jobs);
+  static Result<std::unique_ptr<Catalog>> open(TransactStore& store, JobRunner& jobs);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const { return snapshot_.get(); }
   const Hash128& secret() const { return secret_; }
@@ -117,7 +117,7 @@ class Catalog {
   void save_counters();
 
  private:
-  Catalog(Store& store, JobRunner& jobs) : store_(store), jobs_(jobs) {}
+  Catalog(TransactStore& store, JobRunner& jobs) : store_(store), jobs_(jobs) {}
 
   Result<void> load(uint64_t format);
   Result<void> load_row(std::string_view rest, std::string_view value, CatalogSnapshot& loaded,
@@ -155,7 +155,7 @@ class Catalog {
   Result<void> trim(const LogDefinition& log, const std::vector<ShardBoundary>& boundaries,
                     int64_t now_ms) const;
 
-  Store& store_;
+  TransactStore& store_;
   JobRunner& jobs_;
   Hash128 secret_ = {};
   std::mutex changes_;                                       // held by whatever changes the catalog

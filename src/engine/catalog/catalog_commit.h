@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/errors/messages.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 

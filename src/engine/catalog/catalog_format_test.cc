@@ -46,7 +46,7 @@ class CatalogFormat : public EngineTest {
   }
   std::string row(const std::string& key) {
     std::string value;
-    EXPECT_THAT(inner_->get(key, [&](std::string_view bytes) { value = bytes; }), IsOk());
+    EXPECT_THAT(read_value(*inner_, key, [&](std::string_view bytes) { value = bytes; }), IsOk());
     return value;
   }
   void set_format(uint64_t format) {
@@ -62,13 +62,13 @@ class CatalogFormat : public EngineTest {
   }
 
   Faults faults_;
-  std::shared_ptr<Store> inner_ = make_memory_store();
+  std::shared_ptr<TransactStore> inner_ = make_memory_store();
 };
 
 // Another process begins while this one looks for a header.
 class RacingStore final : public test::ForwardingStore {
  public:
-  explicit RacingStore(std::shared_ptr<Store> inner) : ForwardingStore(std::move(inner)) {}
+  explicit RacingStore(std::shared_ptr<TransactStore> inner) : ForwardingStore(std::move(inner)) {}
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
     if (!std::exchange(has_raced_, true)) {
       const auto other = Engine::open(std::make_unique<ForwardingStore>(inner_),

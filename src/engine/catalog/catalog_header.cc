@@ -13,10 +13,14 @@ namespace {
 
 constexpr std::size_t kFormatBytes = 4;
 
-Result<bool> is_empty(Store& store) {
-  STATOR_ASSIGN_OR_RETURN(const ReadResult first,
-                          read_and_wait(store, {.ranges = {{.range = {}}}, .rows_max = 1}));
-  return first.ranges[0].empty();
+Result<bool> is_empty(TransactStore& store) {
+  bool empty = true;
+  STATOR_RETURN_IF_ERROR(
+      read_range(store, {.range = {}, .expected_rows = 1}, [&](std::string_view, std::string_view) {
+        empty = false;
+        return false;
+      }));
+  return empty;
 }
 
 }  // namespace
@@ -44,11 +48,12 @@ std::string encode_catalog_header(const CatalogHeader& header) {
   return value;
 }
 
-Result<CatalogHeader> open_catalog_header(Store& store) {
+Result<CatalogHeader> open_catalog_header(TransactStore& store) {
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
   std::string stored;
-  STATOR_ASSIGN_OR_RETURN(const bool found,
-                          store.get(keys[0], [&](std::string_view value) { stored = value; }));
+  STATOR_ASSIGN_OR_RETURN(const bool found, read_value(store, keys[0], [&](std::string_view value) {
+                            stored = value;
+                          }));
   if (found) return read_catalog_header(stored);
 
   STATOR_ASSIGN_OR_RETURN(const bool empty, is_empty(store));
@@ -62,7 +67,7 @@ Result<CatalogHeader> open_catalog_header(Store& store) {
   });
 }
 
-Result<void> raise_catalog_format(Store& store) {
+Result<void> raise_catalog_format(TransactStore& store) {
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
   return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
     STATOR_ASSIGN_OR_RETURN(CatalogHeader header, read_catalog_header(rows[0].value_or("")));

@@ -137,8 +137,9 @@ Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
     const auto found = current->logs.find(space);
     if (found == current->logs.end()) return {};
     log = found->second;
-    STATOR_ASSIGN_OR_RETURN(const auto view, store_.read_view());
-    STATOR_ASSIGN_OR_RETURN(boundaries, read_boundaries(*view, space));
+    STATOR_ASSIGN_OR_RETURN(boundaries, with_view(store_, [&](ReadView& view) {
+                              return read_boundaries(view, space);
+                            }));
     if (log->is_recording() &&
         (boundaries.empty() || boundaries.back().time_ms <= now_ms - kEpochMs)) {
       STATOR_RETURN_IF_ERROR(begin_epoch(*log, now_ms));

@@ -39,7 +39,7 @@ void Catalog::release(const HeldHistory& history) {
   jobs_.add("release of space " + std::to_string(space), [this, space]() -> Result<void> {
     STATOR_ASSIGN_OR_RETURN(
         const bool dropped,
-        store_.get(catalog_row_key(CatalogRow::kDropped, space), [](std::string_view) {}));
+        read_value(store_, catalog_row_key(CatalogRow::kDropped, space), [](std::string_view) {}));
     if (!dropped) return {};
     return erase_rows(space);
   });

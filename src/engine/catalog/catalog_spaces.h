@@ -9,7 +9,7 @@
 
 #include "engine/catalog/catalog_rows.h"
 #include "stator/result.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 

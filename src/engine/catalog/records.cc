@@ -42,7 +42,7 @@ bool is_record(std::string_view rest, std::string_view value) {
 Result<Item> Records::get(const std::string& key) const {
   std::string kept;
   STATOR_ASSIGN_OR_RETURN(const bool found,
-                          store_.get(key, [&](std::string_view value) { kept = value; }));
+                          read_value(store_, key, [&](std::string_view value) { kept = value; }));
   if (!found) return Item();
   return decode(kept);
 }
@@ -51,8 +51,7 @@ Result<std::map<std::string, Item>> Records::list(RecordKind kind) const {
   std::map<std::string, Item> records;
   const std::string begin = record_key(kind, {});
   Result<void> read;
-  STATOR_ASSIGN_OR_RETURN(const auto view, store_.read_view());
-  STATOR_RETURN_IF_ERROR(view->scan({.range = {.begin = begin, .end = prefix_end(begin)}},
+  STATOR_RETURN_IF_ERROR(read_range(store_, {.range = {.begin = begin, .end = prefix_end(begin)}},
                                     [&](std::string_view key, std::string_view value) {
                                       auto record = decode(value);
                                       if (!record) {

@@ -15,7 +15,7 @@
 #include "base/function_ref.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/table.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
@@ -35,7 +35,7 @@ bool is_record(std::string_view rest, std::string_view value);
 
 class Records {
  public:
-  explicit Records(Store& store) : store_(store) {}
+  explicit Records(TransactStore& store) : store_(store) {}
 
   // Empty where there is none.
   Result<Item> get(const std::string& key) const;
@@ -55,7 +55,7 @@ class Records {
  private:
   Result<void> change_guarded(const std::string& key, const std::string& guard,
                               Change change) const;
-  Store& store_;
+  TransactStore& store_;
 };
 
 }  // namespace stator

@@ -17,7 +17,7 @@
 #include "base/atomic_snapshot.h"
 #include "engine/catalog/table.h"
 #include "policy/policy.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
@@ -28,7 +28,7 @@ Result<void> check_policy(const std::string& text);
 
 class ResourcePolicies {
  public:
-  explicit ResourcePolicies(Store& store) : store_(store) {
+  explicit ResourcePolicies(TransactStore& store) : store_(store) {
     policies_.set(std::make_shared<const Policies>());
   }
 
@@ -56,7 +56,7 @@ class ResourcePolicies {
 
   void publish(Policies next);
 
-  Store& store_;
+  TransactStore& store_;
   std::atomic<bool> any_ = false;
   std::mutex changes_;
   AtomicSnapshot<Policies> policies_;

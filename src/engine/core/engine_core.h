@@ -13,7 +13,7 @@
 #include "engine/background/job_runner.h"
 #include "engine/catalog/catalog.h"
 #include "engine/core/engine_options.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
@@ -22,13 +22,13 @@ template <class T>
 using Done = std::move_only_function<void(Result<T>)>;
 
 struct EngineCore {
-  EngineCore(std::unique_ptr<Store> the_store, const EngineOptions& the_options)
+  EngineCore(std::unique_ptr<TransactStore> the_store, const EngineOptions& the_options)
       : store(std::move(the_store)),
         options(the_options),
         jobs(options.report, options.retry_delay) {}
 
   // In the order in which they need each other: the store goes last.
-  std::unique_ptr<Store> store;
+  std::unique_ptr<TransactStore> store;
   EngineOptions options;
   JobRunner jobs;  // whatever takes long: copies, imports, exports, index fills, counts
   std::unique_ptr<Catalog> catalog;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stator/client.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 

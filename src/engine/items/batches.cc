@@ -69,6 +69,15 @@ Result<std::vector<TableReads>> prepare_reads(const CatalogSnapshot& snapshot,
   return reads;
 }
 
+std::vector<std::string> row_keys_of(const TableReads& reads) {
+  std::vector<std::string> row_keys;
+  row_keys.reserve(reads.keys->keys.size());
+  for (const Item& key : reads.keys->keys) {
+    row_keys.push_back(item_row_key(reads.table->secret(), reads.table->key(), key));
+  }
+  return row_keys;
+}
+
 // ---- Writes
 
 // What the items of one batch share until the last of them is done.
@@ -209,19 +218,29 @@ Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
   for (const TableReads& table_reads : reads) {
     const KeysAndAttributes& keys = *table_reads.keys;
     EncodedItems& items = response.items[*table_reads.name];
-    for (std::size_t i = 0; i < keys.keys.size(); ++i) {
-      if (bytes >= kBatchBytesMax) {
-        KeysAndAttributes& rest = response.unprocessed[*table_reads.name];
-        rest = keys;
-        rest.keys.erase(rest.keys.begin(), rest.keys.begin() + static_cast<std::ptrdiff_t>(i));
-        break;
-      }
-      auto found =
-          read_item(*engine.store, *table_reads.table, keys.keys[i], table_reads.projection, true);
-      if (!found) return Failure(service_error(std::move(found).error()));
-      bytes += found->bytes;
-      meter.add(*table_reads.table, read_units(found->bytes) * (keys.consistent_read ? 1 : 0.5));
-      if (found->item) items.append(*found->item);
+    const std::vector<std::string> row_keys = row_keys_of(table_reads);
+    std::vector<std::size_t> sizes(row_keys.size());  // 0 where absent
+    std::size_t processed = bytes < kBatchBytesMax ? row_keys.size() : 0;
+    const auto read = read_and_wait(
+        *engine.store, {.keys = std::span(row_keys).first(processed)},
+        [&](std::size_t part, std::string_view, std::string_view value) {
+          FoundItem found;
+          show_row(value, *table_reads.table, keys.keys[part], table_reads.projection, true, found);
+          if (found.item) items.append(*found.item);
+          sizes[part] = found.bytes;
+          bytes += found.bytes;
+          if (bytes >= kBatchBytesMax) processed = part + 1;
+          return bytes < kBatchBytesMax;
+        });
+    if (!read) return Failure(service_error(Error(read.error())));
+    for (std::size_t i = 0; i < processed; ++i) {
+      meter.add(*table_reads.table, read_units(sizes[i]) * (keys.consistent_read ? 1 : 0.5));
+    }
+    if (processed < row_keys.size()) {
+      KeysAndAttributes& rest = response.unprocessed[*table_reads.name];
+      rest = keys;
+      rest.keys.erase(rest.keys.begin(),
+                      rest.keys.begin() + static_cast<std::ptrdiff_t>(processed));
     }
   }
   response.capacity = meter.all();

@@ -37,7 +37,7 @@ int64_t bytes_of(const Table& table) {
 
 class CollectionCount final : public Job {
  public:
-  CollectionCount(Store& store, std::shared_ptr<CollectionSizes> sizes, std::string hash,
+  CollectionCount(TransactStore& store, std::shared_ptr<CollectionSizes> sizes, std::string hash,
                   std::vector<Table::Counted> parts)
       : sizes_(std::move(sizes)), hash_(std::move(hash)), recount_(store, std::move(parts)) {}
   CollectionCount(const CollectionCount&) = delete;

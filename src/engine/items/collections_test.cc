@@ -25,7 +25,7 @@ class Collections : public test::EngineTest {
     create(request);
   }
 
-  void open_limited(std::unique_ptr<Store> store) {
+  void open_limited(std::unique_ptr<TransactStore> store) {
     engine_.reset();
     auto opened = Engine::open(
         std::move(store), {.clock = &clock_, .sweep_interval = {}, .collection_bytes_max = kMost});

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/catalog/table.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 

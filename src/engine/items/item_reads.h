@@ -28,12 +28,12 @@ inline void show_row(std::string_view value, const Table& table, const Item& key
 }
 
 // The key has been checked.
-inline Result<FoundItem> read_item(Store& store, const Table& table, const Item& key,
+inline Result<FoundItem> read_item(TransactStore& store, const Table& table, const Item& key,
                                    const std::optional<ProjectionExpression>& projection,
                                    bool wants_size) {
   FoundItem found;
   const std::string row_key = item_row_key(table.secret(), table.key(), key);
-  STATOR_RETURN_IF_ERROR(store.get(row_key, [&](std::string_view value) {
+  STATOR_RETURN_IF_ERROR(read_value(store, row_key, [&](std::string_view value) {
     show_row(value, table, key, projection, wants_size, found);
   }));
   return found;
@@ -41,14 +41,15 @@ inline Result<FoundItem> read_item(Store& store, const Table& table, const Item&
 
 // Reads rows of items in one state. Bounded by their number: a row has the size of an item.
 inline Result<std::vector<std::optional<std::string>>> read_together(
-    TransactStore& store, std::vector<std::string> row_keys) {
-  const std::size_t count = row_keys.size();
-  if (count == 0) return std::vector<std::optional<std::string>>();
-  STATOR_ASSIGN_OR_RETURN(ReadResult read, read_and_wait(store, {.keys = std::move(row_keys),
-                                                                 .rows_max = count,
-                                                                 .bytes_max = SIZE_MAX,
-                                                                 .one_state = true}));
-  return std::move(read.values);
+    TransactStore& store, std::span<const std::string> row_keys) {
+  std::vector<std::optional<std::string>> rows(row_keys.size());
+  STATOR_RETURN_IF_ERROR(
+      read_and_wait(store, {.keys = row_keys, .one_state = true},
+                    [&](std::size_t part, std::string_view, std::string_view value) {
+                      rows[part] = value;
+                      return true;
+                    }));
+  return rows;
 }
 
 }  // namespace stator

@@ -30,7 +30,7 @@ struct Script {
 
 class ScriptedStore : public test::ForwardingStore {
  public:
-  ScriptedStore(Script& script, std::shared_ptr<Store> inner)
+  ScriptedStore(Script& script, std::shared_ptr<TransactStore> inner)
       : ForwardingStore(std::move(inner)), script_(script) {}
 
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
@@ -77,7 +77,7 @@ class Outcomes : public test::EngineTest {
   void reopen() { open(std::make_unique<ScriptedStore>(script_, inner_)); }
 
   Script script_;
-  std::shared_ptr<Store> inner_ = make_memory_store();
+  std::shared_ptr<TransactStore> inner_ = make_memory_store();
 };
 
 UpdateItemRequest increment() {

@@ -69,7 +69,7 @@ Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
   }
   if (cancelled) return transaction_cancelled(std::move(reasons));
 
-  auto rows = read_together(*engine.store, std::move(row_keys));
+  auto rows = read_together(*engine.store, row_keys);
   if (!rows) return Failure(service_error(std::move(rows).error()));
   TransactGetItemsResponse response;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);

@@ -14,7 +14,7 @@ constexpr std::size_t kTokensAtOnce = 256;
 
 class TokenSweep final : public Job {
  public:
-  TokenSweep(Store& store, const Clock& clock, TokenSweepState& state)
+  TokenSweep(TransactStore& store, const Clock& clock, TokenSweepState& state)
       : store_(store), clock_(clock), state_(state) {}
   TokenSweep(const TokenSweep&) = delete;
   TokenSweep& operator=(const TokenSweep&) = delete;
@@ -52,14 +52,15 @@ class TokenSweep final : public Job {
     return commit_change(store_, keys, change);
   }
 
-  Store& store_;
+  TransactStore& store_;
   const Clock& clock_;
   TokenSweepState& state_;
 };
 
 }  // namespace
 
-void start_token_sweep(JobRunner& jobs, Store& store, const Clock& clock, TokenSweepState& state) {
+void start_token_sweep(JobRunner& jobs, TransactStore& store, const Clock& clock,
+                       TokenSweepState& state) {
   if (state.is_running.exchange(true)) return;
   jobs.add("sweep of expired tokens", std::make_unique<TokenSweep>(store, clock, state));
 }

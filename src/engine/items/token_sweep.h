@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "engine/background/job_runner.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
@@ -23,6 +23,7 @@ struct TokenSweepState {
 };
 
 // Starts to erase the expired tokens, unless that is under way.
-void start_token_sweep(JobRunner& jobs, Store& store, const Clock& clock, TokenSweepState& state);
+void start_token_sweep(JobRunner& jobs, TransactStore& store, const Clock& clock,
+                       TokenSweepState& state);
 
 }  // namespace stator

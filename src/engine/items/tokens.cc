@@ -79,15 +79,14 @@ Hash128 request_fingerprint(const Hash128& secret, const TransactWriteItemsReque
   return hash128(secret, bytes);
 }
 
-Result<std::vector<ExpiredToken>> expired_tokens(Store& store, std::string_view after,
+Result<std::vector<ExpiredToken>> expired_tokens(TransactStore& store, std::string_view after,
                                                  int64_t now_ms, std::size_t count_max) {
   std::vector<ExpiredToken> expired;
   KeyRange range{.begin = expiry_partition(), .end = expiry_partition()};
   if (!after.empty()) range.begin = std::string(after) + '\0';
   append_big_endian(range.end, static_cast<uint64_t>(now_ms) + 1);
   if (range.end <= range.begin) return expired;
-  STATOR_ASSIGN_OR_RETURN(const auto view, store.read_view());
-  STATOR_RETURN_IF_ERROR(view->scan({.range = range, .expected_rows = count_max},
+  STATOR_RETURN_IF_ERROR(read_range(store, {.range = range, .expected_rows = count_max},
                                     [&](std::string_view key, std::string_view) {
                                       if (auto token = read_token_expiry_key(key))
                                         expired.push_back(std::move(*token));

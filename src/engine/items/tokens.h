@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "stator/requests.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 #include "value/key.h"
 
 namespace stator {
@@ -44,7 +44,7 @@ struct ExpiredToken {
 std::optional<ExpiredToken> read_token_expiry_key(std::string_view key);
 // Up to `count_max` tokens that expired by `now_ms`, oldest first, behind the expiry key `after`;
 // empty: from the first.
-Result<std::vector<ExpiredToken>> expired_tokens(Store& store, std::string_view after,
+Result<std::vector<ExpiredToken>> expired_tokens(TransactStore& store, std::string_view after,
                                                  int64_t now_ms, std::size_t count_max);
 
 }  // namespace stator

@@ -36,10 +36,8 @@ class Transactions : public test::EngineTest {
   }
   std::size_t rows_in(SpaceId space) {
     std::size_t rows = 0;
-    auto view = engine_->store().read_view();
-    EXPECT_THAT(view, IsOk());
-    EXPECT_THAT((*view)->scan({.range = space_range(space)},
-                              [&](std::string_view, std::string_view) { return ++rows, true; }),
+    EXPECT_THAT(read_range(engine_->store(), {.range = space_range(space)},
+                           [&](std::string_view, std::string_view) { return ++rows, true; }),
                 IsOk());
     return rows;
   }

@@ -17,7 +17,7 @@
 #include "engine/items/index_maintenance.h"
 #include "engine/items/item_engine.h"
 #include "expression/expression.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 

@@ -15,11 +15,11 @@ namespace {
 
 class BackupJob final : public Job {
  public:
-  // Without a view the copy starts with one of its own.
+  // Without a state the copy starts with one of its own.
   BackupJob(JobEngine& engine, std::string key, TablePtr table, SpaceId to,
-            std::unique_ptr<ReadView> view)
+            std::unique_ptr<ReadView> state)
       : engine_(engine), key_(std::move(key)), table_(std::move(table)), to_(to) {
-    if (view) begin(std::move(view));
+    if (state) begin(std::move(state));
   }
 
   Result<JobState> step() override {
@@ -55,15 +55,15 @@ class BackupJob final : public Job {
 
   Result<void> begin_again() {
     STATOR_RETURN_IF_ERROR(engine_.store->drop_range(space_range(to_)));
-    STATOR_ASSIGN_OR_RETURN(auto view, engine_.store->read_view());
-    begin(std::move(view));
+    STATOR_ASSIGN_OR_RETURN(auto state, state_of_now(engine_));
+    begin(std::move(state));
     return {};
   }
 
-  void begin(std::unique_ptr<ReadView> view) {
+  void begin(std::unique_ptr<ReadView> state) {
     TableHistory source;
     source.key.space = table_->definition().space;
-    copy_.emplace(*engine_.store, std::move(view), CopyPlan{.from = std::move(source), .to = to_});
+    copy_.emplace(*engine_.store, CopyPlan{.from = std::move(source), .to = to_}, std::move(state));
   }
 
   JobEngine& engine_;
@@ -96,11 +96,16 @@ Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn) {
       restores, [&](const auto& restore) { return text_of(restore.second, "Backup") == arn; });
 }
 
+Result<std::unique_ptr<ReadView>> state_of_now(JobEngine& engine) {
+  LocalViews* const views = engine.store->local_views();
+  return views ? views->view() : std::unique_ptr<ReadView>();
+}
+
 void start_backup(JobEngine& engine, const std::string& id, const TablePtr& table, SpaceId to,
-                  std::unique_ptr<ReadView> view) {
+                  std::unique_ptr<ReadView> state) {
   engine.jobs.add("backup " + id,
                   std::make_unique<BackupJob>(engine, record_key(RecordKind::kBackup, id), table,
-                                              to, std::move(view)));
+                                              to, std::move(state)));
 }
 
 Result<void> resume_copies(JobEngine& engine) {

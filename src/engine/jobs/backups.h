@@ -2,7 +2,8 @@
 // Backups of tables, and tables restored from them.
 //
 // A backup is a copy of a table's items, as they were at one moment, in a space of its own; index
-// entries follow from the items. The record says CREATING until the copy is whole. After a crash,
+// entries follow from the items. On a store without LocalViews each item is as it was when the copy
+// reached it. The record says CREATING until the copy is whole. After a crash,
 // or a pause that is too long to keep a snapshot, the copy starts again: its moment is later then.
 // A backup that cannot be finished is deleted. A table that is being restored resumes where it was,
 // and is visible once it is whole.
@@ -22,9 +23,11 @@ namespace stator {
 std::string backup_arn(const JobEngine& engine, const Item& record, std::string_view id);
 Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn);
 
-// Starts to copy what `view` sees of the table.
+// The state that a backup of now copies; null on a store without LocalViews.
+Result<std::unique_ptr<ReadView>> state_of_now(JobEngine& engine);
+// Starts to copy what `state` has of the table, or the table as it is if that is null.
 void start_backup(JobEngine& engine, const std::string& id, const TablePtr& table, SpaceId to,
-                  std::unique_ptr<ReadView> view);
+                  std::unique_ptr<ReadView> state);
 // Resumes the copies that an earlier process began.
 Result<void> resume_copies(JobEngine& engine);
 

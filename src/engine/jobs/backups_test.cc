@@ -100,15 +100,12 @@ TEST_F(Backups, AnInterruptedRestorationGoesOnWhereItWas) {
   ASSERT_THAT(definition, IsOk());
   const auto from = static_cast<SpaceId>(integer_of(*kept, "Space"));
   std::vector<std::pair<std::string, std::string>> rows;
-  {
-    const auto view = must(engine_->store().read_view());
-    ASSERT_THAT(view->scan({.range = space_range(from)},
-                           [&](std::string_view key, std::string_view value) {
-                             rows.emplace_back(key, value);
-                             return true;
-                           }),
-                IsOk());
-  }
+  ASSERT_THAT(read_range(engine_->store(), {.range = space_range(from)},
+                         [&](std::string_view key, std::string_view value) {
+                           rows.emplace_back(key, value);
+                           return true;
+                         }),
+              IsOk());
   ASSERT_EQ(rows.size(), 900U);
   definition->settings.table = "Half";
   definition->id = "4fd3b6f4-2f3c-4a53-8d3a-1d2c5a0e7f10";

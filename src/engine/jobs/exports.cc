@@ -163,8 +163,7 @@ class Export final : public Job {
           (first_commit_version_ ? summary_.increment->to_ms : summary_.increment->from_ms) - 1;
     }
     if (!search_) search_.emplace(history_.log, time_ms, limit);
-    STATOR_ASSIGN_OR_RETURN(const auto view, engine_.store->read_view());
-    STATOR_ASSIGN_OR_RETURN(const auto commit_version, search_->step(*view));
+    STATOR_ASSIGN_OR_RETURN(const auto commit_version, search_->step(*engine_.store));
     if (!commit_version) return {};
     if (summary_.increment && !first_commit_version_) {
       first_commit_version_ = commit_version;
@@ -189,18 +188,17 @@ class Export final : public Job {
     return {};
   }
 
-  // A view for each file, so that none is held for long.
   Result<void> begin_file() {
     start_ = {.after = after_, .items = summary_.items, .billed_bytes = summary_.billed_bytes};
-    STATOR_ASSIGN_OR_RETURN(view_, engine_.store->read_view());
     STATOR_ASSIGN_OR_RETURN(file_, transfer::DataFileWriter::create(
                                        *bucket_, transfer::data_key(summary_, std::ssize(files_))));
+    if (items_ || changes_) return {};
     const auto commit_version = static_cast<uint64_t>(integer_of(record_, "Stamp"));
     if (summary_.increment) {
-      changes_.emplace(*view_, history_, commit_version,
+      changes_.emplace(*engine_.store, history_, commit_version,
                        static_cast<uint64_t>(integer_of(record_, "ToStamp")), after_);
     } else {
-      items_.emplace(*view_, history_, commit_version, after_);
+      items_.emplace(*engine_.store, history_, commit_version, after_);
     }
     return {};
   }
@@ -208,7 +206,6 @@ class Export final : public Job {
   void close_readers() {
     items_.reset();
     changes_.reset();
-    view_.reset();
   }
 
   // The file under way is written again from its start.
@@ -229,8 +226,8 @@ class Export final : public Job {
     STATOR_ASSIGN_OR_RETURN(transfer::DataFile written, file_->finish());
     files_.push_back(std::move(written));
     file_.reset();
-    close_readers();
     read_all_ = !more;
+    if (read_all_) close_readers();
     return {};
   }
 
@@ -292,9 +289,8 @@ class Export final : public Job {
   bool read_all_ = false;
   std::vector<transfer::DataFile> files_;  // finished ones
   FileStart start_;
-  std::unique_ptr<ReadView> view_;
   std::unique_ptr<transfer::DataFileWriter> file_;
-  std::optional<PastItems> items_;  // one of the two while a file is written
+  std::optional<PastItems> items_;  // one of the two while rows are read
   std::optional<PastChanges> changes_;
 };
 

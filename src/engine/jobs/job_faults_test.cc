@@ -262,10 +262,10 @@ TEST_F(JobFaults, TheRowsOfADroppedTableAreErasedDespiteARefusalOfAnyOperation) 
     const std::string dropped = catalog_row_key(CatalogRow::kDropped);
     EXPECT_TRUE(comes_true([&] {
       bool any = false;
-      const auto view = engine_->store().read_view();
-      EXPECT_THAT((*view)->scan({.range = {.begin = dropped, .end = prefix_end(dropped)}},
-                                [&](std::string_view, std::string_view) { return any = true; }),
-                  IsOk());
+      EXPECT_THAT(
+          read_range(engine_->store(), {.range = {.begin = dropped, .end = prefix_end(dropped)}},
+                     [&](std::string_view, std::string_view) { return any = true; }),
+          IsOk());
       return !any;
     }));
   });

@@ -102,8 +102,7 @@ class Recovery : public EngineTest {
   }
   std::size_t rows_of(SpaceId space) {
     std::size_t rows = 0;
-    const auto view = must(engine_->store().read_view());
-    EXPECT_THAT(view->scan({.range = space_range(space)},
+    EXPECT_THAT(read_range(engine_->store(), {.range = space_range(space)},
                            [&](std::string_view, std::string_view) {
                              ++rows;
                              return true;
@@ -202,10 +201,7 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   ASSERT_THAT(set_recovery(true), IsOk());
   const Contents expected = contents("Things");
   HeldHistory history{.space = table()->definition().space, .log = table()->log_space()};
-  {
-    const auto view = must(engine_->store().read_view());
-    history.commit_version = must(commit_version_at(*view, history.log, clock_.unix_ms()));
-  }
+  history.commit_version = must(commit_version_at(engine_->store(), history.log, clock_.unix_ms()));
   clock_.advance(std::chrono::seconds(1));
   put_many(350, 2);  // the rest is in the table alone
   // As an earlier process left it that had copied nothing.

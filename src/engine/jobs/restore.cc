@@ -167,8 +167,7 @@ class Restore final : public Job {
     if (const auto position = record_.find("Position"); position != record_.end()) {
       if (const Binary* bytes = position->second.get_if<Binary>()) plan.after = bytes->bytes;
     }
-    STATOR_ASSIGN_OR_RETURN(auto view, engine_.store->read_view());
-    copy_.emplace(*engine_.store, std::move(view), plan);
+    copy_.emplace(*engine_.store, plan);
     return JobState::kMore;
   }
 
@@ -180,8 +179,7 @@ class Restore final : public Job {
       search_.emplace(all.log, integer_of(record_, "TimeMs"),
                       static_cast<uint64_t>(integer_of(record_, "StampLimit")));
     }
-    STATOR_ASSIGN_OR_RETURN(const auto view, engine_.store->read_view());
-    STATOR_ASSIGN_OR_RETURN(const auto commit_version, search_->step(*view));
+    STATOR_ASSIGN_OR_RETURN(const auto commit_version, search_->step(*engine_.store));
     if (!commit_version) return false;
     HeldHistory history = all;
     history.commit_version = *commit_version;

@@ -18,11 +18,12 @@ std::string moved_key(std::string_view key, SpaceId to) {
 
 }  // namespace
 
-RowCopy::RowCopy(Store& store, std::unique_ptr<ReadView> view, const CopyPlan& plan)
+RowCopy::RowCopy(TransactStore& store, const CopyPlan& plan, std::unique_ptr<ReadView> state)
     : store_(store),
-      view_(std::move(view)),
+      state_(std::move(state)),
       plan_(plan),
-      source_(*view_, plan_.from, plan_.commit_version, plan_.after) {}
+      source_(store, plan_.from, plan_.commit_version, plan_.after, ChangedRows::kBytesMax,
+              state_.get()) {}
 
 Result<JobState> RowCopy::step(Progress progress) {
   if (batch_.empty()) {

@@ -15,7 +15,7 @@
 namespace stator {
 
 struct CopyPlan {
-  TableHistory from;            // without a log: the items that the view sees
+  TableHistory from;            // without a log: the items as they are
   uint64_t commit_version = 0;  // otherwise as they were before it
   SpaceId to = 0;
   const Table* indexed = nullptr;  // whose index entries are written too; null: none
@@ -24,7 +24,8 @@ struct CopyPlan {
 
 class RowCopy {
  public:
-  RowCopy(Store& store, std::unique_ptr<ReadView> view, const CopyPlan& plan);
+  // `state` may be given if the plan has no log: then the items are those that it has.
+  RowCopy(TransactStore& store, const CopyPlan& plan, std::unique_ptr<ReadView> state = nullptr);
 
   // Called in each transaction of the copy; `last` is the source's key that it reaches.
   using Progress = FunctionRef<void(Batch& batch, const std::string& last)>;
@@ -37,8 +38,8 @@ class RowCopy {
  private:
   Result<void> write(Progress progress) const;
 
-  Store& store_;
-  std::unique_ptr<ReadView> view_;
+  TransactStore& store_;
+  std::unique_ptr<ReadView> state_;
   CopyPlan plan_;
   PastItems source_;
   std::vector<PastItem> batch_;  // read and not yet written

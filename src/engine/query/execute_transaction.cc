@@ -100,7 +100,7 @@ Result<ExecuteTransactionResult> read_all(ItemEngine& engine,
   for (const Read& read : reads) {
     row_keys.push_back(item_row_key(read.table->secret(), read.table->key(), read.key));
   }
-  auto rows = read_together(*engine.store, std::move(row_keys));
+  auto rows = read_together(*engine.store, row_keys);
   if (!rows) return Failure(service_error(std::move(rows).error()));
   ExecuteTransactionResult result;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);

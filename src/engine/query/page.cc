@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows are examined where they are, in the visitor. Only a plan that needs whole items for the
-// entries of a local index gathers entries first, a few at a time, as a view is not to be read from
-// within its own scan, and as 1 MB of entries may stand for gigabytes of items.
+// Rows are examined where they are, in the visitor of one read. Only a plan that needs whole items
+// for the entries of a local index reads several times, in a view. It gathers entries first, a few
+// at a time: a visitor must not use its view, and 1 MB of entries can stand for gigabytes of items.
 #include "engine/query/page.h"
 
 #include <utility>
@@ -23,17 +23,31 @@ Item key_of(const RangePlan& plan, ItemView item) {
 
 class Page {
  public:
-  Page(ReadView& view, const RangePlan& plan) : view_(view), plan_(plan) {
-    response_.items_wanted = !plan.count_only;
+  explicit Page(const RangePlan& plan) : plan_(plan) { response_.items_wanted = !plan.count_only; }
+
+  Result<void> read(TransactStore& store) {
+    std::vector<RangeRead> ranges;
+    ranges.reserve(1 + plan_.more.size());
+    for (std::size_t part = 0; part <= plan_.more.size(); ++part) ranges.push_back(range(part));
+    return read_and_wait(store, {.ranges = ranges, .one_state = true},
+                         [&](std::size_t part, std::string_view, std::string_view value) {
+                           const ItemView item(value);
+                           if (!belongs(item, part)) return true;
+                           const bool last = count(item);
+                           take(item);
+                           if (last) response_.last_evaluated_key = key_of(plan_, item);
+                           return !last;
+                         });
   }
 
-  Result<void> read() {
-    STATOR_RETURN_IF_ERROR(read_part(plan_.range, plan_.hash));
-    for (const RangePlan::Part& part : plan_.more) {
-      if (response_.last_evaluated_key) break;
-      STATOR_RETURN_IF_ERROR(read_part(part.range, part.hash));
-    }
-    return {};
+  Result<void> read_fetching(TransactStore& store) {
+    return view_and_wait(store, [&](ReadView& view) -> Result<void> {
+      for (std::size_t part = 0; part <= plan_.more.size(); ++part) {
+        STATOR_RETURN_IF_ERROR(read_fetching(view, part));
+        if (response_.last_evaluated_key) break;
+      }
+      return {};
+    });
   }
 
   PageResponse finish(ReturnConsumedCapacity return_capacity) && {
@@ -51,21 +65,16 @@ class Page {
   }
 
  private:
-  Result<void> read_part(const KeyRange& range, const Item& hash) {
-    if (!range.end.empty() && range.begin >= range.end) return {};
-    range_ = &range;
-    hash_ = &hash;
-    return plan_.fetches_items ? read_fetching() : read_in_place();
-  }
-
   // Rows of another partition key with the same hash do not count.
-  bool belongs(ItemView item) const {
-    return hash_->empty() || has_partition(item, plan_.shape(), *hash_);
+  bool belongs(ItemView item, std::size_t part) const {
+    const Item& hash = part == 0 ? plan_.hash : plan_.more[part - 1].hash;
+    return hash.empty() || has_partition(item, plan_.shape(), hash);
   }
 
-  ScanOptions scan_options() const {
-    return {
-        .range = *range_, .direction = plan_.direction, .expected_rows = plan_.limit.value_or(0)};
+  RangeRead range(std::size_t part) const {
+    return {.range = part == 0 ? plan_.range : plan_.more[part - 1].range,
+            .direction = plan_.direction,
+            .expected_rows = plan_.limit.value_or(0)};
   }
 
   // Counts a row; true where the page ends with it.
@@ -87,50 +96,39 @@ class Page {
     }
   }
 
-  Result<void> read_in_place() {
-    return view_.scan(scan_options(), [&](std::string_view, std::string_view value) {
-      const ItemView item(value);
-      if (!belongs(item)) return true;
-      const bool last = count(item);
-      take(item);
-      if (last) response_.last_evaluated_key = key_of(plan_, item);
-      return !last;
-    });
-  }
-
-  Result<void> read_fetching() {
-    ScanOptions options = scan_options();
+  Result<void> read_fetching(ReadView& view, std::size_t part) {
+    RangeRead rest = range(part);
     bool more = true;
     while (more) {
       std::vector<EncodedItem> entries;
       std::string row;
-      STATOR_RETURN_IF_ERROR(view_.scan(options, [&](std::string_view key, std::string_view value) {
+      STATOR_RETURN_IF_ERROR(view.scan(rest, [&](std::string_view key, std::string_view value) {
         row = key;
-        if (belongs(ItemView(value))) entries.emplace_back(value);
+        if (belongs(ItemView(value), part)) entries.emplace_back(value);
         return entries.size() < kFetchRows;
       }));
       more = entries.size() == kFetchRows;
       for (const EncodedItem& entry : entries) {
-        STATOR_ASSIGN_OR_RETURN(const bool last, fetch(ItemView(entry)));
+        STATOR_ASSIGN_OR_RETURN(const bool last, fetch(view, ItemView(entry)));
         if (last) {
           response_.last_evaluated_key = key_of(plan_, ItemView(entry));
           return {};
         }
       }
       if (plan_.direction == Direction::kForward) {
-        options.range.begin = row + '\0';
+        rest.range.begin = row + '\0';
       } else {
-        options.range.end = row;
+        rest.range.end = row;
       }
     }
     return {};
   }
 
   // The service reads the whole item, each rounded up on its own.
-  Result<bool> fetch(ItemView entry) {
+  Result<bool> fetch(ReadView& view, ItemView entry) {
     const Table& table = *plan_.table;
     STATOR_RETURN_IF_ERROR(
-        view_.get(item_row_key(table.secret(), table.key(), entry), [&](std::string_view value) {
+        view.get(item_row_key(table.secret(), table.key(), entry), [&](std::string_view value) {
           const ItemView item(value);
           const std::size_t bytes = item_size_bytes(item);
           fetched_bytes_ += bytes;
@@ -140,10 +138,7 @@ class Page {
     return count(entry);
   }
 
-  ReadView& view_;
   const RangePlan& plan_;
-  const KeyRange* range_ = nullptr;  // the part being read
-  const Item* hash_ = nullptr;
   PageResponse response_;
   std::size_t examined_bytes_ = 0;
   std::size_t fetched_bytes_ = 0;
@@ -152,11 +147,10 @@ class Page {
 
 }  // namespace
 
-Result<PageResponse> read_page(Store& store, const RangePlan& plan,
+Result<PageResponse> read_page(TransactStore& store, const RangePlan& plan,
                                ReturnConsumedCapacity return_capacity) {
-  STATOR_ASSIGN_OR_RETURN(const auto view, store.read_view());
-  Page page(*view, plan);
-  STATOR_RETURN_IF_ERROR(page.read());
+  Page page(plan);
+  STATOR_RETURN_IF_ERROR(plan.fetches_items ? page.read_fetching(store) : page.read(store));
   return std::move(page).finish(return_capacity);
 }
 

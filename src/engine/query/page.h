@@ -11,7 +11,7 @@ inline constexpr std::size_t kPageBytesMax = 1UL << 20;
 
 // One state of the store, one page: ends at the limit, at 1 MB of items examined, or with the
 // range. What was asked for as capacity is reported.
-Result<PageResponse> read_page(Store& store, const RangePlan& plan,
+Result<PageResponse> read_page(TransactStore& store, const RangePlan& plan,
                                ReturnConsumedCapacity return_capacity);
 
 }  // namespace stator

@@ -12,7 +12,7 @@
 #include "engine/catalog/table.h"
 #include "expression/expression.h"
 #include "stator/requests.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 

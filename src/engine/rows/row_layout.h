@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "stator/requests.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 #include "value/encoded.h"
 #include "value/key.h"
 

@@ -64,8 +64,8 @@ class Backfill final : public Job {
   std::string position_key() const { return catalog_row_key(CatalogRow::kBackfill, space_); }
 
   Result<void> read_position() {
-    STATOR_RETURN_IF_ERROR(
-        engine_.store->get(position_key(), [&](std::string_view value) { position_ = value; }));
+    STATOR_RETURN_IF_ERROR(read_value(*engine_.store, position_key(),
+                                      [&](std::string_view value) { position_ = value; }));
     started_ = true;
     return {};
   }
@@ -103,18 +103,17 @@ class Backfill final : public Job {
     std::size_t bytes = 0;
     std::size_t examined = 0;
     bool more = false;
-    STATOR_ASSIGN_OR_RETURN(const auto view, engine_.store->read_view());
-    STATOR_RETURN_IF_ERROR(view->scan({.range = std::move(range), .expected_rows = kExaminedRows},
-                                      [&](std::string_view key, std::string_view value) {
-                                        last = key;
-                                        if (row_of(table, key, ItemView(value))) {
-                                          keys.emplace_back(key);
-                                          bytes += value.size();
-                                        }
-                                        more = ++examined == kExaminedRows ||
-                                               keys.size() == kBatchRows || bytes >= kBatchBytes;
-                                        return !more;
-                                      }));
+    STATOR_RETURN_IF_ERROR(read_range(
+        *engine_.store, {.range = std::move(range), .expected_rows = kExaminedRows},
+        [&](std::string_view key, std::string_view value) {
+          last = key;
+          if (row_of(table, key, ItemView(value))) {
+            keys.emplace_back(key);
+            bytes += value.size();
+          }
+          more = ++examined == kExaminedRows || keys.size() == kBatchRows || bytes >= kBatchBytes;
+          return !more;
+        }));
     return more;
   }
 

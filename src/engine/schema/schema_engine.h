@@ -13,7 +13,7 @@
 namespace stator {
 
 struct SchemaEngine : ItemEngine {
-  SchemaEngine(std::unique_ptr<Store> the_store, const EngineOptions& the_options)
+  SchemaEngine(std::unique_ptr<TransactStore> the_store, const EngineOptions& the_options)
       : ItemEngine(std::move(the_store), the_options), resource_policies(*store) {}
 
   ResourcePolicies resource_policies;

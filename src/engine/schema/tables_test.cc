@@ -152,14 +152,11 @@ TEST_F(Tables, RecreatedUnderAnOldNameShowNothingOld) {
 }
 
 // Rows of spaces that tables may have.
-std::size_t table_rows(Store& store) {
+std::size_t table_rows(TransactStore& store) {
   std::size_t rows = 0;
-  auto view = store.read_view();
-  if (!view) return 0;
-  const auto scanned =
-      (*view)->scan({.range = {.begin = std::string("\0\0\0\x10", 4), .end = {}}},
-                    [&](std::string_view, std::string_view) { return ++rows, true; });
-  EXPECT_THAT(scanned, IsOk());
+  EXPECT_THAT(read_range(store, {.range = {.begin = std::string("\0\0\0\x10", 4), .end = {}}},
+                         [&](std::string_view, std::string_view) { return ++rows, true; }),
+              IsOk());
   return rows;
 }
 

@@ -76,14 +76,13 @@ class TableSweep {
   // Absent if the store refuses.
   std::optional<std::vector<std::string>> next_rows(const KeyRange& range) const {
     std::vector<std::string> rows;
-    const auto view = engine_.store->read_view();
-    if (!view) return std::nullopt;
-    const auto scanned = (*view)->scan({.range = range, .expected_rows = kDeletionsAtOnce},
-                                       [&](std::string_view key, std::string_view) {
-                                         rows.emplace_back(key);
-                                         return rows.size() < kDeletionsAtOnce;
-                                       });
-    if (!scanned) return std::nullopt;
+    const auto read =
+        read_range(*engine_.store, {.range = range, .expected_rows = kDeletionsAtOnce},
+                   [&](std::string_view key, std::string_view) {
+                     rows.emplace_back(key);
+                     return rows.size() < kDeletionsAtOnce;
+                   });
+    if (!read) return std::nullopt;
     return rows;
   }
 
@@ -110,7 +109,7 @@ class TableSweep {
     if (!item_row) return std::optional<WriteAction>();
     WriteAction action{.action = TransactAction::kDelete, .table = table_};
     STATOR_ASSIGN_OR_RETURN(const bool found,
-                            engine_.store->get(*item_row, [&](std::string_view value) {
+                            read_value(*engine_.store, *item_row, [&](std::string_view value) {
                               add_key(table_->key(), ItemView(value), action.key);
                             }));
     if (!found) return std::optional<WriteAction>();

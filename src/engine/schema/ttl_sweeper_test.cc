@@ -43,10 +43,9 @@ class TimeToLive : public EngineTest {
   std::size_t queue_length() {
     const TablePtr table = *engine_->parts().catalog->snapshot()->find("Things");
     std::size_t rows = 0;
-    const auto scanned = engine_->store().read_view().value()->scan(
-        {.range = space_range(table->expiry()->space)},
-        [&](std::string_view, std::string_view) { return ++rows > 0; });
-    EXPECT_TRUE(scanned);
+    EXPECT_THAT(read_range(engine_->store(), {.range = space_range(table->expiry()->space)},
+                           [&](std::string_view, std::string_view) { return ++rows > 0; }),
+                IsOk());
     return rows;
   }
   void expect_sound() {

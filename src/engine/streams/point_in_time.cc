@@ -2,11 +2,21 @@
 // An item was, at a commit version, what its first change from there on found; without one it is
 // what it is now. The changes lie by commit versions and the items by keys: so the keys of what
 // changed are gathered first, as many as the memory holds, and merged with the items of that part
-// of the space. The log is read once for each part.
+// of the space. The log is read once for each part, and then what is new there for each chunk of
+// items.
+//
+// Why that is right without one state for everything: the changes of a chunk are gathered from the
+// state in which it was read, or from later ones. The commit version v is not above a safe
+// position, so whatever comes before it has been applied. If the chunk shows an item after a change
+// from v on, that state has the change. Changes of one item become visible in order, so it also has
+// the first of them, and that is found. If the item has none in that state, the chunk shows it as
+// it was at v; a first change that only a later state has found the same.
 #include "engine/streams/point_in_time.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "base/check.h"
 
 namespace stator {
 namespace {
@@ -55,6 +65,10 @@ Result<void> CommitVersionSearch::begin(ReadView& view) {
   return {};
 }
 
+Result<std::optional<uint64_t>> CommitVersionSearch::step(TransactStore& store) {
+  return with_view(store, [&](ReadView& view) { return step(view); });
+}
+
 Result<std::optional<uint64_t>> CommitVersionSearch::step(ReadView& view) {
   if (!from_) STATOR_RETURN_IF_ERROR(begin(view));
   std::size_t changes = 0;
@@ -80,21 +94,16 @@ Result<std::optional<uint64_t>> CommitVersionSearch::step(ReadView& view) {
   return std::optional(std::min(first_later_, behind_));
 }
 
-Result<uint64_t> log_end(ReadView& view, SpaceId log) {
-  STATOR_ASSIGN_OR_RETURN(const std::vector<ShardBoundary> boundaries, read_boundaries(view, log));
-  uint64_t end = boundaries.empty() ? 0 : boundaries.back().commit_version + 1;
-  for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
-    STATOR_ASSIGN_OR_RETURN(const uint64_t behind,
-                            behind_changes(view, log, log_partition, 0, UINT64_MAX));
-    end = std::max(end, behind);
-  }
-  return end;
+Result<uint64_t> log_end(TransactStore& store) {
+  STATOR_ASSIGN_OR_RETURN(const LogPosition safe, store.safe_position());
+  return static_cast<uint64_t>(safe);
 }
 
-Result<uint64_t> commit_version_at(ReadView& view, SpaceId log, int64_t time_ms) {
-  CommitVersionSearch search(log, time_ms);
+Result<uint64_t> commit_version_at(TransactStore& store, SpaceId log, int64_t time_ms) {
+  STATOR_ASSIGN_OR_RETURN(const uint64_t end, log_end(store));
+  CommitVersionSearch search(log, time_ms, end);
   while (true) {
-    STATOR_ASSIGN_OR_RETURN(const auto found, search.step(view));
+    STATOR_ASSIGN_OR_RETURN(const auto found, search.step(store));
     if (found) return *found;
   }
 }
@@ -102,41 +111,59 @@ Result<uint64_t> commit_version_at(ReadView& view, SpaceId log, int64_t time_ms)
 // ---- ChangedRows
 
 Result<ChangedRows::Load> ChangedRows::load(const std::string& begin) {
-  for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
-    const std::string end = segment_range(history_.key.space, log_partition, kLogPartitions).end;
-    if (begin >= end) continue;
-    if (!next_) {
-      loading_end_ = end;
-      rows_.clear();
-      bytes_ = 0;
-      next_ = from_;
-    }
-    STATOR_ASSIGN_OR_RETURN(const Load loaded, collect(log_partition, begin));
-    if (loaded == Load::kSome) return loaded;
+  if (!is_loading_) {
+    const auto end_of = [&](unsigned log_partition) {
+      return segment_range(history_.key.space, log_partition, kLogPartitions).end;
+    };
+    log_partition_ = 0;
+    while (log_partition_ < kLogPartitions && begin >= end_of(log_partition_)) ++log_partition_;
+    if (log_partition_ == kLogPartitions) return Load::kNone;
+    is_loading_ = true;
+    end_ = end_of(log_partition_);
+    rows_.clear();
+    bytes_ = 0;
+    read_below_ = from_;
     next_.reset();
-    end_ = loading_end_;
-    return loaded;
   }
-  return Load::kNone;
+  STATOR_ASSIGN_OR_RETURN(const bool all,
+                          catch_up(begin, [](ReadView&) { return Result<void>(); }));
+  is_loading_ = !all;
+  return all ? Load::kAll : Load::kSome;
 }
 
-Result<ChangedRows::Load> ChangedRows::collect(unsigned log_partition, const std::string& begin) {
-  if (history_.log == 0) return Load::kAll;
+// The position first: what is not safe by then is read again.
+Result<bool> ChangedRows::catch_up(const std::string& begin, ViewBody look) {
+  STATOR_ASSIGN_OR_RETURN(const uint64_t safe, log_end(store_));
+  return with_view(store_, [&](ReadView& view) -> Result<bool> {
+    STATOR_RETURN_IF_ERROR(look(view));
+    if (history_.log == 0) return true;
+    return collect(view, safe, begin);
+  });
+}
+
+Result<bool> ChangedRows::collect(ReadView& view, uint64_t safe, const std::string& begin) {
+  if (!next_) {
+    next_ = read_below_;
+    pass_safe_ = safe;
+  }
   std::size_t changes = 0;
   std::size_t bytes = 0;
   bool full = false;
   STATOR_RETURN_IF_ERROR(
-      scan_changes(view_, history_.log, log_partition, *next_, to_, [&](const Change& change) {
+      scan_changes(view, history_.log, log_partition_, *next_, to_, [&](const Change& change) {
         const ItemView image = change.before ? *change.before : *change.after;
         std::string key = item_row_key(history_.secret, history_.key, image);
-        if (key >= begin && key < loading_end_) see(std::move(key), change.commit_version);
+        if (key >= begin && key < end_) see(std::move(key), change.commit_version);
         next_ = change.commit_version + 1;
         bytes += bytes_of(change);
         full = ++changes == CommitVersionSearch::kChangesAtOnce ||
                bytes >= CommitVersionSearch::kBytesAtOnce;
         return !full;
       }));
-  return full ? Load::kSome : Load::kAll;
+  if (full) return false;
+  read_below_ = std::max(from_, pass_safe_);
+  next_.reset();
+  return true;
 }
 
 void ChangedRows::see(std::string key, uint64_t commit_version) {
@@ -148,7 +175,7 @@ void ChangedRows::see(std::string key, uint64_t commit_version) {
   bytes_ += bytes;
   if (bytes_ <= bytes_max_ || rows_.size() < 2) return;
   const auto middle = std::next(rows_.begin(), std::ssize(rows_) / 2);
-  loading_end_ = middle->first;
+  end_ = middle->first;
   rows_.erase(middle, rows_.end());
   bytes_ = 0;
   for (const auto& [kept, commit_versions] : rows_) bytes_ += kept.size() + kRowOverheadBytes;
@@ -159,57 +186,73 @@ Result<Change> ChangedRows::read(const std::string& row_key, uint64_t commit_ver
                                  std::string& value) {
   const std::string key = log_range(history_.log, log_partition_of(row_key), commit_version).begin;
   STATOR_ASSIGN_OR_RETURN(const bool found,
-                          view_.get(key, [&](std::string_view bytes) { value = bytes; }));
+                          read_value(store_, key, [&](std::string_view bytes) { value = bytes; }));
   if (!found) return fail(Code::kCorruption, "A change is gone while its log is read");
   return read_change(key, value);
 }
 
 // ---- PastItems
 
-PastItems::PastItems(ReadView& view, const TableHistory& history, uint64_t commit_version,
-                     std::string_view after, std::size_t bytes_max)
-    : view_(view),
-      changed_(view, history, commit_version, UINT64_MAX, bytes_max),
-      begin_(begin_behind(history, after)) {}
+PastItems::PastItems(TransactStore& store, const TableHistory& history, uint64_t commit_version,
+                     std::string_view after, std::size_t bytes_max, ReadView* state)
+    : state_(state),
+      changed_(store, history, commit_version, UINT64_MAX, bytes_max),
+      begin_(begin_behind(history, after)) {
+  STATOR_CHECK(state == nullptr || history.log == 0);
+}
 
 Result<std::optional<std::vector<PastItem>>> PastItems::next() {
-  if (begin_ >= changed_.end()) {
+  const auto unfinished = [] { return std::optional(std::vector<PastItem>()); };
+  if (changed_.is_loading() || begin_ >= changed_.end()) {
     STATOR_ASSIGN_OR_RETURN(const ChangedRows::Load loaded, changed_.load(begin_));
     if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastItem>>();
-    if (loaded == ChangedRows::Load::kSome) return std::optional(std::vector<PastItem>());
+    if (loaded == ChangedRows::Load::kSome) return unfinished();
   }
-  STATOR_ASSIGN_OR_RETURN(std::vector<PastItem> current, current_items());
-  STATOR_ASSIGN_OR_RETURN(std::vector<PastItem> past, merged(std::move(current)));
+  if (state_ != nullptr) {
+    STATOR_RETURN_IF_ERROR(read_chunk(*state_));
+  } else {
+    STATOR_ASSIGN_OR_RETURN(const bool all, changed_.catch_up(begin_, [&](ReadView& view) {
+      return chunk_ ? Result<void>() : read_chunk(view);
+    }));
+    if (!all) return unfinished();
+  }
+  STATOR_ASSIGN_OR_RETURN(std::vector<PastItem> past, merged(*std::exchange(chunk_, {})));
   return std::optional(std::move(past));
 }
 
-Result<std::vector<PastItem>> PastItems::current_items() const {
-  std::vector<PastItem> items;
+Result<void> PastItems::read_chunk(ReadView& view) {
+  Chunk chunk{.items = {}, .all_read = true};
   std::size_t bytes = 0;
-  const KeyRange range{.begin = begin_, .end = changed_.end()};
-  STATOR_RETURN_IF_ERROR(view_.scan({.range = range, .expected_rows = kChangeBatchRows},
-                                    [&](std::string_view key, std::string_view value) {
-                                      items.push_back({std::string(key), EncodedItem(value)});
-                                      bytes += value.size();
-                                      return items.size() < kChangeBatchRows &&
-                                             bytes < kChangeBatchBytes;
-                                    }));
-  return items;
+  STATOR_RETURN_IF_ERROR(view.scan(
+      {.range = {.begin = begin_, .end = changed_.end()}, .expected_rows = kChangeBatchRows},
+      [&](std::string_view key, std::string_view value) {
+        chunk.items.push_back({std::string(key), EncodedItem(value)});
+        bytes += value.size();
+        chunk.all_read = chunk.items.size() < kChangeBatchRows && bytes < kChangeBatchBytes;
+        return chunk.all_read;
+      }));
+  chunk_ = std::move(chunk);
+  return {};
 }
 
 // Moves begin_ behind what has been merged: all of the loaded part if nothing is left.
-Result<std::vector<PastItem>> PastItems::merged(std::vector<PastItem> current) {
+Result<std::vector<PastItem>> PastItems::merged(Chunk current) {
+  // The part can end before the chunk since its changes were added.
+  auto& items = current.items;
+  while (!items.empty() && items.back().row_key >= changed_.end()) {
+    items.pop_back();
+    current.all_read = true;
+  }
   std::vector<PastItem> past;
   std::size_t bytes = 0;
   auto& changed = changed_.rows();
-  auto item = current.begin();
+  auto item = items.begin();
   auto row = changed.begin();
   std::string begin = begin_;
-  // Behind the last item that was read there may be more of them, and changes belong in between.
-  const bool all_read = current.empty();
   while (past.size() < kChangeBatchRows && bytes < kChangeBatchBytes) {
-    const bool has_item = item != current.end();
-    if (!has_item && !all_read) break;
+    const bool has_item = item != items.end();
+    // There are more items, and changes belong in between.
+    if (!has_item && !current.all_read) break;
     if (!has_item && row == changed.end()) {
       begin = changed_.end();
       break;
@@ -238,18 +281,17 @@ Result<std::vector<PastItem>> PastItems::merged(std::vector<PastItem> current) {
 
 // ---- PastChanges
 
-PastChanges::PastChanges(ReadView& view, const TableHistory& history, uint64_t from, uint64_t to,
-                         std::string_view after, std::size_t bytes_max)
-    : changed_(view, history, from, to, bytes_max), begin_(begin_behind(history, after)) {}
+PastChanges::PastChanges(TransactStore& store, const TableHistory& history, uint64_t from,
+                         uint64_t to, std::string_view after, std::size_t bytes_max)
+    : changed_(store, history, from, to, bytes_max), begin_(begin_behind(history, after)) {}
 
 Result<std::optional<std::vector<PastChange>>> PastChanges::next() {
   auto& rows = changed_.rows();
-  if (is_loading_ || rows.empty()) {
-    if (!is_loading_) begin_ = std::max(begin_, changed_.end());
+  if (changed_.is_loading() || rows.empty()) {
+    if (!changed_.is_loading()) begin_ = std::max(begin_, changed_.end());
     STATOR_ASSIGN_OR_RETURN(const ChangedRows::Load loaded, changed_.load(begin_));
-    is_loading_ = loaded == ChangedRows::Load::kSome;
     if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastChange>>();
-    if (is_loading_) return std::optional(std::vector<PastChange>());
+    if (loaded == ChangedRows::Load::kSome) return std::optional(std::vector<PastChange>());
   }
   std::vector<PastChange> changes;
   std::size_t bytes = 0;

@@ -6,11 +6,12 @@
 // it made, so that transactions are in it whole or not at all. The log must hold every change since
 // then.
 //
-// Each call of a reader does a bounded part of the work, so that jobs can take turns.
+// Each call of a reader does a bounded part of the work in states of the store of its own, so that
+// jobs can take turns and no state is kept.
 //
 // Thread safety: one thread at a time. Memory: bounded, whatever has changed.
-// Lifetime: readers borrow the view. Errors: the store's; kCorruption. After an error the same call
-// can be repeated.
+// Lifetime: readers borrow the store. Errors: the store's; kCorruption. After an error the same
+// call can be repeated.
 #pragma once
 
 #include <map>
@@ -37,19 +38,20 @@ struct TableHistory {
 // it.
 class CommitVersionSearch {
  public:
-  // The answer is `limit` at most: an earlier request knows of nothing behind it.
-  CommitVersionSearch(SpaceId log, int64_t time_ms, uint64_t limit = UINT64_MAX)
+  // The answer is `limit` at most, which must be a safe position: nothing before it changes while
+  // the log is searched. The log must keep what it has.
+  CommitVersionSearch(SpaceId log, int64_t time_ms, uint64_t limit)
       : log_(log), time_ms_(time_ms), first_later_(limit) {}
 
-  // Reads at most kChangesAtOnce changes in a view of the store; absent: not found yet. Later steps
-  // can use another view, as long as the log keeps what it had.
-  Result<std::optional<uint64_t>> step(ReadView& view);
+  // Reads at most kChangesAtOnce changes; absent: not found yet.
+  Result<std::optional<uint64_t>> step(TransactStore& store);
 
   static constexpr std::size_t kChangesAtOnce = 16'384;
   static constexpr std::size_t kBytesAtOnce = 16UL << 20;
 
  private:
   Result<void> begin(ReadView& view);
+  Result<std::optional<uint64_t>> step(ReadView& view);
 
   SpaceId log_;
   int64_t time_ms_;
@@ -59,13 +61,17 @@ class CommitVersionSearch {
   unsigned log_partition_ = 0;
   uint64_t behind_ = 0;  // all that was seen
 };
-// The commit version behind all that the log holds now.
-Result<uint64_t> log_end(ReadView& view, SpaceId log);
-// The whole search in one view.
-Result<uint64_t> commit_version_at(ReadView& view, SpaceId log, int64_t time_ms);
+// The end of every log: TransactStore::safe_position().
+Result<uint64_t> log_end(TransactStore& store);
+// The whole search, up to log_end().
+Result<uint64_t> commit_version_at(TransactStore& store, SpaceId log, int64_t time_ms);
 
 // The items whose changes are to be looked at, by their row keys. Of a range that has too many for
 // the memory it takes the beginning.
+//
+// Changes of different items can appear out of order from a safe position on. Each pass over the
+// log therefore begins at the safe position from before the pass before it, and can see changes
+// again.
 class ChangedRows {
  public:
   struct CommitVersions {
@@ -74,31 +80,39 @@ class ChangedRows {
   };
   static constexpr std::size_t kBytesMax = 64UL << 20;
 
-  ChangedRows(ReadView& view, TableHistory history, uint64_t from, uint64_t to,
+  ChangedRows(TransactStore& store, TableHistory history, uint64_t from, uint64_t to,
               std::size_t bytes_max)
-      : view_(view), history_(std::move(history)), from_(from), to_(to), bytes_max_(bytes_max) {}
+      : store_(store), history_(std::move(history)), from_(from), to_(to), bytes_max_(bytes_max) {}
 
   enum class Load { kNone, kSome, kAll };
   // Reads some of the log for the part of the space that begins with the row key `begin`, which
   // stays the same until the answer is kAll. kNone: there are no more parts.
   Result<Load> load(const std::string& begin);
-  const std::string& end() const { return end_; }  // of the part that is loaded
+  bool is_loading() const { return is_loading_; }
+  // Calls `look` with a state of the store and adds the changes of the loaded part that it has,
+  // from the row key `begin` on. False: call it again for the rest of them, which can be read in a
+  // later state. end() can come nearer.
+  Result<bool> catch_up(const std::string& begin, ViewBody look);
+  const std::string& end() const { return end_; }  // of the part that is loaded, or being loaded
   std::map<std::string, CommitVersions>& rows() { return rows_; }
   const TableHistory& history() const { return history_; }
   Result<Change> read(const std::string& row_key, uint64_t commit_version, std::string& value);
 
  private:
-  Result<Load> collect(unsigned log_partition, const std::string& begin);
+  Result<bool> collect(ReadView& view, uint64_t safe, const std::string& begin);
   void see(std::string key, uint64_t commit_version);
 
-  ReadView& view_;
+  TransactStore& store_;
   TableHistory history_;
   uint64_t from_;
   uint64_t to_;
   std::size_t bytes_max_;
   std::string end_;
-  std::string loading_end_;            // of the part that is being loaded
-  std::optional<uint64_t> next_ = {};  // the commit version at which loading resumes
+  bool is_loading_ = false;
+  unsigned log_partition_ = 0;         // of the part
+  uint64_t read_below_ = 0;            // every change of the part before it is known
+  std::optional<uint64_t> next_ = {};  // where the pass under way resumes
+  uint64_t pass_safe_ = 0;             // the safe position when it began
   std::map<std::string, CommitVersions> rows_;
   std::size_t bytes_ = 0;
 };
@@ -108,24 +122,34 @@ struct PastItem {
   EncodedItem item;
 };
 
-// The items as they were before `commit_version`, in the order of their row keys.
+// The items as they were before `commit_version`, in the order of their row keys. It must not be
+// above a safe position.
 class PastItems {
  public:
-  // Begins behind the row key `after`, with which a reader of another view may have ended.
-  PastItems(ReadView& view, const TableHistory& history, uint64_t commit_version,
-            std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
+  // Begins behind the row key `after`, with which an earlier reader may have ended.
+  // Without a log: the items of `state`. If that is null, each is as it is when it is read.
+  PastItems(TransactStore& store, const TableHistory& history, uint64_t commit_version,
+            std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax,
+            ReadView* state = nullptr);
 
   // The next of them, at most 256 and about a megabyte, or none because the log is still being
   // read. Absent: that was all.
   Result<std::optional<std::vector<PastItem>>> next();
 
  private:
-  Result<std::vector<PastItem>> current_items() const;
-  Result<std::vector<PastItem>> merged(std::vector<PastItem> current);
+  // Items of the loaded part, from begin_ on.
+  struct Chunk {
+    std::vector<PastItem> items;
+    bool all_read = false;  // there are no more
+  };
 
-  ReadView& view_;
+  Result<void> read_chunk(ReadView& view);
+  Result<std::vector<PastItem>> merged(Chunk current);
+
+  ReadView* state_;
   ChangedRows changed_;
-  std::string begin_;  // of what is still to be read
+  std::string begin_;                // of what is still to be read
+  std::optional<Chunk> chunk_ = {};  // read, and waiting for its changes
 };
 
 // What changed of one item between two moments, however often it was written there.
@@ -138,9 +162,10 @@ struct PastChange {
 };
 
 // The items written from commit version `from` on and before `to`, in the order of their row keys.
+// `to` must not be above a safe position.
 class PastChanges {
  public:
-  PastChanges(ReadView& view, const TableHistory& history, uint64_t from, uint64_t to,
+  PastChanges(TransactStore& store, const TableHistory& history, uint64_t from, uint64_t to,
               std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
 
   // As PastItems::next.
@@ -151,7 +176,6 @@ class PastChanges {
 
   ChangedRows changed_;
   std::string begin_;
-  bool is_loading_ = false;
 };
 
 }  // namespace stator

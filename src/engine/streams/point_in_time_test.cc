@@ -29,12 +29,13 @@ class PointInTime : public EngineTest {
     const Table& table = **snapshot->find("Things");
     return {.key = table.key(), .log = table.log_space(), .secret = table.secret()};
   }
-  std::unique_ptr<ReadView> view() { return must(engine_->store().read_view()); }
+  uint64_t commit_version_of(int64_t time_ms) {
+    return must(commit_version_at(engine_->store(), history().log, time_ms));
+  }
 
   Contents contents_at(int64_t time_ms, std::size_t bytes_max = ChangedRows::kBytesMax) {
-    const auto state = view();
-    const uint64_t commit_version = must(commit_version_at(*state, history().log, time_ms));
-    PastItems items(*state, history(), commit_version, {}, bytes_max);
+    const uint64_t commit_version = commit_version_of(time_ms);
+    PastItems items(engine_->store(), history(), commit_version, {}, bytes_max);
     Contents contents;
     std::string last;
     while (true) {
@@ -51,9 +52,8 @@ class PointInTime : public EngineTest {
   }
 
   std::vector<PastChange> changes_between(int64_t from_ms, int64_t to_ms, std::size_t bytes_max) {
-    const auto state = view();
-    PastChanges changes(*state, history(), must(commit_version_at(*state, history().log, from_ms)),
-                        must(commit_version_at(*state, history().log, to_ms)), {}, bytes_max);
+    PastChanges changes(engine_->store(), history(), commit_version_of(from_ms),
+                        commit_version_of(to_ms), {}, bytes_max);
     std::vector<PastChange> all;
     while (true) {
       auto batch = must(changes.next());
@@ -142,15 +142,14 @@ TEST_F(PointInTime, ARandomHistoryIsSeenAsItWasAtEachOfItsMoments) {
   }
 }
 
-TEST_F(PointInTime, AReaderGoesOnInALaterViewWhereAnEarlierOneStopped) {
+TEST_F(PointInTime, AReaderResumesWhereAnEarlierOneStopped) {
   for (int i = 0; i < 600; ++i) {
     ASSERT_THAT(put("Things", {{"pk", "a" + std::to_string(i)}, {"sk", i}}), IsOk());
   }
   const int64_t moment_ms = clock_.unix_ms();
   clock_.advance(std::chrono::seconds(1));
-  const auto earlier = view();
-  const uint64_t commit_version = must(commit_version_at(*earlier, history().log, moment_ms));
-  PastItems first(*earlier, history(), commit_version);
+  const uint64_t commit_version = commit_version_of(moment_ms);
+  PastItems first(engine_->store(), history(), commit_version);
   auto items = must(first.next()).value();
   ASSERT_FALSE(items.empty());
   ASSERT_LT(items.size(), 600U);
@@ -159,9 +158,8 @@ TEST_F(PointInTime, AReaderGoesOnInALaterViewWhereAnEarlierOneStopped) {
                 IsOk());
     ASSERT_THAT(put("Things", {{"pk", "late"}, {"sk", i}}), IsOk());
   }
-  const auto later = view();
-  EXPECT_EQ(must(commit_version_at(*later, history().log, moment_ms)), commit_version);
-  PastItems second(*later, history(), commit_version, items.back().row_key, 1000);
+  EXPECT_EQ(commit_version_of(moment_ms), commit_version);
+  PastItems second(engine_->store(), history(), commit_version, items.back().row_key, 1000);
   while (true) {
     const auto batch = must(second.next());
     if (!batch) break;
@@ -212,13 +210,13 @@ TEST_F(PointInTime, ASearchForACommitVersionReadsALimitedPartOfTheLogInEachStep)
   }
   const int64_t moment_ms = clock_.unix_ms();
   clock_.advance(std::chrono::seconds(1));
-  const uint64_t end = must(log_end(*view(), history().log));
+  const uint64_t end = must(log_end(engine_->store()));
   ASSERT_THAT(put("Things", {{"pk", "late"}, {"sk", 1}}), IsOk());
-  CommitVersionSearch search(history().log, moment_ms);
-  EXPECT_EQ(must(search.step(*view())), std::nullopt);
+  CommitVersionSearch search(history().log, moment_ms, must(log_end(engine_->store())));
+  EXPECT_EQ(must(search.step(engine_->store())), std::nullopt);
   std::optional<uint64_t> found;
-  while (!found) found = must(search.step(*view()));
-  EXPECT_EQ(found, must(commit_version_at(*view(), history().log, moment_ms)));
+  while (!found) found = must(search.step(engine_->store()));
+  EXPECT_EQ(found, commit_version_of(moment_ms));
   EXPECT_EQ(found, end);
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ListStreams, DescribeStream, GetShardIterator, GetRecords.
 //
-// Each reads one state of the store. Commits appear there in the order of their commit versions, so
-// a shard that has no boundary behind it in that state can still grow, and nothing will ever come
-// before what it holds.
+// Each takes the safe position first, then reads one later state of the store, and ignores
+// everything from that position on. Below it nothing can appear any more: what is returned is whole
+// and in order, and a shard that ends there cannot grow. A boundary from that position on does not
+// end its shard yet, because records before it can still appear.
 #include <algorithm>
 #include <utility>
 
@@ -55,9 +56,13 @@ Result<FoundStream> find_stream(const EngineCore& engine, const CatalogSnapshot&
   return stream_not_found(arn);
 }
 
-Result<std::vector<Epoch>> epochs_of(ReadView& view, const FoundStream& found, int64_t now_ms) {
-  STATOR_ASSIGN_OR_RETURN(const std::vector<ShardBoundary> boundaries,
+// Those that begin before `safe`, as they are known there.
+Result<std::vector<Epoch>> epochs_of(ReadView& view, uint64_t safe, const FoundStream& found,
+                                     int64_t now_ms) {
+  STATOR_ASSIGN_OR_RETURN(std::vector<ShardBoundary> boundaries,
                           read_boundaries(view, found.log->space));
+  std::erase_if(boundaries,
+                [&](const ShardBoundary& boundary) { return boundary.commit_version >= safe; });
   std::vector<Epoch> epochs;
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
     if (boundaries[i].stream_ms != found.stream.created_ms) continue;
@@ -83,22 +88,20 @@ std::size_t page_size(std::optional<int64_t> limit) {
 }
 
 // Where in its shard an iterator begins.
-Result<uint64_t> start_position(const Store& store, ReadView& view, SpaceId log,
-                                unsigned log_partition, const Epoch& epoch,
+Result<uint64_t> start_position(uint64_t safe, const Epoch& epoch,
                                 const GetShardIteratorRequest& request) {
   const uint64_t first = epoch.begin.commit_version + 1;
   switch (request.type) {
     case ShardIteratorType::kTrimHorizon:
       return first;
     case ShardIteratorType::kLatest:
-      if (epoch.end) return epoch.end->commit_version;
-      return behind_changes(view, log, log_partition, first, UINT64_MAX);
+      return epoch.end ? epoch.end->commit_version : safe;
     case ShardIteratorType::kAtSequenceNumber:
     case ShardIteratorType::kAfterSequenceNumber:
       break;
   }
   const auto commit_version = read_sequence_number(request.sequence_number.value_or(""));
-  const uint64_t last = epoch.end ? epoch.end->commit_version : store.last_commit_version() + 1;
+  const uint64_t last = epoch.end ? epoch.end->commit_version : safe;
   if (!commit_version || *commit_version < first || *commit_version > last) {
     return fail(Code::kValidation, messages::kInvalidSequenceNumber);
   }
@@ -147,16 +150,15 @@ StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret
   return record;
 }
 
-Result<GetRecordsResponse> read_records(const EngineCore& engine, const FoundStream& found,
-                                        ShardIterator iterator, std::string_view arn,
-                                        int64_t limit) {
+Result<GetRecordsResponse> read_records(const EngineCore& engine, ReadView& view, uint64_t safe,
+                                        const FoundStream& found, ShardIterator iterator,
+                                        std::string_view arn, int64_t limit) {
   const int64_t now_ms = engine.now_ms();
   const Hash128 secret = stream_secret(engine.catalog->secret());
-  STATOR_ASSIGN_OR_RETURN(const auto view, engine.store->read_view());
   STATOR_ASSIGN_OR_RETURN(const auto boundaries,
-                          read_boundaries(*view, iterator.log, iterator.begin, 2));
+                          read_boundaries(view, iterator.log, iterator.begin, 2));
   std::optional<ShardBoundary> end;
-  if (boundaries.size() > 1) end = boundaries[1];
+  if (boundaries.size() > 1 && boundaries[1].commit_version < safe) end = boundaries[1];
   if (boundaries.empty() || boundaries[0].commit_version != iterator.begin ||
       is_trimmed(end, now_ms)) {
     return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
@@ -164,9 +166,8 @@ Result<GetRecordsResponse> read_records(const EngineCore& engine, const FoundStr
   GetRecordsResponse response;
   int64_t bytes = 0;
   bool all = true;
-  STATOR_RETURN_IF_ERROR(scan_changes(*view, iterator.log, iterator.log_partition,
-                                      iterator.position, end ? end->commit_version : UINT64_MAX,
-                                      [&](const Change& change) {
+  STATOR_RETURN_IF_ERROR(scan_changes(view, iterator.log, iterator.log_partition, iterator.position,
+                                      end ? end->commit_version : safe, [&](const Change& change) {
                                         all = static_cast<int64_t>(response.records.size()) < limit;
                                         if (!all) return false;
                                         auto record = make_record(engine, secret, found, change);
@@ -183,11 +184,18 @@ Result<GetRecordsResponse> read_records(const EngineCore& engine, const FoundStr
   return response;
 }
 
-// The answer, or the service's error for one of the store's.
-template <class T>
-Result<T> answer(Result<T> result) {
-  if (!result) return Failure(service_error(std::move(result).error()));
-  return result;
+// What `read` answers from one state that is later than the safe position which it is given.
+// Errors of the store as the service has them.
+template <class Read>
+auto read_log(const EngineCore& engine, Read read) {
+  using Answer = std::invoke_result_t<Read&, ReadView&, uint64_t>;
+  const auto answer = [&]() -> Answer {
+    STATOR_ASSIGN_OR_RETURN(const LogPosition safe, engine.store->safe_position());
+    return with_view(*engine.store,
+                     [&](ReadView& view) { return read(view, static_cast<uint64_t>(safe)); });
+  };
+  Answer result = answer();
+  return result ? std::move(result) : Answer(Failure(service_error(std::move(result).error())));
 }
 
 }  // namespace
@@ -230,14 +238,13 @@ Result<DescribeStreamResult> describe_stream(const EngineCore& engine,
   STATOR_RETURN_IF_ERROR(validate(request));
   const auto snapshot = engine.catalog->snapshot();
   STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, request.stream));
-  auto view = answer(engine.store->read_view());
-  if (!view) return failure_of(std::move(view));
-  auto epochs = answer(epochs_of(**view, found, engine.now_ms()));
-  if (!epochs) return failure_of(std::move(epochs));
+  STATOR_ASSIGN_OR_RETURN(const auto epochs, read_log(engine, [&](ReadView& view, uint64_t safe) {
+                            return epochs_of(view, safe, found, engine.now_ms());
+                          }));
 
   const Hash128 secret = stream_secret(engine.catalog->secret());
   std::vector<Shard> shards;
-  for (const Epoch& epoch : *epochs) {
+  for (const Epoch& epoch : epochs) {
     for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
       Shard shard = make_shard(secret, found.log->space, log_partition, epoch);
       if (request.exclusive_start_shard && shard.id <= *request.exclusive_start_shard) continue;
@@ -270,29 +277,28 @@ Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
   const auto snapshot = engine.catalog->snapshot();
   STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, request.stream));
   const SpaceId log = found.log->space;
-  auto view = answer(engine.store->read_view());
-  if (!view) return failure_of(std::move(view));
-  auto epochs = answer(epochs_of(**view, found, now_ms));
-  if (!epochs) return failure_of(std::move(epochs));
+  uint64_t end = 0;  // of what is read of the log
+  STATOR_ASSIGN_OR_RETURN(const auto epochs, read_log(engine, [&](ReadView& view, uint64_t safe) {
+                            end = safe;
+                            return epochs_of(view, safe, found, now_ms);
+                          }));
 
   const Hash128 secret = stream_secret(engine.catalog->secret());
-  for (const Epoch& epoch : *epochs) {
+  for (const Epoch& epoch : epochs) {
     for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
       if (shard_id(secret, log, log_partition, epoch.begin) != request.shard) continue;
-      auto position =
-          answer(start_position(*engine.store, **view, log, log_partition, epoch, request));
-      if (!position) return failure_of(std::move(position));
+      STATOR_ASSIGN_OR_RETURN(const uint64_t position, start_position(end, epoch, request));
       const ShardIterator iterator{.log = log,
                                    .stream_ms = found.stream.created_ms,
                                    .log_partition = log_partition,
                                    .begin = epoch.begin.commit_version,
-                                   .position = *position,
+                                   .position = position,
                                    .issued_ms = now_ms};
       return GetShardIteratorResult{shard_iterator_text(secret, request.stream, iterator)};
     }
   }
   const auto time_ms = shard_time(request.shard);
-  const bool was_there = time_ms && !epochs->empty() && *time_ms < epochs->front().begin.time_ms;
+  const bool was_there = time_ms && !epochs.empty() && *time_ms < epochs.front().begin.time_ms;
   if (request.sequence_number && was_there) {
     return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
   }
@@ -311,7 +317,10 @@ Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecord
   const auto snapshot = engine.catalog->snapshot();
   STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, arn));
   if (found.log->space != iterator->log) return stream_not_found(arn);
-  return answer(read_records(engine, found, *iterator, arn, request.limit.value_or(kRecordsMax)));
+  return read_log(engine, [&](ReadView& view, uint64_t safe) {
+    return read_records(engine, view, safe, found, *iterator, arn,
+                        request.limit.value_or(kRecordsMax));
+  });
 }
 
 }  // namespace stator

@@ -413,8 +413,8 @@ TEST_F(Streams, EraseWhatTheyForget) {
   create(with_stream(hash_table()));
   const auto rows = [&] {
     int count = 0;
-    EXPECT_THAT((*engine_->store().read_view())
-                    ->scan({}, [&](std::string_view, std::string_view) { return ++count > 0; }),
+    EXPECT_THAT(read_range(engine_->store(), {},
+                           [&](std::string_view, std::string_view) { return ++count > 0; }),
                 IsOk());
     return count;
   };

@@ -64,7 +64,7 @@ class EngineTest : public ::testing::Test {
  protected:
   EngineTest() { open(make_memory_store()); }
 
-  void open(std::unique_ptr<Store> store) {
+  void open(std::unique_ptr<TransactStore> store) {
     engine_.reset();
     auto opened = Engine::open(std::move(store), {.clock = &clock_, .sweep_interval = {}});
     ASSERT_THAT(opened, IsOk());

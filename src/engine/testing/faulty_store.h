@@ -87,46 +87,46 @@ class Faults {
 
 class FaultyView final : public ReadView {
  public:
+  FaultyView(ReadView& inner, Faults& faults) : inner_(inner), faults_(faults) {}
   FaultyView(std::unique_ptr<ReadView> inner, Faults& faults)
-      : inner_(std::move(inner)), faults_(faults) {}
+      : owned_(std::move(inner)), inner_(*owned_), faults_(faults) {}
   Result<bool> get(std::string_view key, ValueVisitor visit) override {
     STATOR_RETURN_IF_ERROR(faults_.next());
-    return inner_->get(key, visit);
+    return inner_.get(key, visit);
   }
-  Result<void> scan(const ScanOptions& options, RowVisitor visit) override {
-    faults_.scan(options.range);
+  Result<void> scan(const RangeRead& range, RowVisitor visit) override {
+    faults_.scan(range.range);
     STATOR_RETURN_IF_ERROR(faults_.next());
-    return inner_->scan(options, [&](std::string_view key, std::string_view value) {
+    return inner_.scan(range, [&](std::string_view key, std::string_view value) {
       faults_.see(key);
       return visit(key, value);
     });
   }
 
  private:
-  std::unique_ptr<ReadView> inner_;
+  std::unique_ptr<ReadView> owned_;
+  ReadView& inner_;
   Faults& faults_;
 };
 
-class FaultyStore final : public ForwardingStore {
+// On a store of one process, whose reads complete on the calling thread.
+class FaultyStore final : public ForwardingStore, private LocalViews {
  public:
   // `faults` must outlive it.
-  explicit FaultyStore(Faults& faults, std::shared_ptr<Store> inner = make_memory_store())
+  explicit FaultyStore(Faults& faults, std::shared_ptr<TransactStore> inner = make_memory_store())
       : ForwardingStore(std::move(inner)), faults_(faults) {}
-  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+  Result<std::unique_ptr<ReadView>> view() override {
     STATOR_RETURN_IF_ERROR(faults_.next());
-    return inner_->get(key, visit);
-  }
-  Result<std::unique_ptr<ReadView>> read_view() override {
-    STATOR_RETURN_IF_ERROR(faults_.next());
-    STATOR_ASSIGN_OR_RETURN(auto view, inner_->read_view());
+    STATOR_ASSIGN_OR_RETURN(auto view, inner_->local_views()->view());
     return std::make_unique<FaultyView>(std::move(view), faults_);
   }
   Result<NumberedView> numbered_view() override {
     STATOR_RETURN_IF_ERROR(faults_.next());
-    STATOR_ASSIGN_OR_RETURN(auto numbered, inner_->numbered_view());
+    STATOR_ASSIGN_OR_RETURN(auto numbered, inner_->local_views()->numbered_view());
     numbered.view = std::make_unique<FaultyView>(std::move(numbered.view), faults_);
     return numbered;
   }
+  LocalViews* local_views() override { return this; }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
     if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));
     inner_->transact(keys, std::move(decide), std::move(done));
@@ -135,18 +135,25 @@ class FaultyStore final : public ForwardingStore {
     if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));
     inner_->write(std::move(batch), std::move(done));
   }
-  void read(ReadRequest request, ReadDone done) override {
+  void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
     for (const RangeRead& range : request.ranges) faults_.scan(range.range);
-    if (auto passed = faults_.next(); !passed) return done(failure_of(std::move(passed)));
-    inner_->read(std::move(request),
-                 [this, done = std::move(done)](Result<ReadResult> result) mutable {
-                   if (result) {
-                     for (const auto& rows : result->ranges) {
-                       for (const StoredRow& row : rows) faults_.see(row.key);
-                     }
-                   }
-                   done(std::move(result));
-                 });
+    if (auto passed = faults_.next(); !passed) return done(std::move(passed));
+    inner_->read(
+        request,
+        [&](std::size_t part, std::string_view key, std::string_view value) {
+          if (part >= request.keys.size()) faults_.see(key);
+          return visit(part, key, value);
+        },
+        std::move(done));
+  }
+  void with_view(ViewBody body, ReadDone done) override {
+    if (auto passed = faults_.next(); !passed) return done(std::move(passed));
+    inner_->with_view(
+        [&](ReadView& view) {
+          FaultyView faulty(view, faults_);
+          return body(faulty);
+        },
+        std::move(done));
   }
   Result<void> drop_range(const KeyRange& range) override {
     STATOR_RETURN_IF_ERROR(faults_.next());

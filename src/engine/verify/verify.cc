@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kMessageBytesMax = 1000;
 constexpr uint64_t kRowsBetweenProgress = 1024;
+constexpr std::size_t kRowsAtOnce = 16'384;
+constexpr std::size_t kBytesAtOnce = 4UL << 20;
 
 // One line that any terminal and any JSON reader takes.
 std::string presentable(std::string_view text) {
@@ -48,7 +50,7 @@ class Orphans {
   uint64_t rows_ = 0;
 };
 
-void verify_no_orphans(Verification& verification, ReadView& view, const CatalogContents& catalog) {
+void verify_no_orphans(Verification& verification, const CatalogContents& catalog) {
   std::set<SpaceId> owned = {kCatalogSpace, kTokenSpace, kTokenExpirySpace};
   owned.insert(catalog.dropped.begin(), catalog.dropped.end());
   owned.insert(catalog.restoring.begin(), catalog.restoring.end());
@@ -58,7 +60,7 @@ void verify_no_orphans(Verification& verification, ReadView& view, const Catalog
   for (const auto& [space, log] : catalog.logs) owned.insert(space);
   Orphans orphans(verification);
   const auto look = [&](const KeyRange& range) {
-    verification.scan(view, range, "orphan", "the rows between the tables",
+    verification.scan(range, "orphan", "the rows between the tables",
                       [&](std::string_view key, std::string_view) { orphans.see(key); });
   };
   std::string begin;
@@ -79,51 +81,63 @@ void Verification::add(std::string_view kind, std::string_view message) {
   report_.findings.push_back({.kind = kind, .message = presentable(message)});
 }
 
-bool Verification::scan(ReadView& view, const KeyRange& range, std::string_view kind,
-                        std::string_view what,
+bool Verification::scan(const KeyRange& range, std::string_view kind, std::string_view what,
                         FunctionRef<void(std::string_view, std::string_view)> visit) {
-  const auto scanned = view.scan({.range = range, .expected_rows = SIZE_MAX},
-                                 [&](std::string_view key, std::string_view value) {
-                                   if (++rows_ % kRowsBetweenProgress == 0) {
-                                     progress_("rows", rows_, 0);
-                                   }
-                                   visit(key, value);
-                                   return true;
-                                 });
-  if (!scanned) add(kind, std::string(what) + ": " + scanned.error().message);
-  return scanned.has_value();
+  RangeRead rest{.range = range, .expected_rows = kRowsAtOnce};
+  std::vector<std::pair<std::string, std::string>> rows;
+  bool more = true;
+  while (more) {
+    rows.clear();
+    std::size_t bytes = 0;
+    more = false;
+    const auto read = read_range(store_, rest, [&](std::string_view key, std::string_view value) {
+      rows.emplace_back(key, value);
+      bytes += key.size() + value.size();
+      more = rows.size() == kRowsAtOnce || bytes >= kBytesAtOnce;
+      return !more;
+    });
+    for (const auto& [key, value] : rows) {
+      if (++rows_ % kRowsBetweenProgress == 0) progress_("rows", rows_, 0);
+      visit(key, value);
+    }
+    if (!read) {
+      add(kind, std::string(what) + ": " + read.error().message);
+      return false;
+    }
+    if (more) rest.range.begin = rows.back().first + '\0';
+  }
+  return true;
 }
 
-std::optional<std::string> Verification::get(ReadView& view, std::string_view key,
-                                             std::string_view kind) {
+std::optional<std::string> Verification::get(const std::string& key, std::string_view kind) {
   std::string value;
-  const auto found = view.get(key, [&](std::string_view bytes) { value = bytes; });
+  const auto found = read_value(store_, key, [&](std::string_view bytes) { value = bytes; });
   if (!found) add(kind, "row " + hex(key) + ": " + found.error().message);
   return found && *found ? std::optional(std::move(value)) : std::nullopt;
 }
 
 // A token's row and its row by time name each other; a token that was used again has left the
 // earlier row by time to the sweep.
-void verify_tokens(Verification& verification, ReadView& view) {
+void verify_tokens(Verification& verification) {
   verification.scan(
-      view, space_range(kTokenSpace), "token", "the tokens",
+      space_range(kTokenSpace), "token", "the tokens",
       [&](std::string_view key, std::string_view value) {
         ++verification.report().tokens;
         const auto row = decode_token_row(value);
         if (!row || key.size() != kPartitionBytes) {
           verification.add("token", "the token in row " + hex(key) + " is damaged");
-        } else if (!verification.get(view, token_expiry_key(row->expires_ms, key), "token")) {
+        } else if (!verification.get(token_expiry_key(row->expires_ms, key), "token")) {
           verification.add("token", "the token in row " + hex(key) + " has no row by time");
         }
       });
-  verification.scan(view, space_range(kTokenExpirySpace), "token", "the tokens by time",
+  verification.scan(space_range(kTokenExpirySpace), "token", "the tokens by time",
                     [&](std::string_view key, std::string_view value) {
                       const auto expiry = read_token_expiry_key(key);
                       if (!expiry || !value.empty()) {
                         verification.add("token", "row by time " + hex(key) + " is damaged");
                         return;
                       }
-                      const auto token = verification.get(view, expiry->row_key, "token");
+                      const auto token = verification.get(expiry->row_key, "token");
                       const auto row = token ? decode_token_row(*token) : std::nullopt;
                       if (!token || (row && row->expires_ms < expiry->expires_ms)) {
                         verification.add("token", "row by time " + hex(key) + " has no token");
@@ -131,29 +145,29 @@ void verify_tokens(Verification& verification, ReadView& view) {
                     });
 }
 
-VerifyReport verify(Store& store, VerifyProgress progress) {
+VerifyReport verify(TransactStore& store, VerifyProgress progress) {
   VerifyReport report;
-  Verification verification(report, progress);
+  Verification verification(store, report, progress);
   if (StoreFiles* const files = store.files()) {
     files->verify_files(
         [&](std::string_view damage) { verification.add("file", damage); },
         [&](uint64_t done, uint64_t total) { verification.read_file_bytes(done, total); });
   }
-  const auto view = store.read_view();
-  if (!view) {
-    verification.add("file", view.error().message);
+  const auto end = store.safe_position();
+  if (!end) {
+    verification.add("file", end.error().message);
     return report;
   }
-  const auto catalog = verify_catalog(verification, **view);
+  const auto catalog = verify_catalog(verification);
   if (!catalog) return report;
   for (const TablePtr& table : catalog->tables) {
-    verify_table(verification, **view, *table, catalog->counters);
+    verify_table(verification, *table, catalog->counters);
   }
   for (const auto& [space, log] : catalog->logs) {
-    verify_log(verification, **view, log, catalog->secret, store.last_commit_version());
+    verify_log(verification, log, catalog->secret, static_cast<uint64_t>(*end));
   }
-  verify_tokens(verification, **view);
-  if (catalog->complete) verify_no_orphans(verification, **view, *catalog);
+  verify_tokens(verification);
+  if (catalog->complete) verify_no_orphans(verification, *catalog);
   return report;
 }
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/function_ref.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
@@ -45,6 +45,6 @@ struct VerifyReport {
 // `total` is 0 where it is not known.
 using VerifyProgress = FunctionRef<void(std::string_view doing, uint64_t done, uint64_t total)>;
 
-VerifyReport verify(Store& store, VerifyProgress progress);
+VerifyReport verify(TransactStore& store, VerifyProgress progress);
 
 }  // namespace stator

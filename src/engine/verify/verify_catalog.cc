@@ -17,13 +17,12 @@ constexpr std::string_view kCatalogKind = "catalogue";
 
 class CatalogCheck {
  public:
-  CatalogCheck(Verification& verification, ReadView& view)
-      : verification_(verification), view_(view) {}
+  explicit CatalogCheck(Verification& verification) : verification_(verification) {}
 
   std::optional<CatalogContents> run() {
     if (!read_header()) return std::nullopt;
     const bool all_read = verification_.scan(
-        view_, space_range(kCatalogSpace), kCatalogKind, "the catalogue",
+        space_range(kCatalogSpace), kCatalogKind, "the catalogue",
         [this](std::string_view key, std::string_view value) { check_row(key, value); });
     if (!all_read) contents_.complete = false;
     for (const TablePtr& table : contents_.tables) {
@@ -42,11 +41,10 @@ class CatalogCheck {
 
  private:
   bool read_header() {
-    const auto header =
-        verification_.get(view_, catalog_row_key(CatalogRow::kHeader), kCatalogKind);
+    const auto header = verification_.get(catalog_row_key(CatalogRow::kHeader), kCatalogKind);
     if (!header) {
       bool empty = true;
-      verification_.scan(view_, {}, kCatalogKind, "the catalogue",
+      verification_.scan({}, kCatalogKind, "the catalogue",
                          [&](std::string_view, std::string_view) { empty = false; });
       if (!empty)
         verification_.add(kCatalogKind, "it has no header, so nothing else can be checked");
@@ -227,7 +225,6 @@ class CatalogCheck {
   }
 
   Verification& verification_;
-  ReadView& view_;
   CatalogContents contents_;
   std::set<SpaceId> settings_;
   std::map<std::string, HeldHistory> restored_from_;  // by the table that is being restored
@@ -238,8 +235,8 @@ class CatalogCheck {
 
 }  // namespace
 
-std::optional<CatalogContents> verify_catalog(Verification& verification, ReadView& view) {
-  return CatalogCheck(verification, view).run();
+std::optional<CatalogContents> verify_catalog(Verification& verification) {
+  return CatalogCheck(verification).run();
 }
 
 }  // namespace stator

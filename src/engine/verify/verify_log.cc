@@ -9,16 +9,12 @@ constexpr std::string_view kLogKind = "change";
 
 class LogCheck {
  public:
-  LogCheck(Verification& verification, ReadView& view, const LogDefinition& log,
-           const Hash128& secret, uint64_t last_commit_version)
-      : verification_(verification),
-        view_(view),
-        log_(log),
-        secret_(secret),
-        last_commit_version_(last_commit_version) {}
+  LogCheck(Verification& verification, const LogDefinition& log, const Hash128& secret,
+           uint64_t end)
+      : verification_(verification), log_(log), secret_(secret), end_(end) {}
 
   void run() {
-    verification_.scan(view_, space_range(log_.space), kLogKind, name(),
+    verification_.scan(space_range(log_.space), kLogKind, name(),
                        [&](std::string_view key, std::string_view value) {
                          const std::string problem = is_boundary(key)
                                                          ? problem_of_boundary(key, value)
@@ -35,7 +31,7 @@ class LogCheck {
   std::string name() const { return "the change log of table '" + log_.table + "'"; }
 
   std::string problem_of_commit_version(uint64_t commit_version) const {
-    return commit_version > last_commit_version_ ? "has a commit version of the future" : "";
+    return commit_version >= end_ ? "has a commit version of the future" : "";
   }
 
   std::string problem_of_boundary(std::string_view key, std::string_view value) {
@@ -75,18 +71,17 @@ class LogCheck {
   }
 
   Verification& verification_;
-  ReadView& view_;
   const LogDefinition& log_;
   const Hash128& secret_;
-  const uint64_t last_commit_version_;
+  const uint64_t end_;
   bool marked_ = false;
 };
 
 }  // namespace
 
-void verify_log(Verification& verification, ReadView& view, const LogDefinition& log,
-                const Hash128& secret, uint64_t last_commit_version) {
-  LogCheck(verification, view, log, secret, last_commit_version).run();
+void verify_log(Verification& verification, const LogDefinition& log, const Hash128& secret,
+                uint64_t end) {
+  LogCheck(verification, log, secret, end).run();
 }
 
 }  // namespace stator

@@ -14,21 +14,23 @@ namespace stator {
 
 class Verification {
  public:
-  Verification(VerifyReport& report, VerifyProgress progress)
-      : report_(report), progress_(progress) {}
+  Verification(TransactStore& store, VerifyReport& report, VerifyProgress progress)
+      : store_(store), report_(report), progress_(progress) {}
 
   void add(std::string_view kind, std::string_view message);
   void read_file_bytes(uint64_t done, uint64_t total) { progress_("files, bytes", done, total); }
 
-  // Shows every row of a range. False, and a finding, where they cannot all be read.
-  bool scan(ReadView& view, const KeyRange& range, std::string_view kind, std::string_view what,
+  // Shows every row of a range, a part at a time; `visit` may read. False, and a finding, where
+  // they cannot all be read.
+  bool scan(const KeyRange& range, std::string_view kind, std::string_view what,
             FunctionRef<void(std::string_view key, std::string_view value)> visit);
   // A row's value; nothing where it is absent. What cannot be read is a finding.
-  std::optional<std::string> get(ReadView& view, std::string_view key, std::string_view kind);
+  std::optional<std::string> get(const std::string& key, std::string_view kind);
 
   VerifyReport& report() { return report_; }
 
  private:
+  TransactStore& store_;
   VerifyReport& report_;
   VerifyProgress progress_;
   uint64_t rows_ = 0;
@@ -51,16 +53,16 @@ struct CatalogContents {
 };
 
 // Absent where there is no catalog to check the rest by: a finding, or an empty store.
-std::optional<CatalogContents> verify_catalog(Verification& verification, ReadView& view);
+std::optional<CatalogContents> verify_catalog(Verification& verification);
 
 // A table's items, the entries of its indexes, and the counters of both.
-void verify_table(Verification& verification, ReadView& view, const Table& table,
+void verify_table(Verification& verification, const Table& table,
                   const std::map<SpaceId, KeptCounters>& counters);
 
-// The records and boundaries of a change log. No commit version is above `last_commit_version`.
-void verify_log(Verification& verification, ReadView& view, const LogDefinition& log,
-                const Hash128& secret, uint64_t last_commit_version);
+// The records and boundaries of a change log. All commit versions are before `end`.
+void verify_log(Verification& verification, const LogDefinition& log, const Hash128& secret,
+                uint64_t end);
 
-void verify_tokens(Verification& verification, ReadView& view);
+void verify_tokens(Verification& verification);
 
 }  // namespace stator

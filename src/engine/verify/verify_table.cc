@@ -59,9 +59,9 @@ Item stored_key(const KeyShape& shape, ItemView item) {
 
 class TableCheck {
  public:
-  TableCheck(Verification& verification, ReadView& view, const Table& table,
+  TableCheck(Verification& verification, const Table& table,
              const std::map<SpaceId, KeptCounters>& counters)
-      : verification_(verification), view_(view), table_(table), counters_(counters) {}
+      : verification_(verification), table_(table), counters_(counters) {}
 
   void run() {
     std::vector<EntrySum> expected(parts_.size(), EntrySum(sum_secret_));
@@ -140,8 +140,7 @@ class TableCheck {
     KeptCounters counted;
     const SpaceId space = table_.key().space;
     const bool all_read = verification_.scan(
-        view_, space_range(space), "item", name(),
-        [&](std::string_view key, std::string_view value) {
+        space_range(space), "item", name(), [&](std::string_view key, std::string_view value) {
           const ItemView item(value);
           ++counted.items;
           counted.bytes += static_cast<int64_t>(item_size_bytes(item));
@@ -162,7 +161,7 @@ class TableCheck {
   bool sum_entries(const Part& part, EntrySum& found) {
     KeptCounters counted;
     const bool all_read = verification_.scan(
-        view_, space_range(part.space), "index", name(part),
+        space_range(part.space), "index", name(part),
         [&](std::string_view key, std::string_view value) {
           ++counted.items;
           if (part.index != nullptr) {
@@ -190,11 +189,11 @@ class TableCheck {
 
   // Items without their entry.
   void find_missing(const Part& part) {
-    verification_.scan(view_, space_range(table_.key().space), "item", name(),
+    verification_.scan(space_range(table_.key().space), "item", name(),
                        [&](std::string_view key, std::string_view value) {
                          if (!problem_of(key, value).empty()) return;
                          const auto entry = entry_of(part, key, ItemView(value));
-                         if (!entry || verification_.get(view_, entry->key, "index")) return;
+                         if (!entry || verification_.get(entry->key, "index")) return;
                          verification_.add(
                              "index", name(part) + ": " + name(ItemView(value)) + " has no entry");
                        });
@@ -202,7 +201,7 @@ class TableCheck {
 
   // Entries that are not those of their item.
   void find_wrong(const Part& part) {
-    verification_.scan(view_, space_range(part.space), "index", name(part),
+    verification_.scan(space_range(part.space), "index", name(part),
                        [&](std::string_view key, std::string_view value) {
                          const std::string problem = problem_of_entry(part, key, value);
                          if (!problem.empty())
@@ -225,7 +224,7 @@ class TableCheck {
   std::string problem_of_entry(const Part& part, std::string_view key, std::string_view value) {
     const auto item_key = item_key_of(part, key, value);
     if (!item_key) return "entry " + hex(key) + " is damaged: " + item_key.error().message;
-    const auto bytes = verification_.get(view_, *item_key, "item");
+    const auto bytes = verification_.get(*item_key, "item");
     if (!bytes) {
       return "entry " + hex(key) + " is of " +
              (part.index != nullptr ? name(ItemView(value)) : "the item in row " + hex(*item_key)) +
@@ -244,7 +243,6 @@ class TableCheck {
   }
 
   Verification& verification_;
-  ReadView& view_;
   const Table& table_;
   const std::map<SpaceId, KeptCounters>& counters_;
   const std::vector<Part> parts_ = parts_of(table_);
@@ -253,9 +251,9 @@ class TableCheck {
 
 }  // namespace
 
-void verify_table(Verification& verification, ReadView& view, const Table& table,
+void verify_table(Verification& verification, const Table& table,
                   const std::map<SpaceId, KeptCounters>& counters) {
-  TableCheck(verification, view, table, counters).run();
+  TableCheck(verification, table, counters).run();
 }
 
 }  // namespace stator

@@ -105,9 +105,8 @@ class Verify : public EngineTest {
 
   std::vector<Row> rows(const KeyRange& range) {
     std::vector<Row> found;
-    change([&](Store& store, Batch&) {
-      const auto view = *store.read_view();
-      EXPECT_THAT(view->scan({.range = range},
+    change([&](TransactStore& store, Batch&) {
+      EXPECT_THAT(read_range(store, {.range = range},
                              [&](std::string_view key, std::string_view value) {
                                found.push_back({std::string(key), std::string(value)});
                                return true;
@@ -120,7 +119,7 @@ class Verify : public EngineTest {
   std::vector<Row> rows(uint32_t space) { return rows(space_range(space)); }
 
   // Changes rows as no engine would.
-  void change(const std::function<void(Store&, Batch&)>& action) {
+  void change(const std::function<void(TransactStore&, Batch&)>& action) {
     engine_.reset();
     const auto store = open_rocks_store({.path = path(), .durability = Durability::kOs});
     ASSERT_THAT(store, IsOk());
@@ -129,10 +128,10 @@ class Verify : public EngineTest {
     EXPECT_EQ(write_and_wait(**store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   }
   void put_row(const std::string& key, const std::string& value) {
-    change([&](Store&, Batch& batch) { batch.put(key, value); });
+    change([&](TransactStore&, Batch& batch) { batch.put(key, value); });
   }
   void erase_row(const std::string& key) {
-    change([&](Store&, Batch& batch) { batch.erase(key); });
+    change([&](TransactStore&, Batch& batch) { batch.erase(key); });
   }
 
   static constexpr SpaceId kMusic = kFirstTableSpace;
@@ -212,7 +211,7 @@ TEST_F(Verify, FindsNothingWhereATokenWasUsedAgain) {
 
 TEST_F(Verify, SaysWhichTablesAreNotCounted) {
   engine_.reset();
-  change([](Store&, Batch& batch) {
+  change([](TransactStore&, Batch& batch) {
     for (SpaceId space = kMusic; space <= kPlain; ++space) {
       batch.erase(catalog_row_key(CatalogRow::kCounters, space));
     }
@@ -223,7 +222,7 @@ TEST_F(Verify, SaysWhichTablesAreNotCounted) {
 }
 
 TEST_F(Verify, LeavesTheRowsOfATableThatIsBeingDroppedToTheEngine) {
-  change([](Store&, Batch& batch) {
+  change([](TransactStore&, Batch& batch) {
     batch.put(catalog_row_key(CatalogRow::kDropped, kPlain + 1), "");
     batch.put(partition_key({}, kPlain + 1, "x"), "not erased yet");
   });
@@ -260,7 +259,7 @@ TEST_F(Verify, FindsAnEntryThatShowsAnEarlierItem) {
 
 TEST_F(Verify, FindsAnEntryUnderAKeyThatIsNotItsOwn) {
   const Row row = rows(kByGenre).front();
-  change([&](Store&, Batch& batch) {
+  change([&](TransactStore&, Batch& batch) {
     batch.erase(row.key);
     batch.put(row.key + "x", row.value);
   });
@@ -287,7 +286,7 @@ TEST_F(Verify, FindsAnItemInARowOfAnother) {
   const Row row = rows(kPlain).front();
   std::string other = row.key;
   other.back() = static_cast<char>(other.back() ^ 1);
-  change([&](Store&, Batch& batch) {
+  change([&](TransactStore&, Batch& batch) {
     batch.erase(row.key);
     batch.put(other, row.value);
   });
@@ -310,7 +309,7 @@ TEST_F(Verify, FindsAnItemThatIsTooLarge) {
 }
 
 TEST_F(Verify, FindsRowsThatBelongToNobody) {
-  change([](Store&, Batch& batch) {
+  change([](TransactStore&, Batch& batch) {
     batch.put(partition_key({}, kNever, "a"), "x");
     batch.put(partition_key({}, kNever, "b"), "x");
     batch.put(partition_key({}, 7, "c"), "x");
@@ -356,12 +355,12 @@ TEST_F(Verify, FindsADamagedCatalog) {
   const std::string definition = rows({.begin = table, .end = table + '\0'}).front().value;
   put_row(table, definition.substr(0, definition.size() - 1));
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: table 'Plain'")));
-  change([&](Store&, Batch& batch) {
+  change([&](TransactStore&, Batch& batch) {
     batch.erase(table);
     batch.put(catalog_row_key(CatalogRow::kTable, "Other"), definition);
   });
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("it is defined as 'Plain'")));
-  change([&](Store&, Batch& batch) {
+  change([&](TransactStore&, Batch& batch) {
     batch.erase(catalog_row_key(CatalogRow::kTable, "Other"));
     batch.put(table, definition);
     std::string next;
@@ -413,7 +412,7 @@ TEST_F(VerifyLog, FindsAChangeInAnotherLogPartition) {
   const Row row = a_change();
   std::string key = row.key;
   key[sizeof(SpaceId)] = static_cast<char>((key[sizeof(SpaceId)] + 1) % 4);
-  change([&](Store&, Batch& batch) {
+  change([&](TransactStore&, Batch& batch) {
     batch.erase(row.key);
     batch.put(key, row.value);
   });
@@ -459,7 +458,7 @@ TEST_F(Verify, FindsADamagedFile) {
 }
 
 TEST_F(Verify, NamesTheFirstFindingsAndCountsAll) {
-  change([](Store&, Batch& batch) {
+  change([](TransactStore&, Batch& batch) {
     for (int i = 0; i < 250; ++i) {
       batch.put(partition_key({}, kPlain, "key " + std::to_string(i)), "no item");
     }
