@@ -7,13 +7,14 @@
 
 #include "base/random.h"
 #include "engine/catalog/catalog_commit.h"
+#include "engine/catalog/stored_catalog.h"
 
 namespace stator {
 namespace {
 
 constexpr std::size_t kFormatBytes = 4;
 
-Result<bool> is_empty(Store& store) {
+Result<bool> is_empty(TransactStore& store) {
   STATOR_ASSIGN_OR_RETURN(const ReadResult first,
                           read_and_wait(store, {.ranges = {{.range = {}}}, .rows_max = 1}));
   return first.ranges[0].empty();
@@ -44,12 +45,10 @@ std::string encode_catalog_header(const CatalogHeader& header) {
   return value;
 }
 
-Result<CatalogHeader> open_catalog_header(Store& store) {
+Result<CatalogHeader> open_catalog_header(TransactStore& store) {
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
-  std::string stored;
-  STATOR_ASSIGN_OR_RETURN(const bool found,
-                          store.get(keys[0], [&](std::string_view value) { stored = value; }));
-  if (found) return read_catalog_header(stored);
+  STATOR_ASSIGN_OR_RETURN(const auto stored, read_row(store, keys[0]));
+  if (stored) return read_catalog_header(*stored);
 
   STATOR_ASSIGN_OR_RETURN(const bool empty, is_empty(store));
   CatalogHeader fresh{.format = kCatalogFormat};
@@ -62,7 +61,7 @@ Result<CatalogHeader> open_catalog_header(Store& store) {
   });
 }
 
-Result<void> raise_catalog_format(Store& store) {
+Result<void> raise_catalog_format(TransactStore& store) {
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
   return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
     STATOR_ASSIGN_OR_RETURN(CatalogHeader header, read_catalog_header(rows[0].value_or("")));

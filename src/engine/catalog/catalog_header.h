@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "engine/catalog/catalog_rows.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 
@@ -23,8 +23,8 @@ std::string encode_catalog_header(const CatalogHeader& header);
 // Returns the header that is stored. An empty store gets one with a new secret. Of several
 // processes that start at once, all return the same one.
 // Errors: the store's; kCorruption for damaged headers, and for rows without one.
-Result<CatalogHeader> open_catalog_header(Store& store);
+Result<CatalogHeader> open_catalog_header(TransactStore& store);
 // Stores the current format. In one commit, which is all that a migration to it needs so far.
-Result<void> raise_catalog_format(Store& store);
+Result<void> raise_catalog_format(TransactStore& store);
 
 }  // namespace stator
