@@ -2,13 +2,11 @@
 #include "engine/catalog/catalog.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/random.h"
+#include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_codec.h"
-#include "engine/catalog/catalog_commit.h"
-#include "engine/catalog/catalog_header.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/catalog_spaces.h"
 #include "engine/catalog/records.h"
@@ -18,11 +16,21 @@ namespace stator {
 namespace {
 
 // The spaces that one version of a table has and another has not.
-std::vector<SpaceId> lost_spaces(const Table& before, const Table& after) {
+std::vector<SpaceId> lost_spaces(const TableDefinition& before, const TableDefinition& after) {
   std::vector<SpaceId> lost = before.all_spaces();
   const std::vector<SpaceId> kept = after.all_spaces();
   std::erase_if(lost, [&](SpaceId space) { return std::ranges::count(kept, space) > 0; });
   return lost;
+}
+
+Failure no_such_table(std::string_view name) {
+  return fail(Code::kResourceNotFound, messages::table_not_found(name));
+}
+
+// Of a table that memory knows. The catalog's version says that the row is there.
+Result<TableDefinition> definition_in(const std::optional<std::string>& row) {
+  if (!row) return fail(Code::kCorruption, "a table has no row in the catalog");
+  return decode_table(*row);
 }
 
 }  // namespace
@@ -37,142 +45,29 @@ const TablePtr* CatalogSnapshot::find(std::string_view name) const {
   return found == tables.end() ? nullptr : &found->second;
 }
 
-Result<std::unique_ptr<Catalog>> Catalog::open(TransactStore& store, JobRunner& jobs) {
-  std::unique_ptr<Catalog> catalog(new Catalog(store, jobs));
-  STATOR_ASSIGN_OR_RETURN(const CatalogHeader header, open_catalog_header(store));
-  catalog->secret_ = header.secret;
-  STATOR_RETURN_IF_ERROR(catalog->load(header.format));
-  return catalog;
-}
-
-Result<void> Catalog::load(uint64_t format) {
-  CatalogSnapshot loaded;
-  std::vector<SpaceId> dropped;
-  std::map<SpaceId, std::string> counters;
-  Result<void> read;
-  const std::string begin = catalog_row_key(CatalogRow::kCounters).substr(0, kPartitionBytes);
-  STATOR_RETURN_IF_ERROR(read_range(store_, {.range = {.begin = begin, .end = prefix_end(begin)}},
-                                    [&](std::string_view key, std::string_view value) {
-                                      read = load_row(key.substr(kPartitionBytes), value, loaded,
-                                                      dropped, counters);
-                                      return read.has_value();
-                                    }));
-  STATOR_RETURN_IF_ERROR(std::move(read));
-  // Before anything else is written: an older version of Stator must refuse what this one adds.
-  // The rows of format 1 are as they are in format 2.
-  if (format != kCatalogFormat) {
-    STATOR_RETURN_IF_ERROR(raise_catalog_format(store_));
-  }
-  for (const auto& [name, table] : loaded.tables) note_recording(table);
-  publish(std::move(loaded));
-  STATOR_RETURN_IF_ERROR(load_counters(counters));
-  erase_later(dropped);
-  return {};
-}
-
-Result<void> Catalog::load_row(std::string_view rest, std::string_view value,
-                               CatalogSnapshot& loaded, std::vector<SpaceId>& dropped,
-                               std::map<SpaceId, std::string>& counters) {
-  const auto unknown = [] {
-    return fail(Code::kCorruption,
-                "unknown row in the catalog; damaged, or written by another version of Stator");
-  };
-  if (rest.empty()) return unknown();
-  const std::string_view id = rest.substr(1);
-  const bool is_space = id.size() == sizeof(SpaceId);
-  switch (static_cast<CatalogRow>(rest[0])) {
-    case CatalogRow::kHeader:
-    case CatalogRow::kNextSpace:
-      return id.empty() ? Result<void>() : unknown();
-    case CatalogRow::kBackfill:
-      return is_space ? Result<void>() : unknown();
-    case CatalogRow::kDropped:
-      if (!is_space) return unknown();
-      dropped.push_back(static_cast<SpaceId>(read_big_endian(id)));
-      return {};
-    case CatalogRow::kCounters:
-      if (!is_space) return unknown();
-      counters.emplace(static_cast<SpaceId>(read_big_endian(id)), value);
-      return {};
-    case CatalogRow::kTable: {
-      STATOR_ASSIGN_OR_RETURN(TableDefinition definition, decode_table(value));
-      STATOR_ASSIGN_OR_RETURN(TablePtr table, Table::make(std::move(definition), secret_));
-      loaded.tables.emplace(table->name(), std::move(table));
-      return {};
-    }
-    case CatalogRow::kRecord:
-      return is_record(id, value) ? load_record(rest, value, loaded) : unknown();
-    case CatalogRow::kLog: {
-      STATOR_ASSIGN_OR_RETURN(LogDefinition log, decode_log(value));
-      const SpaceId space = log.space;
-      loaded.logs.emplace(space, std::make_shared<const LogDefinition>(std::move(log)));
-      return {};
-    }
-  }
-  return unknown();
-}
-
-// The rows are gone before anything can be written, so that after a crash they are absent, not old.
-Result<void> Catalog::load_counters(const std::map<SpaceId, std::string>& rows) {
-  const auto current = snapshot();
-  for (const auto& [name, table] : current->tables) {
-    const std::vector<SpaceId> spaces = table->spaces();
-    for (std::size_t i = 0; i < spaces.size(); ++i) {
-      const auto row = rows.find(spaces[i]);
-      if (row == rows.end() || row->second.size() != 16) {
-        table->count_state()->is_needed = true;
-        continue;
-      }
-      const std::string_view value = row->second;
-      table->counters(i).set({.items = static_cast<int64_t>(read_big_endian(value.substr(0, 8))),
-                              .bytes = static_cast<int64_t>(read_big_endian(value.substr(8)))});
-    }
-  }
-  if (rows.empty()) return {};
-  Batch batch;
-  for (const auto& [space, value] : rows) {
-    batch.erase(catalog_row_key(CatalogRow::kCounters, space));
-  }
-  return write_or_fail(store_, std::move(batch));
-}
-
-void Catalog::save_counters() {
-  Batch batch;
-  const auto current = snapshot();
-  for (const auto& [name, table] : current->tables) {
-    if (table->needs_count()) continue;
-    const std::vector<SpaceId> spaces = table->spaces();
-    for (std::size_t i = 0; i < spaces.size(); ++i) {
-      const Counters::Totals counters = table->counters(i).totals();
-      std::string value;
-      append_big_endian(value, static_cast<uint64_t>(counters.items));
-      append_big_endian(value, static_cast<uint64_t>(counters.bytes));
-      batch.put(catalog_row_key(CatalogRow::kCounters, spaces[i]), value);
-    }
-  }
-  // If that fails, the next start counts.
-  if (!batch.empty()) static_cast<void>(write_and_wait(store_, std::move(batch)));
-}
-
 Result<TablePtr> Catalog::create(const CreateTableRequest& settings, int64_t now_ms) {
-  const std::lock_guard lock(changes_);
-  if (snapshot()->restoring.contains(settings.table)) {
+  return on_current([&] { return create_once(settings, now_ms); });
+}
+
+Result<TablePtr> Catalog::create_once(const CreateTableRequest& settings, int64_t now_ms) {
+  CatalogSnapshot next = *snapshot();
+  if (next.restoring.contains(settings.table)) {
     return fail(Code::kResourceInUse, messages::table_exists(settings.table));
   }
   STATOR_ASSIGN_OR_RETURN(Written written, insert(settings, now_ms));
-  STATOR_ASSIGN_OR_RETURN(TablePtr table, Table::make(std::move(written.definition), secret_));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table,
+                          make_table(std::move(written.definition), next.version + 1, nullptr));
   note_recording(table);
-  CatalogSnapshot next = *snapshot();
   next.tables.emplace(table->name(), table);
   if (written.log) next.logs.insert_or_assign(written.log->space, written.log);
-  publish(std::move(next));
+  publish_change(std::move(next));
   return table;
 }
 
-Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int64_t now_ms) {
-  const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kTable, settings.table),
-                                           catalog_row_key(CatalogRow::kNextSpace)};
-  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<Written> {
+Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int64_t now_ms) const {
+  const uint64_t version = snapshot()->version;
+  const std::string key = catalog_row_key(CatalogRow::kTable, settings.table);
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Written> {
     if (rows[0]) return fail(Code::kResourceInUse, messages::table_exists(settings.table));
     Spaces spaces(rows[1]);
     TableDefinition definition{.settings = settings, .id = random_uuid(), .created_ms = now_ms};
@@ -182,48 +77,61 @@ Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int
     definition.global_spaces =
         spaces.take(settings.global_indexes ? settings.global_indexes->size() : 0);
     const auto new_space = [&] { return spaces.take(); };
-    STATOR_ASSIGN_OR_RETURN(LogPtr log, plan_log(nullptr, definition, new_space, now_ms, batch));
+    STATOR_ASSIGN_OR_RETURN(LogPtr log,
+                            plan_log(nullptr, definition, {}, new_space, now_ms, batch));
     STATOR_RETURN_IF_ERROR(spaces.save(batch));
 
     // Before it is kept: a definition that cannot be used must never be read back.
     auto usable = Table::make(definition, secret_);
     if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
 
-    batch.put(keys[0], encode_table(definition));
+    batch.put(key, encode_table(definition));
+    put_version(batch, version_key(definition.space), version + 1);
     return Written{.definition = std::move(definition), .log = std::move(log)};
-  });
+  };
+  return commit_catalog(store_, version, {key, catalog_row_key(CatalogRow::kNextSpace)}, plan);
 }
 
 Result<TableVersions> Catalog::update(std::string_view name, int64_t now_ms, Change change,
                                       Fill fill) {
-  const std::lock_guard lock(changes_);
+  return on_current([&] { return update_once(name, now_ms, change, fill); });
+}
+
+Result<TableVersions> Catalog::update_once(std::string_view name, int64_t now_ms, Change change,
+                                           Fill& fill) {
   CatalogSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
-  if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
+  if (found == nullptr) return no_such_table(name);
   TableVersions versions{.before = *found, .after = {}};
   STATOR_ASSIGN_OR_RETURN(Written written, replace(*versions.before, now_ms, change));
-  STATOR_ASSIGN_OR_RETURN(
-      versions.after, Table::make(std::move(written.definition), secret_, versions.before.get()));
+  STATOR_ASSIGN_OR_RETURN(versions.after, make_table(std::move(written.definition),
+                                                     next.version + 1, versions.before.get()));
   note_recording(versions.after);
   if (written.log) next.logs.insert_or_assign(written.log->space, written.log);
+  const TableDefinition& before = versions.before->definition();
+  const TableDefinition& after = versions.after->definition();
   versions.before->replaced_by(*versions.after);
   versions.before->when_unused(
-      [this, table = versions.after->name(), lost = lost_spaces(*versions.before, *versions.after),
-       added = lost_spaces(*versions.after, *versions.before), fill = std::move(fill)]() mutable {
+      [this, table = versions.after->name(), lost = lost_spaces(before, after),
+       added = lost_spaces(after, before), fill = std::move(fill)]() mutable {
         erase_later(lost);
         for (const SpaceId space : added) fill(table, space);
       });
   next.tables.find(versions.after->name())->second = versions.after;
-  publish(std::move(next));
+  publish_change(std::move(next));
   return versions;
 }
 
 // Writes what `change` makes of the table's definition.
-Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Change change) {
-  const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kTable, table.name()),
-                                           catalog_row_key(CatalogRow::kNextSpace)};
-  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<Written> {
-    TableDefinition definition = table.definition();
+Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Change change) const {
+  const uint64_t version = snapshot()->version;
+  const std::string key = catalog_row_key(CatalogRow::kTable, table.name());
+  std::vector<std::string> keys = {key, catalog_row_key(CatalogRow::kNextSpace)};
+  const auto log_row = log_key(table);
+  if (log_row) keys.push_back(*log_row);
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Written> {
+    STATOR_ASSIGN_OR_RETURN(const TableDefinition before, definition_in(rows[0]));
+    TableDefinition definition = before;
     STATOR_RETURN_IF_ERROR(change(definition));
     Spaces spaces(rows[1]);
     const auto take_space = [&](SpaceId& space) {
@@ -234,48 +142,84 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
     for (SpaceId& space : definition.global_spaces) take_space(space);
     if (definition.expiry) take_space(definition.expiry->space);
     const auto new_space = [&] { return spaces.take(); };
-    STATOR_ASSIGN_OR_RETURN(LogPtr log,
-                            plan_log(&table.definition(), definition, new_space, now_ms, batch));
+    STATOR_ASSIGN_OR_RETURN(
+        LogPtr log,
+        plan_log(&before, definition, log_row ? rows[2] : std::nullopt, new_space, now_ms, batch));
     STATOR_RETURN_IF_ERROR(spaces.save(batch));
     auto usable = Table::make(definition, secret_);
     if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
-    const std::vector<SpaceId> lost = lost_spaces(table, **usable);
+    const std::vector<SpaceId> lost = lost_spaces(before, definition);
     std::erase_if(definition.unfinished,
                   [&](SpaceId space) { return std::ranges::count(lost, space) > 0; });
 
     for (const SpaceId space : lost) {
       batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
     }
-    for (const SpaceId space : table.definition().unfinished) {
+    for (const SpaceId space : before.unfinished) {
       if (definition.is_unfinished(space)) continue;
       batch.erase(catalog_row_key(CatalogRow::kBackfill, space));
     }
-    batch.put(keys[0], encode_table(definition));
+    batch.put(key, encode_table(definition));
+    put_version(batch, version_key(definition.space), version + 1);
     return Written{.definition = std::move(definition), .log = std::move(log)};
-  });
+  };
+  return commit_catalog(store_, version, std::move(keys), plan);
 }
 
 Result<TablePtr> Catalog::drop(std::string_view name, int64_t now_ms, LastBackup last_backup) {
-  const std::lock_guard lock(changes_);
+  return on_current([&] { return drop_once(name, now_ms, last_backup); });
+}
+
+Result<TablePtr> Catalog::drop_once(std::string_view name, int64_t now_ms, LastBackup last_backup) {
   CatalogSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
   if (found == nullptr && next.restoring.contains(name)) {
     return fail(Code::kResourceInUse, messages::table_being_created(name));
   }
-  if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(name));
+  if (found == nullptr) return no_such_table(name);
   TablePtr table = *found;
-  if (table->definition().settings.deletion_protection.value_or(false)) {
-    return fail(Code::kValidation, messages::kDeletionProtected);
-  }
-  const std::optional<NamedRecord> backup = last_backup(*table);
-  std::vector<SpaceId> lost = table->all_spaces();
-  if (backup) std::erase(lost, table->definition().space);
-  STATOR_ASSIGN_OR_RETURN(const LogPtr log, erase(*table, lost, backup, now_ms));
+  STATOR_ASSIGN_OR_RETURN(Erased erased, erase(*table, last_backup, now_ms));
   next.tables.erase(table->name());
-  table->when_unused([this, spaces = std::move(lost)] { erase_later(spaces); });
-  if (log) next.logs.insert_or_assign(log->space, log);
-  publish(std::move(next));
+  table->when_unused([this, spaces = std::move(erased.spaces)] { erase_later(spaces); });
+  if (erased.log) next.logs.insert_or_assign(erased.log->space, erased.log);
+  publish_change(std::move(next));
   return table;
+}
+
+Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backup,
+                                       int64_t now_ms) const {
+  const std::string key = catalog_row_key(CatalogRow::kTable, table.name());
+  std::vector<std::string> keys = {key};
+  const auto log_row = log_key(table);
+  if (log_row) keys.push_back(*log_row);
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Erased> {
+    STATOR_ASSIGN_OR_RETURN(TableDefinition definition, definition_in(rows[0]));
+    if (definition.settings.deletion_protection.value_or(false)) {
+      return fail(Code::kValidation, messages::kDeletionProtected);
+    }
+    STATOR_ASSIGN_OR_RETURN(const TablePtr stored,
+                            Table::make(std::move(definition), secret_, &table));
+    const TableDefinition& dropped = stored->definition();
+    Erased erased{.spaces = dropped.all_spaces(), .log = {}};
+    if (const auto backup = last_backup(*stored)) {
+      std::erase(erased.spaces, dropped.space);
+      batch.put(backup->key, encode_item(backup->record));
+    }
+    batch.erase(key);
+    batch.erase(version_key(dropped.space));
+    batch.erase(settings_key(dropped.space));
+    for (const SpaceId space : erased.spaces) {
+      batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+    }
+    for (const SpaceId space : dropped.unfinished) {
+      batch.erase(catalog_row_key(CatalogRow::kBackfill, space));
+    }
+    if (log_row) {
+      STATOR_ASSIGN_OR_RETURN(erased.log, end_log(rows[1], now_ms, batch));
+    }
+    return erased;
+  };
+  return commit_catalog(store_, snapshot()->version, std::move(keys), plan);
 }
 
 void Catalog::erase_later(const std::vector<SpaceId>& spaces) {
@@ -285,20 +229,6 @@ void Catalog::erase_later(const std::vector<SpaceId>& spaces) {
 void Catalog::erase_later(SpaceId space) {
   jobs_.add("erasure of space " + std::to_string(space),
             [this, space] { return erase_rows(space); });
-}
-
-Result<LogPtr> Catalog::erase(const Table& table, const std::vector<SpaceId>& lost,
-                              const std::optional<NamedRecord>& backup, int64_t now_ms) {
-  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kTable, table.name())};
-  return commit_change(store_, keys, [&](GuardedRows, Batch& batch) -> Result<LogPtr> {
-    batch.erase(keys[0]);
-    batch.erase(settings_key(table.definition().space));
-    if (backup) batch.put(backup->key, encode_item(backup->record));
-    for (const SpaceId space : lost) batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
-    for (const SpaceId space : table.definition().unfinished)
-      batch.erase(catalog_row_key(CatalogRow::kBackfill, space));
-    return end_log(table, now_ms, batch);
-  });
 }
 
 Result<void> Catalog::erase_rows(SpaceId space) const {
@@ -315,6 +245,11 @@ void Catalog::note_recording(const TablePtr& table) {
 
 void Catalog::publish(CatalogSnapshot next) {
   snapshot_.set(std::make_shared<const CatalogSnapshot>(std::move(next)));
+}
+
+void Catalog::publish_change(CatalogSnapshot next) {
+  ++next.version;
+  publish(std::move(next));
 }
 
 Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Catalog: which tables there are, kept in the store's space 0. docs/formats/catalog.md.
 //
+// Several processes: each change derives the new rows from those that its transaction reads, and
+// commits only if the catalog's version is the one that memory was loaded from. Otherwise memory is
+// loaded again, and the change is decided again. Snapshots can be behind other processes until
+// refresh().
 // Thread safety: every method may be called from any thread at once; reads take a snapshot and
 // never wait for changes.
 // Durability: a change has been committed when the method that makes it returns.
+// Errors: the store's; kThrottling if other processes keep changing the catalog.
 // Lifetime: the store and the jobs must outlive the catalog and every TablePtr.
 #pragma once
 
@@ -13,17 +18,22 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "base/atomic_snapshot.h"
 #include "base/function_ref.h"
 #include "engine/background/job_runner.h"
+#include "engine/catalog/stored_catalog.h"
 #include "engine/catalog/table.h"
 #include "engine/change_log/change_log.h"
+#include "engine/errors/messages.h"
 #include "storage/transact_store.h"
 
 namespace stator {
 
 struct CatalogSnapshot {
+  uint64_t version = 0;                                 // of the rows that this is
   std::map<std::string, TablePtr, std::less<>> tables;  // in the order of ListTables
   std::map<SpaceId, LogPtr> logs;  // those of tables that are gone too, while a stream is readable
 
@@ -44,17 +54,6 @@ struct TableVersions {
   TablePtr after;
 };
 
-// What a job reads: the rows of a space, and a log from a commit version on.
-struct HeldHistory {
-  SpaceId space = 0;
-  SpaceId log = 0;
-  uint64_t commit_version = 0;
-
-  auto operator<=>(const HeldHistory&) const = default;
-};
-// Absent where a record names none, in its members From, Log and Stamp.
-std::optional<HeldHistory> history_of(const Item& record);
-
 // A row for records.h.
 struct NamedRecord {
   std::string key;
@@ -73,6 +72,9 @@ class Catalog {
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const { return snapshot_.get(); }
   const Hash128& secret() const { return secret_; }
+  // Loads what other processes have changed by now. Waits for changes under way. Tables that stay
+  // as they are keep their TablePtr; new versions of known ones share their counters.
+  Result<void> refresh();
 
   // kResourceInUse where the name is taken.
   Result<TablePtr> create(const CreateTableRequest& settings, int64_t now_ms);
@@ -117,52 +119,87 @@ class Catalog {
   void save_counters();
 
  private:
-  Catalog(TransactStore& store, JobRunner& jobs) : store_(store), jobs_(jobs) {}
+  Catalog(TransactStore& store, JobRunner& jobs) : store_(store), jobs_(jobs) { publish({}); }
 
+  // catalog_load.cc
   Result<void> load(uint64_t format);
-  Result<void> load_row(std::string_view rest, std::string_view value, CatalogSnapshot& loaded,
-                        std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
-  Result<void> load_record(std::string_view rest, std::string_view value, CatalogSnapshot& loaded);
+  Result<void> catch_up();
+  Result<CatalogSnapshot> compile(StoredCatalog stored);
+  Result<TablePtr> compile_table(TableDefinition definition, uint64_t version);
+  Result<std::shared_ptr<Table>> make_table(TableDefinition definition, uint64_t version,
+                                            const Table* previous) const;
+  Result<void> give_versions(const StoredCatalog& stored);
   Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
+
+  // Runs `attempt`, which changes the stored catalog, until memory was not behind it.
+  template <class Attempt>
+  auto on_current(Attempt attempt) -> std::invoke_result_t<Attempt&>;
   void erase_later(const std::vector<SpaceId>& spaces);
   struct Written {
     TableDefinition definition;
     LogPtr log;  // null where there is no other than before
   };
-  Result<Written> replace(const Table& table, int64_t now_ms, Change change);
-  Result<Written> insert(const CreateTableRequest& settings, int64_t now_ms);
-  Result<LogPtr> erase(const Table& table, const std::vector<SpaceId>& lost,
-                       const std::optional<NamedRecord>& backup, int64_t now_ms);
+  Result<TablePtr> create_once(const CreateTableRequest& settings, int64_t now_ms);
+  Result<TableVersions> update_once(std::string_view name, int64_t now_ms, Change change,
+                                    Fill& fill);
+  Result<TablePtr> drop_once(std::string_view name, int64_t now_ms, LastBackup last_backup);
+  Result<Written> insert(const CreateTableRequest& settings, int64_t now_ms) const;
+  Result<Written> replace(const Table& table, int64_t now_ms, Change change) const;
+  struct Erased {
+    std::vector<SpaceId> spaces;
+    LogPtr log;  // null where there is none
+  };
+  Result<Erased> erase(const Table& table, LastBackup last_backup, int64_t now_ms) const;
+  Result<TablePtr> begin_restore_once(const TableDefinition& definition, const Item& record);
+  Result<void> finish_restore_once(const std::string& name);
+  Result<void> cancel_restore_once(const std::string& name);
   void erase_later(SpaceId space);
   Result<void> erase_rows(SpaceId space) const;  // unless it is held
   void publish(CatalogSnapshot next);
+  void publish_change(CatalogSnapshot next);  // after commit_catalog()
   void note_recording(const TablePtr& table);
 
   // catalog_logs.cc
   // What a change of a definition means for the table's log: puts it into `batch`, completes
   // `after`, and returns the log where there is another than before. `before` is null for a table
-  // that is new.
-  Result<LogPtr> plan_log(const TableDefinition* before, TableDefinition& after, NewSpace new_space,
-                          int64_t now_ms, Batch& batch) const;
-  LogPtr end_log(const Table& table, int64_t now_ms, Batch& batch) const;
+  // that is new, `log` the row of its log.
+  Result<LogPtr> plan_log(const TableDefinition* before, TableDefinition& after,
+                          const std::optional<std::string>& log, NewSpace new_space, int64_t now_ms,
+                          Batch& batch) const;
+  Result<LogPtr> end_log(const std::optional<std::string>& log, int64_t now_ms, Batch& batch) const;
+  // The key of the row of a table's log; absent where there is none.
+  std::optional<std::string> log_key(const Table& table) const;
   int64_t stream_time(std::string_view table, int64_t now_ms) const;
   bool is_held(SpaceId space_or_log) const;
   uint64_t held_from(SpaceId log) const;  // UINT64_MAX where it is not held
   Result<void> stop_unwanted_recording(SpaceId space, int64_t now_ms);
   Result<void> maintain_log(SpaceId space, int64_t now_ms);
-  Result<void> begin_epoch(const LogDefinition& log, int64_t now_ms);
-  Result<void> forget_streams(const LogDefinition& log, int64_t now_ms);
+  Result<void> begin_epoch(SpaceId log, int64_t now_ms);
+  Result<void> forget_streams(SpaceId log, int64_t now_ms);
   Result<void> trim(const LogDefinition& log, const std::vector<ShardBoundary>& boundaries,
                     int64_t now_ms) const;
 
   TransactStore& store_;
   JobRunner& jobs_;
   Hash128 secret_ = {};
-  std::mutex changes_;                                       // held by whatever changes the catalog
+  // Held by whatever changes or loads the catalog: for one of them at a time in this process.
+  std::mutex changes_;
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
   mutable std::mutex held_mutex_;
   std::multiset<HeldHistory> held_;
   AtomicSnapshot<CatalogSnapshot> snapshot_;
 };
+
+template <class Attempt>
+auto Catalog::on_current(Attempt attempt) -> std::invoke_result_t<Attempt&> {
+  constexpr int kAttemptsMax = 20;
+  const std::lock_guard lock(changes_);
+  for (int i = 0; i < kAttemptsMax; ++i) {
+    STATOR_RETURN_IF_ERROR(catch_up());
+    auto result = attempt();
+    if (result || result.error().code != Code::kConflict) return result;
+  }
+  return fail(Code::kThrottling, messages::kTooBusy);
+}
 
 }  // namespace stator

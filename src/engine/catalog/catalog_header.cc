@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "engine/catalog/catalog_commit.h"
+#include "engine/catalog/stored_catalog.h"
 
 namespace stator {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "engine/catalog/catalog.h"
+#include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_codec.h"
-#include "engine/catalog/catalog_commit.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/errors/messages.h"
 
@@ -31,6 +31,12 @@ void keep(const LogDefinition& log, Batch& batch) {
 void drop_unreadable(LogDefinition& log, int64_t now_ms) {
   std::erase_if(log.streams,
                 [&](const LoggedStream& stream) { return !stream.is_readable(now_ms); });
+}
+
+// Of a log that memory knows. The catalog's version says that the row is there.
+Result<LogDefinition> log_in(const std::optional<std::string>& row) {
+  if (!row) return fail(Code::kCorruption, "a change log has no row in the catalog");
+  return decode_log(*row);
 }
 
 bool wants_stream(const TableDefinition* definition) {
@@ -58,11 +64,21 @@ int64_t Catalog::stream_time(std::string_view table, int64_t now_ms) const {
   return time_ms;
 }
 
+std::optional<std::string> Catalog::log_key(const Table& table) const {
+  const LogPtr log = snapshot()->log_of(table.definition().id);
+  if (!log) return std::nullopt;
+  return catalog_row_key(CatalogRow::kLog, log->space);
+}
+
 Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition& after,
-                                 NewSpace new_space, int64_t now_ms, Batch& batch) const {
+                                 const std::optional<std::string>& row, NewSpace new_space,
+                                 int64_t now_ms, Batch& batch) const {
   const bool has = wants_stream(before);
   const bool wants = wants_stream(&after);
-  const LogPtr current = before ? snapshot()->log_of(after.id) : nullptr;
+  std::optional<LogDefinition> current;
+  if (row) {
+    STATOR_ASSIGN_OR_RETURN(current, decode_log(*row));
+  }
   const int64_t recovery_before_ms = current ? current->recovery_ms : 0;
   if (has && wants && before->settings.stream->view != after.settings.stream->view) {
     return fail(Code::kValidation, messages::kStreamEnabled);
@@ -97,10 +113,9 @@ Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition&
   return std::make_shared<const LogDefinition>(std::move(log));
 }
 
-LogPtr Catalog::end_log(const Table& table, int64_t now_ms, Batch& batch) const {
-  const LogPtr current = snapshot()->log_of(table.definition().id);
-  if (!current) return nullptr;
-  LogDefinition log = *current;
+Result<LogPtr> Catalog::end_log(const std::optional<std::string>& row, int64_t now_ms,
+                                Batch& batch) const {
+  STATOR_ASSIGN_OR_RETURN(LogDefinition log, log_in(row));
   if (log.enabled_stream()) log.streams.back().ended_ms = now_ms;
   log.recovery_ms = 0;
   keep(log, batch);
@@ -131,53 +146,71 @@ Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
   STATOR_RETURN_IF_ERROR(stop_unwanted_recording(space, now_ms));
   LogPtr log;
   std::vector<ShardBoundary> boundaries;
-  {
-    const std::lock_guard lock(changes_);
+  const auto maintained = on_current([&]() -> Result<void> {
+    log = nullptr;
     const auto current = snapshot();
     const auto found = current->logs.find(space);
     if (found == current->logs.end()) return {};
     log = found->second;
+    // Behind the check of the catalog's version: it changes with each new boundary.
     STATOR_ASSIGN_OR_RETURN(boundaries, with_view(store_, [&](ReadView& view) {
                               return read_boundaries(view, space);
                             }));
     if (log->is_recording() &&
         (boundaries.empty() || boundaries.back().time_ms <= now_ms - kEpochMs)) {
-      STATOR_RETURN_IF_ERROR(begin_epoch(*log, now_ms));
+      STATOR_RETURN_IF_ERROR(begin_epoch(space, now_ms));
     }
-    STATOR_RETURN_IF_ERROR(forget_streams(*log, now_ms));
-  }
+    return forget_streams(space, now_ms);
+  });
+  if (!maintained || !log) return maintained;
   return trim(*log, boundaries, now_ms);
 }
 
-Result<void> Catalog::begin_epoch(const LogDefinition& log, int64_t now_ms) {
-  Batch batch;
-  put_boundary(batch, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
-  return write_or_fail(store_, std::move(batch));
+Result<void> Catalog::begin_epoch(SpaceId log, int64_t now_ms) {
+  CatalogSnapshot next = *snapshot();
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<void> {
+    STATOR_ASSIGN_OR_RETURN(const LogDefinition stored, log_in(rows[0]));
+    put_boundary(batch, log, {.time_ms = now_ms, .stream_ms = enabled_ms(stored)});
+    return {};
+  };
+  STATOR_RETURN_IF_ERROR(
+      commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kLog, log)}, plan));
+  publish_change(std::move(next));
+  return {};
 }
 
 // Streams that nobody can read any more; and the log, where there is no other and none will be.
-Result<void> Catalog::forget_streams(const LogDefinition& log, int64_t now_ms) {
-  LogDefinition left = log;
-  drop_unreadable(left, now_ms);
-  const bool ends = left.streams.empty() && !left.is_recording();
-  // Somebody may still write there, or read.
-  if (ends && (!recording_[log.space].expired() || is_held(log.space))) return {};
-  if (!ends && left.streams.size() == log.streams.size()) return {};
-  Batch batch;
+Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   CatalogSnapshot next = *snapshot();
-  if (ends) {
-    batch.erase(catalog_row_key(CatalogRow::kLog, log.space));
-    batch.put(catalog_row_key(CatalogRow::kDropped, log.space), "");
-    next.logs.erase(log.space);
-  } else {
-    keep(left, batch);
-    next.logs.insert_or_assign(log.space, std::make_shared<const LogDefinition>(left));
-  }
-  STATOR_RETURN_IF_ERROR(write_or_fail(store_, std::move(batch)));
-  publish(std::move(next));
-  if (ends) {
-    recording_.erase(log.space);
-    erase_later(log.space);
+  const auto forgotten = [&](LogDefinition& left) {
+    drop_unreadable(left, now_ms);
+    return left.streams.empty() && !left.is_recording();
+  };
+  LogDefinition expected = *next.logs.find(log)->second;
+  const std::size_t streams = expected.streams.size();
+  const bool ends = forgotten(expected);
+  // Somebody may still write there, or read.
+  if (ends && (!recording_[log].expired() || is_held(log))) return {};
+  if (!ends && expected.streams.size() == streams) return {};
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<LogPtr> {
+    STATOR_ASSIGN_OR_RETURN(LogDefinition left, log_in(rows[0]));
+    if (!forgotten(left)) {
+      keep(left, batch);
+      return std::make_shared<const LogDefinition>(std::move(left));
+    }
+    batch.erase(catalog_row_key(CatalogRow::kLog, log));
+    batch.put(catalog_row_key(CatalogRow::kDropped, log), "");
+    return LogPtr();
+  };
+  STATOR_ASSIGN_OR_RETURN(
+      const LogPtr left,
+      commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kLog, log)}, plan));
+  next.logs.erase(log);
+  if (left) next.logs.emplace(log, left);
+  publish_change(std::move(next));
+  if (!left) {
+    recording_.erase(log);
+    erase_later(log);
   }
   return {};
 }

@@ -7,8 +7,8 @@
 #include "api/admin/document.h"
 
 #include "engine/catalog/catalog.h"
+#include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_codec.h"
-#include "engine/catalog/catalog_commit.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/catalog_spaces.h"
 #include "engine/catalog/records.h"
@@ -16,12 +16,18 @@
 
 namespace stator {
 
-std::optional<HeldHistory> history_of(const Item& record) {
-  if (!record.contains("Log")) return std::nullopt;
-  return HeldHistory{.space = static_cast<SpaceId>(integer_of(record, "From")),
-                     .log = static_cast<SpaceId>(integer_of(record, "Log")),
-                     .commit_version = static_cast<uint64_t>(integer_of(record, "Stamp"))};
+namespace {
+
+// The record of a table that is being restored. The catalog's version says that
+// the record is there.
+Result<Item> record_in(const std::optional<std::string>& row) {
+  if (!row || !validate_item(*row)) {
+    return fail(Code::kCorruption, "the record of a table that is being restored is damaged");
+  }
+  return decode_item(ItemView(*row));
 }
+
+}  // namespace
 
 void Catalog::hold(const HeldHistory& history) {
   const std::lock_guard lock(held_mutex_);
@@ -63,7 +69,6 @@ uint64_t Catalog::held_from(SpaceId log) const {
 
 Result<SpaceId> Catalog::take_space(const std::string& record_key,
                                     FunctionRef<Item(SpaceId)> record) {
-  const std::lock_guard lock(changes_);
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kNextSpace)};
   return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<SpaceId> {
     Spaces spaces(rows[0]);
@@ -84,8 +89,11 @@ Result<void> Catalog::release_space(const std::string& record_key, SpaceId space
 }
 
 Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record) {
-  const std::lock_guard lock(changes_);
-  const std::string name = definition.settings.table;
+  return on_current([&] { return begin_restore_once(definition, record); });
+}
+
+Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, const Item& record) {
+  const std::string& name = wanted.settings.table;
   CatalogSnapshot next = *snapshot();
   if (next.tables.contains(name)) {
     return fail(Code::kTableAlreadyExists, messages::table_exists(name));
@@ -93,79 +101,86 @@ Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record)
   if (next.restoring.contains(name)) {
     return fail(Code::kTableInUse, messages::table_being_created(name));
   }
-  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kNextSpace)};
-  const auto change = [&](GuardedRows rows, Batch& batch) -> Result<TablePtr> {
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<std::shared_ptr<Table>> {
     Spaces spaces(rows[0]);
+    TableDefinition definition = wanted;
     const CreateTableRequest& settings = definition.settings;
     const auto count = [](const auto& indexes) { return indexes ? indexes->size() : 0; };
     definition.space = spaces.take();
     definition.local_spaces = spaces.take(count(settings.local_indexes));
     definition.global_spaces = spaces.take(count(settings.global_indexes));
     STATOR_RETURN_IF_ERROR(spaces.save(batch));
-    STATOR_ASSIGN_OR_RETURN(TablePtr made, Table::make(definition, secret_));
-    record["Definition"] = Binary{encode_table(definition)};
-    batch.put(record_key(RecordKind::kRestore, name), encode_item(record));
+    STATOR_ASSIGN_OR_RETURN(auto made, make_table(definition, next.version + 1, nullptr));
+    Item kept = record;
+    kept["Definition"] = Binary{encode_table(definition)};
+    batch.put(record_key(RecordKind::kRestore, name), encode_item(kept));
+    put_version(batch, version_key(definition.space), next.version + 1);
     return made;
   };
-  STATOR_ASSIGN_OR_RETURN(TablePtr table, commit_change(store_, keys, change));
+  STATOR_ASSIGN_OR_RETURN(
+      TablePtr table,
+      commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kNextSpace)}, plan));
   next.restoring.emplace(name, table);
-  publish(std::move(next));
+  publish_change(std::move(next));
   return table;
 }
 
-Result<void> Catalog::load_record(std::string_view rest, std::string_view value,
-                                  CatalogSnapshot& loaded) {
-  const auto is_of = [&](RecordKind kind) {
-    return rest.starts_with(record_key(kind, {}).substr(kPartitionBytes));
-  };
-  if (is_of(RecordKind::kSettings)) return {};
-  const Item kept = decode_item(ItemView(value));
-  if (const auto history = history_of(kept)) hold(*history);
-  if (!is_of(RecordKind::kRestore)) return {};
-  STATOR_ASSIGN_OR_RETURN(TableDefinition decoded, table_in(kept));
-  STATOR_ASSIGN_OR_RETURN(TablePtr table, Table::make(std::move(decoded), secret_));
-  loaded.restoring.emplace(table->name(), std::move(table));
-  return {};
+Result<void> Catalog::finish_restore(const std::string& name) {
+  return on_current([&] { return finish_restore_once(name); });
 }
 
-Result<void> Catalog::finish_restore(const std::string& name) {
-  const std::lock_guard lock(changes_);
+Result<void> Catalog::finish_restore_once(const std::string& name) {
   CatalogSnapshot next = *snapshot();
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
+  const std::string key = record_key(RecordKind::kRestore, name);
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<std::optional<HeldHistory>> {
+    STATOR_ASSIGN_OR_RETURN(const Item record, record_in(rows[0]));
+    STATOR_ASSIGN_OR_RETURN(const TableDefinition definition, table_in(record));
+    batch.put(catalog_row_key(CatalogRow::kTable, name), encode_table(definition));
+    batch.erase(key);
+    return history_of(record);
+  };
+  STATOR_ASSIGN_OR_RETURN(const auto history, commit_catalog(store_, next.version, {key}, plan));
+  if (history) release(*history);
   const TablePtr table = found->second;
-  STATOR_ASSIGN_OR_RETURN(const Item record,
-                          Records(store_).get(record_key(RecordKind::kRestore, name)));
-  Batch batch;
-  batch.put(catalog_row_key(CatalogRow::kTable, name), encode_table(table->definition()));
-  batch.erase(record_key(RecordKind::kRestore, name));
-  STATOR_RETURN_IF_ERROR(write_or_fail(store_, std::move(batch)));
-  if (const auto history = history_of(record)) release(*history);
   table->count_state()->is_needed = true;
   next.restoring.erase(found);
   next.tables.emplace(name, table);
-  publish(std::move(next));
+  publish_change(std::move(next));
   return {};
 }
 
 Result<void> Catalog::cancel_restore(const std::string& name) {
-  const std::lock_guard lock(changes_);
+  return on_current([&] { return cancel_restore_once(name); });
+}
+
+Result<void> Catalog::cancel_restore_once(const std::string& name) {
   CatalogSnapshot next = *snapshot();
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
-  const std::vector<SpaceId> spaces = found->second->all_spaces();
-  STATOR_ASSIGN_OR_RETURN(const Item record,
-                          Records(store_).get(record_key(RecordKind::kRestore, name)));
-  Batch batch;
-  batch.erase(record_key(RecordKind::kRestore, name));
-  for (const SpaceId space : spaces) {
-    batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
-  }
-  STATOR_RETURN_IF_ERROR(write_or_fail(store_, std::move(batch)));
-  if (const auto history = history_of(record)) release(*history);
+  struct Cancelled {
+    std::vector<SpaceId> spaces;
+    std::optional<HeldHistory> history;
+  };
+  const std::string key = record_key(RecordKind::kRestore, name);
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Cancelled> {
+    STATOR_ASSIGN_OR_RETURN(const Item record, record_in(rows[0]));
+    STATOR_ASSIGN_OR_RETURN(const TableDefinition definition, table_in(record));
+    batch.erase(key);
+    batch.erase(version_key(definition.space));
+    Cancelled cancelled{.spaces = definition.all_spaces(), .history = history_of(record)};
+    for (const SpaceId space : cancelled.spaces) {
+      batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+    }
+    return cancelled;
+  };
+  STATOR_ASSIGN_OR_RETURN(const Cancelled cancelled,
+                          commit_catalog(store_, next.version, {key}, plan));
+  if (cancelled.history) release(*cancelled.history);
   next.restoring.erase(found);
-  publish(std::move(next));
-  erase_later(spaces);
+  publish_change(std::move(next));
+  erase_later(cancelled.spaces);
   return {};
 }
 

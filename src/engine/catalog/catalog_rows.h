@@ -25,6 +25,7 @@ enum class CatalogRow : char {
   kLog = 'l',        // space: definition of a change log
   kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
   kBackfill = 'b',   // space that is being filled: the row key of the last item seen
+  kVersion = 'v',    // nothing: the catalog's version; space: that of the table with this space
 };
 
 std::string catalog_row_key(CatalogRow row, std::string_view rest = {});

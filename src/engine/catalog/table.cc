@@ -168,9 +168,11 @@ std::vector<SpaceId> Table::spaces() const {
   return spaces;
 }
 
-std::vector<SpaceId> Table::all_spaces() const {
-  std::vector<SpaceId> all = spaces();
-  if (expiry() != nullptr) all.push_back(expiry()->space);
+std::vector<SpaceId> TableDefinition::all_spaces() const {
+  std::vector<SpaceId> all = {space};
+  all.insert(all.end(), local_spaces.begin(), local_spaces.end());
+  all.insert(all.end(), global_spaces.begin(), global_spaces.end());
+  if (expiry) all.push_back(expiry->space);
   return all;
 }
 

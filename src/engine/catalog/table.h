@@ -47,6 +47,8 @@ struct TableDefinition {
   std::optional<RestoreSummary> restored = {};  // `in_progress` is told by who has the definition
 
   bool is_unfinished(SpaceId which) const { return std::ranges::count(unfinished, which) > 0; }
+  // The table's own, its indexes', and the queue's.
+  std::vector<SpaceId> all_spaces() const;
   // How long changes are kept for point-in-time recovery; 0: not at all.
   int64_t recovery_ms = 0;
   int64_t recovery_since_ms = 0;  // the earliest time that changes are kept from, where they are
@@ -123,6 +125,9 @@ class Table {
 
   const std::string& name() const { return definition_.settings.table; }
   const TableDefinition& definition() const { return definition_; }
+  // Of this definition, among all that tables of the catalog had; 0 without a catalog.
+  uint64_t version() const { return version_; }
+  void set_version(uint64_t version) { version_ = version; }
   const Hash128& secret() const { return secret_; }
   const KeyShape& key() const { return key_; }
   const std::vector<Index>& indexes() const { return indexes_; }  // local ones first
@@ -132,7 +137,7 @@ class Table {
   // The table's own and its indexes'.
   std::vector<SpaceId> spaces() const;
   // Those and the queue of items that expire.
-  std::vector<SpaceId> all_spaces() const;
+  std::vector<SpaceId> all_spaces() const { return definition_.all_spaces(); }
   const ExpiryQueue* expiry() const { return definition_.expiry ? &*definition_.expiry : nullptr; }
   // Of the queue of expiry(), which all versions with it share.
   SweepCursor& sweep_cursor() const { return *sweep_cursor_; }
@@ -165,6 +170,7 @@ class Table {
   Table() = default;
 
   TableDefinition definition_;
+  uint64_t version_ = 0;
   Hash128 secret_ = {};
   KeyShape key_;
   std::vector<Index> indexes_;

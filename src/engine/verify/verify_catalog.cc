@@ -36,6 +36,7 @@ class CatalogCheck {
     for (const auto& [space, counters] : contents_.counters) check_counted(space);
     for (const SpaceId space : settings_) check_set(space);
     for (const SpaceId space : backfills_) check_unfinished(space);
+    for (const SpaceId space : versions_) check_versioned(space);
     return std::move(contents_);
   }
 
@@ -84,6 +85,12 @@ class CatalogCheck {
       case CatalogRow::kBackfill:
         if (rest.size() != sizeof(SpaceId)) return damaged(key);
         backfills_.insert(static_cast<SpaceId>(read_big_endian(rest)));
+        return;
+      case CatalogRow::kVersion:
+        if ((!rest.empty() && rest.size() != sizeof(SpaceId)) || value.size() != 8) {
+          return damaged(key);
+        }
+        if (!rest.empty()) versions_.insert(static_cast<SpaceId>(read_big_endian(rest)));
         return;
       case CatalogRow::kCounters:
         if (rest.size() != sizeof(SpaceId) || value.size() != 16) return damaged(key);
@@ -212,6 +219,12 @@ class CatalogCheck {
                           " is being filled, though no table says that it is unfinished");
   }
 
+  void check_versioned(SpaceId space) {
+    if (live_.contains(space) || contents_.restoring.contains(space) || !contents_.complete) return;
+    verification_.add(kCatalogKind,
+                      "space " + std::to_string(space) + " has a version, though no table owns it");
+  }
+
   void check_counted(SpaceId space) {
     if (live_.contains(space) || !contents_.complete) return;
     verification_.add("counter", "space " + std::to_string(space) +
@@ -231,6 +244,7 @@ class CatalogCheck {
   SpaceId next_space_ = kFirstTableSpace;
   std::set<SpaceId> live_;
   std::set<SpaceId> backfills_;
+  std::set<SpaceId> versions_;  // of tables
 };
 
 }  // namespace

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of the catalog that keep its version: each is decided on the catalog that memory holds,
+// and commits only if that is still the stored one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/catalog/catalog_commit.h"
+#include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/stored_catalog.h"
+
+namespace stator {
+
+// What a change fails with if another process changed the catalog after it was read.
+inline constexpr Code kBehind = Code::kConflict;
+
+inline void put_version(Batch& batch, const std::string& key, uint64_t version) {
+  std::string value;
+  append_big_endian(value, version);
+  batch.put(key, value);
+}
+inline std::string version_key(SpaceId table) {
+  return catalog_row_key(CatalogRow::kVersion, table);
+}
+
+// Reads `keys`, lets `plan(rows, batch)` put its writes into the batch, and commits them with
+// `version` + 1 as the catalog's version. kBehind if the catalog does not have `version` any more;
+// otherwise see commit_change().
+template <class Plan>
+auto commit_catalog(TransactStore& store, uint64_t version, std::vector<std::string> keys,
+                    Plan plan) {
+  using Planned = std::invoke_result_t<Plan&, GuardedRows, Batch&>;
+  keys.push_back(catalog_row_key(CatalogRow::kVersion));
+  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Planned {
+    STATOR_ASSIGN_OR_RETURN(const uint64_t stored, read_version(rows.back()));
+    if (stored != version) return fail(kBehind, "the catalog has changed");
+    Planned planned = plan(rows.first(rows.size() - 1), batch);
+    if (planned) put_version(batch, keys.back(), version + 1);
+    return planned;
+  });
+}
+
+}  // namespace stator

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading the catalog: at the start, and again when another process has changed it.
+#include <utility>
+
+#include "engine/catalog/catalog.h"
+#include "engine/catalog/catalog_change.h"
+#include "engine/catalog/catalog_header.h"
+#include "engine/catalog/catalog_rows.h"
+
+namespace stator {
+
+Result<std::unique_ptr<Catalog>> Catalog::open(TransactStore& store, JobRunner& jobs) {
+  std::unique_ptr<Catalog> catalog(new Catalog(store, jobs));
+  STATOR_ASSIGN_OR_RETURN(const CatalogHeader header, open_catalog_header(store));
+  catalog->secret_ = header.secret;
+  STATOR_RETURN_IF_ERROR(catalog->load(header.format));
+  return catalog;
+}
+
+Result<void> Catalog::load(uint64_t format) {
+  STATOR_ASSIGN_OR_RETURN(StoredCatalog stored, read_catalog(store_));
+  // Before anything else is written: an older version of Stator must refuse what this one adds.
+  // The rows of format 1 are as they are in format 2.
+  if (format != kCatalogFormat) {
+    STATOR_RETURN_IF_ERROR(raise_catalog_format(store_));
+  }
+  const auto counters = std::move(stored.counters);
+  const auto dropped = std::move(stored.dropped);
+  for (const HeldHistory& history : stored.held) hold(history);
+  STATOR_RETURN_IF_ERROR(give_versions(stored));
+  STATOR_RETURN_IF_ERROR(refresh());
+  STATOR_RETURN_IF_ERROR(load_counters(counters));
+  erase_later(dropped);
+  return {};
+}
+
+// Tables of older versions of Stator have no version. With one, a version of 0 means that the table
+// is gone.
+Result<void> Catalog::give_versions(const StoredCatalog& stored) {
+  std::vector<SpaceId> without;
+  for (const auto* tables : {&stored.tables, &stored.restoring}) {
+    for (const TableDefinition& table : *tables) {
+      if (!stored.versions.contains(table.space)) without.push_back(table.space);
+    }
+  }
+  if (without.empty()) return {};
+  const auto given =
+      commit_catalog(store_, stored.version, {}, [&](GuardedRows, Batch& batch) -> Result<void> {
+        for (const SpaceId space : without) {
+          put_version(batch, version_key(space), stored.version + 1);
+        }
+        return {};
+      });
+  // Another process has loaded the catalog too, and gave them.
+  if (!given && given.error().code == kBehind) return {};
+  return given;
+}
+
+Result<void> Catalog::refresh() {
+  const std::lock_guard lock(changes_);
+  return catch_up();
+}
+
+Result<void> Catalog::catch_up() {
+  std::optional<std::string> row;
+  STATOR_RETURN_IF_ERROR(read_value(store_, catalog_row_key(CatalogRow::kVersion),
+                                    [&](std::string_view value) { row = value; }));
+  STATOR_ASSIGN_OR_RETURN(const uint64_t version, read_version(row));
+  if (version == snapshot()->version) return {};
+  STATOR_ASSIGN_OR_RETURN(StoredCatalog stored, read_catalog(store_));
+  STATOR_ASSIGN_OR_RETURN(CatalogSnapshot loaded, compile(std::move(stored)));
+  publish(std::move(loaded));
+  return {};
+}
+
+Result<CatalogSnapshot> Catalog::compile(StoredCatalog stored) {
+  CatalogSnapshot loaded{.version = stored.version, .logs = std::move(stored.logs)};
+  const auto add = [&](std::vector<TableDefinition>& definitions, auto& to) -> Result<void> {
+    for (TableDefinition& definition : definitions) {
+      const uint64_t version = stored.versions[definition.space];
+      STATOR_ASSIGN_OR_RETURN(TablePtr table, compile_table(std::move(definition), version));
+      to.emplace(table->name(), std::move(table));
+    }
+    return {};
+  };
+  STATOR_RETURN_IF_ERROR(add(stored.tables, loaded.tables));
+  STATOR_RETURN_IF_ERROR(add(stored.restoring, loaded.restoring));
+  return loaded;
+}
+
+Result<TablePtr> Catalog::compile_table(TableDefinition definition, uint64_t version) {
+  const auto current = snapshot();
+  TablePtr known;
+  for (const auto* tables : {&current->tables, &current->restoring}) {
+    const auto found = tables->find(definition.settings.table);
+    if (found != tables->end() && found->second->definition().id == definition.id) {
+      known = found->second;
+    }
+  }
+  if (known && known->version() == version) return known;
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
+                          make_table(std::move(definition), version, known.get()));
+  note_recording(table);
+  if (known) {
+    known->replaced_by(*table);
+  } else {
+    table->count_state()->is_needed = true;
+  }
+  return table;
+}
+
+Result<std::shared_ptr<Table>> Catalog::make_table(TableDefinition definition, uint64_t version,
+                                                   const Table* previous) const {
+  STATOR_ASSIGN_OR_RETURN(auto table, Table::make(std::move(definition), secret_, previous));
+  table->set_version(version);
+  return table;
+}
+
+// The rows are gone before anything can be written, so that after a crash they are absent, not old.
+Result<void> Catalog::load_counters(const std::map<SpaceId, std::string>& rows) {
+  const auto current = snapshot();
+  for (const auto& [name, table] : current->tables) {
+    const std::vector<SpaceId> spaces = table->spaces();
+    bool complete = true;
+    for (std::size_t i = 0; i < spaces.size(); ++i) {
+      const auto row = rows.find(spaces[i]);
+      if (row == rows.end() || row->second.size() != 16) {
+        complete = false;
+        continue;
+      }
+      const std::string_view value = row->second;
+      table->counters(i).set({.items = static_cast<int64_t>(read_big_endian(value.substr(0, 8))),
+                              .bytes = static_cast<int64_t>(read_big_endian(value.substr(8)))});
+    }
+    if (complete) table->count_state()->is_needed = false;
+  }
+  if (rows.empty()) return {};
+  Batch batch;
+  for (const auto& [space, value] : rows) {
+    batch.erase(catalog_row_key(CatalogRow::kCounters, space));
+  }
+  return write_or_fail(store_, std::move(batch));
+}
+
+void Catalog::save_counters() {
+  Batch batch;
+  const auto current = snapshot();
+  for (const auto& [name, table] : current->tables) {
+    if (table->needs_count()) continue;
+    const std::vector<SpaceId> spaces = table->spaces();
+    for (std::size_t i = 0; i < spaces.size(); ++i) {
+      const Counters::Totals counters = table->counters(i).totals();
+      std::string value;
+      append_big_endian(value, static_cast<uint64_t>(counters.items));
+      append_big_endian(value, static_cast<uint64_t>(counters.bytes));
+      batch.put(catalog_row_key(CatalogRow::kCounters, spaces[i]), value);
+    }
+  }
+  // If that fails, the next start counts.
+  if (!batch.empty()) static_cast<void>(write_and_wait(store_, std::move(batch)));
+}
+
+}  // namespace stator

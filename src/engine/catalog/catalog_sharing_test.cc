@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two processes change one catalog. Before each kind of change, the other process changes the same
+// table and creates another one.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "engine/catalog/records.h"
+#include "engine/testing/shared_catalog.h"
+
+namespace stator {
+namespace {
+
+using test::describe;
+using test::FailsWith;
+using test::hash_table;
+using test::IsOk;
+using test::kNowMs;
+using test::must;
+using test::SharedCatalog;
+
+constexpr int64_t kDayMs = 24LL * 60 * 60 * 1000;
+constexpr uint32_t kSeed = 20261;
+
+Result<TableVersions> add_tag(Catalog& catalog, const std::string& tag) {
+  return catalog.update("Things", kNowMs, [&](TableDefinition& definition) -> Result<void> {
+    definition.settings.tags.push_back({.key = tag, .value = ""});
+    return {};
+  });
+}
+
+CreateTableRequest streaming_table(const std::string& name) {
+  CreateTableRequest request = hash_table(name);
+  request.stream = {.enabled = true, .view = StreamViewType::kKeysOnly};
+  return request;
+}
+
+TableDefinition to_restore(const std::string& name) {
+  return {.settings = hash_table(name), .id = "id of " + name, .created_ms = kNowMs};
+}
+
+constexpr auto no_backup = [](const Table&) -> std::optional<NamedRecord> { return std::nullopt; };
+
+class CatalogSharing : public ::testing::Test {
+ protected:
+  CatalogSharing() {
+    must(ours_->create(streaming_table("Things"), kNowMs));
+    must(ours_->begin_restore(to_restore("Restored"), Item{{"From", 20}}));
+    EXPECT_THAT(theirs_->refresh(), IsOk());
+  }
+
+  // Memory of both processes, and what a third one loads, are the same.
+  void expect_agreement() {
+    SharedCatalog third(backend_, kSeed + 2);
+    const std::string stored = describe(*third->snapshot());
+    EXPECT_EQ(describe(*ours_->snapshot()), stored);
+    EXPECT_THAT(theirs_->refresh(), IsOk());
+    EXPECT_EQ(describe(*theirs_->snapshot()), stored);
+  }
+
+  // Makes the other process's changes, then ours, which must know of them.
+  template <class Change>
+  void expect_both(Change change) {
+    must(add_tag(*theirs_, "theirs"));
+    must(theirs_->create(hash_table("Theirs"), kNowMs));
+    ASSERT_EQ(ours_->snapshot()->find("Theirs"), nullptr);
+    ASSERT_THAT(change(*ours_), IsOk());
+    const auto snapshot = ours_->snapshot();
+    EXPECT_NE(snapshot->find("Theirs"), nullptr);
+    if (const TablePtr* things = snapshot->find("Things")) {
+      const auto& tags = (*things)->definition().settings.tags;
+      EXPECT_EQ(std::ranges::count(tags, "theirs", &Tag::key), 1);
+    }
+    expect_agreement();
+  }
+
+  std::size_t boundaries(SpaceId log) {
+    return must(with_view(theirs_.store(),
+                          [&](ReadView& view) { return read_boundaries(view, log); }))
+        .size();
+  }
+  SpaceId log() { return (*ours_->snapshot()->find("Things"))->log_space(); }
+
+  test::SharedBackend backend_{kSeed};
+  SharedCatalog ours_{backend_, kSeed};
+  SharedCatalog theirs_{backend_, kSeed + 1};
+};
+
+TEST_F(CatalogSharing, CreatesOnWhatOthersChanged) {
+  expect_both([](Catalog& catalog) { return catalog.create(streaming_table("Ours"), kNowMs); });
+  EXPECT_THAT(theirs_->create(hash_table("Ours"), kNowMs), FailsWith(Code::kResourceInUse, "Ours"));
+}
+
+TEST_F(CatalogSharing, RefusesANameThatOthersTook) {
+  must(theirs_->create(hash_table("Theirs"), kNowMs));
+  EXPECT_THAT(ours_->create(hash_table("Theirs"), kNowMs),
+              FailsWith(Code::kResourceInUse, "Theirs"));
+  EXPECT_THAT(ours_->begin_restore(to_restore("Theirs"), {}),
+              FailsWith(Code::kTableAlreadyExists, "Theirs"));
+  must(theirs_->begin_restore(to_restore("Also"), {}));
+  EXPECT_THAT(ours_->create(hash_table("Also"), kNowMs), FailsWith(Code::kResourceInUse, "Also"));
+}
+
+TEST_F(CatalogSharing, UpdatesWhatOthersUpdated) {
+  expect_both([](Catalog& catalog) { return add_tag(catalog, "ours"); });
+}
+
+TEST_F(CatalogSharing, UpdatesATableThatOthersCreated) {
+  must(theirs_->drop("Things", kNowMs, no_backup));
+  must(theirs_->create(hash_table(), kNowMs));
+  EXPECT_THAT(add_tag(*ours_, "ours"), IsOk());
+  expect_agreement();
+}
+
+TEST_F(CatalogSharing, GivesIndexesAndQueuesTheirOwnSpaces) {
+  const auto enable = [](TableDefinition& definition) -> Result<void> {
+    definition.expiry = ExpiryQueue{.attribute = "until", .space = 0};
+    return {};
+  };
+  expect_both(
+      [&](Catalog& catalog) { return catalog.update("Things", kNowMs, enable, test::no_fill); });
+  must(theirs_->update("Theirs", kNowMs, enable, test::no_fill));
+  const auto snapshot = theirs_->snapshot();
+  std::set<SpaceId> spaces;
+  std::size_t count = 0;
+  for (const auto* tables : {&snapshot->tables, &snapshot->restoring}) {
+    for (const auto& [name, table] : *tables) {
+      for (const SpaceId space : table->all_spaces()) {
+        spaces.insert(space);
+        ++count;
+      }
+    }
+  }
+  EXPECT_EQ(spaces.size(), count) << "a space has two owners";
+}
+
+TEST_F(CatalogSharing, DropsWhatOthersUpdated) {
+  expect_both([](Catalog& catalog) { return catalog.drop("Things", kNowMs, no_backup); });
+}
+
+TEST_F(CatalogSharing, KeepsATableThatOthersProtected) {
+  must(theirs_->update("Things", kNowMs, [](TableDefinition& definition) -> Result<void> {
+    definition.settings.deletion_protection = true;
+    return {};
+  }));
+  EXPECT_THAT(ours_->drop("Things", kNowMs, no_backup), FailsWith(Code::kValidation, ""));
+  expect_agreement();
+}
+
+TEST_F(CatalogSharing, DoesNotFindWhatOthersDropped) {
+  must(theirs_->drop("Things", kNowMs, no_backup));
+  EXPECT_THAT(add_tag(*ours_, "ours"), FailsWith(Code::kResourceNotFound, "Things"));
+  EXPECT_THAT(ours_->drop("Things", kNowMs, no_backup), FailsWith(Code::kResourceNotFound, ""));
+}
+
+TEST_F(CatalogSharing, ChangesStreamsOfWhatOthersUpdated) {
+  expect_both([](Catalog& catalog) {
+    return catalog.update("Things", kNowMs, [](TableDefinition& definition) -> Result<void> {
+      definition.settings.stream.reset();
+      return {};
+    });
+  });
+}
+
+TEST_F(CatalogSharing, KeepsRecoveryThatOthersEnabled) {
+  const auto recovery = [](int64_t ms) {
+    return [ms](TableDefinition& definition) -> Result<void> {
+      definition.recovery_ms = ms;
+      return {};
+    };
+  };
+  const auto disable_stream = [](TableDefinition& definition) -> Result<void> {
+    definition.settings.stream->enabled = false;
+    return {};
+  };
+  must(theirs_->update("Things", kNowMs, recovery(kDayMs)));
+  must(ours_->update("Things", kNowMs, disable_stream));
+  EXPECT_EQ(ours_->snapshot()->logs.at(log())->recovery_ms, kDayMs);
+  expect_both([&](Catalog& catalog) { return catalog.update("Things", kNowMs, recovery(0)); });
+  EXPECT_EQ(log(), 0U) << "nobody wants records any more";
+}
+
+TEST_F(CatalogSharing, BeginsRestoresOnWhatOthersChanged) {
+  expect_both([](Catalog& catalog) { return catalog.begin_restore(to_restore("More"), {}); });
+}
+
+TEST_F(CatalogSharing, FinishesRestoresOnWhatOthersChanged) {
+  expect_both([](Catalog& catalog) { return catalog.finish_restore("Restored"); });
+  EXPECT_THAT(theirs_->cancel_restore("Restored"), IsOk());
+  EXPECT_NE(theirs_->snapshot()->find("Restored"), nullptr) << "it is not being restored any more";
+}
+
+TEST_F(CatalogSharing, CancelsRestoresOnWhatOthersChanged) {
+  expect_both([](Catalog& catalog) { return catalog.cancel_restore("Restored"); });
+  EXPECT_THAT(theirs_->finish_restore("Restored"), IsOk());
+  EXPECT_EQ(theirs_->snapshot()->find("Restored"), nullptr) << "it was cancelled";
+}
+
+TEST_F(CatalogSharing, CutsLogsOnce) {
+  const std::size_t before = boundaries(log());
+  theirs_->maintain_logs(kNowMs + kEpochMs);
+  ours_->maintain_logs(kNowMs + kEpochMs);
+  EXPECT_EQ(boundaries(log()), before + 1);
+  expect_agreement();
+}
+
+TEST_F(CatalogSharing, CutsLogsOnceHoweverManyTry) {
+  const std::size_t before = boundaries(log());
+  constexpr int kEpochs = 5;
+  for (int epoch = 1; epoch <= kEpochs; ++epoch) {
+    const int64_t now_ms = kNowMs + epoch * kEpochMs;
+    std::thread other([&] { theirs_->maintain_logs(now_ms); });
+    ours_->maintain_logs(now_ms);
+    other.join();
+  }
+  EXPECT_EQ(boundaries(log()), before + kEpochs);
+}
+
+TEST_F(CatalogSharing, ForgetsStreamsOnWhatOthersChanged) {
+  must(ours_->update("Things", kNowMs, [](TableDefinition& definition) -> Result<void> {
+    definition.settings.stream.reset();
+    return {};
+  }));
+  EXPECT_THAT(theirs_->refresh(), IsOk());
+  expect_both([](Catalog& catalog) -> Result<void> {
+    catalog.maintain_logs(kNowMs + 2 * kDayMs);
+    return {};
+  });
+  EXPECT_TRUE(ours_->snapshot()->logs.empty());
+}
+
+TEST_F(CatalogSharing, GivesBackupsTheirOwnSpaces) {
+  const std::string key = record_key(RecordKind::kBackup, "ours");
+  SpaceId taken = 0;
+  expect_both([&](Catalog& catalog) -> Result<void> {
+    STATOR_ASSIGN_OR_RETURN(taken, catalog.take_space(key, [](SpaceId) { return Item(); }));
+    return catalog.refresh();
+  });
+  for (const auto& [name, table] : ours_->snapshot()->tables) {
+    EXPECT_EQ(std::ranges::count(table->all_spaces(), taken), 0) << name;
+  }
+}
+
+TEST_F(CatalogSharing, KeepsWhatDidNotChange) {
+  must(ours_->create(hash_table("Ours"), kNowMs));
+  const TablePtr unchanged = *ours_->snapshot()->find("Ours");
+  const TablePtr changed = *ours_->snapshot()->find("Things");
+  unchanged->counters(0).set({.items = 3, .bytes = 30});
+  changed->counters(0).set({.items = 4, .bytes = 40});
+  must(add_tag(*theirs_, "theirs"));
+  EXPECT_THAT(ours_->refresh(), IsOk());
+  EXPECT_EQ(*ours_->snapshot()->find("Ours"), unchanged);
+  const TablePtr now = *ours_->snapshot()->find("Things");
+  EXPECT_NE(now, changed);
+  EXPECT_EQ(&now->counters(0), &changed->counters(0));
+  EXPECT_FALSE(now->needs_count());
+}
+
+TEST_F(CatalogSharing, AgreesOnOneSecretHoweverManyStart) {
+  for (uint32_t round = 0; round < 20; ++round) {
+    test::SharedBackend backend(kSeed + round, {.conflicts = 50, .lost_replies = 100, .late = 100});
+    std::optional<SharedCatalog> other;
+    std::thread start([&] { other.emplace(backend, kSeed); });
+    SharedCatalog mine(backend, kSeed + 1);
+    start.join();
+    ASSERT_EQ(mine->secret(), (*other)->secret());
+    backend.deliver_late();
+    SharedCatalog third(backend, kSeed + 2);
+    ASSERT_EQ(third->secret(), mine->secret());
+  }
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// StoredCatalog: what the catalog's rows hold, of one state of the store.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/catalog/table.h"
+#include "engine/change_log/change_log.h"
+#include "storage/transact_store.h"
+
+namespace stator {
+
+// What a job reads: the rows of a space, and a log from a commit version on.
+struct HeldHistory {
+  SpaceId space = 0;
+  SpaceId log = 0;
+  uint64_t commit_version = 0;
+
+  auto operator<=>(const HeldHistory&) const = default;
+};
+// Absent where a record names none, in its members From, Log and Stamp.
+std::optional<HeldHistory> history_of(const Item& record);
+
+struct StoredCatalog {
+  uint64_t version = 0;                     // grows with each change; 0: never written
+  std::map<SpaceId, uint64_t> versions;     // of tables, by their spaces
+  std::vector<TableDefinition> tables;      // in the order of their names
+  std::vector<TableDefinition> restoring;   // the same
+  std::map<SpaceId, LogPtr> logs;           // by their spaces
+  std::vector<HeldHistory> held;            // by records
+  std::vector<SpaceId> dropped;             // spaces that still have to be erased
+  std::map<SpaceId, std::string> counters;  // as stored
+};
+
+// Reads every row of the catalog, from one state of the store. Errors: the store's; kCorruption for
+// rows that are unknown or damaged.
+Result<StoredCatalog> read_catalog(TransactStore& store);
+
+// The version in a row of CatalogRow::kVersion; 0 while the row is absent. kCorruption.
+Result<uint64_t> read_version(const std::optional<std::string>& row);
+
+}  // namespace stator
