@@ -12,6 +12,7 @@
 #include "storage/batch.h"
 #include "storage/lock_table.h"
 #include "storage/read_rows.h"
+#include "storage/schema_rows.h"
 #include "storage/split_range.h"
 #include "storage/store.h"
 #include "storage/stores.h"
@@ -52,7 +53,8 @@ class MemoryStore final : public Store {
   Result<std::unique_ptr<ReadView>> read_view() override;
   Result<NumberedView> numbered_view() override;
 
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
     CommitResult result;
     {
       const LockTable::Guard guard = locks_.lock(keys);
@@ -61,19 +63,28 @@ class MemoryStore final : public Store {
       for (std::size_t i = 0; i < keys.size(); ++i) {
         static_cast<void>(get(keys[i], [&](std::string_view value) { rows[i] = value; }));
       }
-      Batch batch = decide(rows);
-      if (!batch.empty()) result.sequence = apply(batch);
+      result = commit(decide(rows), expected);
     }
     done(std::move(result));
   }
-  void write(Batch batch, CommitDone done) override {
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override {
     CommitResult result;
     {
       const LockTable::Guard guard = locks_.lock(batch);
-      if (!batch.empty()) result.sequence = apply(batch);
+      result = commit(std::move(batch), expected);
     }
     done(std::move(result));
   }
+  Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) override {
+    const std::unique_lock lock(mutex_);
+    return schemas_.lend(key, [&](const std::string& of) -> Result<uint64_t> {
+      const auto row = rows_.find(of);
+      const std::string* value =
+          row == rows_.end() ? nullptr : newest_up_to(row->second, UINT64_MAX);
+      return value == nullptr ? 0 : schema_version_in(*value);
+    });
+  }
+  Result<uint64_t> schema_version(const SchemaRow& row) override { return row.newest(); }
   void read(ReadRequest request, ReadDone done) override;
   Result<LogPosition> safe_position() override { return LogPosition{last_commit_version() + 1}; }
 
@@ -116,9 +127,12 @@ class MemoryStore final : public Store {
     }
   }
 
-  // Returns the commit's sequence.
-  uint64_t apply(Batch& batch) {
-    const std::unique_lock lock(mutex_);
+  CommitResult commit(Batch batch, SchemaVersions expected) {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (!batch.empty()) lock.lock();
+    if (!SchemaRows::are_newest(expected)) return schema_changed();
+    if (batch.empty()) return {};
+    schemas_.note(batch);
     ++sequence_;
     batch.assign_commit_versions(last_commit_version_);
     for (Write& write : batch.writes()) {
@@ -127,7 +141,7 @@ class MemoryStore final : public Store {
       if (!prune(row->first, row->second)) stale_.insert(row->first);
     }
     if (views_.empty()) prune_stale();
-    return sequence_;
+    return {.sequence = sequence_};
   }
 
   uint64_t open_view() {
@@ -163,6 +177,7 @@ class MemoryStore final : public Store {
   mutable std::shared_mutex mutex_;
   std::map<std::string, Versions, std::less<>> rows_;
   std::multiset<uint64_t> views_;
+  SchemaRows schemas_;
   std::set<std::string> stale_;  // keys with versions kept for views
   uint64_t sequence_ = 0;
   uint64_t last_commit_version_ = 0;

@@ -22,11 +22,18 @@ class ForwardingStore : public Store {
   StoreHealth health() const override { return inner_->health(); }
   StoreStats stats() const override { return inner_->stats(); }
   uint64_t last_commit_version() const override { return inner_->last_commit_version(); }
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
-    inner_->transact(keys, std::move(decide), std::move(done));
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
+    inner_->transact(keys, std::move(decide), std::move(done), expected);
   }
-  void write(Batch batch, CommitDone done) override {
-    inner_->write(std::move(batch), std::move(done));
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override {
+    inner_->write(std::move(batch), std::move(done), expected);
+  }
+  Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) override {
+    return inner_->schema_row(key);
+  }
+  Result<uint64_t> schema_version(const SchemaRow& row) override {
+    return inner_->schema_version(row);
   }
   void read(ReadRequest request, ReadDone done) override {
     inner_->read(std::move(request), std::move(done));

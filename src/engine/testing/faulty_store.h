@@ -127,13 +127,14 @@ class FaultyStore final : public ForwardingStore {
     numbered.view = std::make_unique<FaultyView>(std::move(numbered.view), faults_);
     return numbered;
   }
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
     if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));
-    inner_->transact(keys, std::move(decide), std::move(done));
+    inner_->transact(keys, std::move(decide), std::move(done), expected);
   }
-  void write(Batch batch, CommitDone done) override {
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override {
     if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));
-    inner_->write(std::move(batch), std::move(done));
+    inner_->write(std::move(batch), std::move(done), expected);
   }
   void read(ReadRequest request, ReadDone done) override {
     for (const RangeRead& range : request.ranges) faults_.scan(range.range);
