@@ -42,10 +42,11 @@ class HealthStore final : public test::ForwardingStore {
   std::vector<std::move_only_function<void()>> kept = {};
 
   StoreHealth health() const override { return reported; }
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
-    if (!keeps) return inner_->transact(keys, std::move(decide), std::move(done));
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
+    if (!keeps) return inner_->transact(keys, std::move(decide), std::move(done), expected);
     const CommitResult result =
-        transact_and_wait(*inner_, keys, [&](GuardedRows rows) { return decide(rows); });
+        transact_and_wait(*inner_, keys, [&](GuardedRows rows) { return decide(rows); }, expected);
     kept.push_back([kept_done = std::move(done), result]() mutable { kept_done(result); });
   }
 };

@@ -19,6 +19,7 @@
 namespace stator {
 
 inline constexpr std::size_t kCommitVersionBytes = 8;
+inline constexpr std::size_t kSchemaVersionBytes = 8;
 
 struct Write {
   std::string key;
@@ -46,6 +47,22 @@ class Batch {
     bytes_ += key.size() + value.size() + kOverheadBytes;
     writes_.push_back({std::move(key), std::string(value)});
   }
+  // Puts a SchemaRow; version 0 erases it.
+  void put_schema_version(std::string_view key, uint64_t version) {
+    schema_writes_.push_back({.write = writes_.size(), .version = version});
+    if (version == 0) return erase(key);
+    std::string value(kSchemaVersionBytes, '\0');
+    for (std::size_t i = kSchemaVersionBytes, rest = version; i-- > 0; rest >>= 8) {
+      value[i] = static_cast<char>(rest);
+    }
+    put(key, value);
+  }
+  struct SchemaWrite {
+    std::size_t write = 0;  // in writes()
+    uint64_t version = 0;
+  };
+  const std::vector<SchemaWrite>& schema_writes() const { return schema_writes_; }
+
   // Fills in the commit versions that follow `last`, which becomes the last one given.
   void assign_commit_versions(uint64_t& last) {
     for (const Versioned& versioned : versioned_) {
@@ -71,6 +88,7 @@ class Batch {
   };
   std::vector<Write> writes_;
   std::vector<Versioned> versioned_;
+  std::vector<SchemaWrite> schema_writes_;
   std::size_t bytes_ = kOverheadBytes;
   std::size_t put_bytes_ = 0;  // without versioned rows
   bool erases_ = false;

@@ -12,6 +12,7 @@
 #include "storage/batch.h"
 #include "storage/lock_table.h"
 #include "storage/read_rows.h"
+#include "storage/schema_rows.h"
 #include "storage/split_range.h"
 #include "storage/stores.h"
 
@@ -40,7 +41,8 @@ class MemoryStore final : public TransactStore, private LocalViews {
             .snapshot_spans_partitions = true};
   }
   StoreHealth health() const override { return {}; }
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
     CommitResult result;
     {
       const LockTable::Guard guard = locks_.lock(keys);
@@ -50,19 +52,28 @@ class MemoryStore final : public TransactStore, private LocalViews {
         static_cast<void>(
             get_at(keys[i], UINT64_MAX, [&](std::string_view value) { rows[i] = value; }));
       }
-      Batch batch = decide(rows);
-      if (!batch.empty()) result.sequence = apply(batch);
+      result = commit(decide(rows), expected);
     }
     done(std::move(result));
   }
-  void write(Batch batch, CommitDone done) override {
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override {
     CommitResult result;
     {
       const LockTable::Guard guard = locks_.lock(batch);
-      if (!batch.empty()) result.sequence = apply(batch);
+      result = commit(std::move(batch), expected);
     }
     done(std::move(result));
   }
+  Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) override {
+    const std::unique_lock lock(mutex_);
+    return schemas_.lend(key, [&](const std::string& of) -> Result<uint64_t> {
+      const auto row = rows_.find(of);
+      const std::string* value =
+          row == rows_.end() ? nullptr : newest_up_to(row->second, UINT64_MAX);
+      return value == nullptr ? 0 : schema_version_in(*value);
+    });
+  }
+  Result<uint64_t> schema_version(const SchemaRow& row) override { return row.newest(); }
   void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override;
   void with_view(ViewBody body, ReadDone done) override;
   Result<std::unique_ptr<ReadView>> view() override;
@@ -112,9 +123,12 @@ class MemoryStore final : public TransactStore, private LocalViews {
     }
   }
 
-  // Returns the commit's sequence.
-  uint64_t apply(Batch& batch) {
-    const std::unique_lock lock(mutex_);
+  CommitResult commit(Batch batch, SchemaVersions expected) {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (!batch.empty()) lock.lock();
+    if (!SchemaRows::are_newest(expected)) return schema_changed();
+    if (batch.empty()) return {};
+    schemas_.note(batch);
     ++sequence_;
     batch.assign_commit_versions(last_commit_version_);
     for (Write& write : batch.writes()) {
@@ -123,7 +137,7 @@ class MemoryStore final : public TransactStore, private LocalViews {
       if (!prune(row->first, row->second)) stale_.insert(row->first);
     }
     if (views_.empty()) prune_stale();
-    return sequence_;
+    return {.sequence = sequence_};
   }
 
   uint64_t open_view() {
@@ -159,6 +173,7 @@ class MemoryStore final : public TransactStore, private LocalViews {
   mutable std::shared_mutex mutex_;
   std::map<std::string, Versions, std::less<>> rows_;
   std::multiset<uint64_t> views_;
+  SchemaRows schemas_;
   std::set<std::string> stale_;  // keys with versions kept for views
   uint64_t sequence_ = 0;
   uint64_t last_commit_version_ = 0;

@@ -88,7 +88,8 @@ uint64_t RocksCommitter::written_commit_version() const {
 }
 
 std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, CommitDone& done,
-                                                   FunctionRef<void()> queued) {
+                                                   FunctionRef<void()> queued,
+                                                   SchemaVersions expected) {
   auto waiting = std::make_unique<Waiting>(
       Waiting{.sequence = 0, .batch = std::move(batch), .done = std::move(done)});
   const std::size_t bytes = waiting->batch.bytes();
@@ -96,6 +97,8 @@ std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, C
   std::optional<CommitResult> at_once;
   if (failure_) {
     at_once = refused(*failure_);
+  } else if (!SchemaRows::are_newest(expected)) {
+    at_once = schema_changed();
   } else if (seen > 0 && seen <= lost_up_to_) {
     at_once = {CommitOutcome::kConflict, {.code = Code::kIo, .message = "what it read was lost"}};
   } else if (waiting->batch.empty() && seen <= written_sequence_) {
@@ -114,6 +117,7 @@ std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, C
   waiting->sequence = waiting->batch.empty() ? last_sequence_ : ++last_sequence_;
   waiting->batch.assign_commit_versions(last_commit_version_);
   waiting->last_commit_version = last_commit_version_;
+  schemas_.note(waiting->batch);
   enter(*waiting);
   queued_bytes_ += bytes;
   queue_.push_back(std::move(waiting));
@@ -122,6 +126,24 @@ std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, C
   lock.unlock();
   if (wake) wake_.notify_one();
   return std::nullopt;
+}
+
+Result<std::shared_ptr<const SchemaRow>> RocksCommitter::schema_row(std::string_view key) {
+  const std::lock_guard lock(mutex_);
+  return schemas_.lend(key, [this](const std::string& of) -> Result<uint64_t> {
+    const auto queued = newest_.find(of);
+    if (queued == newest_.end()) return read_schema_version(of);
+    const std::optional<std::string>& value = queued->second.write->value;
+    return value ? schema_version_in(*value) : 0;
+  });
+}
+
+Result<uint64_t> RocksCommitter::read_schema_version(const std::string& key) const {
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status status = db_.Get({}, db_.DefaultColumnFamily(), key, &value);
+  if (status.IsNotFound()) return 0;
+  if (!status.ok()) return fail(Code::kIo, "cannot read the data directory: " + status.ToString());
+  return schema_version_in({value.data(), value.size()});
 }
 
 // The map's keys are those of the newest batches, which outlive the older ones.
@@ -254,6 +276,7 @@ RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
   Group behind(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
   queue_.clear();
   newest_.clear();
+  schemas_.read_again([this](const std::string& key) { return read_schema_version(key); });
   queued_bytes_ = 0;
   lost_up_to_ = written_sequence_ = last_sequence_;
   last_commit_version_ = written_commit_version_;

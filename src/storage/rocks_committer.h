@@ -33,6 +33,7 @@
 
 #include "storage/batch.h"
 #include "storage/rocks_open.h"
+#include "storage/schema_rows.h"
 #include "storage/stores.h"
 
 namespace rocksdb {
@@ -60,9 +61,12 @@ class RocksCommitter {
   // Queues a batch. `done` runs when it, and everything up to sequence `seen`, is written. An empty
   // batch waits for `seen` only. `queued` is called once, before `done` can run: from then on
   // find() returns the batch's versions. If the outcome is known at once, it is returned instead,
-  // and neither `done` nor `queued` is called.
+  // and neither `done` nor `queued` is called. kSchemaChanged unless schemas have the `expected`
+  // versions as the batch takes its place.
   std::optional<CommitResult> commit(Batch batch, uint64_t seen, CommitDone& done,
-                                     FunctionRef<void()> queued);
+                                     FunctionRef<void()> queued, SchemaVersions expected);
+  // The newest version may still be queued.
+  Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key);
 
   // Every commit version up to this one is of a written row, or of none.
   uint64_t written_commit_version() const;
@@ -93,6 +97,7 @@ class RocksCommitter {
   rocksdb::Status write(const Group& group) const;
   void enter(const Waiting& waiting);
   void retire(const Group& group);
+  Result<uint64_t> read_schema_version(const std::string& key) const;
   Group give_up(const CommitResult& result);
   bool is_full_for(const Batch& batch);
   bool admit(const Group& group);
@@ -116,6 +121,7 @@ class RocksCommitter {
   uint64_t lost_up_to_ = 0;              // of what had been read from the queue and then failed
   // By keys of the batches that wait.
   std::unordered_map<std::string_view, Newest> newest_;
+  SchemaRows schemas_;
   std::optional<Error> failure_;  // set once: no further writes
   uint64_t commits_ = 0;          // written, or refused by the disk
   uint64_t groups_ = 0;

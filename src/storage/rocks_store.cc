@@ -169,26 +169,32 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
     });
     return numbered;
   }
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
     CommitResult result;
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-      auto known = attempt_once(keys, decide, done);
+      auto known = attempt_once(keys, decide, done, expected);
       if (!known) return;
       result = std::move(*known);
       if (result.outcome != CommitOutcome::kConflict) break;
     }
     done(std::move(result));
   }
-  void write(Batch batch, CommitDone done) override {
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override {
     std::optional<CommitResult> known;
     if (auto usable = directory_.check_process(); !usable) {
       known.emplace(CommitOutcome::kUnavailable, std::move(usable).error());
     } else {
       LockTable::Guard guard = locks_.lock(batch);
-      known = committer_->commit(std::move(batch), 0, done, [&] { guard.release(); });
+      known = committer_->commit(std::move(batch), 0, done, [&] { guard.release(); }, expected);
     }
     if (known) done(std::move(*known));
   }
+  Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) override {
+    STATOR_RETURN_IF_ERROR(directory_.check_process());
+    return committer_->schema_row(key);
+  }
+  Result<uint64_t> schema_version(const SchemaRow& row) override { return row.newest(); }
   void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
     if (auto usable = directory_.check_process(); !usable) return done(std::move(usable));
     if (needs_state(request)) {
@@ -273,7 +279,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
  private:
   // Absent: `done` was taken, and will be called.
   std::optional<CommitResult> attempt_once(std::span<const std::string> keys, Decide& decide,
-                                           CommitDone& done) {
+                                           CommitDone& done, SchemaVersions expected) {
     const auto refuse = [](Error error) {
       return CommitResult{CommitOutcome::kUnavailable, std::move(error)};
     };
@@ -289,7 +295,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
                               [&](std::string_view value) { rows[i] = value; });
       if (!found) return refuse(std::move(found).error());
     }
-    return committer_->commit(decide(rows), seen, done, [&] { guard.release(); });
+    return committer_->commit(decide(rows), seen, done, [&] { guard.release(); }, expected);
   }
 
   DataDirectory directory_;

@@ -346,6 +346,44 @@ TEST_F(RocksStore, DecidesAgainWhenWhatItReadWasLost) {
   EXPECT_EQ(first.get().outcome, CommitOutcome::kCommitted);
 }
 
+TEST_F(RocksStore, ExpectsNoSchemaVersionThatWasLost) {
+  auto store = open();
+  const auto row = store->schema_row("schema").value();
+  const auto set_version = [&](uint64_t version) {
+    Batch batch;
+    batch.put_schema_version("schema", version);
+    batch.put("big", std::string(2UL << 20, 'x'));
+    return write(*store, std::move(batch));
+  };
+  EXPECT_EQ(set_version(7).get().outcome, CommitOutcome::kCommitted);
+  gate.shut();
+  auto first = put(*store, "a", "1");
+  gate.await_someone();
+  auto doomed = set_version(8);
+  EXPECT_EQ(store->schema_version(*row), 8U) << "of a queued version";
+  gate.full = true;
+  gate.open();
+  EXPECT_EQ(doomed.get().outcome, CommitOutcome::kUnavailable);
+  gate.full = false;
+  EXPECT_EQ(store->schema_version(*row), 7U);
+  EXPECT_EQ(first.get().outcome, CommitOutcome::kCommitted);
+}
+
+TEST_F(RocksStore, LendsAQueuedSchemaVersion) {
+  auto store = open();
+  gate.shut();
+  Batch batch;
+  batch.put_schema_version("schema", 7);
+  auto queued = write(*store, std::move(batch));
+  gate.await_someone();
+  EXPECT_EQ(store->schema_row("schema").value()->newest(), 7U);
+  gate.open();
+  EXPECT_EQ(queued.get().outcome, CommitOutcome::kCommitted);
+  store.reset();
+  store = open();
+  EXPECT_EQ(store->schema_row("schema").value()->newest(), 7U);
+}
+
 TEST_F(RocksStore, ThrottlesWhenItsQueueIsFull) {
   auto store = open({.queue_bytes_max = 10'000});
   gate.shut();

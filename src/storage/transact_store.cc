@@ -55,15 +55,16 @@ T wait_for(Start start) {
 }  // namespace
 
 CommitResult transact_and_wait(TransactStore& store, std::span<const std::string> keys,
-                               FunctionRef<Batch(GuardedRows)> decide) {
+                               FunctionRef<Batch(GuardedRows)> decide, SchemaVersions expected) {
   return wait_for<CommitResult>([&](CommitDone done) {
-    store.transact(keys, [decide](GuardedRows rows) { return decide(rows); }, std::move(done));
+    store.transact(
+        keys, [decide](GuardedRows rows) { return decide(rows); }, std::move(done), expected);
   });
 }
 
-CommitResult write_and_wait(TransactStore& store, Batch batch) {
+CommitResult write_and_wait(TransactStore& store, Batch batch, SchemaVersions expected) {
   return wait_for<CommitResult>(
-      [&](CommitDone done) { store.write(std::move(batch), std::move(done)); });
+      [&](CommitDone done) { store.write(std::move(batch), std::move(done), expected); });
 }
 
 Result<void> read_and_wait(TransactStore& store, const ReadRequest& request, ReadVisitor visit) {

@@ -33,6 +33,7 @@
 #include "base/function_ref.h"
 #include "stator/result.h"
 #include "storage/batch.h"
+#include "storage/schema_row.h"
 
 namespace stator {
 
@@ -43,6 +44,7 @@ struct StoreCapabilities {
   std::size_t value_bytes_max = 0;
   std::size_t transaction_bytes_max = 0;
   bool snapshot_spans_partitions = false;
+  bool several_processes = false;  // others can change the data
 };
 
 struct KeyRange {
@@ -54,9 +56,10 @@ enum class Direction { kForward, kBackward };
 
 enum class CommitOutcome {
   kCommitted,
-  kConflict,     // other transactions kept coming between; nothing was applied
-  kUnknown,      // it may have been applied, or may still be
-  kUnavailable,  // refused or failed; nothing was applied
+  kConflict,       // other transactions kept coming between; nothing was applied
+  kUnknown,        // it may have been applied, or may still be
+  kUnavailable,    // refused or failed; nothing was applied
+  kSchemaChanged,  // a schema does not have the version that was expected; nothing was applied
 };
 
 struct CommitResult {
@@ -180,10 +183,22 @@ class TransactStore {
   // live until then.
   // The batch may write other keys too, whatever they hold. They are safe from other transactions
   // only if everyone who writes them reads a common key (an index entry and its item).
-  virtual void transact(std::span<const std::string> keys, Decide decide, CommitDone done) = 0;
+  //
+  // It ends with kSchemaChanged unless schemas have the `expected` versions when it takes its place
+  // among the commits; without writes, when it has read its keys. A commit that gives a schema a
+  // new version comes after all that expected the one before: whoever sees the version sees them.
+  virtual void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                        SchemaVersions expected = {}) = 0;
   // Commits a batch whatever its keys hold. No transaction that read one of them commits on the
-  // older value.
-  virtual void write(Batch batch, CommitDone done) = 0;
+  // older value. `expected` as above.
+  virtual void write(Batch batch, CommitDone done, SchemaVersions expected = {}) = 0;
+
+  // These two cost nothing, or little, on a store of one process; otherwise they may read, and
+  // block: not for callbacks.
+  virtual Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) = 0;
+  // The version that a transaction would have to expect now.
+  virtual Result<uint64_t> schema_version(const SchemaRow& row) = 0;
+
   // Visits what the request names, until `visit` returns false. Rows are lent in place. After an
   // error, some of them may have been visited. `visit` must live until `done` has run.
   virtual void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) = 0;
@@ -208,8 +223,9 @@ class TransactStore {
 
 // These block until the call has completed; not for callbacks of the store.
 CommitResult transact_and_wait(TransactStore& store, std::span<const std::string> keys,
-                               FunctionRef<Batch(GuardedRows)> decide);
-CommitResult write_and_wait(TransactStore& store, Batch batch);
+                               FunctionRef<Batch(GuardedRows)> decide,
+                               SchemaVersions expected = {});
+CommitResult write_and_wait(TransactStore& store, Batch batch, SchemaVersions expected = {});
 Result<void> read_and_wait(TransactStore& store, const ReadRequest& request, ReadVisitor visit);
 // True and one call of `visit` if the key is present.
 Result<bool> read_value(TransactStore& store, const std::string& key, ValueVisitor visit);

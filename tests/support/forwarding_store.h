@@ -21,11 +21,18 @@ class ForwardingStore : public TransactStore {
   StoreCapabilities capabilities() const override { return inner_->capabilities(); }
   StoreHealth health() const override { return inner_->health(); }
   StoreStats stats() const override { return inner_->stats(); }
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
-    inner_->transact(keys, std::move(decide), std::move(done));
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
+    inner_->transact(keys, std::move(decide), std::move(done), expected);
   }
-  void write(Batch batch, CommitDone done) override {
-    inner_->write(std::move(batch), std::move(done));
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override {
+    inner_->write(std::move(batch), std::move(done), expected);
+  }
+  Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) override {
+    return inner_->schema_row(key);
+  }
+  Result<uint64_t> schema_version(const SchemaRow& row) override {
+    return inner_->schema_version(row);
   }
   void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
     inner_->read(request, visit, std::move(done));

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "storage/schema_rows.h"
+
 namespace stator::test {
 
 class SharedBackend::View final : public ReadView {
@@ -116,15 +118,28 @@ SharedBackend::Outcome SharedBackend::commit(Request request) {
   return outcome;
 }
 
+// Commits that expect a schema's version share it; one that changes it waits for them.
+bool SharedBackend::must_wait(const Request& request, const std::set<std::string>& keys) const {
+  return std::ranges::any_of(keys, [&](const auto& key) { return locked_.contains(key); }) ||
+         std::ranges::any_of(request.schemas,
+                             [&](const Guard& schema) { return locked_.contains(schema.key); }) ||
+         std::ranges::any_of(request.batch.writes(),
+                             [&](const Write& write) { return expected_.contains(write.key); });
+}
+
 SharedBackend::Outcome SharedBackend::execute(Request request) {
   std::set<std::string> keys;
   for (const Guard& guard : request.guards) keys.insert(guard.key);
   for (const Write& write : request.batch.writes()) keys.insert(write.key);
 
   std::unique_lock lock(mutex_);
-  unlocked_.wait(lock, [&] {
-    return std::ranges::none_of(keys, [&](const auto& key) { return locked_.contains(key); });
-  });
+  unlocked_.wait(lock, [&] { return !must_wait(request, keys); });
+  for (const Guard& schema : request.schemas) {
+    const auto row = rows_.find(schema.key);
+    if ((row == rows_.end() ? 0 : schema_version_in(*row->second.value)) != schema.version) {
+      return {.reply = Reply::kSchemaChanged};
+    }
+  }
   for (const Guard& guard : request.guards) {
     const auto row = rows_.find(guard.key);
     if ((row == rows_.end() ? 0 : row->second.version) != guard.version) {
@@ -132,6 +147,7 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
     }
   }
   locked_.insert(keys.begin(), keys.end());
+  for (const Guard& schema : request.schemas) expected_.insert(schema.key);
   const auto open = commit_versions_open_.insert(last_commit_version_ + 1);
   request.batch.assign_commit_versions(last_commit_version_);
   lock.unlock();
@@ -152,6 +168,7 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
   }
   commit_versions_open_.erase(open);
   for (const std::string& key : keys) locked_.erase(key);
+  for (const Guard& schema : request.schemas) expected_.erase(expected_.find(schema.key));
   unlocked_.notify_all();
   return entry->second;
 }

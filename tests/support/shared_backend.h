@@ -51,15 +51,16 @@ class SharedBackend {
   struct Request {
     uint64_t id = 0;  // unique among all stores
     std::vector<Guard> guards;
+    std::vector<Guard> schemas = {};  // and the versions in their rows that it expects
     Batch batch;
   };
-  enum class Reply { kCommitted, kConflict, kLost };
+  enum class Reply { kCommitted, kConflict, kSchemaChanged, kLost };
   struct Outcome {
     Reply reply = Reply::kCommitted;
     uint64_t sequence = 0;  // of a commit
   };
   uint64_t new_id();
-  // Applies the batch if the guarded keys still have these versions.
+  // Applies the batch if the guarded keys still have these versions, and the schemas those.
   Outcome commit(Request request);
   // How a request ended. One that has not been applied by now never will be. Absent: no answer.
   std::optional<Outcome> settle(uint64_t id);
@@ -73,6 +74,7 @@ class SharedBackend {
   using Rows = std::map<std::string, Versioned, std::less<>>;
   class View;
 
+  bool must_wait(const Request& request, const std::set<std::string>& keys) const;
   bool happens(int in_a_thousand);
   void delay();
   Outcome execute(Request request);
@@ -84,6 +86,7 @@ class SharedBackend {
   const SharedFaults faults_;
   Rows rows_;
   std::set<std::string> locked_;          // keys of commits under way
+  std::multiset<std::string> expected_;   // schemas that they expect
   std::map<uint64_t, Outcome> outcomes_;  // of requests that were applied, or never will be
   std::multiset<uint64_t>
       commit_versions_open_;  // the first commit version of each commit under way

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/schema_rows.h"
 #include "storage/split_range.h"
 
 namespace stator::test {
@@ -32,19 +33,30 @@ StoreCapabilities SharedStore::capabilities() const {
   return {.key_bytes_max = 2048,
           .value_bytes_max = 1UL << 20,
           .transaction_bytes_max = 8UL << 20,
-          .snapshot_spans_partitions = true};
+          .snapshot_spans_partitions = true,
+          .several_processes = true};
 }
 
-void SharedStore::transact(std::span<const std::string> keys, Decide decide, CommitDone done) {
-  post([this, keys, decide = std::move(decide), done = std::move(done)]() mutable {
-    done(try_often(keys, [&](GuardedRows rows) { return decide(rows); }));
+void SharedStore::transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                           SchemaVersions expected) {
+  post([this, keys, decide = std::move(decide), done = std::move(done), expected]() mutable {
+    done(try_often(keys, [&](GuardedRows rows) { return decide(rows); }, expected));
   });
 }
 
-void SharedStore::write(Batch batch, CommitDone done) {
-  post([this, batch = std::move(batch), done = std::move(done)]() mutable {
-    done(try_often({}, [&](GuardedRows) { return batch; }));
+void SharedStore::write(Batch batch, CommitDone done, SchemaVersions expected) {
+  post([this, batch = std::move(batch), done = std::move(done), expected]() mutable {
+    done(try_often({}, [&](GuardedRows) { return batch; }, expected));
   });
+}
+
+Result<std::shared_ptr<const SchemaRow>> SharedStore::schema_row(std::string_view key) {
+  return std::make_shared<const SchemaRow>(std::string(key));
+}
+
+Result<uint64_t> SharedStore::schema_version(const SchemaRow& row) {
+  const auto found = backend_.get(std::span(&row.key(), 1));
+  return found[0].value ? schema_version_in(*found[0].value) : 0;
 }
 
 void SharedStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone done) {
@@ -58,10 +70,26 @@ void SharedStore::with_view(ViewBody body, ReadDone done) {
 }
 
 CommitResult SharedStore::try_often(std::span<const std::string> keys,
-                                    FunctionRef<Batch(GuardedRows)> decide) {
+                                    FunctionRef<Batch(GuardedRows)> decide,
+                                    SchemaVersions expected) {
+  // A blind write reads nothing. Others read the versions with their keys, so that without writes
+  // they need no commit.
+  std::vector<std::string> read(keys.begin(), keys.end());
+  for (const SchemaVersion& schema : expected) {
+    if (!keys.empty()) read.push_back(schema.row->key());
+  }
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    auto found = backend_.get(keys);
+    auto found = backend_.get(read);
+    for (std::size_t i = keys.size(); i < found.size(); ++i) {
+      const auto& value = found[i].value;
+      if ((value ? schema_version_in(*value) : 0) != expected[i - keys.size()].version) {
+        return schema_changed();
+      }
+    }
     SharedBackend::Request request{.id = backend_.new_id(), .guards = {}, .batch = {}};
+    for (const SchemaVersion& schema : expected) {
+      request.schemas.push_back({.key = schema.row->key(), .version = schema.version});
+    }
     std::vector<std::optional<std::string>> rows;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       request.guards.push_back({.key = keys[i], .version = found[i].version});
@@ -71,6 +99,7 @@ CommitResult SharedStore::try_often(std::span<const std::string> keys,
     if (request.batch.empty()) return {};
     const auto outcome = commit(std::move(request));
     if (outcome.reply == Reply::kCommitted) return {.sequence = outcome.sequence};
+    if (outcome.reply == Reply::kSchemaChanged) return schema_changed();
     if (outcome.reply == Reply::kLost) {
       return {.outcome = CommitOutcome::kUnknown,
               .error = {.code = Code::kOutcomeUnknown, .message = "no answer"}};

@@ -25,8 +25,11 @@ class SharedStore final : public TransactStore {
 
   StoreCapabilities capabilities() const override;
   StoreHealth health() const override { return {}; }
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override;
-  void write(Batch batch, CommitDone done) override;
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override;
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override;
+  Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) override;
+  Result<uint64_t> schema_version(const SchemaRow& row) override;
   void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override;
   void with_view(ViewBody body, ReadDone done) override;
   Result<LogPosition> safe_position() override { return backend_.safe_position(); }
@@ -39,7 +42,8 @@ class SharedStore final : public TransactStore {
 
   void post(Call call);
   void run();
-  CommitResult try_often(std::span<const std::string> keys, FunctionRef<Batch(GuardedRows)> decide);
+  CommitResult try_often(std::span<const std::string> keys, FunctionRef<Batch(GuardedRows)> decide,
+                         SchemaVersions expected);
   SharedBackend::Outcome commit(SharedBackend::Request request);
   void pause(int attempt);
 

@@ -86,7 +86,7 @@ Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int
     if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
 
     batch.put(key, encode_table(definition));
-    put_version(batch, version_key(definition.space), version + 1);
+    batch.put_schema_version(version_key(definition.space), version + 1);
     return Written{.definition = std::move(definition), .log = std::move(log)};
   };
   return commit_catalog(store_, version, {key, catalog_row_key(CatalogRow::kNextSpace)}, plan);
@@ -111,14 +111,11 @@ Result<TableVersions> Catalog::update_once(std::string_view name, int64_t now_ms
   const TableDefinition& before = versions.before->definition();
   const TableDefinition& after = versions.after->definition();
   versions.before->replaced_by(*versions.after);
-  versions.before->when_unused(
-      [this, table = versions.after->name(), lost = lost_spaces(before, after),
-       added = lost_spaces(after, before), fill = std::move(fill)]() mutable {
-        erase_later(lost);
-        for (const SpaceId space : added) fill(table, space);
-      });
+  versions.before->when_unused([this, lost = lost_spaces(before, after)] { erase_later(lost); });
   next.tables.find(versions.after->name())->second = versions.after;
   publish_change(std::move(next));
+  // The store refuses writes by the definition before.
+  for (const SpaceId space : lost_spaces(after, before)) fill(versions.after->name(), space);
   return versions;
 }
 
@@ -160,7 +157,7 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
       batch.erase(catalog_row_key(CatalogRow::kBackfill, space));
     }
     batch.put(key, encode_table(definition));
-    put_version(batch, version_key(definition.space), version + 1);
+    batch.put_schema_version(version_key(definition.space), version + 1);
     return Written{.definition = std::move(definition), .log = std::move(log)};
   };
   return commit_catalog(store_, version, std::move(keys), plan);
@@ -206,7 +203,7 @@ Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backu
       batch.put(backup->key, encode_item(backup->record));
     }
     batch.erase(key);
-    batch.erase(version_key(dropped.space));
+    batch.put_schema_version(version_key(dropped.space), 0);
     batch.erase(settings_key(dropped.space));
     for (const SpaceId space : erased.spaces) {
       batch.put(catalog_row_key(CatalogRow::kDropped, space), "");

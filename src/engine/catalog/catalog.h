@@ -79,14 +79,15 @@ class Catalog {
   // kResourceInUse where the name is taken.
   Result<TablePtr> create(const CreateTableRequest& settings, int64_t now_ms);
   // kResourceNotFound, or what `change` returns. It may give a table's definition new settings, and
-  // a space of 0 to what has none yet: that gets an id and is unfinished. Once nobody uses the
-  // version before, the rows of spaces that the definition no longer has go, and `fill` runs for
-  // each new one.
+  // a space of 0 to what has none yet: that gets an id and is unfinished, and `fill` runs for it.
+  // Writes by the version before have been applied then, or never will be. Once nobody in this
+  // process reads by that version, the rows of spaces that the definition no longer has go.
   using Change = FunctionRef<Result<void>(TableDefinition& definition)>;
   using Fill = std::move_only_function<void(const std::string& table, SpaceId space)>;
   Result<TableVersions> update(std::string_view name, int64_t now_ms, Change change,
                                Fill fill = {});
-  // kResourceNotFound; kValidation for a protected table. Its rows go once nobody uses it, the log
+  // kResourceNotFound; kValidation for a protected table. No write to it commits afterwards. Its
+  // rows go once nobody in this process reads them, the log
   // when its streams have been unreadable for long enough. The record that `last_backup` makes is
   // written with it: the items stay, and are its.
   using LastBackup = FunctionRef<std::optional<NamedRecord>(const Table& table)>;
@@ -182,6 +183,7 @@ class Catalog {
   TransactStore& store_;
   JobRunner& jobs_;
   Hash128 secret_ = {};
+  std::shared_ptr<const SchemaRow> version_row_;
   // Held by whatever changes or loads the catalog: for one of them at a time in this process.
   std::mutex changes_;
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there

@@ -18,11 +18,6 @@ namespace stator {
 // What a change fails with if another process changed the catalog after it was read.
 inline constexpr Code kBehind = Code::kConflict;
 
-inline void put_version(Batch& batch, const std::string& key, uint64_t version) {
-  std::string value;
-  append_big_endian(value, version);
-  batch.put(key, value);
-}
 inline std::string version_key(SpaceId table) {
   return catalog_row_key(CatalogRow::kVersion, table);
 }
@@ -39,7 +34,7 @@ auto commit_catalog(TransactStore& store, uint64_t version, std::vector<std::str
     STATOR_ASSIGN_OR_RETURN(const uint64_t stored, read_version(rows.back()));
     if (stored != version) return fail(kBehind, "the catalog has changed");
     Planned planned = plan(rows.first(rows.size() - 1), batch);
-    if (planned) put_version(batch, keys.back(), version + 1);
+    if (planned) batch.put_schema_version(keys.back(), version + 1);
     return planned;
   });
 }

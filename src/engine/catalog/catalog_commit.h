@@ -15,28 +15,31 @@ namespace stator {
 
 inline Result<void> committed(CommitResult result) {
   if (result.outcome == CommitOutcome::kCommitted) return {};
-  if (result.outcome == CommitOutcome::kConflict) {
+  if (result.outcome == CommitOutcome::kConflict ||
+      result.outcome == CommitOutcome::kSchemaChanged) {
     return fail(Code::kThrottling, messages::kTooBusy);
   }
   return Failure(std::move(result.error));
 }
 
-// Commits rows that nobody else writes.
-inline Result<void> write_or_fail(TransactStore& store, Batch batch) {
-  return committed(write_and_wait(store, std::move(batch)));
+// Commits rows that nobody else writes. kThrottling if a schema has changed.
+inline Result<void> write_or_fail(TransactStore& store, Batch batch, SchemaVersions expected = {}) {
+  return committed(write_and_wait(store, std::move(batch), expected));
 }
 
 // Reads `keys`, lets `change(rows, batch)` put its writes into the batch, and commits them. It can
 // run again after a conflict. If it fails, nothing is written, and its failure is returned.
 template <class Change>
-auto commit_change(TransactStore& store, std::span<const std::string> keys, Change change) {
+auto commit_change(TransactStore& store, std::span<const std::string> keys, Change change,
+                   SchemaVersions expected = {}) {
   using Changed = std::invoke_result_t<Change&, GuardedRows, Batch&>;
   std::optional<Changed> changed;
-  auto result = committed(transact_and_wait(store, keys, [&](GuardedRows rows) {
+  const auto decide = [&](GuardedRows rows) {
     Batch batch;
     changed.emplace(change(rows, batch));
     return *changed ? std::move(batch) : Batch();
-  }));
+  };
+  auto result = committed(transact_and_wait(store, keys, decide, expected));
   return result ? std::move(*changed) : Changed(failure_of(std::move(result)));
 }
 

@@ -69,14 +69,15 @@ class CatalogFormat : public EngineTest {
 class RacingStore final : public test::ForwardingStore {
  public:
   explicit RacingStore(std::shared_ptr<TransactStore> inner) : ForwardingStore(std::move(inner)) {}
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
     if (!std::exchange(has_raced_, true)) {
       const auto other = Engine::open(std::make_unique<ForwardingStore>(inner_),
                                       {.sweep_interval = {}, .maintenance_interval = {}});
       ASSERT_THAT(other, IsOk());
       EXPECT_THAT((*other)->create_table(hash_table("Theirs")), IsOk());
     }
-    inner_->transact(keys, std::move(decide), std::move(done));
+    inner_->transact(keys, std::move(decide), std::move(done), expected);
   }
 
  private:

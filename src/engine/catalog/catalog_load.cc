@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading the catalog: at the start, and again when another process has changed it.
+#include <array>
 #include <utility>
 
 #include "engine/catalog/catalog.h"
@@ -13,6 +14,8 @@ Result<std::unique_ptr<Catalog>> Catalog::open(TransactStore& store, JobRunner& 
   std::unique_ptr<Catalog> catalog(new Catalog(store, jobs));
   STATOR_ASSIGN_OR_RETURN(const CatalogHeader header, open_catalog_header(store));
   catalog->secret_ = header.secret;
+  STATOR_ASSIGN_OR_RETURN(catalog->version_row_,
+                          store.schema_row(catalog_row_key(CatalogRow::kVersion)));
   STATOR_RETURN_IF_ERROR(catalog->load(header.format));
   return catalog;
 }
@@ -47,7 +50,7 @@ Result<void> Catalog::give_versions(const StoredCatalog& stored) {
   const auto given =
       commit_catalog(store_, stored.version, {}, [&](GuardedRows, Batch& batch) -> Result<void> {
         for (const SpaceId space : without) {
-          put_version(batch, version_key(space), stored.version + 1);
+          batch.put_schema_version(version_key(space), stored.version + 1);
         }
         return {};
       });
@@ -57,16 +60,18 @@ Result<void> Catalog::give_versions(const StoredCatalog& stored) {
 }
 
 Result<void> Catalog::refresh() {
+  // Whoever changes the catalog here publishes it before the lock is free.
   const std::lock_guard lock(changes_);
   return catch_up();
 }
 
 Result<void> Catalog::catch_up() {
-  std::optional<std::string> row;
-  STATOR_RETURN_IF_ERROR(read_value(store_, catalog_row_key(CatalogRow::kVersion),
-                                    [&](std::string_view value) { row = value; }));
-  STATOR_ASSIGN_OR_RETURN(const uint64_t version, read_version(row));
+  STATOR_ASSIGN_OR_RETURN(const uint64_t version, store_.schema_version(*version_row_));
   if (version == snapshot()->version) return {};
+  // The new rows may still be on their way to the disk. This ends when what it read is durable.
+  const std::array<std::string, 1> keys = {version_row_->key()};
+  const auto nothing = [](GuardedRows, Batch&) { return Result<void>(); };
+  STATOR_RETURN_IF_ERROR(commit_change(store_, keys, nothing));
   STATOR_ASSIGN_OR_RETURN(StoredCatalog stored, read_catalog(store_));
   STATOR_ASSIGN_OR_RETURN(CatalogSnapshot loaded, compile(std::move(stored)));
   publish(std::move(loaded));
@@ -112,7 +117,8 @@ Result<TablePtr> Catalog::compile_table(TableDefinition definition, uint64_t ver
 Result<std::shared_ptr<Table>> Catalog::make_table(TableDefinition definition, uint64_t version,
                                                    const Table* previous) const {
   STATOR_ASSIGN_OR_RETURN(auto table, Table::make(std::move(definition), secret_, previous));
-  table->set_version(version);
+  STATOR_ASSIGN_OR_RETURN(auto row, store_.schema_row(version_key(table->definition().space)));
+  table->set_schema(std::move(row), version);
   return table;
 }
 

@@ -101,7 +101,7 @@ Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, cons
   if (next.restoring.contains(name)) {
     return fail(Code::kTableInUse, messages::table_being_created(name));
   }
-  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<std::shared_ptr<Table>> {
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<TableDefinition> {
     Spaces spaces(rows[0]);
     TableDefinition definition = wanted;
     const CreateTableRequest& settings = definition.settings;
@@ -110,16 +110,18 @@ Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, cons
     definition.local_spaces = spaces.take(count(settings.local_indexes));
     definition.global_spaces = spaces.take(count(settings.global_indexes));
     STATOR_RETURN_IF_ERROR(spaces.save(batch));
-    STATOR_ASSIGN_OR_RETURN(auto made, make_table(definition, next.version + 1, nullptr));
+    STATOR_RETURN_IF_ERROR(Table::make(definition, secret_));  // it can be used
     Item kept = record;
     kept["Definition"] = Binary{encode_table(definition)};
     batch.put(record_key(RecordKind::kRestore, name), encode_item(kept));
-    put_version(batch, version_key(definition.space), next.version + 1);
-    return made;
+    batch.put_schema_version(version_key(definition.space), next.version + 1);
+    return definition;
   };
   STATOR_ASSIGN_OR_RETURN(
-      TablePtr table,
+      TableDefinition definition,
       commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kNextSpace)}, plan));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table,
+                          make_table(std::move(definition), next.version + 1, nullptr));
   next.restoring.emplace(name, table);
   publish_change(std::move(next));
   return table;
@@ -168,7 +170,7 @@ Result<void> Catalog::cancel_restore_once(const std::string& name) {
     STATOR_ASSIGN_OR_RETURN(const Item record, record_in(rows[0]));
     STATOR_ASSIGN_OR_RETURN(const TableDefinition definition, table_in(record));
     batch.erase(key);
-    batch.erase(version_key(definition.space));
+    batch.put_schema_version(version_key(definition.space), 0);
     Cancelled cancelled{.spaces = definition.all_spaces(), .history = history_of(record)};
     for (const SpaceId space : cancelled.spaces) {
       batch.put(catalog_row_key(CatalogRow::kDropped, space), "");

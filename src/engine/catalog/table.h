@@ -4,9 +4,10 @@
 // A changed definition is a new version, another Table on the same spaces.
 //
 // Thread safety: immutable but for its counters, which are atomic and shared by all versions.
+// Writes: by one version of a table commit only while it is the newest; see schema().
 // Lifetime: whoever works on a table holds a TablePtr. When the last one to a version and to all
-// before it goes, nobody can write by their definitions any more: then the rows of what was dropped
-// are erased, and what was added is filled.
+// before it goes, nobody in this process reads by their definitions any more: then the rows of what
+// was dropped are erased.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "engine/rows/row_layout.h"
 #include "engine/rows/ttl_queue.h"
 #include "stator/client.h"
+#include "storage/schema_row.h"
 
 namespace stator {
 
@@ -126,8 +128,13 @@ class Table {
   const std::string& name() const { return definition_.settings.table; }
   const TableDefinition& definition() const { return definition_; }
   // Of this definition, among all that tables of the catalog had; 0 without a catalog.
-  uint64_t version() const { return version_; }
-  void set_version(uint64_t version) { version_ = version; }
+  uint64_t version() const { return schema_.version; }
+  // What transactions expect that write by this definition. Of a table of a catalog.
+  SchemaVersions schema() const { return {&schema_, 1}; }
+  void set_schema(std::shared_ptr<const SchemaRow> row, uint64_t version) {
+    schema_ = {.row = row.get(), .version = version};
+    schema_row_ = std::move(row);
+  }
   const Hash128& secret() const { return secret_; }
   const KeyShape& key() const { return key_; }
   const std::vector<Index>& indexes() const { return indexes_; }  // local ones first
@@ -170,7 +177,8 @@ class Table {
   Table() = default;
 
   TableDefinition definition_;
-  uint64_t version_ = 0;
+  std::shared_ptr<const SchemaRow> schema_row_;
+  SchemaVersion schema_;
   Hash128 secret_ = {};
   KeyShape key_;
   std::vector<Index> indexes_;

@@ -30,6 +30,9 @@ Error service_error(CommitResult result) {
   if (result.outcome == CommitOutcome::kConflict) {
     return {.code = Code::kTransactionConflict, .message = messages::kTransactionConflict};
   }
+  if (result.outcome == CommitOutcome::kSchemaChanged) {
+    return {.code = Code::kThrottling, .message = messages::kTooBusy};
+  }
   if (result.error.code == Code::kThrottling) return service_error(std::move(result.error));
   return {.code = Code::kInternalServerError, .message = std::move(result.error.message)};
 }

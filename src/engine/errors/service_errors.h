@@ -11,7 +11,7 @@ namespace stator {
 
 // An error of the store as the service would answer it.
 Error service_error(Error error);
-// What a commit that did not apply is answered with. Not for kConflict.
+// What a commit that did not apply is answered with. kThrottling if schemas kept changing.
 Error service_error(CommitResult result);
 
 // TransactionCanceledException; one reason an action, in their order.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/background/in_flight_operations.h"
+#include "engine/background/worker.h"
 #include "engine/core/engine_core.h"
 #include "engine/items/token_sweep.h"
 
@@ -13,6 +14,7 @@ struct ItemEngine : EngineCore {
 
   TokenSweepState token_sweep;
   InFlightOperations writes;
+  Worker rebinding;  // runs writes again whose tables have changed: that can block
 };
 
 }  // namespace stator

@@ -33,7 +33,8 @@ class ScriptedStore : public test::ForwardingStore {
   ScriptedStore(Script& script, std::shared_ptr<TransactStore> inner)
       : ForwardingStore(std::move(inner)), script_(script) {}
 
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
     if (script_.remaining > 0) {
       --script_.remaining;
       static_cast<void>(transact_and_wait(*inner_, keys, [&](GuardedRows rows) {
@@ -41,16 +42,16 @@ class ScriptedStore : public test::ForwardingStore {
         return Batch();
       }));
       if (script_.outcome == CommitOutcome::kConflict && script_.remaining > 0) {
-        return transact(keys, std::move(decide), std::move(done));
+        return transact(keys, std::move(decide), std::move(done), expected);
       }
       if (script_.outcome != CommitOutcome::kConflict || script_.gives_up) {
         done({.outcome = script_.outcome, .error = {.code = script_.code, .message = "scripted"}});
         return;
       }
     }
-    if (!script_.hold) return inner_->transact(keys, std::move(decide), std::move(done));
+    if (!script_.hold) return inner_->transact(keys, std::move(decide), std::move(done), expected);
     CommitResult result =
-        transact_and_wait(*inner_, keys, [&](GuardedRows rows) { return decide(rows); });
+        transact_and_wait(*inner_, keys, [&](GuardedRows rows) { return decide(rows); }, expected);
     EXPECT_EQ(result.outcome, CommitOutcome::kCommitted);
     const std::scoped_lock lock(script_.mutex);
     script_.held.emplace_back(std::move(done), std::move(result));
@@ -120,6 +121,23 @@ TEST_F(Outcomes, ConflictsThatDoNotEndAreReported) {
                                    .values = {{{":one", 1}}}}}}),
               FailsWith(Code::kTransactionCanceled, "[TransactionConflict]"));
   EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt);
+}
+
+TEST_F(Outcomes, ASchemaThatChangesIsReadAgainAndOneThatDoesNotStopIsReported) {
+  const TransactWriteItemsRequest transaction{.items = {{.action = TransactAction::kUpdate,
+                                                         .table = "Things",
+                                                         .item = {{"pk", "a"}},
+                                                         .update = "ADD n :one",
+                                                         .values = {{{":one", 1}}}}}};
+  next_commits(3, CommitOutcome::kSchemaChanged);
+  ASSERT_THAT(update(increment()), IsOk());
+  next_commits(3, CommitOutcome::kSchemaChanged);
+  ASSERT_THAT(transact(transaction), IsOk());
+  next_commits(1000, CommitOutcome::kSchemaChanged);
+  EXPECT_THAT(update(increment()), FailsWith(Code::kThrottling, ""));
+  EXPECT_THAT(transact(transaction), FailsWith(Code::kThrottling, ""));
+  next_commits(0, CommitOutcome::kSchemaChanged);
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"n", 2}}));
 }
 
 TEST_F(Outcomes, AFailedConditionIsAnsweredOnlyOnceItsReadIsDurable) {

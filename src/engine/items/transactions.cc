@@ -26,7 +26,9 @@ struct TransactWrite {
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
   Done<TransactWriteItemsResult> done;
-  std::vector<std::string> keys = {};  // the items' rows, then the token's
+  std::vector<std::string> keys = {};       // the items' rows, then the token's
+  std::vector<SchemaVersion> schemas = {};  // of their tables
+  int rebinds = 0;
   // Of the last attempt:
   std::vector<WriteEffect> effects = {};
   Result<TransactWriteItemsResult> result = {};
@@ -199,7 +201,15 @@ Failure conflicted(const TransactWrite& write) {
   return transaction_cancelled(std::move(reasons));
 }
 
-void finish_all(TransactWrite& write, CommitResult committed) {
+void rebind_all(std::unique_ptr<TransactWrite> write);
+
+void finish_all(std::unique_ptr<TransactWrite> under_way, CommitResult committed) {
+  TransactWrite& write = *under_way;
+  if (committed.outcome == CommitOutcome::kSchemaChanged && ++write.rebinds <= kRebindsMax) {
+    write.engine.rebinding.post(
+        [under_way = std::move(under_way)]() mutable { rebind_all(std::move(under_way)); });
+    return;
+  }
   if (committed.outcome == CommitOutcome::kConflict) {
     write.done(conflicted(write));
     return;
@@ -214,6 +224,54 @@ void finish_all(TransactWrite& write, CommitResult committed) {
     }
   }
   write.done(std::move(write.result));
+}
+
+std::vector<SchemaVersion> schemas_of(const TransactWrite& write) {
+  std::vector<SchemaVersion> schemas;
+  std::set<const Table*> seen;
+  for (const WriteAction& action : write.actions) {
+    if (!seen.insert(action.table.get()).second) continue;
+    const SchemaVersions of_table = action.table->schema();
+    schemas.insert(schemas.end(), of_table.begin(), of_table.end());
+  }
+  return schemas;
+}
+
+void run_all(std::unique_ptr<TransactWrite> write) {
+  TransactWrite& under_way = *write;
+  under_way.schemas = schemas_of(under_way);
+  under_way.engine.store->transact(
+      under_way.keys, [&under_way](GuardedRows rows) { return decide_all(under_way, rows); },
+      [write = std::move(write)](CommitResult result) mutable {
+        finish_all(std::move(write), std::move(result));
+      },
+      under_way.schemas);
+}
+
+Result<void> rebind_actions(TransactWrite& write) {
+  if (auto refreshed = write.engine.catalog->refresh(); !refreshed) {
+    return Failure(service_error(std::move(refreshed).error()));
+  }
+  const auto snapshot = write.engine.catalog->snapshot();
+  std::vector<CancellationReason> reasons(write.actions.size());
+  bool cancelled = false;
+  for (std::size_t i = 0; i < write.actions.size(); ++i) {
+    auto bound = rebind_write(*snapshot, write.actions[i]);
+    if (bound) continue;
+    if (!is_reason(bound.error())) return bound;
+    reasons[i] = reason_of(std::move(bound).error());
+    cancelled = true;
+  }
+  if (cancelled) return transaction_cancelled(std::move(reasons));
+  return {};
+}
+
+void rebind_all(std::unique_ptr<TransactWrite> write) {
+  if (auto bound = rebind_actions(*write); !bound) {
+    write->done(failure_of(std::move(bound)));
+  } else {
+    run_all(std::move(write));
+  }
 }
 
 }  // namespace
@@ -249,10 +307,7 @@ void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
                                                     .done = std::move(done)});
   if (options.token) write->token_key = token_row_key(engine.catalog->secret(), *options.token);
   write->keys = guarded_keys(*write);
-  TransactWrite& under_way = *write;
-  engine.store->transact(
-      under_way.keys, [&under_way](GuardedRows rows) { return decide_all(under_way, rows); },
-      [write = std::move(write)](CommitResult result) { finish_all(*write, std::move(result)); });
+  run_all(std::move(write));
 }
 
 void transact_write_items(ItemEngine& engine, const TransactWriteItemsRequest& request,

@@ -42,6 +42,7 @@ struct SingleWrite {
   WriteAction action;
   WriteDone done;
   Result<WriteEffect> effect = {};  // of the last attempt
+  int rebinds = 0;
 };
 
 Batch decide_item(SingleWrite& write, GuardedRows rows) {
@@ -53,13 +54,42 @@ Batch decide_item(SingleWrite& write, GuardedRows rows) {
   return batch;
 }
 
-void finish_item(SingleWrite& write, CommitResult result) {
-  if (result.outcome != CommitOutcome::kCommitted) {
-    write.effect = Failure(service_error(std::move(result)));
-  } else if (write.effect) {
-    count_effect(write.action, *write.effect, result.sequence);
+void rebind_item(std::unique_ptr<SingleWrite> write);
+
+void finish_item(std::unique_ptr<SingleWrite> write, CommitResult result) {
+  if (result.outcome == CommitOutcome::kSchemaChanged && ++write->rebinds <= kRebindsMax) {
+    Worker& worker = write->engine.rebinding;
+    worker.post([write = std::move(write)]() mutable { rebind_item(std::move(write)); });
+    return;
   }
-  write.done(write.action, std::move(write.effect));
+  if (result.outcome != CommitOutcome::kCommitted) {
+    write->effect = Failure(service_error(std::move(result)));
+  } else if (write->effect) {
+    count_effect(write->action, *write->effect, result.sequence);
+  }
+  write->done(write->action, std::move(write->effect));
+}
+
+void run_item(std::unique_ptr<SingleWrite> write) {
+  SingleWrite& under_way = *write;
+  under_way.engine.store->transact(
+      std::span(&under_way.action.row_key, 1),
+      [&under_way](GuardedRows rows) { return decide_item(under_way, rows); },
+      [write = std::move(write)](CommitResult result) mutable {
+        finish_item(std::move(write), std::move(result));
+      },
+      under_way.action.table->schema());
+}
+
+void rebind_item(std::unique_ptr<SingleWrite> write) {
+  Catalog& catalog = *write->engine.catalog;
+  if (auto refreshed = catalog.refresh(); !refreshed) {
+    write->done(write->action, Failure(service_error(std::move(refreshed).error())));
+  } else if (auto bound = rebind_write(*catalog.snapshot(), write->action); !bound) {
+    write->done(write->action, failure_of(std::move(bound)));
+  } else {
+    run_item(std::move(write));
+  }
 }
 
 Result<void> parse_expressions(WriteAction& action, const WriteParameters& parameters) {
@@ -140,6 +170,17 @@ Result<void> check_write(WriteAction& action, const Item& item) {
   }
   action.row_key = item_row_key(action.table->secret(), shape, action.key);
   return {};
+}
+
+Result<void> rebind_write(const CatalogSnapshot& snapshot, WriteAction& action) {
+  STATOR_ASSIGN_OR_RETURN(TablePtr table, find_table(snapshot, action.table->name()));
+  if (table->definition().id != action.table->definition().id) {
+    return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+  }
+  action.table = std::move(table);
+  STATOR_RETURN_IF_ERROR(check_condition(action));
+  const bool puts = action.action == TransactAction::kPut;
+  return check_write(action, puts ? decode_item(ItemView(action.item)) : Item(action.key));
 }
 
 Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before) {
@@ -239,11 +280,7 @@ void write_one(ItemEngine& engine, WriteAction action, WriteDone done) {
                                                 .pass = InFlightOperations::Pass(engine.writes),
                                                 .action = std::move(action),
                                                 .done = std::move(done)});
-  SingleWrite& under_way = *write;
-  engine.store->transact(
-      std::span(&under_way.action.row_key, 1),
-      [&under_way](GuardedRows rows) { return decide_item(under_way, rows); },
-      [write = std::move(write)](CommitResult result) { finish_item(*write, std::move(result)); });
+  run_item(std::move(write));
 }
 
 }  // namespace stator

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/model/layer.h"
+#include "engine/catalog/catalog.h"
 #include "engine/catalog/table.h"
 #include "engine/items/capacity.h"
 #include "engine/items/index_maintenance.h"
@@ -70,6 +71,12 @@ Result<void> check_no_empty_keys(const WriteAction& action, const Item& item);
 // kValidation for keys and items that the table does not take, for updates of key attributes and
 // for those that look into them or give those of an index a value that it cannot have.
 Result<void> check_write(WriteAction& action, const Item& item);
+// After the store refused the version of the table that an action has: gives it the one in
+// `snapshot`, and checks it again. kResourceNotFound if the table was dropped; otherwise as
+// check_condition() and check_write().
+Result<void> rebind_write(const CatalogSnapshot& snapshot, WriteAction& action);
+inline constexpr int kRebindsMax = 20;  // of one request
+
 // kDuplicateItem; kConditionalCheckFailed with the item in its detail where asked for; kValidation
 // for an update that does not fit the item.
 Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before);

@@ -224,7 +224,7 @@ class Import final : public Job {
       batch.put(key_, encode_item(record));
       return {};
     };
-    STATOR_RETURN_IF_ERROR(commit_change(*engine_.store, keys, change));
+    STATOR_RETURN_IF_ERROR(commit_change(*engine_.store, keys, change, table_->schema()));
     record_ = std::move(record);
     batch_.clear();
     batch_bytes_ = 0;

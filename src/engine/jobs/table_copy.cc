@@ -50,7 +50,8 @@ Result<void> RowCopy::write(Progress progress) const {
     }
   }
   progress(batch, batch_.back().row_key);
-  return write_or_fail(store_, std::move(batch));
+  return write_or_fail(store_, std::move(batch),
+                       plan_.indexed ? plan_.indexed->schema() : SchemaVersions());
 }
 
 }  // namespace stator

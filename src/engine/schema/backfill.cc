@@ -28,6 +28,7 @@ class Backfill final : public Job {
       : engine_(engine), name_(std::move(table)), space_(space) {}
 
   Result<JobState> step() override {
+    STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
     const TablePtr table = current_table();
     if (table == nullptr) return JobState::kDone;
     if (!started_) STATOR_RETURN_IF_ERROR(read_position());
@@ -120,16 +121,16 @@ class Backfill final : public Job {
   Result<void> write(const Table& table, const std::vector<std::string>& keys,
                      const std::string& last) const {
     const InFlightOperations::Pass pass(engine_.writes);
-    return commit_change(*engine_.store, keys,
-                         [&](GuardedRows items, Batch& batch) -> Result<void> {
-                           for (std::size_t i = 0; i < keys.size(); ++i) {
-                             if (!items[i]) continue;
-                             const auto row = row_of(table, keys[i], ItemView(*items[i]));
-                             if (row) batch.put(row->key, row->value);
-                           }
-                           batch.put(position_key(), last);
-                           return {};
-                         });
+    const auto change = [&](GuardedRows items, Batch& batch) -> Result<void> {
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (!items[i]) continue;
+        const auto row = row_of(table, keys[i], ItemView(*items[i]));
+        if (row) batch.put(row->key, row->value);
+      }
+      batch.put(position_key(), last);
+      return {};
+    };
+    return commit_change(*engine_.store, keys, change, table.schema());
   }
 
   // Entries of this job are in no count yet. A TTL queue has none.

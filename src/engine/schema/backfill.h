@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backfill: gives the items that were there before an index, or before TTL, their rows in it.
 //
-// It begins once every write maintains the new space. Then each item is looked at under its row's
-// guard, a few at a time, and what its image of that moment calls for is written; so the outcome is
-// right whatever is written meanwhile. How far it came is kept in the catalog with each batch, so
-// that it goes on after a crash. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/
-// GSI.OnlineOps.html
+// It begins when every write that can still commit maintains the new space. Each item is looked at
+// under its row's guard, a few at a time, and what its image of that moment calls for is written;
+// so the outcome is right whatever is written meanwhile. How far it came is kept in the catalog
+// with each batch, so that it goes on after a crash.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ GSI.OnlineOps.html
 #pragma once
 
 #include <string>

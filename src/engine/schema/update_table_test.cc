@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // UpdateTable: settings, and indexes that come and go while items are written.
+#include <latch>
 #include <random>
 #include <thread>
 
@@ -26,10 +27,29 @@ CreateTableRequest provisioned_table() {
   return request;
 }
 
-// Uses the tables as they are now for as long as it lives: no backfill begins meanwhile.
-struct HeldVersion {
-  explicit HeldVersion(Engine& engine) : snapshot(engine.parts().catalog->snapshot()) {}
-  std::shared_ptr<const CatalogSnapshot> snapshot;
+// Occupies every thread that runs jobs for as long as it lives: no backfill begins meanwhile.
+class HeldJobs {
+ public:
+  explicit HeldJobs(Engine& engine) {
+    for (std::size_t i = 0; i < JobRunner::kThreads; ++i) {
+      engine.parts().jobs.add("hold", [threads = threads_]() -> Result<void> {
+        threads->arrived.count_down();
+        threads->leave.wait();
+        return {};
+      });
+    }
+    threads_->arrived.wait();
+  }
+  HeldJobs(const HeldJobs&) = delete;
+  HeldJobs& operator=(const HeldJobs&) = delete;
+  ~HeldJobs() { threads_->leave.count_down(); }
+
+ private:
+  struct Threads {
+    std::latch arrived{JobRunner::kThreads};
+    std::latch leave{1};
+  };
+  std::shared_ptr<Threads> threads_ = std::make_shared<Threads>();
 };
 
 class TableChanges : public EngineTest {
@@ -208,8 +228,7 @@ TEST_F(TableChanges, AnIndexBeingBuiltIsNotReadAndAnotherWaits) {
   create(hash_table());
   put_numbered(10);
   {
-    // Whoever holds the version before keeps the backfill from beginning.
-    const HeldVersion held(*engine_);
+    const HeldJobs held(*engine_);
     ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
     const TableDescription table = described();
     EXPECT_EQ(table.status, TableStatus::kUpdating);
@@ -230,7 +249,7 @@ TEST_F(TableChanges, AnIndexBeingBuiltCanBeDeletedAndSoCanItsTable) {
   create(hash_table());
   put_numbered(10);
   {
-    const HeldVersion held(*engine_);
+    const HeldJobs held(*engine_);
     ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
     const auto answer =
         engine_->update_table({.table = "Things", .global_indexes = {{{.remove = "byColor"}}}});
@@ -251,11 +270,8 @@ TEST_F(TableChanges, ABackfillGoesOnAfterARestart) {
   open_directory();
   create(hash_table());
   put_numbered(100);
-  {
-    const HeldVersion held(*engine_);
-    ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
-    engine_->parts().jobs.stop();
-  }
+  engine_->parts().jobs.stop();
+  ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
   expect_sound();
   open_directory();
   wait_until_active();

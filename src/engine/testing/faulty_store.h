@@ -127,13 +127,14 @@ class FaultyStore final : public ForwardingStore, private LocalViews {
     return numbered;
   }
   LocalViews* local_views() override { return this; }
-  void transact(std::span<const std::string> keys, Decide decide, CommitDone done) override {
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
     if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));
-    inner_->transact(keys, std::move(decide), std::move(done));
+    inner_->transact(keys, std::move(decide), std::move(done), expected);
   }
-  void write(Batch batch, CommitDone done) override {
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override {
     if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));
-    inner_->write(std::move(batch), std::move(done));
+    inner_->write(std::move(batch), std::move(done), expected);
   }
   void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
     for (const RangeRead& range : request.ranges) faults_.scan(range.range);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two engines on one store, as two processes have it: writes of one meet changes of tables by the
+// other.
+#include <random>
+#include <thread>
+
+#include "engine/catalog/catalog_rows.h"
+#include "engine/jobs/job_engine.h"
+#include "engine/testing/engine_harness.h"
+#include "engine/verify/verify.h"
+#include "support/forwarding_store.h"
+#include "support/from_environment.h"
+#include "support/must.h"
+
+namespace stator::test {
+namespace {
+
+UpdateTableRequest with_index(const std::string& name, ScalarType type = ScalarType::kS) {
+  return {.table = "Things",
+          .attributes = {{{"color", type}}},
+          .global_indexes = {{{.create = index_on(name, {{"color", KeyType::kHash}})}}}};
+}
+UpdateTableRequest without_index(const std::string& name) {
+  return {.table = "Things", .global_indexes = {{{.remove = name}}}};
+}
+
+// Stores that say that others can change the data. Memory and RocksDB keep schema versions exactly
+// for both engines, as they are one store.
+class SharedByTwo final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  StoreCapabilities capabilities() const override {
+    StoreCapabilities capabilities = inner_->capabilities();
+    capabilities.several_processes = true;
+    return capabilities;
+  }
+};
+
+// Parameter: whether the store is on a disk. engine_ is the process that knows only what it has
+// read; `others_` changes tables.
+class SchemaRaces : public EngineTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  SchemaRaces() {
+    if (GetParam()) {
+      auto opened =
+          open_rocks_store({.path = directory_.path() / "data", .durability = Durability::kOs});
+      inner_ = must(std::move(opened));
+    }
+    open(std::make_unique<SharedByTwo>(inner_));
+    others_ = must(Engine::open(std::make_unique<SharedByTwo>(inner_),
+                                {.clock = &clock_, .sweep_interval = {}}));
+  }
+  ~SchemaRaces() override {
+    engine_.reset();
+    others_.reset();
+  }
+
+  void change(const UpdateTableRequest& request) {
+    ASSERT_THAT(others_->update_table(request), IsOk());
+    ASSERT_TRUE(comes_true([&] {
+      const auto described = others_->describe_table({.table = "Things"});
+      return described && described->table.status == TableStatus::kActive &&
+             std::ranges::all_of(described->table.global_indexes, [](const IndexDescription& at) {
+               return at.status == TableStatus::kActive;
+             });
+    }));
+  }
+  // The keys of items, or of an index's entries, as the other process sees them.
+  std::multiset<std::string> keys(const std::optional<std::string>& index = {}) {
+    std::multiset<std::string> found;
+    ScanRequest request{.table = "Things", .index = index};
+    do {
+      const auto page = must(others_->scan(request));
+      for (const Item& item : items_of(page)) found.insert(to_debug_string(item));
+      request.exclusive_start_key = page.last_evaluated_key;
+    } while (request.exclusive_start_key);
+    return found;
+  }
+  // Counters are those of one process.
+  void expect_sound() {
+    engine_.reset();
+    others_.reset();
+    const std::string counters = catalog_row_key(CatalogRow::kCounters);
+    ASSERT_THAT(inner_->drop_range({.begin = counters, .end = prefix_end(counters)}), IsOk());
+    const VerifyReport report = verify(*inner_, [](std::string_view, uint64_t, uint64_t) {});
+    for (const Finding& finding : report.findings) ADD_FAILURE() << finding.message;
+  }
+
+  std::shared_ptr<Store> inner_ = make_memory_store();
+  std::unique_ptr<Engine> others_;
+};
+
+TEST_P(SchemaRaces, EveryKindOfWriteMaintainsAnIndexThatOthersBuilt) {
+  create(hash_table());
+  ASSERT_THAT(put("Things", {{"pk", "updated"}}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "deleted"}, {"color", "red"}}), IsOk());
+  ASSERT_THAT(others_->parts().catalog->refresh(), IsOk());
+  const std::vector<std::function<void()>> writes = {
+      [&] { ASSERT_THAT(put("Things", {{"pk", "put"}, {"color", "red"}}), IsOk()); },
+      [&] {
+        ASSERT_THAT(update({.table = "Things",
+                            .key = {{"pk", "updated"}},
+                            .update = "SET color = :red",
+                            .values = Values{{":red", "red"}}}),
+                    IsOk());
+      },
+      [&] { ASSERT_THAT(erase({.table = "Things", .key = {{"pk", "deleted"}}}), IsOk()); },
+      [&] {
+        ASSERT_THAT(batch_write({.items = {{"Things",
+                                            {{.put = Item{{"pk", "batch"}, {"color", "red"}}}}}}}),
+                    IsOk());
+      },
+      [&] {
+        ASSERT_THAT(transact({.items = {{.action = TransactAction::kPut,
+                                         .table = "Things",
+                                         .item = {{"pk", "transaction"}, {"color", "red"}}}},
+                              .client_request_token = "token"}),
+                    IsOk());
+      },
+      [&] {
+        ASSERT_THAT(wait<StatementResponse>([&](auto done) {
+                      engine_->execute_statement(
+                          {.statement = "INSERT INTO Things VALUE {'pk': 'statement', "
+                                        "'color': 'red'}"},
+                          std::move(done));
+                    }),
+                    IsOk());
+      }};
+  std::string last;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    SCOPED_TRACE(i);
+    if (!last.empty()) change(without_index(last));
+    last = "byColor" + std::to_string(i);
+    change(with_index(last));
+    writes[i]();
+    const TablePtr* table = engine_->parts().catalog->snapshot()->find("Things");
+    EXPECT_NE((*table)->index(last), nullptr) << "it wrote by the definition before";
+  }
+  EXPECT_EQ(keys(last).size(), 5U);
+  expect_sound();
+}
+
+TEST_P(SchemaRaces, WritesAreCheckedByTheNewDefinition) {
+  create(hash_table());
+  ASSERT_THAT(others_->parts().catalog->refresh(), IsOk());
+  change(with_index("byColor"));
+  EXPECT_THAT(put("Things", {{"pk", "a"}, {"color", 5}}),
+              FailsWith(Code::kValidation, "Type mismatch for Index Key"));
+  change(without_index("byColor"));
+  change(with_index("byColor", ScalarType::kN));
+  EXPECT_THAT(transact({.items = {{.action = TransactAction::kPut,
+                                   .table = "Things",
+                                   .item = {{"pk", "a"}, {"color", "red"}}}}}),
+              FailsWith(Code::kTransactionCanceled, "[ValidationError]"));
+  EXPECT_EQ(keys().size(), 0U);
+}
+
+TEST_P(SchemaRaces, NothingIsWrittenIntoATableThatOthersDropped) {
+  create(hash_table());
+  ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
+  for (const bool again : {false, true}) {
+    SCOPED_TRACE(again);
+    ASSERT_THAT(others_->parts().catalog->refresh(), IsOk());
+    ASSERT_THAT(others_->delete_table({.table = "Things"}), IsOk());
+    if (again) {
+      ASSERT_THAT(others_->create_table(hash_table()), IsOk());
+    }
+    EXPECT_THAT(put("Things", {{"pk", "b"}}), FailsWith(Code::kResourceNotFound, ""));
+    if (!again) create(hash_table());
+  }
+  EXPECT_EQ(keys().size(), 0U);
+  expect_sound();
+}
+
+TEST_P(SchemaRaces, AnIndexIsBuiltInTheMiddleOfWritesOfAnotherProcess) {
+  const auto seed =
+      static_cast<uint32_t>(number_from_environment("STATOR_SEED", std::random_device{}()));
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
+  create(hash_table());
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_THAT(put("Things", {{"pk", std::to_string(i)}, {"color", "red"}}), IsOk());
+  }
+  ASSERT_THAT(others_->parts().catalog->refresh(), IsOk());
+  std::atomic<bool> stop = false;
+  std::vector<std::jthread> writers;
+  for (uint32_t writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&, writer] {
+      std::mt19937 random(seed + writer);
+      while (!stop) {
+        const std::string pk = std::to_string(random() % 300);
+        const std::string color = "color" + std::to_string(random() % 5);
+        const unsigned kind = static_cast<unsigned>(random() % 4);
+        if (kind == 0) {
+          EXPECT_THAT(erase({.table = "Things", .key = {{"pk", pk}}}), IsOk());
+        } else if (kind == 1) {
+          const auto written = transact({.items = {{.action = TransactAction::kPut,
+                                                    .table = "Things",
+                                                    .item = {{"pk", pk}, {"color", color}}}}});
+          EXPECT_THAT(written, IsOk());
+        } else {
+          EXPECT_THAT(put("Things", {{"pk", pk}, {"color", color}}), IsOk());
+        }
+      }
+    });
+  }
+  std::string last;
+  for (int round = 0; round < 4; ++round) {
+    if (!last.empty()) change(without_index(last));
+    last = "byColor" + std::to_string(round);
+    change(with_index(last));
+  }
+  change({.table = "Things",
+          .stream = StreamSpecification{.enabled = true, .view = StreamViewType::kNewImage}});
+  std::this_thread::yield();
+  change({.table = "Things", .stream = StreamSpecification{.enabled = false}});
+  stop = true;
+  writers.clear();
+  EXPECT_EQ(keys(last), keys());
+  expect_sound();
+}
+
+TEST_P(SchemaRaces, TablesAreDroppedInTheMiddleOfWritesOfAnotherProcess) {
+  create(hash_table());
+  std::atomic<bool> stop = false;
+  std::atomic<int> refused = 0;
+  std::vector<std::jthread> writers;
+  for (int writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int n = 0; !stop; ++n) {
+        const auto written = put("Things", {{"pk", std::to_string(writer * 1'000'000 + n)}});
+        if (!written) {
+          EXPECT_EQ(written.error().code, Code::kResourceNotFound) << written.error().message;
+          ++refused;
+        }
+      }
+    });
+  }
+  ASSERT_THAT(others_->parts().catalog->refresh(), IsOk());
+  for (int round = 0; round < 10; ++round) {
+    ASSERT_THAT(others_->delete_table({.table = "Things"}), IsOk());
+    ASSERT_TRUE(comes_true([&, before = refused.load()] { return refused > before; }));
+    ASSERT_THAT(others_->create_table(hash_table()), IsOk());
+  }
+  stop = true;
+  writers.clear();
+  ASSERT_TRUE(comes_true([&] { return others_->stats().jobs == 0; }));
+  expect_sound();  // no row is left in a space of a table that was dropped
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, SchemaRaces, ::testing::Bool(),
+                         [](const auto& instance) { return instance.param ? "rocks" : "memory"; });
+
+}  // namespace
+}  // namespace stator::test
