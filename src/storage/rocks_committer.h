@@ -4,18 +4,20 @@
 // While a write is on its way to the disk the next batches wait, and go together in the next one;
 // what it acknowledges meanwhile does not hold that one up. Queued versions can be read through
 // find(), so that the writers of one key need not wait for the disk between them.
-// Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row that
-// is written, keeps its latest number over restarts, crashes and copies, and never goes back. They
-// begin above the number found at the start, and each costs a row of its own; batches are written
-// in the order in which they were versioned. So by induction no row that is there has a commit
-// version above the latest number, and the next start begins above all of them, however much of the
-// end a crash took. Commit versions of batches that were refused are given again, as they are in no
-// row: without that they could outrun the numbers. After a write that may or may not have been made
-// nothing more is taken until the next start.
+// Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row
+// that is written, keeps its latest number over restarts, crashes and copies, and never goes back.
+// They begin above the number found at the start, and each costs a row of its own; batches are
+// written in the order in which they were versioned. So by induction no row that is there has a
+// commit version above the latest number, and the next start begins above all of them, however much
+// of the end a crash took. Commit versions of batches that were refused are given again, as they
+// are in no row: without that they could outrun the numbers. After a write that may or may not have
+// been made nothing more is taken until the next start.
+//
 // Failure: while the disk is too full (see RocksSpace), batches are refused before anything of them
 // is written, except those that free space. If the disk turns out to be full in the middle of a
 // write, the store resumes in a new log, without that write. After any other failed write nothing
 // more is taken until the store is opened again: a disk that lost one write may have lost others.
+//
 // Thread safety: every method may be called from any thread at once.
 #pragma once
 

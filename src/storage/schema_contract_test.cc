@@ -130,9 +130,14 @@ TEST_P(SchemaContract, ANewVersionComesAfterAllThatExpectedTheOneBefore) {
   }
   const auto rows_before = [&](uint64_t version) {
     std::map<std::string, std::string> found;
-    for (const StoredRow& row : rows_of(store(1), {"item-", "item."})) {
-      if (std::stoull(row.value) < version) found.emplace(row.key, row.value);
-    }
+    const auto read = read_range(store(1), {.range = {.begin = "item-", .end = "item."}},
+                                 [&](std::string_view key, std::string_view value) {
+                                   if (std::stoull(std::string(value)) < version) {
+                                     found.emplace(key, value);
+                                   }
+                                   return true;
+                                 });
+    EXPECT_THAT(read, IsOk());
     return found;
   };
   for (uint64_t version = 2; version <= kVersions; ++version) {

@@ -86,7 +86,7 @@ class SchemaRaces : public EngineTest, public ::testing::WithParamInterface<bool
     for (const Finding& finding : report.findings) ADD_FAILURE() << finding.message;
   }
 
-  std::shared_ptr<Store> inner_ = make_memory_store();
+  std::shared_ptr<TransactStore> inner_ = make_memory_store();
   std::unique_ptr<Engine> others_;
 };
 
