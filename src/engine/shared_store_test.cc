@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <random>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "engine/jobs/job_engine.h"
 #include "engine/streams/point_in_time.h"
 #include "engine/streams/streams_harness.h"
+#include "support/forwarding_store.h"
 #include "support/must.h"
 #include "support/shared_store.h"
 
@@ -84,7 +86,7 @@ class SharedStoreEngine : public StreamsTest, public testing::WithParamInterface
     return answer ? std::move(*answer) : Item();
   }
 
-  SharedBackend backend_{kSharedSeed};
+  SharedBackend backend_{kSharedSeed, {.slow = 200}};
 };
 
 TEST_P(SharedStoreEngine, StreamsHaveEveryRecordOnceAndInOrderWhileOthersWrite) {
@@ -210,6 +212,105 @@ TEST_P(SharedStoreEngine, JobsFinishWithoutAStateOfTheirOwn) {
   EXPECT_EQ(contents_of("AsItWas", "byN"), expected);
 }
 
+struct Interruption {
+  std::function<void()> before_view;  // empty: none
+  std::optional<LogPosition> safe;    // told instead of the store's
+};
+
+class InterruptedStore final : public ForwardingStore {
+ public:
+  InterruptedStore(std::shared_ptr<TransactStore> inner, Interruption& interruption)
+      : ForwardingStore(std::move(inner)), interruption_(interruption) {}
+  void with_view(ViewBody body, ReadDone done) override {
+    if (interruption_.before_view) interruption_.before_view();
+    inner_->with_view(body, std::move(done));
+  }
+  Result<LogPosition> safe_position() override {
+    return interruption_.safe ? *interruption_.safe : inner_->safe_position();
+  }
+
+ private:
+  Interruption& interruption_;
+};
+
+class InterruptedEngine : public SharedStoreEngine {
+ protected:
+  InterruptedEngine() {
+    engine_.reset();
+    std::shared_ptr<TransactStore> inner = make_memory_store();
+    if (GetParam() == "shared") inner = std::make_shared<SharedStore>(backend_, kSharedSeed);
+    open(std::make_unique<InterruptedStore>(inner, interruption_));
+    create_logged_table();
+    fill();
+  }
+  ~InterruptedEngine() override { engine_.reset(); }
+
+  Interruption interruption_;
+};
+
+TEST_P(InterruptedEngine, ReadsATableAsItWasWhateverIsWrittenBetweenTwoStates) {
+  unsigned seed = kSharedSeed;
+  const std::atomic<bool> stop = false;
+  // With little memory, what is written after the pass over the log makes the part smaller.
+  for (const std::size_t bytes_max :
+       {std::size_t{2500}, std::size_t{6000}, ChangedRows::kBytesMax}) {
+    const Contents expected = contents_of("Things");
+    const uint64_t commit_version = must(log_end(engine_->store()));
+    int views = 0;
+    interruption_.before_view = [&] {
+      if (++views <= 12) write_at_random(seed++, stop, 60);
+    };
+    EXPECT_EQ(contents_before(commit_version, bytes_max), expected);
+    interruption_ = {};
+  }
+}
+
+// A commit got its commit version before others did, and becomes visible behind them: between the
+// pass over the log and the chunk that shows what it wrote.
+TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
+  const Contents expected = contents_of("Things");
+  const uint64_t commit_version = must(log_end(engine_->store()));
+  Batch late;
+  late.put_versioned("unused", "", "");
+  ASSERT_EQ(write_and_wait(engine_->store(), std::move(late)).outcome, CommitOutcome::kCommitted);
+  interruption_.safe = LogPosition{commit_version};
+  Item item = expected.begin()->second;
+  for (const auto& [key, other] : expected) {
+    if (other == item) continue;
+    Item changed = other;
+    changed["n"] = -1;
+    ASSERT_THAT(put("Things", std::move(changed)), IsOk());
+  }
+
+  const TablePtr table = *engine_->parts().catalog->snapshot()->find("Things");
+  const std::string row_key = item_row_key(table->secret(), table->key(), item);
+  const EncodedItem before = encode_item(item);
+  item["n"] = -2;
+  const EncodedItem after = encode_item(item);
+  Batch numbered;
+  put_change(numbered, table->log_space(), row_key,
+             {.time_ms = clock_.unix_ms(), .before = ItemView(before), .after = ItemView(after)});
+  uint64_t number = commit_version - 1;
+  numbered.assign_commit_versions(number);
+  // Of each log partition the log is read first, then the items with what is new in the log.
+  const unsigned late_view = 2 * log_partition_of(row_key) + 2;
+  unsigned views = 0;
+  interruption_.before_view = [&] {
+    if (++views != late_view) return;
+    Batch batch;
+    batch.put(numbered.writes()[0].key, *numbered.writes()[0].value);
+    batch.put(row_key, after);
+    EXPECT_EQ(write_and_wait(engine_->store(), std::move(batch)).outcome,
+              CommitOutcome::kCommitted);
+    interruption_.safe.reset();
+  };
+  EXPECT_EQ(contents_before(commit_version, ChangedRows::kBytesMax), expected);
+  EXPECT_EQ(views, 2 * kLogPartitions);
+  interruption_ = {};
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, InterruptedEngine, testing::Values("memory", "shared"),
+                         [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Stores, SharedStoreEngine, testing::Values("memory", "shared"),
                          [](const auto& instance) { return instance.param; });
 
