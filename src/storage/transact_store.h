@@ -7,8 +7,8 @@
 // Thread safety: every method may be called from any thread at once.
 // Callbacks: run on the calling thread or on a thread of the store. `done` runs exactly once. None
 // of them may block. `done` may call the store; no other may.
-// Reads: bounded and short, about a page. Longer work goes in steps that resume by key. No step
-// finds the state of the one before it.
+// Reads: bounded and short, about a page. Longer work goes in steps that resume by key. Each step
+// can find a later state than the one before it.
 // Calls of a store of one process complete on the calling thread, except that `done` of a write
 // waits for the disk.
 // Visibility: commits apply atomically. Reads return only what is as durable as the store was told
@@ -85,7 +85,7 @@ struct RangeRead {
   std::size_t expected_rows = 0;
 };
 
-// Borrowed until `done` has run.
+// The keys and ranges are borrowed until `done` has run.
 struct ReadRequest {
   std::span<const std::string> keys = {};
   std::span<const RangeRead> ranges = {};

@@ -5,6 +5,7 @@
 #include "support/shared_backend.h"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -130,7 +131,14 @@ bool SharedBackend::must_wait(const Request& request, const std::set<std::string
 SharedBackend::Outcome SharedBackend::execute(Request request) {
   std::set<std::string> keys;
   for (const Guard& guard : request.guards) keys.insert(guard.key);
-  for (const Write& write : request.batch.writes()) keys.insert(write.key);
+  // Versioned rows never meet, and are told by what a number changes.
+  Batch numbered = request.batch;
+  uint64_t number = 0;
+  numbered.assign_commit_versions(number);
+  for (std::size_t i = 0; i < numbered.writes().size(); ++i) {
+    const std::string& key = request.batch.writes()[i].key;
+    if (numbered.writes()[i].key == key) keys.insert(key);
+  }
 
   std::unique_lock lock(mutex_);
   unlocked_.wait(lock, [&] { return !must_wait(request, keys); });
@@ -152,6 +160,7 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
   request.batch.assign_commit_versions(last_commit_version_);
   lock.unlock();
   delay();
+  if (happens(faults_.slow)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   lock.lock();
   const auto [entry, is_first] =
       outcomes_.try_emplace(request.id, Outcome{.sequence = last_version_ + 1});

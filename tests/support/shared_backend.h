@@ -28,6 +28,7 @@ struct SharedFaults {
   int lost_replies = 0;  // applied, but the sender does not learn of it
   int late = 0;          // the sender learns nothing, and the request arrives later
   int outages = 0;       // lookups of outcomes that fail
+  int slow = 0;          // commits that become visible long after they got their commit versions
 };
 
 class SharedBackend {

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine on a store that several processes can share: calls complete on other threads, commits
+// become visible out of order, and no state can be kept.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "engine/admin/administration.h"
+#include "engine/jobs/job_engine.h"
+#include "engine/streams/point_in_time.h"
+#include "engine/streams/streams_harness.h"
+#include "support/forwarding_store.h"
+#include "support/must.h"
+#include "support/shared_store.h"
+
+namespace stator::test {
+namespace {
+
+constexpr uint32_t kSharedSeed = 26;
+constexpr int kOtherWriters = 3;
+
+class SharedStoreEngine : public StreamsTest, public testing::WithParamInterface<std::string> {
+ protected:
+  SharedStoreEngine() {
+    if (GetParam() == "shared") open(std::make_unique<SharedStore>(backend_, kSharedSeed));
+  }
+  ~SharedStoreEngine() override { engine_.reset(); }
+
+  // Writes of all items of a small table, at random, until `stop` or `most` are done.
+  void write_at_random(unsigned seed, const std::atomic<bool>& stop, int most) {
+    std::mt19937 random(seed);
+    for (int n = 0; n < most && !stop; ++n) {
+      const Item key{{"pk", "a" + std::to_string(random() % 60)},
+                     {"sk", static_cast<int64_t>(random() % 12)}};
+      if (random() % 3 == 0) {
+        EXPECT_THAT(erase({.table = "Things", .key = key}), IsOk());
+      } else {
+        Item item = key;
+        item["n"] = n;
+        EXPECT_THAT(put("Things", std::move(item)), IsOk());
+      }
+    }
+  }
+  void create_logged_table() {
+    CreateTableRequest request = range_table();
+    request.attributes.push_back({"n", ScalarType::kN});
+    request.global_indexes = {index_on("byN", {{"n", KeyType::kHash}})};
+    create(with_stream(std::move(request)));
+  }
+  void fill() {
+    for (int i = 0; i < 600; ++i) {
+      ASSERT_THAT(put("Things", {{"pk", "a" + std::to_string(i % 60)}, {"sk", i / 60}, {"n", i}}),
+                  IsOk());
+    }
+  }
+  Contents contents_of(const std::string& table, std::optional<std::string> index = {}) {
+    Contents contents;
+    for (Item& item : all_pages(ScanRequest{.table = table, .index = std::move(index)})) {
+      contents.emplace(key_text(item), std::move(item));
+    }
+    return contents;
+  }
+  Contents contents_before(uint64_t commit_version, std::size_t bytes_max) {
+    const auto snapshot = engine_->parts().catalog->snapshot();
+    const Table& table = **snapshot->find("Things");
+    PastItems past(engine_->store(),
+                   {.key = table.key(), .log = table.log_space(), .secret = table.secret()},
+                   commit_version, {}, bytes_max);
+    Contents contents;
+    while (true) {
+      const auto batch = must(past.next());
+      if (!batch) return contents;
+      for (const PastItem& item : *batch) {
+        Item decoded = decode_item(ItemView(item.item));
+        EXPECT_TRUE(contents.emplace(key_text(decoded), decoded).second) << "twice";
+      }
+    }
+  }
+  Item administer(const admin::Operation& operation, const Item& request) {
+    auto answer = engine_->administer(operation, request);
+    EXPECT_THAT(answer, IsOk());
+    return answer ? std::move(*answer) : Item();
+  }
+
+  SharedBackend backend_{kSharedSeed, {.slow = 200}};
+};
+
+TEST_P(SharedStoreEngine, StreamsHaveEveryRecordOnceAndInOrderWhileOthersWrite) {
+  create_logged_table();
+  const std::string stream = stream_of("Things");
+  EngineStreams source{*engine_};
+  StreamConsumer consumer;
+  StreamReplay replay;
+  const std::atomic<bool> stop = false;
+  std::atomic<int> left = kOtherWriters;
+  std::vector<std::jthread> writers;
+  writers.reserve(kOtherWriters);
+  for (unsigned i = 0; i < kOtherWriters; ++i) {
+    writers.emplace_back([&, i] {
+      write_at_random(kSharedSeed + i, stop, 150);
+      --left;
+    });
+  }
+  for (bool last = false; !last;) {
+    last = left == 0;
+    for (const StreamRecord& record : consumer.read(source, stream)) replay.apply(record);
+  }
+  EXPECT_EQ(replay.items(), contents_of("Things"));
+}
+
+// An iterator of type LATEST has everything that is written after it was made.
+TEST_P(SharedStoreEngine, TheLatestRecordsBeginBeforeEveryLaterWrite) {
+  create_logged_table();
+  const std::string stream = stream_of("Things");
+  std::atomic<bool> stop = false;
+  std::vector<std::jthread> writers;
+  writers.reserve(kOtherWriters);
+  for (unsigned i = 0; i < kOtherWriters; ++i) {
+    writers.emplace_back([&, i] { write_at_random(kSharedSeed + i, stop, 100'000); });
+  }
+  for (int n = 0; n < 30; ++n) {
+    std::vector<std::string> iterators;
+    for (const Shard& shard : shards(stream)) {
+      iterators.push_back(iterator(stream, shard.id, ShardIteratorType::kLatest));
+    }
+    ASSERT_THAT(put("Things", {{"pk", "mark"}, {"sk", n}}), IsOk());
+    ASSERT_TRUE(comes_true([&] {
+      for (std::string& position : iterators) {
+        const auto page = must(read_from(position));
+        position = page.next_iterator.value_or(position);
+        for (const StreamRecord& record : page.records) {
+          if (record.keys == Item{{"pk", "mark"}, {"sk", n}}) return true;
+        }
+      }
+      return false;
+    })) << "mark "
+        << n;
+  }
+  stop = true;
+}
+
+TEST_P(SharedStoreEngine, ATableIsReadAsItWasWhileOthersWrite) {
+  create_logged_table();
+  fill();
+  const Contents expected = contents_of("Things");
+  const uint64_t commit_version = must(log_end(engine_->store()));
+  std::atomic<bool> stop = false;
+  std::vector<std::jthread> writers;
+  writers.reserve(kOtherWriters);
+  for (unsigned i = 0; i < kOtherWriters; ++i) {
+    writers.emplace_back([&, i] { write_at_random(kSharedSeed + i, stop, 700); });
+  }
+  for (int n = 0; n < 6; ++n) {
+    const std::size_t bytes_max = n % 3 == 0 ? 9000 : n % 3 == 1 ? 30'000 : ChangedRows::kBytesMax;
+    ASSERT_EQ(contents_before(commit_version, bytes_max), expected) << "round " << n;
+  }
+  stop = true;
+}
+
+TEST_P(SharedStoreEngine, JobsFinishWithoutAStateOfTheirOwn) {
+  create(range_table());
+  for (int i = 0; i < 600; ++i) {
+    ASSERT_THAT(put("Things", {{"pk", "a" + std::to_string(i % 60)}, {"sk", i / 60}, {"n", i}}),
+                IsOk());
+  }
+  const Contents expected = contents_of("Things");
+  ASSERT_EQ(expected.size(), 600U);
+
+  UpdateTableRequest added{.table = "Things"};
+  added.attributes = {{"n", ScalarType::kN}};
+  added.global_indexes = {{{.create = index_on("byN", {{"n", KeyType::kHash}})}}};
+  ASSERT_THAT(engine_->update_table(added), IsOk());
+  EXPECT_TRUE(comes_true([&] {
+    const auto described = engine_->describe_table({.table = "Things"});
+    return described && described->table.status == TableStatus::kActive &&
+           contents_of("Things", "byN").size() == 600;
+  }));
+
+  const std::string arn = text_of(
+      map_of(administer(admin::kCreateBackup, {{"TableName", "Things"}, {"BackupName", "Copy"}}),
+             "BackupDetails"),
+      "BackupArn");
+  EXPECT_TRUE(comes_true([&] {
+    const Item described = administer(admin::kDescribeBackup, {{"BackupArn", arn}});
+    return text_of(map_of(map_of(described, "BackupDescription"), "BackupDetails"),
+                   "BackupStatus") == "AVAILABLE";
+  }));
+  administer(admin::kRestoreTableFromBackup,
+             {{"BackupArn", arn}, {"TargetTableName", "FromBackup"}});
+  wait_for_table("FromBackup");
+  EXPECT_EQ(contents_of("FromBackup"), expected);
+
+  administer(admin::kUpdateContinuousBackups,
+             {{"TableName", "Things"},
+              {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", true}}}});
+  const int64_t moment_ms = clock_.unix_ms();
+  clock_.advance(std::chrono::seconds(2));
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_THAT(
+        erase({.table = "Things", .key = {{"pk", "a" + std::to_string(i % 60)}, {"sk", i / 60}}}),
+        IsOk());
+  }
+  administer(admin::kRestoreTableToPointInTime, {{"SourceTableName", "Things"},
+                                                 {"TargetTableName", "AsItWas"},
+                                                 {"RestoreDateTime", moment_ms}});
+  wait_for_table("AsItWas");
+  EXPECT_EQ(contents_of("AsItWas"), expected);
+  EXPECT_EQ(contents_of("AsItWas", "byN"), expected);
+}
+
+struct Interruption {
+  std::function<void()> before_view;  // empty: none
+  std::optional<LogPosition> safe;    // told instead of the store's
+};
+
+class InterruptedStore final : public ForwardingStore {
+ public:
+  InterruptedStore(std::shared_ptr<TransactStore> inner, Interruption& interruption)
+      : ForwardingStore(std::move(inner)), interruption_(interruption) {}
+  void with_view(ViewBody body, ReadDone done) override {
+    if (interruption_.before_view) interruption_.before_view();
+    inner_->with_view(body, std::move(done));
+  }
+  Result<LogPosition> safe_position() override {
+    return interruption_.safe ? *interruption_.safe : inner_->safe_position();
+  }
+
+ private:
+  Interruption& interruption_;
+};
+
+class InterruptedEngine : public SharedStoreEngine {
+ protected:
+  InterruptedEngine() {
+    engine_.reset();
+    std::shared_ptr<TransactStore> inner = make_memory_store();
+    if (GetParam() == "shared") inner = std::make_shared<SharedStore>(backend_, kSharedSeed);
+    open(std::make_unique<InterruptedStore>(inner, interruption_));
+    create_logged_table();
+    fill();
+  }
+  ~InterruptedEngine() override { engine_.reset(); }
+
+  Interruption interruption_;
+};
+
+TEST_P(InterruptedEngine, ReadsATableAsItWasWhateverIsWrittenBetweenTwoStates) {
+  unsigned seed = kSharedSeed;
+  const std::atomic<bool> stop = false;
+  // With little memory, what is written after the pass over the log makes the part smaller.
+  for (const std::size_t bytes_max :
+       {std::size_t{2500}, std::size_t{6000}, ChangedRows::kBytesMax}) {
+    const Contents expected = contents_of("Things");
+    const uint64_t commit_version = must(log_end(engine_->store()));
+    int views = 0;
+    interruption_.before_view = [&] {
+      if (++views <= 12) write_at_random(seed++, stop, 60);
+    };
+    EXPECT_EQ(contents_before(commit_version, bytes_max), expected);
+    interruption_ = {};
+  }
+}
+
+// A commit got its commit version before others did, and becomes visible behind them: between the
+// pass over the log and the chunk that shows what it wrote.
+TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
+  const Contents expected = contents_of("Things");
+  const uint64_t commit_version = must(log_end(engine_->store()));
+  Batch late;
+  late.put_versioned("unused", "", "");
+  ASSERT_EQ(write_and_wait(engine_->store(), std::move(late)).outcome, CommitOutcome::kCommitted);
+  interruption_.safe = LogPosition{commit_version};
+  Item item = expected.begin()->second;
+  for (const auto& [key, other] : expected) {
+    if (other == item) continue;
+    Item changed = other;
+    changed["n"] = -1;
+    ASSERT_THAT(put("Things", std::move(changed)), IsOk());
+  }
+
+  const TablePtr table = *engine_->parts().catalog->snapshot()->find("Things");
+  const std::string row_key = item_row_key(table->secret(), table->key(), item);
+  const EncodedItem before = encode_item(item);
+  item["n"] = -2;
+  const EncodedItem after = encode_item(item);
+  Batch numbered;
+  put_change(numbered, table->log_space(), row_key,
+             {.time_ms = clock_.unix_ms(), .before = ItemView(before), .after = ItemView(after)});
+  uint64_t number = commit_version - 1;
+  numbered.assign_commit_versions(number);
+  // Of each log partition the log is read first, then the items with what is new in the log.
+  const unsigned late_view = 2 * log_partition_of(row_key) + 2;
+  unsigned views = 0;
+  interruption_.before_view = [&] {
+    if (++views != late_view) return;
+    Batch batch;
+    batch.put(numbered.writes()[0].key, *numbered.writes()[0].value);
+    batch.put(row_key, after);
+    EXPECT_EQ(write_and_wait(engine_->store(), std::move(batch)).outcome,
+              CommitOutcome::kCommitted);
+    interruption_.safe.reset();
+  };
+  EXPECT_EQ(contents_before(commit_version, ChangedRows::kBytesMax), expected);
+  EXPECT_EQ(views, 2 * kLogPartitions);
+  interruption_ = {};
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, InterruptedEngine, testing::Values("memory", "shared"),
+                         [](const auto& instance) { return instance.param; });
+INSTANTIATE_TEST_SUITE_P(Stores, SharedStoreEngine, testing::Values("memory", "shared"),
+                         [](const auto& instance) { return instance.param; });
+
+}  // namespace
+}  // namespace stator::test
