@@ -33,6 +33,8 @@ struct Engine::Impl : JobEngine {
 namespace {
 
 void maintain(JobEngine& engine) {
+  // If that fails, the next time, or whoever misses a table.
+  static_cast<void>(engine.catalog->refresh());
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);

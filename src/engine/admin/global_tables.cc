@@ -17,7 +17,7 @@ struct GlobalTable {
 };
 
 Result<GlobalTable> find_global(const JobEngine& engine, const std::string& name) {
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(name));
   if (const TablePtr* table = snapshot->find(name)) {
     STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, **table));
     const Item& kept = map_of(settings, "GlobalTable");
@@ -73,7 +73,7 @@ Result<Item> list_global_tables(JobEngine& engine, const Item& request) {
   const bool elsewhere =
       request.contains("RegionName") && text_of(request, "RegionName") != engine.options.region;
   List found;
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   for (auto table = snapshot->tables.upper_bound(after);
        table != snapshot->tables.end() && !elsewhere; ++table) {
     STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, *table->second));

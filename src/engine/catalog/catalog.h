@@ -70,7 +70,14 @@ class Catalog {
   // another format, or a row is unknown.
   static Result<std::unique_ptr<Catalog>> open(TransactStore& store, JobRunner& jobs);
 
-  std::shared_ptr<const CatalogSnapshot> snapshot() const { return snapshot_.get(); }
+  using SnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
+  SnapshotPtr snapshot() const { return snapshot_.get(); }
+  // The same on a store of one process. If several share it, the newest one where `has_all` is
+  // false, or a table `name` (or ARN) is missing: these can block, and fail as refresh() in the
+  // words of the service.
+  Result<SnapshotPtr> snapshot_with(std::string_view name);
+  Result<SnapshotPtr> snapshot_where(FunctionRef<bool(const CatalogSnapshot&)> has_all);
+  Result<SnapshotPtr> newest_snapshot();
   const Hash128& secret() const { return secret_; }
   // Loads what other processes have changed by now. Waits for changes under way. Tables that stay
   // as they are keep their TablePtr; new versions of known ones share their counters.

@@ -7,6 +7,7 @@
 #include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_header.h"
 #include "engine/catalog/catalog_rows.h"
+#include "engine/errors/service_errors.h"
 
 namespace stator {
 
@@ -57,6 +58,25 @@ Result<void> Catalog::give_versions(const StoredCatalog& stored) {
   // Another process has loaded the catalog too, and gave them.
   if (!given && given.error().code == kBehind) return {};
   return given;
+}
+
+Result<Catalog::SnapshotPtr> Catalog::snapshot_where(
+    FunctionRef<bool(const CatalogSnapshot&)> has_all) {
+  auto current = snapshot();
+  if (!store_.capabilities().several_processes || has_all(*current)) return current;
+  if (auto refreshed = refresh(); !refreshed) {
+    return Failure(service_error(std::move(refreshed).error()));
+  }
+  return snapshot();
+}
+
+Result<Catalog::SnapshotPtr> Catalog::snapshot_with(std::string_view name) {
+  return snapshot_where(
+      [&](const CatalogSnapshot& snapshot) { return snapshot.find(name) != nullptr; });
+}
+
+Result<Catalog::SnapshotPtr> Catalog::newest_snapshot() {
+  return snapshot_where([](const CatalogSnapshot&) { return false; });
 }
 
 Result<void> Catalog::refresh() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchGetItem, BatchWriteItem: single-item operations side by side, atomic one by one.
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -41,14 +42,25 @@ class Seen {
   std::set<std::pair<std::string, EncodedItem>> keys_;
 };
 
-Result<std::vector<TableReads>> prepare_reads(const CatalogSnapshot& snapshot,
+// A snapshot for the tables of a batch.
+template <class Request>
+Result<Catalog::SnapshotPtr> snapshot_of(const EngineCore& engine, const Request& request) {
+  return engine.catalog->snapshot_where([&](const CatalogSnapshot& current) {
+    return std::ranges::all_of(request.items, [&](const auto& of_table) {
+      return current.find(of_table.first) != nullptr;
+    });
+  });
+}
+
+Result<std::vector<TableReads>> prepare_reads(const EngineCore& engine,
                                               const BatchGetItemRequest& request) {
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, snapshot_of(engine, request));
   std::vector<TableReads> reads;
   Seen seen;
   std::optional<Error> missing;
   for (const auto& [name, keys] : request.items) {
     TableReads table_reads{.name = &name, .keys = &keys};
-    auto table = find_table(snapshot, name);
+    auto table = find_table(*snapshot, name);
     STATOR_ASSIGN_OR_RETURN(table_reads.projection,
                             parse_projection(table ? table->get() : nullptr, keys.projection,
                                              keys.names, keys.legacy, Layer::kCurrent));
@@ -174,13 +186,14 @@ Item identity_of(const WriteAction& action, const WriteRequest& request) {
 }
 
 // Sizes, duplicates, absent tables, keys: in this order, each of the whole batch.
-Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
+Result<std::vector<NamedAction>> prepare_writes(const EngineCore& engine,
                                                 const BatchWriteItemRequest& request) {
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, snapshot_of(engine, request));
   std::vector<NamedAction> actions;
   std::vector<const WriteRequest*> requests;
   std::optional<Error> missing;
   for (const auto& [name, writes] : request.items) {
-    auto table = find_table(snapshot, name);
+    auto table = find_table(*snapshot, name);
     for (const WriteRequest& write : writes) {
       STATOR_ASSIGN_OR_RETURN(NamedAction action,
                               parse_batched(name, table ? *table : nullptr, write));
@@ -210,7 +223,7 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
 Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
                                             const BatchGetItemRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(*engine.catalog->snapshot(), request));
+  STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(engine, request));
 
   BatchGetItemResponse response;
   CapacityMeter meter(request.return_capacity);
@@ -253,7 +266,7 @@ void batch_write_item(ItemEngine& engine, const BatchWriteItemRequest& request,
     done(failure_of(std::move(valid)));
     return;
   }
-  auto actions = prepare_writes(*engine.catalog->snapshot(), request);
+  auto actions = prepare_writes(engine, request);
   if (!actions) {
     done(failure_of(std::move(actions)));
     return;

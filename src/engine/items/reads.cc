@@ -17,7 +17,7 @@ namespace stator {
 
 Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(request.table));
   const TablePtr* table = snapshot->find(request.table);
   STATOR_ASSIGN_OR_RETURN(
       const auto projection,
@@ -40,7 +40,11 @@ Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
                                                     const TransactGetItemsRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
   std::vector<std::optional<ProjectionExpression>> projections;
-  const auto snapshot = engine.catalog->snapshot();
+  const auto has_all = [&](const CatalogSnapshot& current) {
+    return std::ranges::all_of(
+        request.items, [&](const auto& item) { return current.find(item.table) != nullptr; });
+  };
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_where(has_all));
   std::vector<const Table*> tables;
   std::vector<CancellationReason> reasons;
   std::set<std::string> keys;

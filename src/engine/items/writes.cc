@@ -55,7 +55,8 @@ WriteResponse make_response(const Wanted& wanted, const WriteAction& action, Wri
 
 Result<WriteAction> prepare(const ItemEngine& engine, const std::string& table_name,
                             const WriteParameters& parameters) {
-  auto table = find_table(*engine.catalog->snapshot(), table_name);
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(table_name));
+  auto table = find_table(*snapshot, table_name);
   STATOR_ASSIGN_OR_RETURN(WriteAction action,
                           parse_write(table ? std::move(*table) : nullptr, parameters));
   if (!table) return failure_of(std::move(table));

@@ -74,8 +74,8 @@ Result<Prepared> prepare(const ItemEngine& engine, const BatchStatement& stateme
     return fail(Code::kValidation, messages::kExistsPlace);
   }
   Prepared prepared;
-  STATOR_ASSIGN_OR_RETURN(prepared.table,
-                          find_statement_table(*engine.catalog->snapshot(), plan.table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(plan.table));
+  STATOR_ASSIGN_OR_RETURN(prepared.table, find_statement_table(*snapshot, plan.table));
   if (plan.reads()) return prepare_select(std::move(prepared), plan);
   prepared.returning = plan.returning.value_or(ReturnValues::kNone);
   STATOR_ASSIGN_OR_RETURN(prepared.action, statement_action(prepared.table, std::move(plan),

@@ -55,8 +55,8 @@ Result<Item> read_token(const Hash128& secret, const ExecuteStatementRequest& re
 
 Result<StatementResponse> select(ItemEngine& engine, const ExecuteStatementRequest& request,
                                  partiql::Plan plan) {
-  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
-                          find_statement_table(*engine.catalog->snapshot(), plan.table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(plan.table));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table, find_statement_table(*snapshot, plan.table));
   const Hash128& secret = engine.catalog->secret();
   SelectOptions options{.limit = request.limit, .consistent_read = request.consistent_read};
   if (request.next_token) {
@@ -78,8 +78,8 @@ Result<StatementResponse> select(ItemEngine& engine, const ExecuteStatementReque
 
 Result<WriteAction> prepare(const ItemEngine& engine, const ExecuteStatementRequest& request,
                             partiql::Plan plan) {
-  STATOR_ASSIGN_OR_RETURN(TablePtr table,
-                          find_statement_table(*engine.catalog->snapshot(), plan.table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(plan.table));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(*snapshot, plan.table));
   return statement_action(std::move(table), std::move(plan), request.on_condition_failure);
 }
 

@@ -14,7 +14,7 @@ namespace {
 template <class Request, class Plan>
 Result<PageResponse> read_range(const EngineCore& engine, const Request& request, Plan make_plan) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(request.table));
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     STATOR_RETURN_IF_ERROR(check_expressions(request));

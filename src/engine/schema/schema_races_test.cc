@@ -247,6 +247,56 @@ TEST_P(SchemaRaces, TablesAreDroppedInTheMiddleOfWritesOfAnotherProcess) {
   expect_sound();  // no row is left in a space of a table that was dropped
 }
 
+TEST_P(SchemaRaces, ATableThatOthersCreatedIsFoundByEveryOperation) {
+  const Item key{{"pk", "a"}};
+  const std::vector<std::function<bool(const std::string&)>> operations = {
+      [&](const std::string& table) { return put(table, key).has_value(); },
+      [&](const std::string& table) {
+        return engine_->get_item({.table = table, .key = key}).has_value();
+      },
+      [&](const std::string& table) {
+        return batch_write({.items = {{table, {{.put = key}}}}}).has_value();
+      },
+      [&](const std::string& table) {
+        return engine_->batch_get_item({.items = {{table, {.keys = {key}}}}}).has_value();
+      },
+      [&](const std::string& table) {
+        return transact({.items = {{.action = TransactAction::kPut, .table = table, .item = key}}})
+            .has_value();
+      },
+      [&](const std::string& table) {
+        return engine_->transact_get_items({.items = {{.table = table, .key = key}}}).has_value();
+      },
+      [&](const std::string& table) { return engine_->scan({.table = table}).has_value(); },
+      [&](const std::string& table) {
+        return wait<StatementResponse>([&](auto done) {
+                 engine_->execute_statement({.statement = "SELECT * FROM " + table},
+                                            std::move(done));
+               })
+            .has_value();
+      },
+      [&](const std::string& table) {
+        return engine_->describe_table({.table = table}).has_value();
+      },
+      [&](const std::string& table) {
+        return engine_->describe_time_to_live({.table = table}).has_value();
+      },
+      [&](const std::string& table) { return engine_->delete_table({.table = table}).has_value(); },
+      [&](const std::string& table) {
+        const auto listed = must(engine_->list_tables({}));
+        return std::ranges::count(listed.tables, table) == 1;
+      },
+      [&](const std::string& table) {
+        engine_->run_maintenance();
+        return engine_->parts().catalog->snapshot()->find(table) != nullptr;
+      }};
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const std::string table = "Table" + std::to_string(i);
+    ASSERT_THAT(others_->create_table(hash_table(table)), IsOk());
+    EXPECT_TRUE(operations[i](table)) << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, SchemaRaces, ::testing::Bool(),
                          [](const auto& instance) { return instance.param ? "rocks" : "memory"; });
 

@@ -33,7 +33,7 @@ Result<CreateTableResult> create_table(SchemaEngine& engine, const CreateTableRe
 Result<DescribeTableResult> describe_table(EngineCore& engine,
                                            const DescribeTableRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(request.table));
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     const auto restoring = snapshot->restoring.find(request.table);
@@ -48,7 +48,7 @@ Result<DescribeTableResult> describe_table(EngineCore& engine,
 
 Result<ListTablesResult> list_tables(const EngineCore& engine, const ListTablesRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   auto restoring = snapshot->restoring;
   if (!restoring.empty()) restoring.insert(snapshot->tables.begin(), snapshot->tables.end());
   const auto& tables = restoring.empty() ? snapshot->tables : restoring;

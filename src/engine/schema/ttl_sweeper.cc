@@ -172,7 +172,7 @@ Result<UpdateTimeToLiveResult> update_time_to_live(SchemaEngine& engine,
 Result<DescribeTimeToLiveResult> describe_time_to_live(const EngineCore& engine,
                                                        const DescribeTimeToLiveRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(request.table));
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     return fail(Code::kResourceNotFound, messages::table_not_found(request.table));
