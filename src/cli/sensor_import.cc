@@ -282,7 +282,7 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
   const bool only_stopped = stop.stop_requested() && !stored && stored.error().retryable();
   if (!stored && !only_stopped) return failure_of(std::move(stored));
   return fail(Code::kCancelled, fmt::format("stopped after line {} of {}; the same command resumes "
-                                            "on from there",
+                                            "from there",
                                             done.position.lines, options.file.path));
 }
 

@@ -206,7 +206,8 @@ Resources:
 TEST(Template, RefusesPropertiesThatItDoesNotKnow) {
   const std::string head = "Resources:\n  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n";
   expect_refusal(head + "      TabelName: x\n", "T: line 5: unknown property 'TabelName'");
-  expect_refusal(head + "      BillingMode: FREE\n", "T: line 5: BillingMode: 'FREE'");
+  expect_refusal(head + "      BillingMode: FREE\n",
+                 "T: line 5: BillingMode: invalid value 'FREE'");
   expect_refusal(head + "      KeySchema: {a: b}\n", "T: line 5: KeySchema: expected a list");
   expect_refusal(head + "      KeySchema: [{KeyType: HASH}]\n", "AttributeName: is missing");
   expect_refusal(head + "      DeletionProtectionEnabled: maybe\n", "'maybe'");
