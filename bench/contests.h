@@ -34,7 +34,7 @@ bool over_http(const Settings& settings, Findings& findings);
 bool footprint(const Settings& settings, Findings& findings);
 // Cost of a point read and of a page as a table grows tenfold and a thousandfold.
 bool growth(const Settings& settings, Findings& findings);
-// A recipe beside the way of the article that it is drawn from.
+// A recipe, compared with its reference implementation.
 Result<void> feed_recipe();
 Result<void> semaphore_recipe();
 Result<void> toggle_recipe();

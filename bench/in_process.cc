@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations in process, beside RocksDB by itself.
+// Operations in process, compared with RocksDB alone.
 #include "bench/contests.h"
 #include "bench/raw_rocks.h"
 #include "stator/database.h"

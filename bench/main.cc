@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator_bench: this project's operations beside their yardsticks, in one run on one machine.
+// stator_bench: compares Stator's operations with their baselines, in one run on one machine.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -20,7 +20,7 @@ constexpr const char* kUsage =
     "  --items N       items of the table (100000)\n"
     "  --turns N       turns of each contender; the median counts (3)\n"
     "  --turn-ms N     length of a turn (1000)\n"
-    "  --only TEXT     the contests whose title holds it\n"
+    "  --only TEXT     the contests whose title contains it\n"
     "  --json FILE     the figures for programs\n";
 
 struct Arguments {

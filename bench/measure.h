@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates and latencies of operations, measured in turns so that a noisy machine disturbs all
-// contenders alike.
+// Rates and latencies of operations, measured in turns so that noise affects all candidates
+// equally.
 #pragma once
 
 #include <chrono>
@@ -37,7 +37,7 @@ struct Plan {
   std::string only;  // contests whose title holds this text
 };
 
-// The median turn of one contender.
+// The median turn of one candidate.
 struct Measurement {
   std::string contest;
   int threads = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations over HTTP, beside the same HTTP server answering a constant.
+// Operations over HTTP, compared with the same HTTP server with a constant response.
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -24,7 +24,7 @@ bool fill_over_http(const std::string& url, const WorkOptions& work) {
   return client && fill(*client, work);
 }
 
-// What one event loop takes, beside another one that answers a constant.
+// The rate of one event loop, compared with one that returns a constant response.
 bool signed_on_one_loop(const Settings& settings, const test::TempDir& directory,
                         Findings& findings) {
   const auto credentials = directory.path() / "credentials";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step of a recipe, or of the article that it is drawn from, costs: a line for each.
+// The cost of each step of a recipe and of its reference implementation, one line for each.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace stator::bench {
 
-// Runs `step` so many times, with the number of the time; prints the cost of each.
+// Runs `step` this many times, with the number of the run, and prints the average cost.
 template <class F>
 Result<void> measure_steps(const char* what, examples::CountingClient& client, int times, F step) {
   using Clock = std::chrono::steady_clock;

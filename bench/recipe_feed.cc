@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed beside the way of the article that it is drawn from: a put for the author and one for
-// each follower before the answer, and a query without a limit for a page.
+// The feed, compared with its reference implementation: a put for the author and one for each
+// follower before the response, and a query without a limit for a page.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -38,7 +38,7 @@ Result<void> create_tables(Client& client, const FeedOptions& options) {
   return {};
 }
 
-// System.nanoTime() ticks as the article's, with the put that it forgets.
+// System.nanoTime() ticks as in the reference implementation, with the put that it lacks.
 Result<void> article_feed_to(Client& client, const std::string& user, const std::string& content) {
   const int64_t ticks = INT64_MAX - Clock::now().time_since_epoch().count();
   STATOR_RETURN_IF_ERROR(client.put_item(
@@ -98,13 +98,13 @@ Result<void> feed_recipe() {
     return {};
   };
   std::printf("feed: a post to %d followers, in process, in memory\n", kFollowers);
-  STATOR_RETURN_IF_ERROR(measure_steps("the article, until the answer", client, kPosts,
+  STATOR_RETURN_IF_ERROR(measure_steps("reference, until the response", client, kPosts,
                                        [&](int i) { return article_post(client, content_of(i)); }));
-  STATOR_RETURN_IF_ERROR(measure_steps("Feed, until the answer", client, kPosts, publish));
+  STATOR_RETURN_IF_ERROR(measure_steps("Feed, until the response", client, kPosts, publish));
   STATOR_RETURN_IF_ERROR(measure_steps("Feed, delivery of all 20 posts", client, 1, deliver));
   std::printf("feed: a page of a feed with %d posts\n", kFeedPosts);
   STATOR_RETURN_IF_ERROR(
-      measure_steps("the article", client, kPages, [&](int) { return article_page(client); }));
+      measure_steps("reference", client, kPages, [&](int) { return article_page(client); }));
   return measure_steps("Feed, 20 posts", client, kPages, read);
 }
 

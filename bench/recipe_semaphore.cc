@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The semaphore beside the way of the article that it is drawn from: a table with two indexes, a
-// put on condition that there is no row or it has expired, a delete, and five seconds between
+// The semaphore, compared with its reference implementation: a table with two indexes, a put on
+// condition that the row does not exist or has expired, a delete, and five seconds between
 // attempts.
 #include <chrono>
 #include <cstdio>
@@ -112,13 +112,13 @@ Result<void> semaphore_recipe() {
     STATOR_ASSIGN_OR_RETURN(Lease lease, locks.acquire("lock"));
     return lease.release();
   };
-  STATOR_RETURN_IF_ERROR(measure("the article", client, article));
+  STATOR_RETURN_IF_ERROR(measure("reference", client, article));
   STATOR_RETURN_IF_ERROR(measure("Semaphore", client, ours));
 
   std::printf("semaphore: handed over to one who waits\n");
   const auto lock_article = [&] { return article_lock(client); };
   const auto release_article = [&] { return article_release(client); };
-  STATOR_RETURN_IF_ERROR(measure_handover("the article", lock_article, release_article));
+  STATOR_RETURN_IF_ERROR(measure_handover("reference", lock_article, release_article));
   std::optional<Lease> held;
   std::mutex mutex;
   return measure_handover(

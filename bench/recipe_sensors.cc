@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sensors beside the ways of the article that they are drawn from: readings one put each, a
-// sensor with its location item (its first version) or with an index (its second).
+// The sensors, compared with their reference implementations: one put per reading, a sensor with
+// its location item (first version) or with an index (second version).
 #include <string>
 #include <vector>
 
@@ -100,12 +100,12 @@ Result<void> sensors_recipe() {
   }
   const Time start = Time::now() - std::chrono::hours(24);
   std::printf("sensors: registering, recording, asking, in process, in memory\n");
-  STATOR_RETURN_IF_ERROR(measure_steps("the article, register", client, kSensors,
+  STATOR_RETURN_IF_ERROR(measure_steps("reference, register", client, kSensors,
                                        [&](int i) { return article_register(client, i); }));
-  STATOR_RETURN_IF_ERROR(
-      measure_steps("the article, 25 readings", client, kBatches,
-                    [&](int batch) { return article_record(client, start, batch); }));
-  STATOR_RETURN_IF_ERROR(measure_steps("the article, the latest 10", client, kBatches,
+  STATOR_RETURN_IF_ERROR(measure_steps("reference, 25 readings", client, kBatches, [&](int batch) {
+    return article_record(client, start, batch);
+  }));
+  STATOR_RETURN_IF_ERROR(measure_steps("reference, the latest 10", client, kBatches,
                                        [&](int) { return article_latest(client); }));
   STATOR_RETURN_IF_ERROR(compare(client, "indexed", start, SensorRegistry(client, indexed)));
   return compare(client, "location items", start, SensorRegistry(client, placed));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The toggle beside the way of the article that it is drawn from: a transaction that updates the
-// latest switch and adds to the log, and where it is cancelled without an item, another for the
-// first switch. What a cancelled transaction costs no answer tells.
+// The toggle, compared with its reference implementation: a transaction that updates the latest
+// event and adds to the log; if it is cancelled without an item, another one for the first event.
+// Responses do not report the cost of a cancelled transaction.
 #include <string>
 
 #include "bench/contests.h"
@@ -98,13 +98,13 @@ Result<void> toggle_recipe() {
     return Event{id, (start + std::chrono::seconds(second)).text(), true};
   };
   std::printf("toggle: saves and questions, in process, in memory\n");
-  STATOR_RETURN_IF_ERROR(measure_steps("the article, first save", client, kTimes, [&](int i) {
+  STATOR_RETURN_IF_ERROR(measure_steps("reference, first save", client, kTimes, [&](int i) {
     return article_save(client, event(id_of(i), 0));
   }));
-  STATOR_RETURN_IF_ERROR(measure_steps("the article, later save", client, kTimes, [&](int i) {
+  STATOR_RETURN_IF_ERROR(measure_steps("reference, later save", client, kTimes, [&](int i) {
     return article_save(client, event("one", i));
   }));
-  STATOR_RETURN_IF_ERROR(measure_steps("the article, latest", client, kTimes,
+  STATOR_RETURN_IF_ERROR(measure_steps("reference, latest", client, kTimes,
                                        [&](int) { return article_latest(client); }));
   STATOR_RETURN_IF_ERROR(compare(client, "Toggle", Toggle<bool>(client, log)));
   return compare(client, "Toggle, gated", Toggle<bool>(client, gated));

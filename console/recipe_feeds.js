@@ -222,7 +222,7 @@ export async function showFeeds(panel, table, {query, prefix, linkTo, remember})
 
   function relationsCards(user, relations) {
     if (!relations) {
-      return [section('Followers', h('p', {class: 'quiet'}, `There is no table ${followersName()} of followers. Followers in MySQL or MariaDB are not shown.`))];
+      return [section('Followers', h('p', {class: 'quiet'}, `The followers table ${followersName()} does not exist. Followers in MySQL or MariaDB are not displayed.`))];
     }
     const card = (title, request, attribute) => {
       const found = [];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The characters of Les Misérables as users, who follow those they appear with. Eight threads post
-// for all 77 at once, two workers deliver meanwhile, and a reader pages through a feed that grows.
-// In the end each feed must have the posts of its user and of those followed, each once, newest
-// first and each author's in order; a post retracted must be gone from all of them.
+// The users are the characters of Les Misérables, who follow those they appear with. Eight threads
+// post for all 77, two workers deliver concurrently, and a reader pages through a growing feed. At
+// the end, each feed must contain the posts of its user and of followed authors, each once, newest
+// first and each author's in order. A retracted post must be absent from all feeds.
 #include <fmt/format.h>
 
 #include <algorithm>

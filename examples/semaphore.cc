@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen processes purge and rebuild one shared record, the case that the semaphore was made for.
-// The record is ten items; a rebuild deletes them all and writes them anew, one by one, so that two
-// at once would mix or lose them. Each rebuild ends by entering its fence in a log, in a
-// transaction that the lease must still be current for.
+// Sixteen processes purge and rebuild one shared record, the use case of the semaphore.
+// The record is ten items. A rebuild deletes them all and writes them again, one by one, so two
+// concurrent rebuilds would mix or lose items. Each rebuild ends by adding its fencing token to a
+// log, in a transaction that requires the lease to be current.
 //
-// Every process looks whether the record is whole before it purges it. In the end the record must
-// be of the last fence alone, and the log must have each rebuild once.
+// Every process checks that the record is complete before it purges it. At the end, the record must
+// consist of items of the last fencing token only, and the log must contain each rebuild once.
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ Item part_key(int part) {
   return {{"pk", "PART#" + std::to_string(part)}};
 }
 
-// The generation of each part that is there.
+// The generations of the existing parts.
 Result<std::vector<int64_t>> read_parts(Client& client, const std::string& table) {
   std::vector<int64_t> generations;
   for (int part = 0; part < kParts; ++part) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallLimits: bounds on the requests that this thread makes, through any Client, while it lives.
+// CallLimits: scoped time limits for the requests that the current thread makes through any Client.
 //
-// A Client that waits for a network obeys them (HttpClient); Database, which does not, ignores
-// them. The innermost CallLimits of a thread counts. It must be destroyed by the thread that made
-// it. Errors of a request that they end: kCancelled (`stop`) or kTimeout if it cannot have taken
+// The limits apply from construction to destruction. If several are in scope, the innermost one
+// applies. HttpClient obeys them; Database, which does not use a network, ignores them.
+// Threads: a CallLimits must be destroyed by the thread that constructed it.
+// Errors of a request that is ended early: kCancelled (`stop`) or kTimeout if it cannot have taken
 // effect, kOutcomeUnknown for a write that was sent.
 #pragma once
 
@@ -17,8 +18,8 @@ namespace stator {
 class CallLimits {
  public:
   struct Bounds {
-    std::chrono::nanoseconds attempt;  // for each attempt, beside the client's own limit
-    std::chrono::nanoseconds total;    // for all requests together, from now on
+    std::chrono::nanoseconds attempt;  // per attempt, in addition to the client's own limit
+    std::chrono::nanoseconds total;    // for all requests together, from construction
     std::stop_token stop = {};         // ends a request within about a second
   };
   explicit CallLimits(Bounds bounds)
@@ -27,7 +28,7 @@ class CallLimits {
   CallLimits& operator=(const CallLimits&) = delete;
   ~CallLimits() { innermost = outer_; }
 
-  // This thread's; null: none.
+  // The innermost limits of the current thread, or null.
   static const CallLimits* current() { return innermost; }
 
   const std::stop_token& stop() const { return bounds_.stop; }
@@ -35,7 +36,7 @@ class CallLimits {
     return bounds_.total - (std::chrono::steady_clock::now() - start_);
   }
   bool are_over() const { return bounds_.stop.stop_requested() || left().count() <= 0; }
-  // For an attempt that begins now.
+  // The time limit of an attempt that starts now.
   std::chrono::nanoseconds for_attempt() const { return std::min(bounds_.attempt, left()); }
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client: the DynamoDB API, wherever the tables are.
+// Client: the typed DynamoDB API, implemented by Database (in process) and HttpClient (network).
 //
-// Thread safety: one client may be used from any number of threads at once.
-// Errors: DynamoDB's exceptions by code; kTimeout, kUnavailable and kOutcomeUnknown from clients
-// that cross a network. A failed condition is Code::kConditionalCheckFailed, a cancelled
-// transaction Code::kTransactionCanceled with one reason an action in `detail`.
+// Thread safety: any number of threads can use one client concurrently.
+// Errors: one code for each DynamoDB exception; also kTimeout, kUnavailable and kOutcomeUnknown
+// from clients that use a network. A failed condition is Code::kConditionalCheckFailed. A cancelled
+// transaction is Code::kTransactionCanceled, with one reason per action in `detail`.
 #pragma once
 
 #include <map>
@@ -19,23 +19,23 @@
 
 namespace stator {
 
-// ---- What comes back
+// ---- Results
 
 struct CancellationReason {
   std::string code =
       "None";           // "None", "ConditionalCheckFailed", "ItemCollectionSizeLimitExceeded",
                         // "TransactionConflict", "ProvisionedThroughputExceeded",
                         // "ThrottlingError", "ValidationError"
-  std::string message;  // empty where the code is "None"
+  std::string message;  // empty if the code is "None"
   std::optional<Item> item = {};
 };
 
 struct ErrorDetail {
-  std::optional<Item> item = {};                 // of a failed condition, where asked for
+  std::optional<Item> item = {};                 // of a failed condition, if requested
   std::vector<CancellationReason> reasons = {};  // of a cancelled transaction, in request order
 };
 
-struct Capacity {  // units; read and write apart where the service tells them apart
+struct Capacity {  // units; `read` and `write` are set if the service reports them separately
   double units = 0;
   std::optional<double> read = {};
   std::optional<double> write = {};
@@ -45,20 +45,21 @@ struct Capacity {  // units; read and write apart where the service tells them a
 struct ConsumedCapacity {
   std::string table;
   Capacity total;
-  std::optional<Capacity> table_part = {};  // the rest for ReturnConsumedCapacity::kIndexes only
+  // Set for ReturnConsumedCapacity::kIndexes only.
+  std::optional<Capacity> table_part = {};
   std::map<std::string, Capacity, std::less<>> local_indexes = {};
   std::map<std::string, Capacity, std::less<>> global_indexes = {};
   bool operator==(const ConsumedCapacity&) const = default;
 };
 
 struct ItemCollectionMetrics {
-  Item key;  // the partition key alone
+  Item key;  // only the partition key
   double size_lower_gb = 0;
   double size_upper_gb = 0;
 };
 using TableMetrics = std::map<std::string, std::vector<ItemCollectionMetrics>, std::less<>>;
 
-struct ThroughputChanges {  // of provisioned throughput; Unix times
+struct ThroughputChanges {  // to provisioned throughput; Unix times
   std::optional<int64_t> increased_ms = {};
   std::optional<int64_t> decreased_ms = {};
   int64_t decreases_today = 0;
@@ -75,11 +76,11 @@ struct IndexDescription {
   ThroughputChanges throughput_changes = {};
 };
 
-// Of a table that was restored, or is being.
+// The origin of a table that was restored or is being restored.
 struct RestoreSummary {
   std::optional<std::string> source_backup_arn = {};
   std::optional<std::string> source_table_arn = {};
-  int64_t time_ms = 0;  // of which its items are
+  int64_t time_ms = 0;  // the point in time that the items are from; Unix time
   bool in_progress = false;
 
   bool operator==(const RestoreSummary&) const = default;
@@ -104,10 +105,10 @@ struct TableDescription {
   std::optional<TableClass> table_class = {};
   bool deletion_protection = false;
   ThroughputChanges throughput_changes = {};
-  std::optional<int64_t> on_demand_since_ms = {};  // absent: never was
+  std::optional<int64_t> on_demand_since_ms = {};  // absent: never on demand
   std::optional<int64_t> table_class_changed_ms = {};
-  std::optional<EncryptionSpecification> encryption = {};  // of a table that has its own key
-  std::optional<StreamSpecification> stream = {};          // absent: none is enabled
+  std::optional<EncryptionSpecification> encryption = {};  // set if the table has its own key
+  std::optional<StreamSpecification> stream = {};          // absent: no stream is enabled
   std::optional<std::string> latest_stream_arn = {};
   std::optional<std::string> latest_stream_label = {};
   std::optional<RestoreSummary> restore = {};
@@ -120,7 +121,7 @@ struct DescribeTableResult {
   TableDescription table;
 };
 struct DeleteTableResult {
-  TableDescription table;  // without its schema, definitions, indexes and time of creation
+  TableDescription table;  // without its schema, definitions, indexes and creation time
 };
 struct UpdateTableResult {
   TableDescription table;
@@ -131,7 +132,7 @@ struct UpdateTimeToLiveResult {
 enum class TimeToLiveStatus { kEnabling, kDisabling, kEnabled, kDisabled };
 struct DescribeTimeToLiveResult {
   TimeToLiveStatus status = TimeToLiveStatus::kDisabled;
-  std::string attribute;  // empty where it is disabled
+  std::string attribute;  // empty if disabled
 };
 struct ListTablesResult {
   std::vector<std::string> tables;
@@ -140,13 +141,13 @@ struct ListTablesResult {
 
 // PutItem, UpdateItem, DeleteItem.
 struct WriteResult {
-  std::optional<Item> attributes = {};  // absent where nothing was asked for or there was no item
+  std::optional<Item> attributes = {};  // absent if not requested or if no item existed
   std::optional<ConsumedCapacity> capacity = {};
   std::optional<ItemCollectionMetrics> metrics = {};
 };
 
 struct GetItemResult {
-  std::optional<Item> item = {};  // absent: no such item
+  std::optional<Item> item = {};  // absent: the item does not exist
   std::optional<ConsumedCapacity> capacity = {};
 };
 
@@ -155,7 +156,7 @@ struct PageResult {
   std::vector<Item> items;                      // empty for Select::kCount
   int64_t count = 0;                            // items after the filter
   int64_t scanned_count = 0;                    // items examined
-  std::optional<Item> last_evaluated_key = {};  // absent: nothing follows
+  std::optional<Item> last_evaluated_key = {};  // absent: this is the last page
   std::optional<ConsumedCapacity> capacity = {};
 };
 
@@ -182,11 +183,11 @@ struct TransactGetItemsResult {
 };
 
 struct ExecuteStatementResult {
-  std::vector<Item> items;  // of a read, or what RETURNING asks for
+  std::vector<Item> items;  // read by the statement, or returned by its RETURNING clause
   std::optional<std::string> next_token = {};
-  std::optional<Item> last_evaluated_key = {};  // absent: nothing follows
+  std::optional<Item> last_evaluated_key = {};  // absent: this is the last page
   std::optional<ConsumedCapacity> capacity = {};
-  std::optional<int64_t> examined = {};  // items that a read looked at; only Stator reports it
+  std::optional<int64_t> examined = {};  // items examined by a read; only Stator reports it
 };
 
 struct BatchExecuteStatementResult {
@@ -195,7 +196,7 @@ struct BatchExecuteStatementResult {
 };
 
 struct ExecuteTransactionResult {
-  std::vector<std::optional<Item>> items;  // of reads, in request order; none of writes
+  std::vector<std::optional<Item>> items;  // read, in request order; empty for writes
   std::vector<ConsumedCapacity> capacity;
 };
 
@@ -243,9 +244,10 @@ class Client {
       const GetShardIteratorRequest& request) = 0;
   virtual Result<GetRecordsResult> get_records(const GetRecordsRequest& request) = 0;
 
-  // Any operation of DynamoDB or DynamoDB Streams by its name ("TagResource"): the request as the
-  // API has it in JSON, the answer's JSON. Meant for those that have no method of their own here.
-  // The errors are those of the operation; kSerialization where `json` is none, kUnknownOperation.
+  // Executes any operation of DynamoDB or DynamoDB Streams by name ("TagResource"). `json` is the
+  // request in the API's JSON form; returns the response as JSON. Use it for operations that do not
+  // have a method here.
+  // Errors: those of the operation; kSerialization if `json` is malformed; kUnknownOperation.
   virtual Result<std::string> call(std::string_view operation, std::string_view json) = 0;
 
  protected:

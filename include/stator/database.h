@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Database: DynamoDB's tables in this process, in a directory or in memory.
+// Database: a Client whose tables are in this process, stored in a directory or in memory.
 //
-// A Database is a Client: what runs on it runs on HttpClient and against Amazon DynamoDB.
-// Thread safety: as Client. In a child after fork(), item reads and writes fail; do not destroy it
-// there. Lifetime: destruction waits for writes under way.
-// Durability: see Durability; every acknowledged write obeys it, and none is half applied.
+// Code written for Client also runs on HttpClient and against Amazon DynamoDB.
+// Thread safety: as Client. After fork(), item reads and writes fail in the child, and the child
+// must not destroy the Database.
+// Lifetime: the destructor waits for writes in progress.
+// Durability: every acknowledged write is as durable as DatabaseOptions::durability states. Writes
+// are atomic.
 #pragma once
 
 #include <cstddef>
@@ -22,24 +24,25 @@ class TransactStore;
 
 enum class Durability {
   kSync,  // an acknowledged write survives loss of power
-  kOs,    // an acknowledged write survives the end of the process, not of the operating system
+  kOs,    // an acknowledged write survives a process crash, but not an operating system crash
 };
 
 struct DatabaseOptions {
-  std::filesystem::path path = {};  // empty: in memory, gone with the Database
+  std::filesystem::path path = {};  // empty: in memory, lost when the Database is destroyed
   Durability durability = Durability::kSync;
   bool create_if_missing = true;
-  // Memory for parts of the directory that were read, filled as they are. 0: an eighth of what the
-  // process may use, but 64 MB to 8 GB.
+  // Size limit of the cache of blocks read from the directory. 0: one eighth of the memory that
+  // the process may use, at least 64 MB and at most 8 GB.
   std::size_t cache_bytes = 0;
-  // A directory whose directories stand for S3's buckets, for imports and exports; empty: none.
+  // Imports and exports use each subdirectory of this directory as an S3 bucket. Empty: imports
+  // and exports are unavailable.
   std::filesystem::path buckets = {};
 };
 
 class Database final : public Client {
  public:
-  // kLocked when another process has the directory open, kCorruption when it is damaged or no
-  // Stator directory, kIo when the file system refuses.
+  // Errors: kLocked if another process has the directory open; kCorruption if the directory is
+  // damaged or is not a Stator directory; kIo if a file system call fails.
   static Result<Database> open(const DatabaseOptions& options = {});
 
   Database(Database&&) noexcept;
@@ -79,10 +82,10 @@ class Database final : public Client {
   Result<GetRecordsResult> get_records(const GetRecordsRequest& request) override;
   Result<std::string> call(std::string_view operation, std::string_view json) override;
 
-  // The writes for those who do not wait: each returns once its write is evaluated and queued, and
-  // `done` runs exactly once, when the outcome is as durable as promised, or earlier where nothing
-  // was written. It runs on the calling thread or on one of the database's, and must neither block
-  // nor call what does. Requests are borrowed for the call only.
+  // Asynchronous writes. Each returns once its write is evaluated and queued. `done` runs exactly
+  // once: when the write is durable, or earlier if nothing was written. It runs on the calling
+  // thread or on a thread of the database, with no locks held; it must not block or call anything
+  // that blocks. The request is borrowed only until the method returns.
   template <class T>
   using Done = std::move_only_function<void(Result<T>)>;
   void put_item(const PutItemRequest& request, Done<WriteResult> done);
@@ -92,10 +95,10 @@ class Database final : public Client {
   void transact_write_items(const TransactWriteItemsRequest& request,
                             Done<TransactWriteItemsResult> done);
 
-  // Copies everything, as it is at one moment, to a directory that does not exist yet and that can
-  // be opened as a Database. Writes go on meanwhile. On the same file system the copy shares its
-  // table files with the original, so it costs little, and does not outlive the disk.
-  // kInvalidArgument in memory; kIo where the file system refuses.
+  // Copies the database, as of one point in time, to a directory that must not exist yet and that
+  // can be opened as a Database. Writes continue during the copy. On the same file system, the copy
+  // shares table files with the original: it is cheap, but is lost together with the disk.
+  // Errors: kInvalidArgument for a database in memory; kIo if a file system call fails.
   Result<void> backup(const std::filesystem::path& directory);
 
  private:

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // HttpClient: a Client for any endpoint that speaks DynamoDB's protocol.
 //
-// Requests are signed (Signature Version 4) and retried with jittered exponential backoff on
-// throttling, on 5xx answers and on dropped connections, as AWS's SDKs do. A TransactWriteItems
-// without a token gets one, so that its retries are idempotent. Answers are checked against their
-// x-amz-crc32, and a damaged one counts as a dropped connection.
-// Errors of the network, once the attempts are used up: kUnavailable, nothing can have been
-// written; kTimeout, a read's answer did not come; kOutcomeUnknown, a write was sent and its answer
-// did not come. A retried write may find its own first attempt: then a condition such as
-// attribute_not_exists fails although the write succeeded. CallLimits (stator/call_limits.h) bound
-// the attempts and the time of a thread's requests, and cancel them.
-// Thread safety: as Client; connections are kept alive and shared between threads.
+// Requests are signed (Signature Version 4). Like the AWS SDKs, the client retries after
+// throttling, 5xx responses and dropped connections, with jittered exponential backoff. It adds a
+// token to each TransactWriteItems request without one, so that retries are idempotent. It checks
+// each response against its x-amz-crc32 header and treats a damaged one as a dropped connection.
+// Network errors, after the last attempt: kUnavailable (nothing can have been written), kTimeout
+// (no response to a read) and kOutcomeUnknown (a write was sent, but its response did not arrive).
+// A retried write can see the effect of its own first attempt: a condition such as
+// attribute_not_exists then fails although the write succeeded.
+// CallLimits (stator/call_limits.h) limit the time that a thread's requests take, and cancel them.
+// Thread safety: as Client; threads share connections, which are kept alive.
 #pragma once
 
 #include <chrono>
@@ -29,20 +29,21 @@ struct Credentials {
 
 struct HttpClientOptions {
   std::string endpoint;  // "http://127.0.0.1:8000", "https://dynamodb.eu-west-1.amazonaws.com"
-  std::string region = "us-east-1";  // of the signature
+  std::string region = "us-east-1";  // for the signature
   Credentials credentials = {"stator", "stator"};
   std::string ca_file = {};  // PEM certificates to trust over https; empty: the system's
-  int max_attempts = 10;     // in all, 1 or more
+  int max_attempts = 10;     // in total, 1 or more
   std::chrono::milliseconds connect_timeout{3'000};
-  std::chrono::milliseconds request_timeout{30'000};  // of one attempt
+  std::chrono::milliseconds request_timeout{30'000};  // per attempt
   std::chrono::milliseconds backoff_base{25};
   std::chrono::milliseconds backoff_max{5'000};
 };
 
 class HttpClient final : public Client {
  public:
-  // kInvalidArgument for an endpoint that is no http or https URL, or options out of range; kIo
-  // where libcurl.so.4, which is loaded now, cannot be.
+  // Loads libcurl.so.4. Does not connect yet.
+  // Errors: kInvalidArgument if the endpoint is not an http or https URL or an option is out of
+  // range; kIo if libcurl.so.4 could not be loaded.
   static Result<HttpClient> open(const HttpClientOptions& options);
 
   HttpClient(HttpClient&&) noexcept;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of the DynamoDB API, version 2012-08-10, typed.
+// Typed requests of the DynamoDB API, version 2012-08-10.
 //
-// Members carry the API's names in snake case, shortened where the struct says the rest
-// (TableName is `table`, ConditionExpression is `condition`). A member left at its default is a
-// parameter not given. Limits and rules are the service's; they are checked by whoever executes
-// the request, and a violation is Code::kValidation with the service's message.
+// Members have the API's names in snake case, without what the struct's name implies (TableName is
+// `table`, ConditionExpression is `condition`). A member with its default value is an omitted
+// parameter. DynamoDB's limits and rules apply. The client or server that executes a request checks
+// them; a violation is Code::kValidation with DynamoDB's message.
 #pragma once
 
 #include <cstdint>
@@ -55,13 +55,13 @@ struct Projection {
   bool operator==(const Projection&) const = default;
 };
 
-struct Throughput {  // capacity units a second
+struct Throughput {  // capacity units per second
   int64_t read = 0;
   int64_t write = 0;
   bool operator==(const Throughput&) const = default;
 };
 
-struct OnDemandThroughput {  // request units a second; -1 is no maximum
+struct OnDemandThroughput {  // request units per second; -1: no maximum
   int64_t max_read = -1;
   int64_t max_write = -1;
   bool operator==(const OnDemandThroughput&) const = default;
@@ -77,7 +77,7 @@ struct IndexDefinition {
   bool operator==(const IndexDefinition&) const = default;
 };
 
-struct EncryptionSpecification {  // SSESpecification; kept and described
+struct EncryptionSpecification {  // SSESpecification; stored and described, but not applied
   std::optional<bool> enabled = {};
   std::optional<EncryptionType> type = {};
   std::optional<std::string> key_id = {};  // KMSMasterKeyId
@@ -86,7 +86,7 @@ struct EncryptionSpecification {  // SSESpecification; kept and described
 
 struct StreamSpecification {
   bool enabled = false;
-  std::optional<StreamViewType> view = {};  // where enabled, and only there
+  std::optional<StreamViewType> view = {};  // set if, and only if, enabled
   bool operator==(const StreamSpecification&) const = default;
 };
 
@@ -102,7 +102,7 @@ struct CreateTableRequest {
   KeySchema key_schema;
   std::optional<std::vector<IndexDefinition>> local_indexes = {};
   std::optional<std::vector<IndexDefinition>> global_indexes = {};
-  std::optional<BillingMode> billing_mode = {};  // absent: provisioned, as the service has it
+  std::optional<BillingMode> billing_mode = {};  // absent: provisioned, as in DynamoDB
   std::optional<Throughput> throughput = {};
   std::optional<OnDemandThroughput> on_demand_throughput = {};
   std::optional<Throughput> warm_throughput = {};
@@ -114,7 +114,7 @@ struct CreateTableRequest {
   std::optional<std::string> resource_policy = {};  // JSON
 };
 
-struct GlobalIndexUpdate {  // settings of an index that is there
+struct GlobalIndexUpdate {  // settings of an existing index
   std::string name;
   std::optional<Throughput> throughput = {};
   std::optional<OnDemandThroughput> on_demand_throughput = {};
@@ -124,12 +124,12 @@ struct GlobalIndexUpdate {  // settings of an index that is there
 struct GlobalIndexChange {  // exactly one of the three
   std::optional<GlobalIndexUpdate> update = {};
   std::optional<IndexDefinition> create = {};
-  std::optional<std::string> remove = {};  // Delete; an index's name
+  std::optional<std::string> remove = {};  // Delete; the index's name
 };
 
 struct UpdateTableRequest {
   std::string table;
-  std::optional<std::vector<AttributeDefinition>> attributes = {};  // those that are new, at least
+  std::optional<std::vector<AttributeDefinition>> attributes = {};  // at least the new ones
   std::optional<BillingMode> billing_mode = {};
   std::optional<Throughput> throughput = {};
   std::optional<OnDemandThroughput> on_demand_throughput = {};
@@ -139,12 +139,12 @@ struct UpdateTableRequest {
   std::optional<std::vector<GlobalIndexChange>> global_indexes = {};  // GlobalSecondaryIndexUpdates
   std::optional<EncryptionSpecification> encryption = {};
   std::optional<StreamSpecification> stream = {};
-  std::vector<std::string> replica_regions = {};  // of ReplicaUpdates, each of which is refused
+  std::vector<std::string> replica_regions = {};  // of ReplicaUpdates; any region is rejected
 };
 
 struct TimeToLiveSpecification {
   bool enabled = false;
-  std::string attribute;  // a number of seconds since 1970
+  std::string attribute;  // its value is a number, the expiry time in Unix seconds
   bool operator==(const TimeToLiveSpecification&) const = default;
 };
 
@@ -183,7 +183,7 @@ struct PutItemRequest {
       ReturnValuesOnConditionCheckFailure::kNone;
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
-  // Translated from parameters that have no expression: the limits of expressions do not hold.
+  // The expressions were translated from legacy parameters: limits of expressions do not apply.
   bool legacy = false;
 };
 
@@ -304,7 +304,7 @@ struct TransactWriteItem {
       ReturnValuesOnConditionCheckFailure::kNone;
 };
 
-struct TransactWriteItemsRequest {  // up to 100 actions, 4 MB, one action an item
+struct TransactWriteItemsRequest {  // up to 100 actions, 4 MB, one action per item
   std::vector<TransactWriteItem> items;
   std::optional<std::string> client_request_token = {};  // 1 to 36 characters
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: a value or an Error with a closed code.
+// Result<T>: a value or an Error with a code from a closed list.
 #pragma once
 
 #include <expected>
@@ -9,8 +9,8 @@
 
 namespace stator {
 
-// Every failure that a caller can tell apart. The first group are DynamoDB's own exceptions, by
-// their documented names; the others arise beside the API.
+// Every failure that a caller can distinguish. The first group contains DynamoDB's exceptions by
+// their documented names. The others are not part of DynamoDB's API.
 enum class Code {
   // DynamoDB's,
   // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
@@ -58,7 +58,7 @@ enum class Code {
   kUnknownOperation,
   kInternalServerError,
   kServiceUnavailable,
-  // A client could not reach the service, or does not know whether the request took effect.
+  // A client could not reach the endpoint, or does not know whether the request took effect.
   kTimeout,
   kUnavailable,
   kOutcomeUnknown,
@@ -66,7 +66,7 @@ enum class Code {
   kIo,
   kCorruption,
   kLocked,
-  // Recipes, and arguments refused before any request is sent.
+  // Recipes, and arguments rejected before any request is sent.
   kInvalidArgument,
   kNotFound,
   kAlreadyExists,
@@ -77,7 +77,7 @@ enum class Code {
   kLimitsDisagree,
   kBadCursor,
   kCancelled,
-  kExpired,  // about a time before what is kept
+  kExpired,  // the request concerns a time before the retention
 };
 
 // The code's name, e.g. "ConditionalCheckFailedException", "Timeout".
@@ -88,13 +88,14 @@ struct ErrorDetail;  // stator/client.h: the item of a failed condition, cancell
 struct Error {
   Code code = Code::kInternalServerError;
   std::string message;
-  std::shared_ptr<const ErrorDetail> detail = nullptr;  // null where there is none
+  std::shared_ptr<const ErrorDetail> detail = nullptr;  // null if the error has no detail
 
-  // Whether the same call can succeed if it is repeated after a pause: conflicts with transactions,
-  // throttling, services that are unavailable or did not answer. A cancelled transaction is judged
-  // by its reasons. After kTimeout, kUnavailable and kOutcomeUnknown the request may have taken
-  // effect. False for all else: invalid or too large requests, failed conditions, missing tables.
-  // False does not blame the arguments: kInFuture depends on the clock, kHeld on the holder.
+  // Whether the same call can succeed if it is repeated after a pause: true for transaction
+  // conflicts, throttling and endpoints that are unavailable or did not respond. For a cancelled
+  // transaction, its reasons decide. After kOutcomeUnknown, kServiceUnavailable and
+  // kInternalServerError the request might have taken effect. False for all other errors: invalid
+  // or too large requests, failed conditions, missing tables. False does not imply that the
+  // arguments are wrong: kInFuture depends on the clock, kHeld on the holder.
   bool retryable() const;
 };
 
@@ -111,7 +112,7 @@ inline Failure fail(Code code, std::string message) {
   return Failure(Error{.code = code, .message = std::move(message)});
 }
 
-// The error of a failed result, to hand on as the failure of another type.
+// The error of a failed result, to return as the failure of another type.
 template <class T>
 Failure failure_of(Result<T>&& result) {
   return Failure(std::move(result).error());

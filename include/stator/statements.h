@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests in PartiQL, the service's dialect of SQL.
+// Requests in PartiQL, DynamoDB's dialect of SQL.
 //
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.html
-// Parameters stand for the question marks of their statement, in order.
+// Parameters replace the question marks of their statement, in order.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct ExecuteStatementRequest {
   std::string statement;  // 1 to 8,192 characters
   std::optional<std::vector<AttributeValue>> parameters = {};
   bool consistent_read = false;
-  std::optional<std::string> next_token = {};  // of the page before, of this very statement
+  std::optional<std::string> next_token = {};  // of the previous page of the same statement
   std::optional<int64_t> limit = {};           // items examined, 1 or more
   ReturnValuesOnConditionCheckFailure on_condition_failure =
       ReturnValuesOnConditionCheckFailure::kNone;
@@ -30,7 +30,7 @@ struct BatchStatement {
   bool consistent_read = false;
   ReturnValuesOnConditionCheckFailure on_condition_failure =
       ReturnValuesOnConditionCheckFailure::kNone;
-  // Why parameters that were read as JSON are no values; the statement alone fails.
+  // Set if parameters that were read as JSON are invalid; then only this statement fails.
   std::string parameters_fault = {};
 };
 
@@ -52,17 +52,17 @@ struct ExecuteTransactionRequest {  // 1 to 100, all reads or all writes; EXISTS
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
 };
 
-// What became of one statement of a batch.
+// The error of one statement in a batch.
 struct StatementError {
   std::string code;  // "ConditionalCheckFailed", "DuplicateItem", "ResourceNotFound",
                      // "ValidationError", …
   std::string message;
-  std::optional<Item> item = {};  // of a failed condition, where asked for
+  std::optional<Item> item = {};  // of a failed condition, if requested
 };
 
 struct BatchStatementResult {
   std::optional<StatementError> error = {};
-  std::string table = {};  // empty where the statement did not get as far
+  std::string table = {};  // empty if the statement failed before its table was known
   std::optional<Item> item = {};
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamoDB Streams: what changed in a table during the last day, in order.
+// DynamoDB Streams: the changes of a table during the last 24 hours, in order.
 //
-// A stream has shards. A record is in one shard, all records of an item are in one shard and in its
-// descendants, in the order of the changes. A closed shard has an ending sequence number and
-// children that name it as their parent. Requests and answers are as those in stator/requests.h and
+// A stream has shards. Each record is in one shard. All records of an item are in one shard and its
+// descendants, in the order of the changes. A closed shard has an ending sequence number, and
+// children that name it as their parent. Conventions are those of stator/requests.h and
 // stator/client.h.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
 #pragma once
@@ -42,7 +42,7 @@ struct ListStreamsResult {
 
 struct ShardFilter {
   std::optional<ShardFilterType> type = {};
-  std::optional<std::string> shard = {};  // whose children are wanted
+  std::optional<std::string> shard = {};  // the parent of the shards to return
 };
 
 struct DescribeStreamRequest {
@@ -55,7 +55,7 @@ struct DescribeStreamRequest {
 struct Shard {
   std::string id;
   std::string starting_sequence_number;
-  std::optional<std::string> ending_sequence_number = {};  // absent: it is open
+  std::optional<std::string> ending_sequence_number = {};  // absent: the shard is open
   std::optional<std::string> parent = {};
   bool operator==(const Shard&) const = default;
 };
@@ -84,7 +84,7 @@ struct GetShardIteratorRequest {
 };
 
 struct GetShardIteratorResult {
-  std::string iterator;  // good for 15 minutes
+  std::string iterator;  // valid for 15 minutes
 };
 
 struct GetRecordsRequest {
@@ -102,11 +102,11 @@ struct StreamRecordHeader {
   std::string event_id;
   StreamEvent event = StreamEvent::kInsert;
   std::string region;
-  int64_t created_ms = 0;  // whole seconds
+  int64_t created_ms = 0;  // Unix time, in whole seconds
   std::string sequence_number;
   int64_t size_bytes = 0;
   StreamViewType view = StreamViewType::kNewAndOldImages;
-  std::optional<UserIdentity> identity = {};  // of changes that the service made by itself
+  std::optional<UserIdentity> identity = {};  // of changes made by time to live
 };
 
 struct StreamRecord : StreamRecordHeader {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamoDB's data model: numbers of 38 digits, attribute values of ten types, items.
+// DynamoDB's data model: numbers with 38 digits, attribute values of ten types, items.
 //
-// Thread safety: values are plain data; share them as you would a std::string.
+// Thread safety: as for std::string; values are plain data.
 // Rules:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html
 #pragma once
@@ -37,22 +37,23 @@ class Number {
     }
   }
 
-  // An optional sign, digits with an optional point, an optional exponent; no white space.
-  // kValidation for anything else, for more than 38 significant digits and for magnitudes out of
-  // range, with DynamoDB's message.
+  // Parses an optional sign, digits with an optional point, and an optional exponent, without white
+  // space. Errors: kValidation, with DynamoDB's message, for anything else, for more than 38
+  // significant digits and for a magnitude out of range.
   static Result<Number> parse(std::string_view text);
-  // The shortest decimal that reads back as `value`; kValidation for NaN, infinities, out of range.
+  // The shortest decimal that converts back to `value`. Errors: kValidation for NaN, infinities and
+  // values out of range.
   static Result<Number> from_double(double value);
 
-  // Canonical text: plain digits where the service prints them plain (no exponent).
+  // Canonical decimal text, without an exponent.
   std::string to_string() const;
-  std::optional<int64_t> to_int64() const;  // absent where it is no integer or does not fit
+  std::optional<int64_t> to_int64() const;  // absent if it is not an integer or does not fit
   double to_double() const;                 // nearest
 
   bool is_zero() const { return digit_count_ == 0; }
   bool is_negative() const { return negative_; }
 
-  // Exact sums, rounded never: kValidation when the result needs more than 38 digits or overflows.
+  // Exact. Errors: kValidation if the result needs more than 38 digits or overflows.
   Result<Number> plus(const Number& other) const;
   Result<Number> minus(const Number& other) const;
   Number negated() const;
@@ -60,8 +61,8 @@ class Number {
   std::strong_ordering operator<=>(const Number& other) const;
   bool operator==(const Number& other) const = default;
 
-  // value = (negative ? -1 : 1) * 0.d1d2d3… * 10^exponent, d1 and the last digit not zero.
-  // Digits come two to a byte (0 to 99), the last pair padded with a zero digit.
+  // value = (negative ? -1 : 1) * 0.d1d2d3… * 10^exponent; d1 and the last digit are not zero.
+  // Each byte holds two digits (0 to 99); the last pair is padded with a zero digit.
   struct Parts {
     bool negative = false;
     int16_t exponent = 0;
@@ -89,14 +90,14 @@ struct Null {
   bool operator==(const Null&) const = default;
 };
 
-// Bytes, kept apart from text.
+// Bytes, a type distinct from text.
 struct Binary {
   std::string bytes;
   auto operator<=>(const Binary&) const = default;
 };
 
 // Sets keep their elements sorted (text and binary by unsigned bytes, numbers by value).
-// Duplicates given are kept, so that a write can refuse them as the service does.
+// Duplicates are kept, so that a write can reject them as DynamoDB does.
 template <class T>
 class SetOf {
  public:
@@ -150,7 +151,7 @@ class AttributeValue {
   bool is() const {
     return std::holds_alternative<T>(value_);
   }
-  // The value as T, or null where it is of another type.
+  // The value as T, or null if it has another type.
   template <class T>
   const T* get_if() const {
     return std::get_if<T>(&value_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a caller may do what a request asks for, decided before the engine sees the request.
+// Authorizes requests before the engine sees them.
 //
-// Thread safety: any thread. Lifetime: an Access must outlive the call only.
+// Thread safety: any thread. Lifetime: an Access must outlive only the call.
 #pragma once
 
 #include <functional>
@@ -17,31 +17,31 @@
 
 namespace stator::access {
 
-// Who asks, with which rights.
+// A caller and its rights.
 struct Access {
   policy::Caller caller;  // its account and region are the engine's
   PolicyPtr policy;       // null: all rights that no resource policy denies
-  // Told of each decision, on the thread that asks; may be empty.
+  // Called with each decision, on the authorizing thread, with no locks held; can be empty.
   std::function<void(const policy::Context& context, const policy::Verdict& verdict)> decided;
 };
 
-// Whether resource policies can matter to a caller with all rights.
+// Whether resource policies can affect a caller with all rights.
 bool has_resource_policies(Engine& engine);
 
-// A user of the engine's account. The rest is for who knows the request.
+// A user of the engine's account, without the members that depend on the request.
 policy::Caller caller_of(Engine& engine, std::string_view username);
 
-// The first need that is denied fails with kAccessDenied. The needs are complete.
+// Errors: kAccessDenied for the first denied need. The needs must be complete.
 Result<void> decide(const Access& access, const Needs& needs);
 
-// Of an action on no resource of the engine's, such as "cloudwatch:GetMetricData".
+// Authorizes an action on no resource of the engine, such as "cloudwatch:GetMetricData".
 Result<void> authorize_action(const Access& access, std::string_view action);
 
-// The keys of conditions that can decide about the caller's requests.
+// The condition keys that can affect the caller's requests.
 policy::KeySet wanted_keys(const Access& access, const AccessView& view);
 
-// kAccessDenied, or kValidation for a request, an expression or a statement that the engine refuses
-// too. `gathers` collects the needs.
+// Errors: kAccessDenied; kValidation for a request, an expression or a statement that the engine
+// rejects too. `gathers` collects the needs.
 template <class Gather>
 Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers) {
   const AccessView view(engine);
@@ -53,7 +53,7 @@ Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers
       wanted.set();
       continue;
     }
-    // A denial comes first: it tells less.
+    // A denial has precedence, because it reveals less.
     STATOR_RETURN_IF_ERROR(decide(access, needs));
     return gathered;
   }
@@ -65,8 +65,8 @@ Result<void> authorize(const Access& access, Engine& engine, const Request& requ
   STATOR_RETURN_IF_ERROR(validate(request));
   return authorize_with(access, engine, [&](Needs& needs) { return gather(needs, request); });
 }
-// Of an administrative operation. kValidation also for a resource policy that would keep the caller
-// from changing it, unless the request confirms that.
+// Authorizes an administrative operation. Errors: kValidation also for a resource policy that would
+// prevent the caller from changing it, unless the request confirms that.
 Result<void> authorize(const Access& access, Engine& engine, std::string_view operation,
                        const Item& request);
 

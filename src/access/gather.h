@@ -2,8 +2,8 @@
 // The needs of each request, one overload per type. A type without one does not compile in
 // protocol/operations.h.
 //
-// Errors: kValidation for expressions and statements that the engine refuses too; what needs are
-// known by then comes first.
+// Errors: kValidation for expressions and statements that the engine rejects too; the needs known
+// by then are decided first.
 #pragma once
 
 #include <string_view>
@@ -44,7 +44,7 @@ Result<void> gather(Needs& needs, const GetShardIteratorRequest& request);
 Result<void> gather(Needs& needs, const GetRecordsRequest& request);
 
 // ---- document_needs.cc
-// Of an administrative operation. kAccessDenied for one that has no rule.
+// For an administrative operation. Errors: kAccessDenied for one without a rule.
 Result<void> gather(Needs& needs, std::string_view operation, const Item& request);
 
 }  // namespace stator::access

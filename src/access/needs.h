@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Needs: the actions on resources that a request consists of, with the values of condition keys.
 //
-// They follow from the request and from the names of partition keys alone, so that a denial does
-// not tell whether a table or an item exists. Names of tables become the ARNs that the engine would
-// give them, whatever the request's spelling.
+// They depend only on the request and on the names of partition keys, so that a denial does not
+// reveal whether a table or an item exists. Table names become the ARNs that the engine would
+// assign, whether the request has names or ARNs.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 #pragma once
 
@@ -24,7 +24,7 @@ namespace stator::access {
 
 struct Need {
   policy::Context context;
-  // Whose resource policy applies: see ResourcePolicies::find. No table: none does.
+  // The table whose resource policy applies, see ResourcePolicies::find. Empty: none.
   std::string table = {};
   std::string rest = {};
   PolicyPtr policy = {};  // of the resource; null: none. Set by Needs::complete().
@@ -32,7 +32,7 @@ struct Need {
 
 class Needs {
  public:
-  // Keys that are not `wanted` may be left without values, where they cost work.
+  // Keys that are not in `wanted` can be left without values to save work.
   Needs(const AccessView& view, const policy::Caller& caller, const policy::KeySet& wanted)
       : view_(view), caller_(caller), wanted_(wanted) {}
 
@@ -40,19 +40,19 @@ class Needs {
   bool wants(policy::Key key) const { return wanted_.test(static_cast<std::size_t>(key)); }
   const AccessView& view() const { return view_; }
 
-  // Once all needs are added: looks up the policies of resources. False if one of them has a
-  // condition on a key that was not wanted, as it may if it is new.
+  // Call after adding all needs. Looks up the resource policies. Returns false if one of them, for
+  // example a new one, has a condition on a key that was not in `wanted`.
   bool complete();
 
-  // Each adds a need, which stays where it is. Tables are names or ARNs.
+  // Each adds a need, whose address stays valid. Tables are names or ARNs.
   Need& anywhere(std::string_view action);  // on no resource
-  Need& repeat(const Need& need);           // as it is by now
+  Need& repeat(const Need& need);           // a copy of its current state
   Need& on_resource(std::string_view action, std::string arn);
   // `rest` is what follows the table's name: "/index/ByPlace", "/stream/…".
   Need& on_table(std::string_view action, std::string_view name, std::string_view rest = {});
   Need& on_index(std::string_view action, std::string_view table,
                  const std::optional<std::string>& index);
-  // On an ARN from a request, of which the engine looks only at what it needs.
+  // For an ARN from a request, of which the engine uses only a part.
   Need& on_table_arn(std::string_view action, std::string_view arn);
 
   std::string arn(std::string_view resource) const;  // "table/Music"
@@ -64,7 +64,7 @@ class Needs {
   std::deque<Need> all_;
 };
 
-// The name in a table's ARN, as the engine finds it; any other text is itself.
+// The name in a table's ARN, as the engine reads it; any other text is returned unchanged.
 std::string_view table_name_in(std::string_view name_or_arn);
 
 // ---- Values of condition keys
@@ -73,13 +73,13 @@ std::string_view table_name_in(std::string_view name_or_arn);
 void add_leading_key(Need& need, const AttributeValue& value);
 // The key's value in an item or a key; nothing if it lacks it.
 void add_leading_key(Need& need, const std::optional<std::string>& partition_key, const Item& item);
-// Those that a bound condition demands by an equality which is not part of an OR or NOT.
+// Adds the keys that a bound condition requires by an equality outside OR and NOT.
 void add_demanded_keys(Need& need, std::string_view partition_key,
                        const expression::ConditionNode& condition);
-// dynamodb:Attributes, of an item's top level. Needs::complete() leaves each once.
+// dynamodb:Attributes, top-level names. Needs::complete() removes duplicates.
 void add_attribute(Need& need, std::string_view name);
 void add_attributes(Need& need, const Item& item);
-// Those in bound trees.
+// Adds the attributes in bound trees.
 void add_attributes(Need& need, const expression::Path& path);
 void add_attributes(Need& need, const expression::ConditionNode& condition);
 void add_attributes(Need& need, const expression::UpdateTree& update);

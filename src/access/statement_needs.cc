@@ -91,7 +91,7 @@ Result<void> gather(Needs& needs, const ExecuteStatementRequest& request) {
   return {};
 }
 
-// A statement that is none fails alone, as the engine has the same planner.
+// An invalid statement fails alone, because the engine uses the same planner.
 Result<void> gather(Needs& needs, const BatchExecuteStatementRequest& request) {
   for (const BatchStatement& statement : request.statements) {
     const auto plan = partiql::plan(statement.statement,

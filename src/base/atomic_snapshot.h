@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // AtomicSnapshot<T>: an immutable value that many threads read while few replace it.
 //
-// Readers take a reference from a slot of their own, so that they do not fight over one counter.
-// A replaced value lives until its last reader lets go.
+// Each reader takes a reference from its own slot, so that readers do not contend for one counter.
+// A replaced value lives until its last reader releases it.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class AtomicSnapshot {
 
   void set(const std::shared_ptr<const T>& value) {
     for (Slot& slot : slots_) {
-      // A control block a slot, so that the reference counts lie apart too.
+      // One control block per slot, so that the reference counts are separate too.
       auto holder = std::make_shared<const std::shared_ptr<const T>>(value);
       std::shared_ptr<const T> mine(holder, value.get());
       const std::lock_guard lock(slot.mutex);

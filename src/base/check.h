@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// STATOR_CHECK: ends the process when an invariant of this program is broken.
+// STATOR_CHECK: aborts the process if an invariant of this program is broken.
 //
 // Never for user input and never for bytes read from disk or the network.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock: wall time, injectable so that tests decide what time it is.
+// Clock: wall time. Tests inject their own.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Clock {
   }
 };
 
-// The machine's clock; lives as long as the process.
+// The machine's clock. Valid until the process ends.
 const Clock& system_clock();
 
 }  // namespace stator

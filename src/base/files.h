@@ -10,7 +10,7 @@
 
 namespace stator {
 
-// Owns a descriptor; a negative one is none.
+// Owns a descriptor. Negative: it owns none.
 class Descriptor {
  public:
   explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
@@ -25,10 +25,10 @@ class Descriptor {
   int descriptor_;
 };
 
-// Writes all bytes. False on failure: errno holds the reason.
+// Writes all bytes. Returns false on failure, with the reason in errno.
 bool write_all(int descriptor, std::string_view bytes);
 
-// Makes the names in a directory durable. kIo.
+// Makes the names in a directory durable. Errors: kIo.
 Result<void> sync_directory(const std::filesystem::path& path);
 
 }  // namespace stator

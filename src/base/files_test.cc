@@ -20,7 +20,7 @@ using test::FailsWith;
 using test::IsOk;
 
 // A file that may not grow further takes a part of the bytes first, and then none.
-TEST(Files, WriteAllGoesOnBehindAPartThatWasWritten) {
+TEST(Files, WriteAllContinuesAfterAPartialWrite) {
   const test::TempDir directory;
   const Descriptor file(open((directory.path() / "file").c_str(), O_WRONLY | O_CREAT, 0600));
   rlimit limit{};
@@ -38,7 +38,7 @@ TEST(Files, WriteAllGoesOnBehindAPartThatWasWritten) {
   EXPECT_EQ(std::filesystem::file_size(directory.path() / "file"), 4);
 }
 
-TEST(Files, WriteAllTellsWhyItFailed) {
+TEST(Files, WriteAllReportsTheReasonOfAFailure) {
   const Descriptor full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   errno = 0;
   EXPECT_FALSE(write_all(full.get(), "x"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// LogLevel: how much a line of diagnostics matters to whoever runs the program.
+// LogLevel: the severity of a line of diagnostics.
 #pragma once
 
 namespace stator {
 
 enum class LogLevel {
-  kInfo,     // something that was reported has ended well
-  kWarning,  // nothing has failed for good
+  kInfo,     // an earlier problem is resolved
+  kWarning,  // no permanent failure
   kError,
 };
 

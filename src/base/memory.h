@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory: how much the process may use, and how what is free returns to the operating system.
+// Memory: how much the process may use, and how freed memory returns to the operating system.
 //
 // Thread safety: any thread.
 #pragma once
@@ -21,7 +21,7 @@ uint64_t control_group_limit(const std::filesystem::path& root, std::string_view
 // Makes the allocator return large buffers as they are freed. Once, before other threads start.
 void tune_allocator(uint64_t memory_bytes);
 
-// Returns freed memory that the allocator keeps. Takes milliseconds: for quiet moments.
+// Returns freed memory that the allocator keeps. Takes milliseconds: call it when the load is low.
 void return_free_memory();
 
 }  // namespace stator

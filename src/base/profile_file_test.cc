@@ -42,7 +42,7 @@ TEST(ProfileFile, NamesIndentedSettingsAfterTheirOwner) {
             "[next]own=3;");
 }
 
-TEST(ProfileFile, NamesTheLineThatIsWrong) {
+TEST(ProfileFile, ReportsTheInvalidLine) {
   EXPECT_THAT(parse_profiles("a = 1"),
               FailsWith(Code::kInvalidArgument, "line 1: expected [profile] before"));
   EXPECT_THAT(parse_profiles("[a]\n\nnonsense"),

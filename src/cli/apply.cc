@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator apply: makes the tables what a template says, creating those that are missing. What cannot
-// be is found before anything is changed, so that a refusal leaves all as it was.
+// stator apply: creates and changes tables to match a template. Impossible changes are detected
+// before anything is changed, so an error leaves all tables unchanged.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -63,7 +63,8 @@ Result<TemplateParameters> read_parameters(const ApplyFlags& flags) {
   for (const std::string& given : flags.parameters) {
     const std::size_t equals = given.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return fail(Code::kInvalidArgument, "--parameter: '" + given + "' is no NAME=VALUE");
+      return fail(Code::kInvalidArgument,
+                  "--parameter: invalid '" + given + "'; expected NAME=VALUE");
     }
     parameters[given.substr(0, equals)] = given.substr(equals + 1);
   }
@@ -72,8 +73,8 @@ Result<TemplateParameters> read_parameters(const ApplyFlags& flags) {
 
 constexpr std::chrono::milliseconds kPoll{100};
 
-// However long it takes: an index is as long in the making as its table is large. How far it is
-// follows from the items in both, where the service counts them at once, as this one does.
+// Waits without a limit, because the time to build an index depends on the table's size. Progress
+// is derived from the item counts of both, if the endpoint keeps them current, as Stator does.
 Result<void> wait_until_active(Client& client, const std::string& table) {
   std::map<std::string, Progress> building;
   for (;;) {
@@ -102,7 +103,7 @@ Result<void> wait_until_expiry_is_settled(Client& client, const std::string& tab
   }
 }
 
-// Absent where the table is missing.
+// Absent if the table is missing.
 Result<std::optional<std::vector<TableStep>>> plan_for(Client& client, const TemplateTable& table) {
   const auto found = read_state(client, table);
   if (!found) {
@@ -137,8 +138,8 @@ Result<std::vector<TableStep>> create(Client& client, const TemplateTable& table
   return steps;
 }
 
-void tell(const ApplyFlags& flags, const TemplateTable& table, std::string_view outcome,
-          const std::vector<TableStep>& steps) {
+void print_outcome(const ApplyFlags& flags, const TemplateTable& table, std::string_view outcome,
+                   const std::vector<TableStep>& steps) {
   List changes;
   std::string line = fmt::format("{}\t{}", table.request.table, outcome);
   for (const TableStep& step : steps) {
@@ -162,21 +163,21 @@ void tell(const ApplyFlags& flags, const TemplateTable& table, std::string_view 
   }
 }
 
-// Absent steps: the table is to be created.
+// Absent steps: the table must be created.
 Result<void> apply_table(const ApplyFlags& flags, Client& client, const TemplateTable& table,
                          const std::optional<std::vector<TableStep>>& steps) {
   if (flags.dry_run) {
     const std::string_view outcome = !steps ? "missing" : steps->empty() ? "unchanged" : "differs";
-    tell(flags, table, outcome, steps.value_or(std::vector<TableStep>()));
+    print_outcome(flags, table, outcome, steps.value_or(std::vector<TableStep>()));
     return {};
   }
   if (!steps) {
     STATOR_ASSIGN_OR_RETURN(const std::vector<TableStep> further, create(client, table));
-    tell(flags, table, "created", further);
+    print_outcome(flags, table, "created", further);
     return {};
   }
   STATOR_RETURN_IF_ERROR(carry_out(client, table.request.table, *steps));
-  tell(flags, table, steps->empty() ? "unchanged" : "updated", *steps);
+  print_outcome(flags, table, steps->empty() ? "unchanged" : "updated", *steps);
   return {};
 }
 
@@ -216,7 +217,7 @@ int apply(const ApplyFlags& flags) {
   if (!text) return refuse(text.error().message);
   const auto tables = read_template(*text, *parameters);
   if (!tables) return refuse(tables.error().message);
-  if (tables->empty()) return refuse("the template has no tables, nothing to do");
+  if (tables->empty()) return refuse("the template defines no tables");
   return apply_tables(flags, *tables);
 }
 

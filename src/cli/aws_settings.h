@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The AWS CLI's settings that apply to DynamoDB: endpoint, region, credentials and certificates of
-// authorities, from the
-// environment and from the shared config and credentials files.
+// authorities, from the environment and from the shared config and credentials files.
 //
-// Variables come first, then the profile (AWS_PROFILE, "default") in the credentials file, then the
-// one in the config file. Programs and services that issue keys (`credential_process`, `role_arn`,
-// `sso_session`, …) are not called.
+// Variables have precedence, then the profile (AWS_PROFILE, "default") in the credentials file,
+// then the one in the config file. Programs and services that issue keys (`credential_process`,
+// `role_arn`, `sso_session`, …) are not called.
 // https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html
 // https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html
 #pragma once
@@ -23,7 +22,7 @@ struct AwsSettings {  // empty: not set
   std::string region;
   std::string ca_bundle;
   Credentials credentials = {};
-  std::string credentials_problem = {};  // why there are none although the profile names a source
+  std::string credentials_problem = {};  // why the profile's source of credentials cannot be used
 };
 
 // The value of an environment variable; empty if it is not set.

@@ -25,7 +25,7 @@ struct BackupFlags {
   bool json = false;
 };
 
-// Files that come and go meanwhile count as nothing.
+// Ignores files that are created or deleted concurrently.
 int64_t bytes_in(const std::filesystem::path& directory) {
   int64_t bytes = 0;
   std::error_code error;
@@ -39,7 +39,7 @@ int64_t bytes_in(const std::filesystem::path& directory) {
   return bytes;
 }
 
-// The process that has the directory open makes the copy; where none has, this one does.
+// The process that has the directory open makes the copy; if none has, this one does.
 Result<void> make_backup(const std::filesystem::path& data, const std::filesystem::path& target) {
   const auto store = open_rocks_store({.path = data, .create_if_missing = false});
   if (store) return copy_files(**store, target);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator bench: how many requests a second a backend answers, and how soon, on a table of its own.
+// stator bench: measures a backend's requests per second and latencies, on a separate table.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -67,7 +67,7 @@ class BenchClient {
 
   Result<void> run(const std::string& operation) {
     if (operation == "put") {
-      // A version of its own, because a put that changes nothing costs a backend less.
+      // A new version each time, because a put without a change costs a backend less.
       return done(table_.client.put_item(
           {.table = table_.name,
            .item = table_.item(any(), static_cast<int64_t>(random_() >> 1))}));
@@ -271,7 +271,8 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   add_duration(*command, "--time", flags->time, "For each operation", milliseconds(100),
                std::chrono::hours(24));
   command
-      ->add_option("--clients", flags->clients, "That wait for an answer before the next request")
+      ->add_option("--clients", flags->clients,
+                   "Concurrent clients, each waiting for a response before its next request")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000).description(""))
       ->capture_default_str();
@@ -279,7 +280,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(200, 100'000'000).description(""))
       ->capture_default_str();
-  command->add_option("--item-bytes", flags->item_bytes, "Size of an item besides its key")
+  command->add_option("--item-bytes", flags->item_bytes, "Size of an item, in addition to its key")
       ->type_name("N")
       ->check(CLI::Range(1, 400'000).description(""))
       ->capture_default_str();

@@ -158,7 +158,7 @@ void ChildProcess::take_terminal_back() const {
 }
 
 bool ChildProcess::settle_stop(int signal) {
-  // Whoever stopped the command without a terminal, or behind its back, continues it.
+  // A process that stopped the command without the terminal must also continue it.
   if (terminal_ < 0 || (signal == SIGSTOP && !lent_)) return false;
   const bool needs_terminal = signal == SIGTTIN || signal == SIGTTOU;
   if (needs_terminal && is_foreground()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChildProcess: a command in a process group of its own, so that signals reach whatever it starts.
+// ChildProcess: a command in a separate process group, so that signals also reach its children.
 //
-// The command reads the terminal although this process's group is in the foreground: when the
-// terminal stops it for that, settle_stop() lends it the terminal. Processes that leave the group
-// (setsid, an inner job-control shell) are not reached.
+// The command can read from the terminal although this process's group is in the foreground: when
+// the terminal stops the command for that, settle_stop() gives it the terminal. Signals do not
+// reach processes that leave the group (setsid, an inner job-control shell).
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@
 
 namespace stator::cli {
 
-// Of the exit status of a command that a signal ended, as a shell reports it.
+// Added to a signal's number for the exit status of a command that it ended, as in a shell.
 inline constexpr int kSignalBase = 128;
 
 class ChildProcess {
@@ -34,19 +34,19 @@ class ChildProcess {
   std::optional<int> status();
   // Signals the whole group.
   void send(int signal) const;
-  // SIGTERM to the group, then SIGKILL to what is left of it after `grace`. Returns when the group
-  // is gone, or a second after SIGKILL.
+  // Sends SIGTERM to the group, then SIGKILL to remaining processes after `grace`. Returns when the
+  // group has ended, or a second after SIGKILL.
   void end(std::chrono::milliseconds grace);
 
   // The signal that stopped the command since the last call, if any. This process must then call
-  // settle_stop() and, if the command may go on, resume().
+  // settle_stop() and, if the command can resume, resume().
   std::optional<int> take_stop();
-  // Suspends this process, as the shell expects of a stopped job, until it is continued. Returns at
-  // once if the command only needs the terminal, or if there is no terminal to stop for. True if
-  // the command is to be resumed.
+  // Suspends this process until it is continued, as a shell expects from a stopped job. Returns at
+  // once if the command only needs the terminal, or if there is no terminal. Returns true if the
+  // command must be resumed.
   bool settle_stop(int signal);
   void resume();
-  // Whether the command had the terminal, so that this process's group missed what was typed.
+  // Whether the command had the terminal, so that this process's group did not get Ctrl-C.
   bool had_terminal() const { return lent_; }
 
  private:

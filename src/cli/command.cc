@@ -51,8 +51,8 @@ Typed typed_command(const CLI::App& app) {
   return typed;
 }
 
-// The first argument that parsing did not expect; empty if there is none. A flag comes before a
-// word, which is often its value.
+// The first unexpected argument, or empty. Flags have precedence over words, which are often their
+// values.
 std::string unknown_word(const CLI::App& app) {
   std::vector<std::string> words = app.remaining(true);
   std::erase(words, "--");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands of `stator` share: how one is registered, run and fails.
+// Shared parts of the subcommands of `stator`: registration, execution, error reports.
 //
 // A subcommand is a file of its own with one function that adds it to the parser:
 //
@@ -11,8 +11,8 @@
 //     });
 //   }
 //
-// and one line in each of commands.h and commands.cc. A command with subcommands of its own sets
-// require_subcommand(1) and leaves the callbacks to these.
+// Also add one line to commands.h and commands.cc. A command with subcommands sets
+// require_subcommand(1) and leaves the callbacks to them.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
 
-// The subcommand that the command line selects: run once parsing is over, it answers the process's
-// exit status. Parsing's exceptions never meet it.
+// The subcommand that the command line selects. It runs after parsing, outside the parser's
+// exception handler, and returns the exit status of the process.
 struct Invocation {
   std::function<int()> run;
 };
@@ -43,11 +43,12 @@ struct Invocation {
 // Every subcommand, in the order in which help lists them.
 void add_commands(CLI::App& app, Invocation& invocation);
 
-// The text as one line, whatever a library, a file's name or a stranger's post has put into it:
-// control characters, tabs excepted, become spaces.
+// The text as one line, also if it comes from a library, a file name or untrusted data: control
+// characters except tabs become spaces.
 std::string one_line(std::string_view text);
 
-// One line on standard error that says what and how to mend it; answers the exit status.
+// Prints one line on standard error: the problem and, if known, its remedy. Returns the exit
+// status.
 int report(const Error& error);                // kUsage for kInvalidArgument, otherwise kFailure
 int report_usage(std::string_view complaint);  // kUsage
 
@@ -59,7 +60,7 @@ void add_json_flag(CLI::App& command, bool& json);
 // All of standard input; absent if it is larger than `bytes_max`.
 std::optional<std::string> read_standard_input(std::size_t bytes_max);
 
-// The whole program but for `main`.
+// The whole program except `main`.
 int run_program(int argc, const char* const* argv);
 
 }  // namespace stator::cli

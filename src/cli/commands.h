@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of `stator`, each in the file of its name.
+// The subcommands of `stator`. Each is in the file with its name.
 #pragma once
 
 #include "cli/command.h"

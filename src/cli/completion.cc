@@ -99,7 +99,7 @@ std::vector<std::string> options_of(const CLI::App& command) {
 std::vector<std::string> complete(const CLI::App& app, std::span<const std::string> words) {
   if (words.empty()) return {};
   const CLI::App* command = &app;
-  const CLI::Option* awaiting = nullptr;  // the option whose value is next
+  const CLI::Option* awaiting = nullptr;  // the option that expects a value
   for (const std::string& word : words.first(words.size() - 1)) {
     if (word == "--") return {};
     if (awaiting != nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion of `stator` command lines in shells, whose scripts call the program again:
 //
-//   stator __complete WORD…    prints what can stand for the last word, one candidate per line
+//   stator __complete WORD…    prints candidates for the last word, one per line
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ namespace stator::cli {
 
 inline constexpr const char* kCompleteCommand = "__complete";
 
-// The candidates for the last of `words`, which follow the program's name. None where a file or a
-// free text is expected.
+// The candidates for the last of `words`, which follow the program's name. Empty if a file or free
+// text is expected.
 std::vector<std::string> complete(const CLI::App& app, std::span<const std::string> words);
 
 // A command's subcommands and the long names of its options.

@@ -39,18 +39,18 @@ Result<uint64_t> read_checkpoint(const std::string& path) {
   uint64_t position = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), position);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-    return fail(Code::kInvalidArgument, fmt::format("'{}' holds no checkpoint", path));
+    return fail(Code::kInvalidArgument, fmt::format("'{}' is not a checkpoint", path));
   }
   return position;
 }
 
 Result<void> write_synced(const std::string& path, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return io_failure("cannot write", path);
+  if (file < 0) return io_failure("could not write", path);
   const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                        fdatasync(file) == 0;
   Result<void> result;
-  if (!written) result = io_failure("cannot write", path);
+  if (!written) result = io_failure("could not write", path);
   close(file);
   return result;
 }
@@ -58,7 +58,7 @@ Result<void> write_synced(const std::string& path, std::string_view text) {
 Result<void> keep_checkpoint(const std::string& path, uint64_t position) {
   const std::string fresh = path + ".new";
   STATOR_RETURN_IF_ERROR(write_synced(fresh, std::to_string(position) + "\n"));
-  if (rename(fresh.c_str(), path.c_str()) != 0) return io_failure("cannot replace", path);
+  if (rename(fresh.c_str(), path.c_str()) != 0) return io_failure("could not replace", path);
   return {};
 }
 
@@ -103,7 +103,7 @@ class Lines final : public EventSource {
                            ends_[static_cast<std::size_t>(left - settlements.begin()) - 1]);
   }
 
-  // Reads over what lies before the position, where the input cannot be positioned.
+  // Skips the input before the position, if it is not seekable.
   Result<void> skip(uint64_t bytes) {
     while (bytes > 0 && !ended_) {
       STATOR_RETURN_IF_ERROR(fill({}));
@@ -141,12 +141,12 @@ class Lines final : public EventSource {
     const std::stop_callback wake(stop, [this] { eventfd_write(wake_, 1); });
     std::array<pollfd, 2> polled{{{input_, POLLIN, 0}, {wake_, POLLIN, 0}}};
     while (poll(polled.data(), polled.size(), -1) < 0) {
-      if (errno != EINTR) return io_failure("cannot wait for the input");
+      if (errno != EINTR) return io_failure("could not wait for the input");
     }
     if (stop.stop_requested()) return false;
     std::array<char, 64UL << 10> buffer{};
     const ssize_t count = read(input_, buffer.data(), buffer.size());
-    if (count < 0 && errno != EINTR) return io_failure("cannot read the input");
+    if (count < 0 && errno != EINTR) return io_failure("could not read the input");
     if (count == 0) ended_ = true;
     if (count > 0) read_.append(buffer.data(), static_cast<std::size_t>(count));
     return true;
@@ -203,7 +203,7 @@ Result<std::unique_ptr<EventSource>> open_lines(int descriptor, const std::strin
     STATOR_ASSIGN_OR_RETURN(position, read_checkpoint(checkpoint));
   }
   const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake < 0) return io_failure("cannot make an event descriptor");
+  if (wake < 0) return io_failure("could not create an event descriptor");
   auto lines = std::make_unique<Lines>(descriptor, wake, checkpoint, position);
   const off_t end = lseek(descriptor, 0, SEEK_CUR) < 0 ? -1 : lseek(descriptor, 0, SEEK_END);
   if (end < 0) {
@@ -211,7 +211,7 @@ Result<std::unique_ptr<EventSource>> open_lines(int descriptor, const std::strin
   } else if (static_cast<uint64_t>(end) < position) {
     return fail(Code::kInvalidArgument, "the input ends before its checkpoint");
   } else if (lseek(descriptor, static_cast<off_t>(position), SEEK_SET) < 0) {
-    return io_failure("cannot position the input");
+    return io_failure("could not seek in the input");
   }
   return lines;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXPLAIN: what a PartiQL statement reads or writes, and what it cost.
+// EXPLAIN: prints the plan and the cost of a PartiQL statement.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator export: a table's items as the files of one of the service's full exports.
+// stator export: writes a table's items as the files of a DynamoDB full export.
 //
-// `_progress`, beside the manifests, names the files that are whole and the key that the last of
-// them reaches: the same command goes on from there. It goes once the manifests are written.
+// `_progress`, next to the manifests, lists the complete files and the last key in them: the same
+// command resumes from there. It is deleted once the manifests are written.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -140,7 +140,8 @@ class Export {
                                                  bucket_, transfer::data_key(summary_, part)));
     while (!scanned_ && file->line_bytes() < kFileBytes) {
       if (stop.stop_requested()) {
-        return fail(Code::kCancelled, "stopped; the same command goes on from the last whole file");
+        return fail(Code::kCancelled,
+                    "stopped; the same command resumes after the last complete file");
       }
       STATOR_ASSIGN_OR_RETURN(const PageResult page, client_.scan({.table = table_.table,
                                                                    .consistent_read = true,
@@ -199,8 +200,8 @@ void add_export(CLI::App& app, Invocation& invocation) {
   command->add_option("table", flags->table, "The table")->type_name("TABLE")->required();
   command
       ->add_option("directory", flags->directory,
-                   "Where AWSDynamoDB/ID/ goes, made if missing. A run that was stopped goes on "
-                   "when the same command is given again")
+                   "Parent directory of AWSDynamoDB/ID/, created if missing. The same command "
+                   "resumes a run that was stopped")
       ->type_name("DIR")
       ->required();
   add_endpoint_flags(*command, flags->where);

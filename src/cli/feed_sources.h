@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a feed's commands take from elsewhere: announcements through NATS, followers from MySQL.
+// External sources of the feed commands: announcements through NATS, followers from MySQL.
 #pragma once
 
 #include <chrono>
@@ -24,12 +24,12 @@ struct FeedSources {
   mariadb::FollowersOptions mysql;
 };
 
-// --nats and where it announces; for a worker also who shares the announcements.
+// --nats and its options; `worker` adds those of consumers.
 void add_nats_flags(CLI::App& command, FeedSources& sources, bool worker);
-// --mysql and what it asks there.
+// --mysql and its options.
 void add_mysql_flags(CLI::App& command, FeedSources& sources);
 
-// Connects to what was asked for.
+// Connects to the requested sources.
 Result<void> open_sources(FeedSources sources, FeedOptions& options);
 
 }  // namespace stator::cli

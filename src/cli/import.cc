@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator import: items from the files of the service's exports, or others of their formats, into a
+// stator import: puts items from files of DynamoDB's exports, or others in these formats, into a
 // table.
 //
-// Items go in batches, in the order of the files. What is in a file twice, or was stored by an
-// earlier run, is put once more: the same command may always be given again.
+// Items are written in batches, in the order of the files. Items that occur twice, or were stored
+// by an earlier run, are put again, so the same command can always be repeated.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBatchItems = 25;
 constexpr int64_t kCheckpointItems = 1'000;
-constexpr int64_t kErrorsTold = 20;
+constexpr int64_t kErrorsReported = 20;
 
 struct ImportFlags {
   EndpointFlags where;
@@ -77,8 +77,9 @@ class FileCheckpoint {
     text << std::ifstream(path_).rdbuf();
     const auto kept = wire::item_from_plain_json(text.str());
     if (!kept || text_of(*kept, "table") != table_) {
-      return fail(Code::kInvalidArgument, "'" + path_ + "' is no checkpoint of this import; give " +
-                                              "another file, or remove it");
+      return fail(Code::kInvalidArgument, "'" + path_ +
+                                              "' is not a checkpoint of this import; use another " +
+                                              "file, or remove it");
     }
     return ItemsReached{
         .file = text_of(*kept, "file"),
@@ -101,7 +102,7 @@ class FileCheckpoint {
   std::string table_;
 };
 
-// Counts what is read of a source.
+// Counts the bytes read from a source.
 class CountedSource final : public transfer::ByteSource {
  public:
   CountedSource(std::unique_ptr<ByteSource> source, int64_t& count)
@@ -167,7 +168,7 @@ class Import {
       if (found == transfer::Found::kItem) batch_.push_back(std::move(reader->item()));
       if (found == transfer::Found::kNoItem || found == transfer::Found::kDamaged) {
         if (reader->error().code == Code::kIo) return Failure(reader->error());
-        tell(reader->error().message);
+        report_error(reader->error().message);
       }
       if (batch_.size() < kBatchItems && found != transfer::Found::kEnd) continue;
       STATOR_RETURN_IF_ERROR(flush());
@@ -181,19 +182,19 @@ class Import {
       }
       if (stopped) {
         return fail(Code::kCancelled, flags_.checkpoint.empty()
-                                          ? "stopped; the same command begins again"
-                                          : "stopped; the same command goes on from there");
+                                          ? "stopped; the same command starts over"
+                                          : "stopped; the same command resumes from there");
       }
     }
     return {};
   }
 
-  void tell(const std::string& message) {
+  void report_error(const std::string& message) {
     ++reached_.imported.errors;
-    if (++told_ > kErrorsTold) return;
+    if (++reported_ > kErrorsReported) return;
     std::fprintf(stderr, "%s\n",
-                 one_line(told_ == kErrorsTold ? "further errors are counted only"
-                                               : reached_.file + ": " + message)
+                 one_line(reported_ == kErrorsReported ? "further errors are only counted"
+                                                       : reached_.file + ": " + message)
                      .c_str());
   }
 
@@ -241,14 +242,14 @@ class Import {
     return {};
   }
 
-  // Some of a batch is no item for this table: which?
+  // Finds the items of a batch that the table rejects.
   Result<void> write_one_by_one(std::vector<WriteRequest> writes) {
     for (WriteRequest& write : writes) {
       auto put = client_.put_item({.table = table_.table, .item = std::move(*write.put)});
       if (put) {
         ++reached_.imported.items;
       } else if (put.error().code == Code::kValidation) {
-        tell(put.error().message);
+        report_error(put.error().message);
       } else {
         return failure_of(std::move(put));
       }
@@ -267,10 +268,10 @@ class Import {
   int64_t bytes_read_ = 0;  // of all files, as they are stored
   ItemsReached reached_;
   std::vector<Item> batch_;
-  int64_t told_ = 0;
+  int64_t reported_ = 0;
 };
 
-// Those of a directory that hold items, by their names; not what an export has beside them.
+// Whether a file contains items, by its name, unlike the manifests and checksums of an export.
 bool holds_items(const std::string& key, bool any_format) {
   const std::string name = key.substr(key.rfind('/') + 1);
   for (const char* ending : {".md5", ".checksum", ".part"}) {
@@ -301,8 +302,8 @@ Result<TableDescription> find_table(Client& client, const ImportFlags& flags) {
   auto described = client.describe_table({.table = flags.table});
   if (described) return std::move(described->table);
   if (described.error().code != Code::kResourceNotFound) return failure_of(std::move(described));
-  return fail(Code::kResourceNotFound, "there is no table '" + flags.table +
-                                           "'; make it first, or name its key: --key pk:S");
+  return fail(Code::kResourceNotFound,
+              "table '" + flags.table + "' does not exist; to create it, give its key: --key pk:S");
 }
 
 Result<ImportedItems> import_files(const ImportFlags& flags, const std::stop_token& stop) {
@@ -320,8 +321,9 @@ Result<ImportedItems> import_files(const ImportFlags& flags, const std::stop_tok
                   [&](const std::string& key) { return !holds_items(key, !flags.format.empty()); });
   }
   if (files.empty()) {
-    return fail(Code::kInvalidArgument, "there are no files of items in '" + flags.source +
-                                            "': .json, .ion or .csv, .gz, .zst or neither");
+    return fail(Code::kInvalidArgument, "no item files in '" + flags.source +
+                                            "'; expected .json, .ion or .csv, then .gz, .zst or "
+                                            "neither");
   }
   STATOR_ASSIGN_OR_RETURN(const auto client, open_client(flags.where));
   STATOR_ASSIGN_OR_RETURN(const TableDescription table, find_table(*client, flags));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator lock: run a command while holding a named lock, and see who holds one.
+// stator lock: runs a command while holding a named lock, and shows and changes locks.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -83,8 +83,8 @@ void end_by(int signal, bool whole_group) {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-// The lease renews itself; this watches the command and the end of the lease. A command that was
-// stopped goes on only if the lease has lasted until then.
+// The lease renews itself; this watches the command and the end of the lease. A stopped command
+// resumes only if the lease is still valid then.
 int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
           const sigset_t& signals) {
   const std::chrono::milliseconds look = std::min(std::chrono::milliseconds(200), flags.lease / 10);
@@ -95,10 +95,10 @@ int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
     const auto stop = child.take_stop();
     const bool resumes = stop && child.settle_stop(*stop);
     if (!lease.held()) break;
-    // What comes while the command is stopped is there when it goes on: just afterward it could be
-    // about to repeat its read, which the handler of a shell would not end. But SIGCONT undoes a
-    // stop that waits: one that is sent here, and one sent just before, as the command's read of
-    // the terminal stopped it.
+    // Signals that arrive while the command is stopped must be pending when it resumes. Just
+    // afterward, the command could be about to repeat its read, which a shell's handler would not
+    // interrupt. But SIGCONT cancels a pending stop: one that is sent here, and one sent just
+    // before, when the command's read from the terminal stopped it.
     const bool forwards = signal > 0 && signal != SIGCHLD;
     if (forwards && signal != SIGTSTP) child.send(signal);
     if (resumes) child.resume();
@@ -111,7 +111,7 @@ int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
   return kLostStatus;
 }
 
-// Whoever still waits for the lock when a signal comes leaves the line and ends by the signal.
+// If a signal arrives while waiting for the lock, leaves the queue and ends by the signal.
 class Interruption {
  public:
   explicit Interruption(const sigset_t& signals)
@@ -168,7 +168,7 @@ int report_not_acquired(const Error& error, const LockFlags& flags) {
 }
 
 int run_locked(const LockFlags& flags) {
-  // Threads that are started from here on must not take what is meant for the command.
+  // Threads that are started from here on must not receive signals meant for the command.
   const sigset_t signals = forwarded_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   int interrupt = 0;
@@ -193,12 +193,12 @@ int run_locked(const LockFlags& flags) {
     }
     return status;
   });
-  // The terminal told the command alone: a script that runs this one is to end as well.
+  // The terminal sent the signal only to the command, but a script that runs this must end too.
   if (interrupt > 0) end_by(interrupt, true);
   return !opened && result == kFailure ? kUnavailableStatus : result;
 }
 
-// One line for each holder, then for each who waits in line.
+// One line for each holder, then one for each queued waiter.
 void answer_with(const LockFlags& flags, const LockState& state, bool named) {
   const auto line = [&](const LockHolder& one, bool held) {
     std::string text = named ? state.name + "\t" : std::string();

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kExample = "Example: ";
 constexpr std::string_view kExitStatus = "Exit status: ";
 
-// Text as troff prints it unchanged: what programs parse or people copy keeps its ASCII characters.
+// Escapes text so that troff prints it unchanged: commands must keep their ASCII characters.
 std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {

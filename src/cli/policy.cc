@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator policy check: whether a policy is accepted, and what it decides on an action.
+// stator policy check: checks a policy, or prints its decision on an action.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -87,7 +87,7 @@ std::string full_arn(const std::string& resource) {
                      resource.starts_with("table/") ? "" : "table/", resource);
 }
 
-// The part of an ARN after so many colons.
+// The part of an ARN after a number of colons.
 std::string arn_part(std::string_view arn, int colons) {
   for (; colons > 0; --colons) {
     const std::size_t colon = arn.find(':');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of progress on standard error, where that is a terminal; otherwise nothing.
+// Progress: a progress line on standard error, if that is a terminal.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ enum class ProgressUnit { kItems, kBytes };
 
 class Progress {
  public:
-  // A `total` of 0 is not known.
+  // `total` 0: unknown.
   Progress(std::string what, ProgressUnit unit, int64_t total);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -30,8 +30,8 @@ class Progress {
   int64_t done_before_ = 0;                           // then
 };
 
-// "export: 45%, 1200 per second, 1m5s left". `in_elapsed` of `done` took `elapsed`; `total` 0: not
-// known.
+// "export: 45%, 1200 per second, 1m5s left". `in_elapsed` of `done` took `elapsed`; `total` 0:
+// unknown.
 std::string progress_text(const std::string& what, ProgressUnit unit, int64_t done, int64_t total,
                           int64_t in_elapsed, std::chrono::duration<double> elapsed);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLineBytesMax = 64UL << 10;
 
 // The fields of a line. Quoted fields hold commas and doubled quotes, but no line breaks.
-// Absent where a quote does not end.
+// Absent if a quote is not closed.
 std::optional<std::vector<std::string>> fields_of(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   std::vector<std::string> fields(1);
@@ -87,7 +87,7 @@ Result<void> ReadingsReader::open_at_start() {
   }
   std::string line;
   STATOR_ASSIGN_OR_RETURN(const bool there, read_line(line));
-  if (!there) return fail(Code::kIo, file_.path + ", line 1: there is no header line");
+  if (!there) return fail(Code::kIo, file_.path + ", line 1: the header line is missing");
   const auto header = fields_of(line);
   if (!header) return bad_line("a quote does not end");
   return find_columns(*header);
@@ -117,7 +117,7 @@ Result<std::vector<Reading>> ReadingsReader::read(std::size_t count) {
     if (!fields) return bad_line("a quote does not end");
     if (line.empty() || line == "\r") continue;
     if (fields->size() <= columns_.last) {
-      return bad_line("there are fewer fields than in the header");
+      return bad_line("the line has fewer fields than the header");
     }
     if ((*fields)[columns_.value].empty()) continue;
     STATOR_ASSIGN_OR_RETURN(Reading reading, reading_of(*std::move(fields)));
@@ -134,7 +134,7 @@ Result<void> ReadingsReader::find_columns(const std::vector<std::string>& header
       columns_.last = std::max(columns_.last, i);
       return i;
     }
-    return bad_line(fmt::format("there is no column '{}'", name));
+    return bad_line(fmt::format("column '{}' is missing", name));
   };
   STATOR_ASSIGN_OR_RETURN(columns_.time, find(file_.time_column));
   STATOR_ASSIGN_OR_RETURN(columns_.value, find(file_.value_column));

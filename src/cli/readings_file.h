@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings from a CSV file with a header line, from the start or from where an earlier run ended.
+// Reads readings from a CSV file with a header line, from its start or from a stored position.
 //
-// Times are RFC 3339, UTC where they name no offset; lines whose value is empty are left out.
-// Errors: kIo, naming the file and the line.
+// Times are RFC 3339, in UTC if they have no offset. Lines with an empty value are skipped.
+// Errors: kIo with the file and the line.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ReadingsFile {
   std::string unit_column;
 };
 
-// How far a file is read, and what it held up to there (FNV-1a).
+// A position in a file, and the FNV-1a hash of its content up to there.
 struct FilePosition {
   int64_t bytes = 0;
   int64_t lines = 0;
@@ -42,11 +42,11 @@ class ReadingsReader {
   ReadingsReader(const ReadingsReader&) = delete;
   ReadingsReader& operator=(const ReadingsReader&) = delete;
 
-  // Reads the header; and then on to `after`, unless the file holds something else up to there: it
-  // answers whether it went there, and is at its first reading otherwise.
+  // Reads the header, then skips to `after` if the file's content up to there is unchanged. Returns
+  // whether it did; otherwise, it is at the first reading.
   Result<bool> open(const FilePosition& after = {});
 
-  // Up to `count` readings, in the order of the file; none at its end.
+  // Returns up to `count` readings, in the order of the file; empty at its end.
   Result<std::vector<Reading>> read(std::size_t count);
 
   const FilePosition& position() const { return position_; }
@@ -73,7 +73,7 @@ class ReadingsReader {
   FilePosition position_;
 };
 
-// FNV-1a, 64 bits, going on from `hash`.
+// FNV-1a, 64 bits, continued from `hash`.
 uint64_t hash_on(uint64_t hash, std::string_view text);
 
 }  // namespace stator::cli

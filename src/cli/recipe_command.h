@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of the recipes share: flags, opening, output for people and for scripts.
+// Shared parts of the recipe commands: flags, opening tables, text and JSON output.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ int with_tables(const RecipeFlags& flags, Access access, const std::vector<Recip
 // One line on standard output: `item` as plain JSON with --json, otherwise `text`.
 void answer(const RecipeFlags& flags, const std::string& text, const Item& item);
 
-// Where the next page begins, if there is one.
+// Prints the cursor of the next page, if there is one.
 void answer_next(const RecipeFlags& flags, const std::string& next);
 
 // Adds a leaf: its callback selects `run`.

@@ -25,7 +25,7 @@ struct RestoreFlags {
   bool json = false;
 };
 
-// A directory beside the one to be made, gone with this object.
+// A temporary directory next to the target, deleted with this object.
 class Workshop {
  public:
   explicit Workshop(const std::filesystem::path& directory)

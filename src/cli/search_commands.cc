@@ -38,13 +38,13 @@ struct SearchFlags {
 // The limit of the next page, which keeps one of 1,000,000 items from being read to print ten.
 std::optional<int64_t> page_limit(const SearchFlags& flags, int64_t printed) {
   if (flags.limit == 0) return std::nullopt;
-  // A filter leaves out some of what is read.
+  // A filter removes some of the items read.
   constexpr int64_t kLeastExamined = 100;
   const int64_t left = flags.limit - printed;
   return flags.expressions.filter.empty() ? left : std::max(left, kLeastExamined);
 }
 
-// Prints the pages that `next` returns, and what they cost if a person is watching.
+// Prints the pages that `next` returns, and on a terminal their cost.
 template <class Request>
 int print_pages(const SearchFlags& flags, const std::vector<std::string>& first, Request request,
                 const std::function<Result<PageResult>(const Request&)>& next) {
@@ -136,7 +136,8 @@ Result<QueryRequest> query_request(const SearchFlags& flags, const TableDescript
   }
   const bool has_range = !flags.begins_with.empty() || !flags.from.empty() || !flags.to.empty();
   if (has_range && flags.key.size() == schema.size()) {
-    return fail(Code::kInvalidArgument, "there is no sort key left for a range of values");
+    return fail(Code::kInvalidArgument,
+                "all key attributes have a value; a range needs a sort key without one");
   }
   if (has_range) {
     STATOR_RETURN_IF_ERROR(add_sort_conditions(flags, schema[flags.key.size()].name, condition));

@@ -98,7 +98,7 @@ void answer_recorded(const SensorFlags& flags, const Recorded& recorded, int64_t
   }
   if (resumed_after > 0) {
     item.emplace("resumed_after", resumed_after);
-    text += "; went on after line " + std::to_string(resumed_after);
+    text += "; resumed after line " + std::to_string(resumed_after);
   }
   answer(flags, text, item);
 }
@@ -272,7 +272,7 @@ void answer_settings(const SensorFlags& flags, const SensorSettings& settings) {
   answer(flags, text.empty() ? "none" : text, item);
 }
 
-// The flags are what is stored, not what must be stored already.
+// Here the flags are values to store; for other commands, they must match stored values.
 int settings(const SensorFlags& flags) {
   const SensorOptions wanted = sensor_options(flags);
   SensorOptions options = wanted;
@@ -304,7 +304,7 @@ int import(const SensorFlags& flags) {
   if (!by_column) options.file.sensor.text = flags.sensor_and_file.front();
   if (flags.unchecked) options.check = Check::kNone;
   options.restart = flags.restart;
-  // Standard input cannot be read again: there the signals do what they always do.
+  // Standard input cannot be read again, so signals keep their default action.
   std::optional<StopSignals> signals;
   if (options.file.path != "-") signals.emplace();
   const std::stop_token stop = signals ? signals->token() : std::stop_token();
@@ -332,7 +332,7 @@ void take_shards(const std::vector<std::string>& given, std::map<std::string, in
         equals == std::string::npos ? "" : std::string_view(one).substr(equals + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
     if (error != std::errc() || end != digits.data() + digits.size() || equals == 0) {
-      throw CLI::ValidationError("--city-shards", "'" + one + "' is no CITY=NUMBER");
+      throw CLI::ValidationError("--city-shards", "invalid '" + one + "'; expected CITY=NUMBER");
     }
     shards.insert_or_assign(one.substr(0, equals), count);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is read in chunks; a chunk's readings are dealt out to the lanes, one a thread, by
-// sensor and time. A chunk counts as done when it and all before it are stored: that is what is
-// kept as the progress, so that nothing before it can be missing after a crash.
+// The file is read in chunks. A chunk's readings are distributed to lanes, one per thread, by
+// sensor and time. The stored progress is the last chunk up to which everything is stored, so
+// nothing before it can be missing after a crash.
 #include "cli/sensor_import.h"
 
 #include <fmt/format.h>
@@ -86,7 +86,7 @@ class ReadingsCheckpoint {
     return {};
   }
 
-  // The next import of such a file begins anew.
+  // The next import of the same file starts over.
   Result<void> remove() {
     if (!stored_) return {};
     auto erased = client_.delete_item({.table = options_.sensors.table, .key = key_});
@@ -100,7 +100,7 @@ class ReadingsCheckpoint {
   bool stored_ = false;
 };
 
-// The threads and what is under way.
+// The threads and the work in progress.
 class Lanes {
  public:
   Lanes(const SensorRegistry& sensors, const ImportOptions& options, const ReadingsReached& start,
@@ -117,7 +117,7 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
   ~Lanes() { close(); }
 
-  // Waits while much is under way. False once something has failed.
+  // Waits while too much work is in progress. Returns false after a failure.
   bool take(std::vector<Reading> readings, const FilePosition& end) {
     std::vector<std::vector<Reading>> parts(lanes_.size());
     for (Reading& reading : readings) {
@@ -281,8 +281,8 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
   if (done.position != saved.position) (void)checkpoint.save(done);
   const bool only_stopped = stop.stop_requested() && !stored && stored.error().retryable();
   if (!stored && !only_stopped) return failure_of(std::move(stored));
-  return fail(Code::kCancelled, fmt::format("stopped after line {} of {}; the same command goes "
-                                            "on from there",
+  return fail(Code::kCancelled, fmt::format("stopped after line {} of {}; the same command resumes "
+                                            "from there",
                                             done.position.lines, options.file.path));
 }
 

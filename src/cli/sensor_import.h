@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storing the readings of a file: by several threads, each reading of one time by the same one, so
-// that of two the later in the file stays. How far it has come is kept in the table, so that the
-// next run goes on from there, unless the file has changed up to there.
+// Stores the readings of a file with several threads. Readings of the same sensor and time are
+// stored by the same thread, so that the later one in the file wins. The table stores the position,
+// so that the next run can resume, unless the file has changed before that position.
 #pragma once
 
 #include <functional>
@@ -17,20 +17,20 @@ struct ImportOptions {
   ReadingsFile file;
   SensorOptions sensors;
   Check check = Check::kCached;
-  bool restart = false;                  // from the file's start, whatever an earlier run has done
-  std::size_t threads = 32;              // they wait for the disk together
+  bool restart = false;                  // ignore the position of an earlier run
+  std::size_t threads = 32;              // many, so that their writes share syncs
   std::size_t chunk = 8'000;             // readings
-  int64_t checkpoint_readings = 40'000;  // the most that are stored again after a crash, or nearly
+  int64_t checkpoint_readings = 40'000;  // about the most that are stored again after a crash
 };
 
 struct Imported {
-  Recorded recorded;          // by earlier runs as well
-  int64_t resumed_after = 0;  // the line that an earlier run had come to; 0: none had
+  Recorded recorded;          // includes earlier runs
+  int64_t resumed_after = 0;  // the last line of an earlier run; 0: not resumed
 };
 
-// `advanced` is called with the bytes of the file that are done, on this thread.
-// A retryable() error is repeated for about ten minutes. kCancelled after a stop; then, and after
-// an error, what was done is kept for the next run.
+// Calls `advanced` with the number of bytes done, on the calling thread. Retries after a
+// retryable() error for about ten minutes. Errors: kCancelled after `stop`. After any error, the
+// next run can resume.
 Result<Imported> import_readings(Client& client, const ImportOptions& options,
                                  const std::function<void(int64_t bytes)>& advanced,
                                  const std::stop_token& stop);

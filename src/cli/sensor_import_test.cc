@@ -91,12 +91,12 @@ TEST_F(SensorImport, StoresReadingsOfManySensors) {
   EXPECT_EQ(checkpoints(), 0U);
   const Reading last = must(sensors_.latest({"s2"}, 1)).readings.at(0);
   EXPECT_EQ(last.unit, "mm");
-  // A finished import begins anew.
+  // After a finished import, the next one starts over.
   EXPECT_EQ(must(import()).recorded.stored, 1'000);
   EXPECT_EQ(readings(), 1'000);
 }
 
-TEST_F(SensorImport, GoesOnWhereAProcessDied) {
+TEST_F(SensorImport, ResumesAfterACrash) {
   write(3'000);
   int64_t furthest = 0;
   int resumed = 0;
@@ -127,7 +127,7 @@ TEST_F(SensorImport, GoesOnWhereAProcessDied) {
   EXPECT_EQ(checkpoints(), 0U);
 }
 
-TEST_F(SensorImport, DoesNotSendAgainWhatIsDone) {
+TEST_F(SensorImport, DoesNotStoreCompletedLinesAgain) {
   write(3'000);
   std::atomic<int> left = 60;
   client_.before([&](std::string_view operation, int) {
@@ -142,11 +142,11 @@ TEST_F(SensorImport, DoesNotSendAgainWhatIsDone) {
   EXPECT_LT(client_.sent("BatchWriteItem") - before, 3'000 / 50 * 3 - 30);
 }
 
-TEST_F(SensorImport, BeginsAnewWhereTheFileHasChanged) {
+TEST_F(SensorImport, StartsOverIfTheFileHasChanged) {
   write(1'000, "broken line\n");
   EXPECT_FALSE(import());
   EXPECT_EQ(checkpoints(), 1U);
-  // Mended behind what is done: it goes on.
+  // The file was fixed after the stored position, so the import resumes.
   write(1'500);
   Imported imported = must(import());
   EXPECT_GT(imported.resumed_after, 100);
@@ -202,7 +202,7 @@ TEST_F(SensorImport, WaitsWhileTheServiceIsThrottledOrAwayAndNotForever) {
   EXPECT_EQ(import().error().code, Code::kValidation);
 }
 
-TEST_F(SensorImport, StopsWhenToldToAndGoesOn) {
+TEST_F(SensorImport, StopsOnRequestAndResumes) {
   write(2'000);
   std::stop_source stop;
   client_.before([&](std::string_view operation, int nth) {
@@ -212,7 +212,7 @@ TEST_F(SensorImport, StopsWhenToldToAndGoesOn) {
   const auto stopped = import(stop.get_token());
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Code::kCancelled);
-  EXPECT_THAT(stopped.error().message, testing::HasSubstr("the same command goes on from there"));
+  EXPECT_THAT(stopped.error().message, testing::HasSubstr("the same command resumes from there"));
   client_.before({});
   const Imported imported = must(import());
   EXPECT_GT(imported.resumed_after, 0);
@@ -220,7 +220,7 @@ TEST_F(SensorImport, StopsWhenToldToAndGoesOn) {
   EXPECT_EQ(readings(), 2'000);
 }
 
-TEST_F(SensorImport, RefusesWhatIsNoReadingByItsLine) {
+TEST_F(SensorImport, RejectsInvalidReadingsWithTheirLine) {
   const auto refuses = [&](const std::string& text, const std::string& why) {
     std::ofstream(options_.file.path) << text;
     const auto imported = import();
@@ -228,12 +228,12 @@ TEST_F(SensorImport, RefusesWhatIsNoReadingByItsLine) {
     EXPECT_THAT(imported.error().message, testing::HasSubstr(why));
   };
   const std::string header = "sensor,at,value,unit\n";
-  refuses("", "line 1: there is no header line");
-  refuses("sensor,at,unit\n", "there is no column 'value'");
-  refuses("at,value,unit\n", "there is no column 'sensor'");
+  refuses("", "line 1: the header line is missing");
+  refuses("sensor,at,unit\n", "column 'value' is missing");
+  refuses("at,value,unit\n", "column 'sensor' is missing");
   refuses(header + "s0,2024-01-01,NaN,mm\n", "line 2: ");
   refuses(header + "s0,2024-01-01,123456789012345678901234567890123456789,mm\n", "line 2: ");
-  refuses(header + "s0,2024-01-01\n", "line 2: there are fewer fields");
+  refuses(header + "s0,2024-01-01\n", "line 2: the line has fewer fields than the header");
   refuses(header + "s0,\"2024\n", "line 2: a quote does not end");
   refuses(header + "s0,yesterday,1,mm\n", "line 2: time: ");
   refuses(header + ",2024-01-01,1,mm\n", "id: must not be empty");

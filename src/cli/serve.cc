@@ -67,17 +67,17 @@ sigset_t awaited_signals(bool reloads) {
   return signals;
 }
 
-// A report that is lost does not stop the server: the service manager decides what follows.
-void tell_service_manager(server::ServiceState state) {
+// A lost report does not stop the server: the service manager decides how to react.
+void notify_service_manager(server::ServiceState state) {
   if (const auto reported = server::report_state(state); !reported) {
     server::log_error(reported.error().message);
   }
 }
 
 void reload(server::Server& server) {
-  tell_service_manager(server::ServiceState::kReloading);
+  notify_service_manager(server::ServiceState::kReloading);
   server.reload();
-  tell_service_manager(server::ServiceState::kReady);
+  notify_service_manager(server::ServiceState::kReady);
 }
 
 // The first line is for scripts, which read the address from it.
@@ -160,15 +160,15 @@ int serve(const ServeFlags& flags) {
   if (!server) return report(server.error());
   greet(flags, **server);
   if (!(*server)->is_on_loopback() && flags.credentials.empty()) {
-    server::log(LogLevel::kWarning, "signatures are not checked, and whoever can connect to " +
+    server::log(LogLevel::kWarning, "signatures are not checked; anyone who can connect to " +
                                         (*server)->url() + " can read and change all tables");
   }
-  tell_service_manager(server::ServiceState::kReady);
+  notify_service_manager(server::ServiceState::kReady);
 
   int received = 0;
   while (sigwait(&signals, &received) == 0 && received == SIGHUP) reload(**server);
-  tell_service_manager(server::ServiceState::kStopping);
-  // Whoever cannot wait for the requests under way may ask again.
+  notify_service_manager(server::ServiceState::kStopping);
+  // A second signal ends the process without waiting for requests in progress.
   const sigset_t stop_signals = awaited_signals(false);
   pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
   (*server)->drain(flags.drain_time);
@@ -194,20 +194,21 @@ void add_monitoring_options(CLI::App& command, ServeFlags& flags) {
                   "standard output")
       ->type_name("FILE");
   command
-      .add_option("--slow-ms", flags.slow_ms,
-                  "Log requests that take this long or longer on standard error; 0 is none")
+      .add_option(
+          "--slow-ms", flags.slow_ms,
+          "Log requests that take this many milliseconds or longer on standard error; 0: off")
       ->type_name("N")
       ->check(CLI::Range(0, 86'400'000).description(""))
       ->capture_default_str();
   command
       .add_option("--log-format", flags.log_format,
-                  "Of the access log and of the lines on standard error")
+                  "Format of the access log and of the lines on standard error")
       ->type_name("text|json")
       ->check(CLI::IsMember({"text", "json"}).description(""))
       ->capture_default_str();
 }
 
-// Who may use the server, and what is logged about it.
+// Options for access control and its log.
 void add_access_options(CLI::App& command, ServeFlags& flags) {
   auto* credentials = command.add_option(
       "--credentials", flags.credentials,
@@ -217,7 +218,7 @@ void add_access_options(CLI::App& command, ServeFlags& flags) {
   credentials->type_name("FILE");
   command
       .add_flag("--allow-unsigned-beyond-loopback", flags.unsigned_beyond_loopback,
-                "Listen on any address without --credentials: whoever can connect can read and "
+                "Listen on any address without --credentials: anyone who can connect can read and "
                 "change all tables. For containers whose port is published on loopback only")
       ->excludes(credentials);
   command
@@ -310,8 +311,8 @@ void add_serve(CLI::App& app, Invocation& invocation) {
   add_tls_options(*command, flags->tls);
   command
       ->add_option("--buckets", flags->buckets,
-                   "A directory whose directories stand for S3's buckets, for ImportTable and "
-                   "ExportTableToPointInTime; without it there are no buckets")
+                   "Use the subdirectories of this directory as S3 buckets for ImportTable and "
+                   "ExportTableToPointInTime; without it, no bucket exists")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory.description(""));
   command

@@ -93,7 +93,7 @@ class Shell {
     failed_ = true;
   }
 
-  // Runs what ends with a semicolon, and leaves the rest in `text`.
+  // Runs the statements that end with a semicolon, and leaves the rest in `text`.
   void run_complete_statements(std::string& text) {
     const std::size_t end = text.find_last_not_of(" \t\r\n");
     if (end == text.npos) return text.clear();

@@ -13,7 +13,7 @@ void add_trimmed(std::string_view text, std::vector<std::string>& statements) {
   statements.emplace_back(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
 }
 
-// The end of what begins at `at`: a quoted text, or one character.
+// The end of the token at `at`: a quoted string, or one character.
 std::size_t end_of_token(std::string_view text, std::size_t at) {
   if (text[at] != '\'' && text[at] != '"') return at + 1;
   // A doubled quote within the text ends one token and begins the next.

@@ -12,8 +12,8 @@ namespace stator::cli {
 
 class StopSignals {
  public:
-  // Before other threads are started, which leave the signals to this one. Its thread ends with the
-  // process.
+  // Construct it before other threads are started, so that they inherit the blocked signals. Its
+  // thread ends with the process.
   StopSignals() {
     sigset_t signals;
     sigemptyset(&signals);

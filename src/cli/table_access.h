@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands on any table share: finding tables, their keys and indexes, and describing
-// them.
+// Shared parts of the commands on any table: finding and describing tables, keys and indexes.
 #pragma once
 
 #include <functional>

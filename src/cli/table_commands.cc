@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator tables, describe: which tables there are, and what one is like.
+// stator tables, describe: lists tables and describes one.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

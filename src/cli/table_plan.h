@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has to be done to a table that is there, so that it is what a template says.
+// The changes that make an existing table match a template.
 //
-// Where the template says nothing, a table has no stream, no time to live, no recovery to a point
-// in time, no protection, the standard class; its throughput, encryption and tags are left alone.
+// Without the properties, the template means no stream, no time to live, no point-in-time recovery,
+// no deletion protection and the standard class. Throughput, encryption and tags are then not
+// changed.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ struct TableState {
   std::vector<Tag> tags;
 };
 
-// Asks for the tags only where the template has some. kResourceNotFound for a missing table.
+// Reads the tags only if the template has tags. Errors: kResourceNotFound for a missing table.
 Result<TableState> read_state(Client& client, const TemplateTable& wanted);
 
 struct TableStep {
@@ -29,8 +30,8 @@ struct TableStep {
   std::string request;    // its JSON
 };
 
-// In the order in which they are to be done, each once the table is ACTIVE again. Empty: the table
-// is what the template says. kConflict for what no operation changes: keys, types of key
+// The steps in order; run each when the table is ACTIVE again. Empty if the table matches the
+// template. Errors: kConflict for differences that no operation can change: keys, types of key
 // attributes, local indexes, the keys and the projection of an index.
 Result<std::vector<TableStep>> steps_to(const TemplateTable& wanted, const TableState& found);
 

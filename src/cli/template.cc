@@ -95,7 +95,7 @@ Result<Projection> read_projection(const TemplateValues& values, const Propertie
   STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> names, given.list("NonKeyAttributes"));
   Projection projection{.type = type.value_or(ProjectionType::kAll)};
   for (const YamlNode& name : names) {
-    if (!name.is_scalar()) return template_error(name, "an attribute's name is expected");
+    if (!name.is_scalar()) return template_error(name, "expected an attribute name");
     projection.non_key_attributes.push_back(name.scalar);
   }
   return projection;
@@ -168,7 +168,7 @@ Result<std::optional<EncryptionSpecification>> read_encryption(const TemplateVal
   return std::optional(std::move(encryption));
 }
 
-// The attribute; empty where items do not expire.
+// The attribute; empty if items do not expire.
 Result<std::string> read_time_to_live(const TemplateValues& values, const Properties& table) {
   STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node,
                           table.node("TimeToLiveSpecification"));
@@ -294,7 +294,7 @@ Result<TemplateTable> read_simple_table(const TemplateValues& values, const std:
   request.billing_mode =
       request.throughput ? BillingMode::kProvisioned : BillingMode::kPayPerRequest;
   STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> tags, given.node("Tags"));
-  if (tags && !tags->is_map()) return given.wrong("Tags", "a map is expected");
+  if (tags && !tags->is_map()) return given.wrong("Tags", "expected a map");
   for (std::size_t i = 0; tags && i < tags->map.size(); ++i) {
     const auto& [tag, value] = tags->map[i];
     STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> resolved, values.resolve(value));
@@ -305,7 +305,7 @@ Result<TemplateTable> read_simple_table(const TemplateValues& values, const std:
   return table;
 }
 
-// Absent: a resource of another type, or one whose condition does not hold.
+// Absent: a resource of another type, or one whose condition is false.
 Result<std::optional<TemplateTable>> read_resource(const TemplateValues& values,
                                                    const std::string& name, const YamlNode& node) {
   const YamlNode* type = node.find("Type");
@@ -352,7 +352,7 @@ Result<std::vector<TemplateTable>> read_template(const std::string& text,
   const YamlNode* resources = document.find("Resources");
   if (resources == nullptr || !resources->is_map()) {
     return fail(Code::kInvalidArgument,
-                "no CloudFormation or SAM template: it has no map named Resources");
+                "not a CloudFormation or SAM template: it has no map named Resources");
   }
   STATOR_RETURN_IF_ERROR(check_parameters(document, parameters));
   const TemplateValues values(document, parameters);

@@ -21,15 +21,15 @@ struct Recovery {  // to a point in time
 };
 
 struct TemplateTable {
-  std::string resource;  // its logical id, the table's name where it gives none
+  std::string resource;  // its logical id; also the table's name if the template gives none
   CreateTableRequest request;
   std::string time_to_live = {};  // the attribute; empty: items do not expire
   Recovery recovery = {};
-  std::vector<std::string> ignored;  // properties given that tables here do not have
+  std::vector<std::string> ignored;  // unsupported properties in the template
 };
 
-// AWS::DynamoDB::Table and AWS::Serverless::SimpleTable, in the template's order; resources of
-// other types are passed over.
+// AWS::DynamoDB::Table and AWS::Serverless::SimpleTable, in the template's order. Resources of
+// other types are skipped.
 Result<std::vector<TemplateTable>> read_template(const std::string& text,
                                                  const TemplateParameters& parameters);
 

@@ -9,10 +9,10 @@ namespace stator::cli {
 Result<Properties> Properties::of(const TemplateValues& values, const YamlNode& node,
                                   std::initializer_list<std::string_view> known) {
   STATOR_ASSIGN_OR_RETURN(std::optional<YamlNode> resolved, values.resolve(node));
-  if (!resolved || !resolved->is_map()) return template_error(node, "properties are expected");
+  if (!resolved || !resolved->is_map()) return template_error(node, "expected properties");
   for (const auto& [name, value] : resolved->map) {
     if (std::ranges::find(known, name) == known.end()) {
-      return template_error(value, "there is no property '" + name + "' here");
+      return template_error(value, "unknown property '" + name + "'");
     }
   }
   return Properties(values, *std::move(resolved));
@@ -32,7 +32,7 @@ Result<std::optional<YamlNode>> Properties::node(std::string_view name) const {
 Result<std::optional<std::string>> Properties::text(std::string_view name) const {
   STATOR_ASSIGN_OR_RETURN(std::optional<YamlNode> found, node(name));
   if (!found) return std::optional<std::string>();
-  if (!found->is_scalar()) return wrong(name, "a text is expected");
+  if (!found->is_scalar()) return wrong(name, "expected a string");
   return std::optional(std::move(found->scalar));
 }
 
@@ -49,7 +49,7 @@ Result<std::optional<int64_t>> Properties::integer(std::string_view name) const 
   const char* end = found->data() + found->size();
   const auto parsed = std::from_chars(found->data(), end, value);
   if (parsed.ec != std::errc() || parsed.ptr != end) {
-    return wrong(name, "'" + *found + "' is no integer");
+    return wrong(name, "'" + *found + "' is not an integer");
   }
   return std::optional(value);
 }
@@ -66,7 +66,7 @@ Result<std::optional<bool>> Properties::boolean(std::string_view name) const {
 Result<std::vector<YamlNode>> Properties::list(std::string_view name) const {
   STATOR_ASSIGN_OR_RETURN(std::optional<YamlNode> found, node(name));
   if (!found) return std::vector<YamlNode>();
-  if (!found->is_list()) return wrong(name, "a list is expected");
+  if (!found->is_list()) return wrong(name, "expected a list");
   std::vector<YamlNode> elements;
   for (const YamlNode& element : found->list) {
     STATOR_ASSIGN_OR_RETURN(std::optional<YamlNode> resolved, values_->resolve(element));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties: a resource's properties read by name, functions resolved, and none overlooked.
+// Properties: reads a resource's properties by name, with functions resolved. Unknown properties
+// are errors.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,18 @@ namespace stator::cli {
 
 class Properties {
  public:
-  // kInvalidArgument where `node` is no map or has a key that `known` lacks.
+  // Errors: kInvalidArgument if `node` is not a map or has a key that `known` lacks.
   static Result<Properties> of(const TemplateValues& values, const YamlNode& node,
                                std::initializer_list<std::string_view> known);
 
-  // Absent where the property is not given or is AWS::NoValue.
+  // Absent if the property is missing or is AWS::NoValue.
   Result<std::optional<YamlNode>> node(std::string_view name) const;
   Result<std::optional<std::string>> text(std::string_view name) const;
   Result<std::optional<int64_t>> integer(std::string_view name) const;
   Result<std::optional<bool>> boolean(std::string_view name) const;
-  Result<std::vector<YamlNode>> list(std::string_view name) const;  // empty where absent
+  Result<std::vector<YamlNode>> list(std::string_view name) const;  // empty if absent
 
-  // One of a closed list of texts.
+  // One of a closed list of strings.
   template <class T>
   Result<std::optional<T>> choice(
       std::string_view name, std::initializer_list<std::pair<std::string_view, T>> texts) const {
@@ -36,7 +37,7 @@ class Properties {
     for (const auto& [text, value] : texts) {
       if (text == *given) return std::optional<T>(value);
     }
-    return wrong(name, "'" + *given + "' is no value that it takes");
+    return wrong(name, "invalid value '" + *given + "'");
   }
 
   Result<std::string> required_text(std::string_view name) const;

@@ -180,16 +180,16 @@ TEST(Template, ResolvesFunctionsOfParameters) {
   EXPECT_EQ(name_of("!Ref AWS::NoValue"), "Things");
 }
 
-TEST(Template, NamesTheResourceAndTheLineOfWhatItCannotResolve) {
+TEST(Template, ReportsResourceAndLineOfUnresolvedFunctions) {
   expect_refusal(named("!GetAtt Other.Arn"), "Things: line 15: the function GetAtt");
   expect_refusal(named("!ImportValue x"), "Things: line 15: the function ImportValue");
-  expect_refusal(named("!Ref Other"), "Things: line 15: 'Other' is no parameter");
+  expect_refusal(named("!Ref Other"), "Things: line 15: 'Other' is not a parameter");
   expect_refusal(named("!Ref Owner"), "--parameter Owner=VALUE");
   expect_refusal(named("!Sub '${AWS::StackName}'"), "--parameter AWS::StackName=VALUE");
-  expect_refusal(named("!If [Nowhere, a, b]"), "there is no condition 'Nowhere'");
+  expect_refusal(named("!If [Nowhere, a, b]"), "unknown condition 'Nowhere'");
   expect_refusal(named("!If [Loop, a, b]"), "nested too deep");
   expect_refusal(named("!Join [a]"), "Join takes");
-  expect_refusal(named("[a]"), "TableName: a text is expected");
+  expect_refusal(named("[a]"), "TableName: expected a string");
 }
 
 TEST(Template, LeavesOutResourcesWhoseConditionDoesNotHold) {
@@ -205,13 +205,14 @@ Resources:
 
 TEST(Template, RefusesPropertiesThatItDoesNotKnow) {
   const std::string head = "Resources:\n  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n";
-  expect_refusal(head + "      TabelName: x\n", "T: line 5: there is no property 'TabelName'");
-  expect_refusal(head + "      BillingMode: FREE\n", "T: line 5: BillingMode: 'FREE'");
-  expect_refusal(head + "      KeySchema: {a: b}\n", "T: line 5: KeySchema: a list is expected");
+  expect_refusal(head + "      TabelName: x\n", "T: line 5: unknown property 'TabelName'");
+  expect_refusal(head + "      BillingMode: FREE\n",
+                 "T: line 5: BillingMode: invalid value 'FREE'");
+  expect_refusal(head + "      KeySchema: {a: b}\n", "T: line 5: KeySchema: expected a list");
   expect_refusal(head + "      KeySchema: [{KeyType: HASH}]\n", "AttributeName: is missing");
   expect_refusal(head + "      DeletionProtectionEnabled: maybe\n", "'maybe'");
   expect_refusal(head + "      ProvisionedThroughput: {ReadCapacityUnits: many}\n",
-                 "'many' is no integer");
+                 "'many' is not an integer");
   expect_refusal("Resources: {T: {Type: AWS::DynamoDB::GlobalTable}}", "spans regions");
   expect_refusal("Resources: {T: {}}", "T: line 1: Type is missing");
   expect_refusal(
@@ -220,13 +221,13 @@ TEST(Template, RefusesPropertiesThatItDoesNotKnow) {
       "another resource has the table x");
 }
 
-TEST(Template, RefusesTextThatIsNoTemplate) {
+TEST(Template, RejectsTextThatIsNotATemplate) {
   for (const char* text : {"", "hello", "[1, 2]", "a: b", "Resources: 7", "Resources: [a]"}) {
-    expect_refusal(text, "no CloudFormation or SAM template");
+    expect_refusal(text, "not a CloudFormation or SAM template");
   }
-  expect_refusal("a: [", "no YAML");
+  expect_refusal("a: [", "not valid YAML");
   expect_refusal("a: 1\na: 2", "line 2: 'a' is given twice");
-  expect_refusal("a: *nowhere", "no YAML");
+  expect_refusal("a: *nowhere", "not valid YAML");
   expect_refusal(std::string("\x89PNG\r\n\x1a\n\0\0\0", 11), "");
 }
 

@@ -36,7 +36,7 @@ std::optional<TemplateValues::Call> TemplateValues::call_in(const YamlNode& node
   if (!node.is_map() || node.map.size() != 1) return std::nullopt;
   const auto& [key, value] = node.map.front();
   if (key.starts_with("Fn::")) return Call{.function = key.substr(4), .arguments = value};
-  // A property may well be named `Condition`, so that it counts as a function where it is text.
+  // A property can be named `Condition`, so this is a function only if its value is a string.
   if ((key == "Ref" || key == "Condition") && value.is_scalar()) {
     return Call{.function = key, .arguments = value};
   }
@@ -49,8 +49,8 @@ TemplateValues::TemplateValues(const YamlNode& document, TemplateParameters give
       given_(std::move(given)) {}
 
 Result<void> TemplateValues::step(const YamlNode& at, int depth) const {
-  if (depth > kFunctionDepthMax) return template_error(at, "functions are nested too deep");
-  if (++steps_ > kStepsMax) return template_error(at, "the functions up to here never end");
+  if (depth > kFunctionDepthMax) return template_error(at, "functions are nested too deeply");
+  if (++steps_ > kStepsMax) return template_error(at, "the functions take too many steps");
   return {};
 }
 
@@ -86,7 +86,7 @@ Result<std::optional<YamlNode>> TemplateValues::choose(const YamlNode& arguments
 
 Result<std::string> TemplateValues::text(const YamlNode& node, int depth) const {
   STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> resolved, resolve(node, depth + 1));
-  if (!resolved || !resolved->is_scalar()) return template_error(node, "a text is expected");
+  if (!resolved || !resolved->is_scalar()) return template_error(node, "expected a string");
   return resolved->scalar;
 }
 
@@ -97,7 +97,8 @@ Result<std::string> TemplateValues::parameter(const YamlNode& at, std::string_vi
   if (otherwise != nullptr && otherwise->is_scalar()) return otherwise->scalar;
   const std::string quoted = "'" + std::string(name) + "'";
   if (parameter == nullptr && !name.starts_with("AWS::")) {
-    return template_error(at, quoted + " is no parameter, and other resources are not known here");
+    return template_error(
+        at, quoted + " is not a parameter; references to other resources are not supported");
   }
   return template_error(
       at, quoted + " has no value; give one with --parameter " + std::string(name) + "=VALUE");
@@ -107,7 +108,7 @@ Result<std::string> TemplateValues::substitute(const YamlNode& arguments, int de
   const bool with_values =
       arguments.is_list() && arguments.list.size() == 2 && arguments.list[1].is_map();
   const YamlNode& pattern = with_values ? arguments.list[0] : arguments;
-  if (!pattern.is_scalar()) return template_error(arguments, "Sub takes a text");
+  if (!pattern.is_scalar()) return template_error(arguments, "Sub takes a string");
   std::string out;
   const std::string& text_in = pattern.scalar;
   for (std::size_t at = 0; at < text_in.size();) {
@@ -125,7 +126,7 @@ Result<std::string> TemplateValues::substitute(const YamlNode& arguments, int de
                               value != nullptr ? text(*value, depth) : parameter(pattern, name));
       out += found;
     }
-    if (out.size() > kFunctionBytesMax) return template_error(arguments, "the text is too long");
+    if (out.size() > kFunctionBytesMax) return template_error(arguments, "the string is too long");
     at = end + 1;
   }
   return out;
@@ -141,7 +142,8 @@ Result<std::string> TemplateValues::join(const YamlNode& arguments, int depth) c
     STATOR_ASSIGN_OR_RETURN(const std::string found, text(part, depth));
     if (&part != &arguments.list[1].list.front()) joined += arguments.list[0].scalar;
     joined += found;
-    if (joined.size() > kFunctionBytesMax) return template_error(arguments, "the text is too long");
+    if (joined.size() > kFunctionBytesMax)
+      return template_error(arguments, "the string is too long");
   }
   return joined;
 }
@@ -149,14 +151,14 @@ Result<std::string> TemplateValues::join(const YamlNode& arguments, int depth) c
 Result<bool> TemplateValues::condition(const YamlNode& at, const std::string& name,
                                        int depth) const {
   const YamlNode* found = conditions_ == nullptr ? nullptr : conditions_->find(name);
-  if (found == nullptr) return template_error(at, "there is no condition '" + name + "'");
+  if (found == nullptr) return template_error(at, "unknown condition '" + name + "'");
   return holds(*found, depth + 1);
 }
 
 Result<bool> TemplateValues::holds(const YamlNode& node, int depth) const {
   STATOR_RETURN_IF_ERROR(step(node, depth));
   const std::optional<Call> call = call_in(node);
-  if (!call) return template_error(node, "a condition is expected");
+  if (!call) return template_error(node, "expected a condition");
   const YamlNode& arguments = call->arguments;
   if (call->function == "Condition" && arguments.is_scalar()) {
     return condition(node, arguments.scalar, depth);
@@ -165,7 +167,7 @@ Result<bool> TemplateValues::holds(const YamlNode& node, int depth) const {
   const bool is_and = call->function == "And";
   const bool is_not = call->function == "Not";
   if (!is_and && !is_not && call->function != "Or") {
-    return template_error(node, call->function + " is no function of conditions");
+    return template_error(node, call->function + " is not a condition function");
   }
   if (!arguments.is_list() || arguments.list.empty() || (is_not && arguments.list.size() != 1)) {
     return template_error(node, call->function + " takes a list of conditions");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TemplateValues: what the intrinsic functions of a CloudFormation template stand for.
+// TemplateValues: evaluates the intrinsic functions of a CloudFormation template.
 //
-// Ref, Fn::Sub, Fn::Join, Fn::If and the functions of conditions, in their long and short forms,
-// as far as they depend on parameters alone. Work and results are bounded.
-// Errors: kInvalidArgument with the line.
+// Supports Ref, Fn::Sub, Fn::Join, Fn::If and condition functions, in their long and short forms,
+// if they depend only on parameters. Work and results are bounded. Errors: kInvalidArgument with
+// the line.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
 #pragma once
 
@@ -19,16 +19,16 @@ namespace stator::cli {
 
 using TemplateParameters = std::map<std::string, std::string, std::less<>>;
 
-// The error of a place in a template.
+// An error with its line in a template.
 Failure template_error(const YamlNode& at, const std::string& what);
 
 class TemplateValues {
  public:
-  // `given` goes before the defaults of the template's own parameters, and may name pseudo
-  // parameters such as AWS::StackName.
+  // `given` overrides the defaults of the template's parameters and can contain pseudo parameters
+  // such as AWS::StackName.
   TemplateValues(const YamlNode& document, TemplateParameters given);
 
-  // The node with functions at its top resolved: null where it is AWS::NoValue.
+  // The node with functions at its top level resolved; absent if it is AWS::NoValue.
   Result<std::optional<YamlNode>> resolve(const YamlNode& node) const { return resolve(node, 0); }
   // Whether the condition of this name holds.
   Result<bool> condition(const YamlNode& at, const std::string& name) const {
@@ -39,7 +39,7 @@ class TemplateValues {
   struct Call;
   static std::optional<Call> call_in(const YamlNode& node);
 
-  // One step of work, so deep in functions; what a template may ask for is bounded.
+  // Counts one step of work at a nesting depth, to bound the work for a template.
   Result<void> step(const YamlNode& at, int depth) const;
 
   Result<std::optional<YamlNode>> resolve(const YamlNode& node, int depth) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator toggle: save switches whose events come late and out of order, and ask what holds.
+// stator toggle: saves events that arrive late and out of order, and prints states.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

@@ -41,7 +41,9 @@ bool is_of_the_event(const Error& error) {
 Result<std::string> text_member(const Item& event, std::string_view name) {
   const auto found = event.find(name);
   const auto* text = found == event.end() ? nullptr : found->second.get_if<std::string>();
-  if (text == nullptr) return fail(Code::kInvalidArgument, fmt::format("{}: must be a text", name));
+  if (text == nullptr) {
+    return fail(Code::kInvalidArgument, fmt::format("{}: must be a string", name));
+  }
   return *text;
 }
 
@@ -50,7 +52,7 @@ class Rejects {
   static Result<Rejects> open(const std::string& path) {
     if (path.empty()) return Rejects(-1);
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file < 0) return fail(Code::kIo, fmt::format("cannot write '{}'", path));
+    if (file < 0) return fail(Code::kIo, fmt::format("could not write '{}'", path));
     return Rejects(file);
   }
   Rejects(Rejects&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
@@ -63,7 +65,7 @@ class Rejects {
     const std::string line =
         wire::item_to_plain_json({{"reason", std::string(reason)}, {"text", std::string(text)}});
     if (file_ < 0) {
-      std::fprintf(stderr, "stator: set aside: %s\n", one_line(line).c_str());
+      std::fprintf(stderr, "stator: rejected: %s\n", one_line(line).c_str());
     } else {
       lines_ += line + "\n";
     }
@@ -75,7 +77,7 @@ class Rejects {
         write(file_, lines_.data(), lines_.size()) == static_cast<ssize_t>(lines_.size()) &&
         fdatasync(file_) == 0;
     lines_.clear();
-    if (!kept) return fail(Code::kIo, "cannot write the file of rejects");
+    if (!kept) return fail(Code::kIo, "could not write the file of rejects");
     return {};
   }
 
@@ -105,8 +107,8 @@ class Turn {
     }
   }
 
-  // Repeats what was retryable until it is saved, or `stop`. Events that this clock takes for
-  // future ones are left.
+  // Retries after retryable errors until `stop`. Leaves events that are in the future by this
+  // clock.
   Result<void> save(const AnyToggle& toggle, const ConsumeOptions& options,
                     const std::stop_token& stop) {
     TimeSource& time = options.time != nullptr ? *options.time : system_time();

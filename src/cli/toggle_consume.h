@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator toggle consume: saves published switches as they come, each at least once, which has the
-// effect of once.
+// stator toggle consume: saves events as they arrive, each at least once; saving is idempotent.
 #pragma once
 
 #include <string>
@@ -11,13 +10,13 @@
 
 namespace stator::cli {
 
-// {"id": "123", "state": true, "at": "2024-05-01T12:00:00Z", "event": "e-1"}: the state is any JSON
-// value, the event's id may be left out, other members are ignored. kInvalidArgument otherwise.
+// Parses {"id": "123", "state": true, "at": "2024-05-01T12:00:00Z", "event": "e-1"}. The state is
+// any JSON value, `event` is optional, other members are ignored. Errors: kInvalidArgument.
 Result<ToggleEvent> parse_toggle_event(std::string_view json);
 
 struct ConsumeOptions {
-  // Gets a line {"reason": …, "text": …} for each text that cannot be saved, synced before the text
-  // is settled; empty: they go to standard error.
+  // A file that gets a line {"reason": …, "text": …} for each message that cannot be saved, synced
+  // before the message is settled. Empty: standard error.
   std::string rejects_file = {};
   int parallel = 16;
   TimeSource* time = nullptr;  // of the pauses before repetitions; null: system_time()
@@ -32,10 +31,9 @@ struct Consumed {
   int64_t left = 0;  // deliveries of events that were in the future by the toggle's clock
 };
 
-// Until the source ends or `stop`. A retryable() error is repeated until it passes. A text that
-// nobody could ever save is rejected. An event that is kInFuture by this clock is left, since the
-// clock may be wrong. Any other error ends the call, and the source delivers again what is not
-// settled.
+// Consumes until the source ends or `stop`. Retries after retryable() errors until they pass.
+// Rejects messages that can never be saved. Leaves events that are kInFuture, because this clock
+// might be wrong. Any other error ends the call; the source then delivers unsettled messages again.
 Result<Consumed> consume(EventSource& source, const AnyToggle& toggle,
                          const ConsumeOptions& options, const std::stop_token& stop);
 

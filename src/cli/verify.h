@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checking a data directory that no process has open, with progress.
+// Verifies a data directory that no process has open, with progress.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@ namespace stator::cli {
 // The directory is only read. Errors as open_rocks_store().
 Result<VerifyReport> verify_directory(const std::filesystem::path& directory);
 
-// One line on standard output for each finding that the report names, and one where it names not
-// all of them.
+// Prints one line on standard output for each finding in the report, and the number of those that
+// it does not contain.
 void print_findings(const VerifyReport& report);
 
 }  // namespace stator::cli

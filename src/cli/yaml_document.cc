@@ -57,7 +57,7 @@ class Converter {
     converted.kind = YamlNode::Kind::kMap;
     for (const auto& entry : node) {
       const int line = line_of(entry.first.Mark());
-      if (!entry.first.IsScalar()) return bad(line, "a key that is no text");
+      if (!entry.first.IsScalar()) return bad(line, "a map key is not a string");
       const std::string& key = entry.first.Scalar();
       if (converted.find(key) != nullptr) return bad(line, "'" + key + "' is given twice");
       STATOR_ASSIGN_OR_RETURN(YamlNode child, convert(entry.second, depth + 1));
@@ -89,9 +89,9 @@ Result<YamlNode> read_yaml(const std::string& text) {
   try {
     return Converter().convert(YAML::Load(text), 1);
   } catch (const YAML::Exception& error) {
-    return bad(line_of(error.mark), "no YAML: " + error.msg);
+    return bad(line_of(error.mark), "not valid YAML: " + error.msg);
   } catch (const std::exception& error) {
-    return bad(0, std::string("no YAML: ") + error.what());
+    return bad(0, std::string("not valid YAML: ") + error.what());
   }
 }
 

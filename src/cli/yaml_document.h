@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML (and so JSON) from a stranger, as a plain tree that knows its lines and tags.
+// Parses untrusted YAML (and so JSON) into a plain tree with line numbers and tags.
 //
 // Bounds: 1 MB of text, 100,000 nodes with aliases written out, 64 levels.
 #pragma once
@@ -19,7 +19,7 @@ struct YamlNode {
 
   Kind kind = Kind::kNull;
   int line = 0;        // from 1
-  std::string tag;     // "!Ref"; empty where there is none of the document's own
+  std::string tag;     // "!Ref"; empty without an explicit tag
   std::string scalar;  // kScalar: the text, whatever its type
   std::vector<YamlNode> list;
   std::vector<YamlEntry> map;  // in the document's order, keys unique
@@ -27,7 +27,7 @@ struct YamlNode {
   bool is_scalar() const { return kind == Kind::kScalar; }
   bool is_list() const { return kind == Kind::kList; }
   bool is_map() const { return kind == Kind::kMap; }
-  // A map's value; null where there is none.
+  // The value of a key in a map, or null.
   const YamlNode* find(std::string_view key) const;
 };
 
@@ -36,7 +36,7 @@ struct YamlEntry {
   YamlNode value;
 };
 
-// kInvalidArgument with the line for text that is no YAML or beyond the bounds.
+// Errors: kInvalidArgument with the line if the text is not YAML or exceeds the bounds.
 Result<YamlNode> read_yaml(const std::string& text);
 
 }  // namespace stator::cli

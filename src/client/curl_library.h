@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcurl, loaded when a process makes its first client over HTTP. It brings thirty libraries,
-// which a server or a program with a Database would else load, relocate and keep for nothing
-// (docs/decisions/0007).
+// libcurl, loaded when a process creates its first HttpClient. It depends on thirty libraries,
+// which a server or a program that only uses Database does not need (docs/decisions/0007).
 #pragma once
 
 #include <curl/curl.h>
@@ -27,9 +26,10 @@ struct CurlLibrary {
   decltype(&::curl_url_set) url_set;
 };
 
-// kIo where it is not installed. Loads and initializes once; from any thread.
+// Loads and initializes libcurl once. Thread safety: any thread. Errors: kIo if it is not
+// installed.
 Result<void> load_curl();
-// Only after load_curl() has succeeded.
+// Call only after load_curl() has succeeded.
 const CurlLibrary& curl();
 
 }  // namespace stator

@@ -204,7 +204,7 @@ Result<void> check_endpoint(const std::string& endpoint) {
   curl().free(scheme);
   if (parsed && (name == "http" || name == "https")) return {};
   return fail(Code::kInvalidArgument,
-              fmt::format("endpoint: '{}' is no http or https URL", endpoint));
+              fmt::format("endpoint: '{}' is not an http or https URL", endpoint));
 }
 
 CurlTransport::CurlTransport(const HttpClientOptions& options) : options_(options) {}
@@ -233,7 +233,7 @@ std::expected<HttpAnswer, TransportError> CurlTransport::post(std::string_view t
                                                               const CallLimits* limits) {
   std::unique_ptr<Handle> handle = take();
   auto answer = handle->post(target, body, limits);
-  // A handle whose connection failed starts anew next time.
+  // After a failed connection, the handle opens a new one.
   if (answer) give_back(std::move(handle));
   return answer;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CurlTransport: one signed POST to an endpoint, on connections that are kept and shared.
+// CurlTransport: sends signed POST requests to an endpoint, on shared persistent connections.
 //
-// Thread safety: post() may be called from any thread at once.
+// Thread safety: any thread can call post().
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct HttpAnswer {
 
 enum class TransportFailure {
   kNotSent,    // no connection: the request cannot have taken effect
-  kBroken,     // sent, perhaps in part, and no whole answer came
-  kTimedOut,   // sent, and no whole answer came in time
-  kRefused,    // not sent, and will fail the same way again: a bad certificate
-  kOverLimit,  // sent, and the answer is larger than any that the service gives
+  kBroken,     // sent, possibly in part, without a complete response
+  kTimedOut,   // sent, without a complete response in time
+  kRefused,    // not sent, and a repetition would fail too: for example a bad certificate
+  kOverLimit,  // sent, but the response is larger than any response of the API
 };
 
 struct TransportError {
@@ -36,8 +36,8 @@ struct TransportError {
   std::string message;
 };
 
-// kInvalidArgument for an endpoint that is no http or https URL with a host, kIo where
-// libcurl cannot be loaded. Comes before the first transport.
+// Call it before the first transport is created. Errors: kInvalidArgument if the endpoint is not an
+// http or https URL with a host; kIo if libcurl cannot be loaded.
 Result<void> check_endpoint(const std::string& endpoint);
 
 class CurlTransport {
@@ -47,8 +47,8 @@ class CurlTransport {
   CurlTransport& operator=(const CurlTransport&) = delete;
   ~CurlTransport();
 
-  // `target` is the value of X-Amz-Target. Sends at most once: a kept connection that is found
-  // closed is replaced before, one that ends without an answer is kBroken. `limits` may be null.
+  // `target` is the value of X-Amz-Target. Sends at most once: a kept connection that was closed is
+  // replaced before sending; one that closes without a response is kBroken. `limits` can be null.
   std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body,
                                                  const CallLimits* limits);
 

@@ -42,7 +42,7 @@ class Answering {
   Answering(Answering&&) = default;
   Answering& operator=(Answering&&) = delete;
   ~Answering() {
-    if (done_) done_(fail(Code::kInternalServerError, "There was no memory for the answer"));
+    if (done_) done_(fail(Code::kInternalServerError, "Not enough memory for the response"));
   }
   void operator()(Result<std::string> answer) { std::exchange(done_, {})(std::move(answer)); }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's answers, whose items are in binary form, as a client's results. Errors pass through.
+// Converts the engine's responses, whose items are in binary form, into results of Client. Errors
+// are passed through.
 #pragma once
 
 #include "api/model/responses.h"

@@ -56,7 +56,7 @@ void back_off(const HttpClientOptions& options, int attempts_made, const CallLim
 Failure ended_by(const CallLimits& limits, bool may_have_applied) {
   const bool stopped = limits.stop().stop_requested();
   const char* const what =
-      stopped ? "the request was cancelled" : "the time for the request is over";
+      stopped ? "the request was cancelled" : "the request's time limit has passed";
   if (may_have_applied) return fail(Code::kOutcomeUnknown, what);
   return fail(stopped ? Code::kCancelled : Code::kTimeout, what);
 }
@@ -90,7 +90,7 @@ Attempt attempt_of(const TransportError& error, bool writes) {
 Attempt attempt_of(HttpAnswer answer, bool writes) {
   if (!checksum_holds(answer)) {
     return failed(writes ? Code::kOutcomeUnknown : Code::kUnavailable,
-                  "the answer was damaged on its way: its checksum differs", true);
+                  "the response was damaged in transit: its checksum differs", true);
   }
   constexpr int kOk = 200;
   if (answer.status == kOk) return {std::move(answer)};
@@ -116,7 +116,7 @@ bool fits_a_header(std::string_view text) {
 Result<void> check_credentials(const HttpClientOptions& options) {
   if (options.region.empty() || !fits_a_header(options.region) ||
       options.region.find(':') != std::string::npos) {
-    return fail(Code::kInvalidArgument, "region: a region's name is needed, e.g. us-east-1");
+    return fail(Code::kInvalidArgument, "region: must be a region's name, such as us-east-1");
   }
   const Credentials& credentials = options.credentials;
   if (credentials.access_key_id.empty() || credentials.secret_access_key.empty()) {
@@ -137,16 +137,16 @@ Result<void> check_options(const HttpClientOptions& options) {
   STATOR_RETURN_IF_ERROR(check_endpoint(options.endpoint));
   STATOR_RETURN_IF_ERROR(check_credentials(options));
   if (options.max_attempts < 1) {
-    return fail(Code::kInvalidArgument, "max_attempts: at least 1 is needed");
+    return fail(Code::kInvalidArgument, "max_attempts: must be at least 1");
   }
   for (const milliseconds timeout : {options.connect_timeout, options.request_timeout}) {
     if (timeout <= milliseconds(0) || timeout > kLongest) {
-      return fail(Code::kInvalidArgument, "timeouts: from 1 millisecond to 24 hours");
+      return fail(Code::kInvalidArgument, "timeouts: must be 1 millisecond to 24 hours");
     }
   }
   for (const milliseconds pause : {options.backoff_base, options.backoff_max}) {
     if (pause < milliseconds(0) || pause > kLongest) {
-      return fail(Code::kInvalidArgument, "backoffs: from nothing to 24 hours");
+      return fail(Code::kInvalidArgument, "backoffs: must be 0 to 24 hours");
     }
   }
   return {};

@@ -128,7 +128,7 @@ TEST(HttpClient, RepeatsAfterADroppedConnection) {
   EXPECT_EQ(service.requests().size(), 3U);
 }
 
-TEST(HttpClient, TellsAnUnknownOutcomeFromAReadThatFailed) {
+TEST(HttpClient, DistinguishesUnknownOutcomesFromFailedReads) {
   ScriptedService service({{.kind = Kind::kDrop}, {.kind = Kind::kDrop}});
   HttpClient client = client_of(options_for(service.url(), 1));
   EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kOutcomeUnknown, service.url()));
@@ -230,7 +230,7 @@ TEST(HttpClient, ChecksTheChecksumOfAnswers) {
   EXPECT_THAT(once.put_item(put_request), FailsWith(Code::kOutcomeUnknown, "checksum"));
 }
 
-TEST(HttpClient, RefusesAnswersThatAreNotDynamoDbs) {
+TEST(HttpClient, RejectsForeignResponses) {
   ScriptedService service({answer(200, "<html>Welcome</html>"), answer(404, "<html>404</html>"),
                            answer(400, R"({"__type":"NeverHeardOfException"})")});
   HttpClient client = client_of(options_for(service.url()));

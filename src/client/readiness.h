@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readiness: the answer of a server's GET /health/ready.
+// Readiness: a server's response to GET /health/ready.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ struct Readiness {
 struct ReadinessOptions {
   std::string endpoint;  // an http or https URL
   std::chrono::milliseconds timeout{3'000};
-  // For a server that asks for one, in PEM. Empty: none.
+  // In PEM, for a server that requires one. Empty: none.
   std::string client_certificate = {};
   std::string client_key = {};
 };
 
-// The server's certificate is not checked: nothing secret is sent, and it is rarely made out to the
-// address at which a machine checks its own server. Errors: kInvalidArgument for another endpoint;
-// kIo for a client certificate that cannot be used, and if libcurl cannot be loaded; kUnavailable
-// without an answer in time.
+// Does not check the server's certificate: the request contains no secret, and certificates rarely
+// contain the address by which a machine checks its own server. Errors: kInvalidArgument for a
+// malformed endpoint; kIo if the client certificate or libcurl cannot be used; kUnavailable without
+// a response in time.
 Result<Readiness> ask_readiness(const ReadinessOptions& options);
 
 }  // namespace stator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScriptedService: an HTTP server on a free port that plays a list of answers, drops and silences,
-// one for each request, and keeps what it was sent. Connections are served one after the other.
+// ScriptedService: an HTTP server on a free port that plays a list of responses, drops and
+// timeouts, one for each request, and records the requests. It serves one connection after the
+// other.
 #pragma once
 
 #include <atomic>
@@ -19,11 +20,11 @@ namespace stator::test {
 struct ScriptStep {
   enum class Kind {
     kAnswer,
-    kAnswerThenClose,  // without a word of it in the answer, as an idle timeout would
+    kAnswerThenClose,  // without announcing it in the response, like an idle timeout
     kDrop,             // reads the request, closes the connection
-    kDropAndLeave,     // the same, and takes no more connections
-    kDropHalfway,      // closes it in the middle of the answer
-    kSilence,          // reads the request, waits until the client is gone
+    kDropAndLeave,     // the same, and accepts no more connections
+    kDropHalfway,      // closes it in the middle of the response
+    kSilence,          // reads the request, waits until the client disconnects
   };
   Kind kind = Kind::kAnswer;
   int status = 200;
@@ -51,7 +52,7 @@ class ScriptedService {
   std::string url() const;
   std::vector<SeenRequest> requests() const;
   int connections() const;
-  // Returns once so many connections have been closed from this side.
+  // Waits until this server has closed so many connections.
   void await_closed(int connections) const;
 
  private:

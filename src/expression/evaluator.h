@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deciding bound conditions on items in binary form.
+// Evaluates bound conditions on items in binary form.
 #pragma once
 
 #include <optional>

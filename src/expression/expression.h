@@ -2,10 +2,10 @@
 // Expressions as the engine uses them: parsed, bound to names and values, and evaluated on items in
 // binary form.
 //
-// parse() reports DynamoDB's kValidation messages ("Invalid ConditionExpression: …"). Evaluation
-// never fails on a condition: operands of unfit types make it false, as the service has it.
-// Thread safety: parsed expressions are immutable; share them freely. They own what they need of
-// the placeholders; only evaluation borrows items.
+// parse() returns DynamoDB's kValidation messages ("Invalid ConditionExpression: …"). Evaluating a
+// condition never fails: operands of wrong types make it false, as in DynamoDB.
+// Thread safety: parsed expressions are immutable.
+// Lifetime: they copy what they need of the placeholders; only evaluation borrows items.
 // Grammar: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.html
 #pragma once
 
@@ -29,20 +29,20 @@ struct ProjectionColumn;
 enum class Comparator;
 }  // namespace expression
 
-// ExpressionAttributeNames and ExpressionAttributeValues of one request, and which were used.
-// Borrows both maps. Null: the parameter was not given.
+// ExpressionAttributeNames and ExpressionAttributeValues of one request, with a record of the used
+// ones. Borrows both maps. Null: the parameter is absent.
 class Placeholders {
  public:
   Placeholders(const Names* names, const Values* values) : names_(names), values_(values) {}
 
-  // The maps alone: syntax of their keys, emptiness, values that are no valid attribute values.
+  // Checks only the maps: syntax of keys, emptiness, validity of attribute values.
   Result<void> validate() const;
 
-  // What a token of an expression stands for, marking it used; absent where it is not defined.
+  // The name or value of a placeholder, which is marked as used; null if it is not defined.
   const std::string* name(std::string_view token);
   const AttributeValue* value(std::string_view token);
 
-  // After every expression of the request was parsed: kValidation naming what was never used.
+  // Call after parsing every expression. Errors: kValidation that lists unused placeholders.
   Result<void> check_all_used() const;
 
  private:
@@ -51,7 +51,7 @@ class Placeholders {
   std::set<std::string, std::less<>> used_;
 };
 
-// Lifted for text translated from legacy parameters, which have limits of their own.
+// Lifted for expressions translated from legacy parameters, which have their own limits.
 enum class ExpressionLimits { kEnforced, kEnforcedWithSize, kLifted };
 
 enum class ConditionRole { kCondition, kFilter };  // decides the parameter named in messages
@@ -70,7 +70,7 @@ class Condition {
   bool matches(const std::optional<ItemView>& item) const;
   // Names of the top-level attributes that occur in it.
   std::set<std::string, std::less<>> attributes() const;
-  // Those that it looks into: "a" for a.b and a[0].
+  // Attributes with nested paths: "a" for a.b and a[0].
   std::vector<std::string> opened_attributes() const;
 
  private:
@@ -119,7 +119,7 @@ class Update {
   EncodedItem updated_part(ItemView item) const;
   std::set<std::string, std::less<>> attributes() const;  // top-level names that it writes
   std::vector<std::string> opened_attributes() const;     // to write or to read
-  // What SET or ADD gives a top-level attribute, as far as that does not depend on the item.
+  // The values that SET or ADD assigns to top-level attributes, if independent of the item.
   struct Assigned {
     AttributeType type = AttributeType::kNull;
     const AttributeValue* value = nullptr;  // null: computed from the item
@@ -153,16 +153,16 @@ struct KeyCondition {
   std::vector<AttributeValue> equal;  // equality on the first RANGE elements, in schema order
   std::optional<Range> range;         // on the RANGE element after those; never kEqual
 
-  // kValidation for conditions on other attributes, missing or repeated ones, operators that a key
-  // does not allow, and operands whose type is not the attribute's.
+  // Errors: kValidation for conditions on other attributes, missing or repeated conditions,
+  // operators that keys do not allow, and operands whose type is not the attribute's.
   static Result<KeyCondition> parse(std::string_view text, Placeholders& placeholders,
                                     const KeySchema& schema,
                                     const std::vector<AttributeDefinition>& attributes,
                                     ExpressionLimits limits = ExpressionLimits::kEnforced);
-  // What parse() finds wrong whatever the schema.
+  // The checks of parse() that do not depend on the schema.
   static Result<void> check(std::string_view text, Placeholders& placeholders,
                             ExpressionLimits limits = ExpressionLimits::kEnforced);
-  // Of a comparison, `reversed` where the key stands on its right; absent for <>.
+  // The operator of a comparison; `reversed` if the key is on its right side. Absent for <>.
   static std::optional<Operator> operator_of(expression::Comparator comparator, bool reversed);
 };
 

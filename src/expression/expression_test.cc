@@ -274,7 +274,7 @@ TEST(UpdateExpression, AddsAndDeletes) {
       AttributeValue(Map{{"deep", Map{{"er", List{1, 2, 3}}}}, {"rating", *Number::parse("8.6")}}));
 }
 
-TEST(UpdateExpression, MakesAnItemOfItsKeyWhereThereIsNone) {
+TEST(UpdateExpression, CreatesAnAbsentItemFromItsKey) {
   const auto made = update("SET a = :one REMOVE b", std::nullopt);
   ASSERT_THAT(made, IsOk());
   EXPECT_EQ(*made, (Item{{"pk", "film"}, {"a", 1}}));
@@ -367,7 +367,7 @@ TEST(UpdateExpression, ShowsOnlyTheFragmentsThatItWrote) {
             (Item{{"info", Map{{"deep", Map{{"er", List{3}}}}}}, {"players", List{2}}, {"n", 5}}));
 }
 
-TEST(UpdateExpression, ShowsNothingOfWhatItAppendedPastTheEndOfAList) {
+TEST(UpdateExpression, DoesNotReturnElementsAppendedPastTheEndOfAList) {
   const Item old = {{"l", List{1, 2}}, {"m", Map{{"k", List{}}}}};
   Placeholders placeholders(&names(), &values());
   const auto parsed = Update::parse("SET l[2] = :one, l[9] = :z, m.k[3] = :one", placeholders);

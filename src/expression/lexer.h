@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts an expression into tokens.
+// Splits an expression into tokens.
 #pragma once
 
 #include <string_view>
@@ -26,7 +26,7 @@ struct Token {
 // The tokens, kEnd last. They borrow `text`.
 Result<std::vector<Token>> tokenize(std::string_view text);
 
-// The service's complaint about a token: kValidation, without the parameter's name in front.
+// DynamoDB's error for a token: kValidation, without the leading parameter name.
 Failure syntax_error(std::string_view expression, const std::vector<Token>& tokens,
                      std::size_t position);
 

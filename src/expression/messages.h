@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of the service's complaints about expressions. {} are filled by fmt.
+// DynamoDB's messages about expressions. fmt replaces {}.
 #pragma once
 
 namespace stator::expression::message {

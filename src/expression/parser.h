@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Syntax alone: text to a tree whose names and values are still placeholders.
+// Parses expressions into trees whose names and values are still placeholders.
 //
-// Errors: kValidation with the service's text, without the parameter's name in front.
+// Errors: kValidation with DynamoDB's message, without the leading parameter name.
 #pragma once
 
 #include <string_view>

@@ -86,7 +86,7 @@ TEST(Parser, ReadsProjections) {
   EXPECT_EQ(print(*paths), "a, b.c, #d[2][3]");
 }
 
-TEST(Parser, RefusesWhatIsNoCondition) {
+TEST(Parser, RejectsMalformedConditions) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "The expression can not be empty;"},
       {"  ", "The expression can not be empty;"},
@@ -125,7 +125,7 @@ TEST(Parser, RefusesWhatIsNoCondition) {
   }
 }
 
-TEST(Parser, RefusesWhatIsNoUpdate) {
+TEST(Parser, RejectsMalformedUpdates) {
   const std::pair<const char*, const char*> cases[] = {
       {"a = :v", "Syntax error"},
       {"SET a :v", "Syntax error"},

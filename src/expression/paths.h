@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding, gathering and comparing document paths.
+// Finds, collects and compares document paths.
 #pragma once
 
 #include <map>
@@ -15,23 +15,24 @@
 
 namespace stator::expression {
 
-// The value at a bound path; absent where a step leads nowhere.
+// The value at a bound path; absent if it does not exist.
 std::optional<ValueView> find(ItemView item, const Path& path);
 
 inline const std::string& top_level_name(const Path& path) {
   return std::get<PathName>(path.front()).text;
 }
 
-// Adds the attributes that paths look into.
+// Adds the attribute of a nested path.
 void gather_opened(const Path& path, std::vector<std::string>& names);
 void gather_opened(const Operand& operand, std::vector<std::string>& names);
 void gather_opened(const ConditionNode& node, std::vector<std::string>& names);
 
-// kValidation where one path is another or lies in it, or where two take one value for a map and
-// for a list: the one that comes first is path one. Sorting brings such paths side by side.
+// Errors: kValidation if a path equals or contains another, or if two paths use the same value as a
+// map and as a list. The earlier one is "path one" in the message. Sorting makes such paths
+// adjacent.
 Result<void> check_apart(const std::vector<Path>& paths);
 
-// Paths merged by their common beginnings: what a projection keeps of a value.
+// Paths merged by their common prefixes, to project values.
 class PathTree {
  public:
   static PathTree of(const std::vector<Path>& paths);
@@ -40,7 +41,7 @@ class PathTree {
 
  private:
   void add(const Path& path, std::size_t step);
-  // What is kept of `value`; absent where nothing is.
+  // The projected part of `value`; absent if it is empty.
   std::optional<AttributeValue> keep(ValueView value) const;
 
   bool whole_ = false;

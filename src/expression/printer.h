@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees back to text: what parses again to the same tree. For tests and for messages.
+// Prints trees as text that parses to the same tree, for tests and messages.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ std::string print(const ProjectionTree& paths);
 std::string print(const Path& path);
 std::string print(const Operand& operand);
 
-// As the service names paths and values in messages: "[a, b, [2]]", "{S:text}".
+// The form of paths and values in DynamoDB's messages: "[a, b, [2]]", "{S:text}".
 std::string describe(const Path& path);
 std::string describe(const AttributeValue& value);
 

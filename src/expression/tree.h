@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of an expression: what the parser makes, the binder completes, and the rest reads.
+// The tree of an expression. The parser makes it, the binder completes it, evaluation reads it.
 //
 // Depth is bounded by kNestingMax, so recursion over a tree is safe.
 #pragma once
@@ -73,7 +73,7 @@ struct UpdateTree {
 
 using ProjectionTree = std::vector<Path>;
 
-// A value that a projection shows under a name of its own, at the top of the item.
+// A value that a projection returns under a separate name, at the top level of the item.
 struct ProjectionColumn {
   Path path;
   std::string name;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Background: threads that leave the processor to others, and still get a share of a busy one.
+// Background threads: they yield the processor to other threads, but get a share of a busy one.
 #pragma once
 
 #include <sys/resource.h>
 
 namespace stator::http {
 
-// Of the calling thread: for work that takes long, so that threads for short work come first. Nine
-// such threads get as much of a busy core as one of the others.
+// Lowers the priority of the calling thread, for long work, so that threads for short work run
+// first. Nine such threads get as much of a busy core as one normal thread.
 inline void run_in_background() {
   constexpr int kNiceness = 10;
   // 0 is this thread, on Linux.

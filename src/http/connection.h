@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop and Connection: one event loop with its thread's connections, and one of these.
+// Loop: an event loop with the connections of its thread. Connection: one of them.
 //
 // A connection belongs to one of the loops for small requests. While it receives a large request,
-// sends a large response, or drops what a refused client still sends, it is on the bulk loop, whose
-// thread runs in the background: small requests never wait for large ones.
-// Thread safety: everything but Loop::context, Loop::post_answer, Loop::take and Connection::answer
-// belongs to the loop's thread. A connection changes its loop only while no answer is owed. An
-// answer given within the handler's call is written at once; any other goes through the loop's
-// queue, which wakes the loop once for however many answers it holds. Lifetime: a connection keeps
-// its loop, and whoever owes an answer keeps the connection, so late answers find both; after
-// Loop::shut they are dropped.
+// sends a large response, or discards bytes after a rejected request, it is on the bulk loop, whose
+// thread runs in the background. So small requests never wait for large ones.
+// Thread safety: everything except Loop::context, Loop::post_answer, Loop::take and
+// Connection::answer must be used on the loop's thread. A connection moves to another loop only
+// while no response is outstanding. A response from within the handler's call is written at once.
+// Any other goes through the loop's queue, which wakes the loop once for all queued responses.
+// Lifetime: a connection keeps its loop alive, and an outstanding Respond keeps the connection
+// alive; after Loop::shut, late responses are dropped.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,7 @@ class Loop;
 using Socket = boost::asio::ip::tcp::socket;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// What every loop of one server shares.
+// The state that all loops of a server share.
 struct Shared {
   Shared(ServerOptions the_options, Handler the_handler, int side_threads)
       : options(std::move(the_options)),
@@ -57,7 +57,7 @@ struct Shared {
   SideThreads side;
   std::weak_ptr<Loop> bulk = {};  // before the first connection
   std::atomic<std::size_t> connections = 0;
-  std::atomic<bool> stopping = false;  // answers from now on say that the connection ends
+  std::atomic<bool> stopping = false;  // if set, responses announce the end of the connection
 };
 
 class Loop : public std::enable_shared_from_this<Loop> {
@@ -74,32 +74,33 @@ class Loop : public std::enable_shared_from_this<Loop> {
   Shared& shared() { return *shared_; }
   bool is_bulk() const { return kind_ == Kind::kBulk; }
 
-  // Runs until stop() and the last connection's end.
+  // Runs until stop() was called and the last connection has closed.
   void run();
   void adopt(Socket socket);
-  // Whether a connection can move here: then take() must follow. The bulk loop's thread starts with
-  // the first. From any thread.
+  // Whether a connection can move here; if true, take() must follow. The first call starts the bulk
+  // loop's thread. Any thread.
   bool expect();
-  // Goes on with `step` of a connection that has left its loop. From any thread.
+  // Continues with `step` of a connection that has left its loop. Any thread.
   void take(std::shared_ptr<Connection> connection, Step step);
   void stop();  // from any thread
-  // After stop(), and after every thread that could call expect(): waits for a bulk loop's thread.
+  // Waits for a bulk loop's thread. Call after stop() and after the end of every thread that could
+  // call expect().
   void join();
-  // After run() has returned: later answers are dropped.
+  // Call after run() has returned. Later responses are dropped.
   void shut();
 
   bool stopping() const { return shared_->stopping.load(std::memory_order_relaxed); }
-  // Requests of this loop's connections, from whole to answered. A request that moves is for a
-  // moment counted twice, never not at all.
+  // Requests in progress on this loop's connections. A request that moves between loops is briefly
+  // counted twice, never zero times.
   std::size_t requests_in_progress() const { return in_progress_.load(std::memory_order_relaxed); }
   void count_request(int change) {
     in_progress_.fetch_add(static_cast<std::size_t>(change), std::memory_order_relaxed);
   }
-  SteadyTime now() const { return now_; }  // as of the last tick: good enough for timeouts
+  SteadyTime now() const { return now_; }  // as of the last tick, for timeouts
   void post_answer(std::shared_ptr<Connection> connection, Response response);
   void forget(const Connection& connection);   // it is closed
   void release(const Connection& connection);  // it moves
-  // Bodies get room in the order in which they ask for it. False if too many wait.
+  // Queues a body for memory, first come, first served. False if too many wait.
   bool queue_for_room(std::shared_ptr<Connection> connection);
   bool has_bodies_waiting() const { return !bodies_waiting_.empty(); }
   std::size_t bodies_waiting() const {  // any thread
@@ -109,13 +110,13 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void post_give_room();  // from any thread
 
  private:
-  // What other threads have for this one.
+  // Work from other threads.
   struct Inbox {
     std::vector<std::pair<std::shared_ptr<Connection>, Response>> answers = {};
     std::vector<std::pair<std::shared_ptr<Connection>, Step>> arrivals = {};
   };
 
-  void ring();  // from any thread: looks into the inbox
+  void ring();  // wakes the loop to process the inbox; any thread
   void listen_to_bell();
   void open_inbox();
   void start_ticking();
@@ -147,7 +148,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::mutex mutex_;
   std::thread thread_;        // of a bulk loop
   std::size_t expected_ = 0;  // connections on their way here
-  bool ended_ = false;        // nothing is expected any more
+  bool ended_ = false;        // no more connections will arrive
   bool shut_ = false;
   Inbox inbox_;
 };
@@ -165,15 +166,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void stop_if_idle();
   void close_if_late(SteadyTime now);
   void close();
-  // In the queue for room.
+  // Whether it is in the queue for memory.
   bool awaits_room() const { return state_ == State::kReceiving && awaiting_ == Awaiting::kRoom; }
-  // Takes the room for the whole request, if it is there.
+  // Reserves the memory for the whole request, if available.
   bool take_room();
   void receive_with_room();
-  // On the loop that it has moved to.
+  // Called on the loop that it has moved to.
   void arrive(Loop::Step step);
-  // No request is under way, nor any byte of one. Of two, the one with the lower deadline has been
-  // idle for longer.
+  // No request, and no byte of one, is in progress. Of two idle connections, the one with the
+  // earlier deadline has been idle longer.
   bool is_idle() const {
     return state_ == State::kReceiving &&
            (awaiting_ == Awaiting::kRequest || awaiting_ == Awaiting::kHandshake);
@@ -184,7 +185,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class State { kReceiving, kHandling, kSending, kLingering, kClosed };
-  // What a connection that receives has been waiting for since its deadline was set.
+  // What a receiving connection has been waiting for since its deadline was set.
   enum class Awaiting { kNothing, kHandshake, kRequest, kRest, kRoom };
 
   void serve();
@@ -217,7 +218,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void start_lingering();
   bool send_continue();
 
-  std::shared_ptr<Loop> loop_;  // first, so that it goes last
+  std::shared_ptr<Loop> loop_;  // first member, so that it is destroyed last
   std::shared_ptr<Loop> home_;  // the loop for its small requests
   Socket socket_;
   std::unique_ptr<TlsSession> tls_;  // null: plain
@@ -229,18 +230,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
   State state_ = State::kReceiving;
   SteadyTime deadline_ = SteadyTime::max();
   Awaiting awaiting_ = Awaiting::kNothing;
-  bool in_progress_ = false;    // a request, from whole to answered
-  bool reading_ = false;        // a receive is under way
-  bool peer_ended_ = false;     // nothing more will be received
-  bool refused_ = false;        // what the peer still sends is not read as requests
-  bool keep_ = true;            // after the answer under way
-  bool has_room_ = false;       // for the whole request that is being received
+  bool in_progress_ = false;    // a complete request has no response yet
+  bool reading_ = false;        // a receive is in progress
+  bool peer_ended_ = false;     // the peer will send nothing more
+  bool refused_ = false;        // further bytes from the peer are not parsed as requests
+  bool keep_ = true;            // whether to keep the connection after the current response
+  bool has_room_ = false;       // memory is reserved for the whole request being received
   SteadyTime room_since_;       // if it has room
-  std::size_t held_bytes_ = 0;  // this connection's part of what all hold
+  std::size_t held_bytes_ = 0;  // this connection's part of the memory budget
   std::string head_;
   std::string body_;
   std::size_t sent_ = 0;     // of head and body
-  std::size_t dropped_ = 0;  // bytes after a refusal
+  std::size_t dropped_ = 0;  // bytes discarded after a rejected request
 };
 
 }  // namespace stator::http

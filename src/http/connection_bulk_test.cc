@@ -205,7 +205,7 @@ TEST_P(BulkRequests, AreRefusedAfterWaitingTooLong) {
   EXPECT_EQ(first.read_answer().status, 200);
 }
 
-TEST_P(BulkRequests, LoseTheirRoomToOthersIfTheyAreTooSlow) {
+TEST_P(BulkRequests, LoseTheirMemoryToOthersIfTooSlow) {
   const auto server =
       start(echo, {.held_bytes_max = kHeldMax, .patience = milliseconds(50), .overloaded = [] {
                      return later();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryBudget: how many bytes requests and responses hold, all connections together, and a limit.
+// MemoryBudget: the bytes that requests and responses of all connections hold, with a limit.
 //
 // Thread safety: any thread; add, release and has_room never wait.
 #pragma once
@@ -20,8 +20,8 @@ class MemoryBudget {
 
   std::size_t limit() const { return limit_; }
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
-  // For a request or response of so many bytes. Large requests that are not yet whole leave half to
-  // others, and small ones of either kind still have an eighth when the rest is taken.
+  // The limit for a request or response of this size. Incomplete large requests leave half to
+  // others. Small requests and responses have an additional eighth.
   std::size_t receive_limit(std::size_t bytes) const {
     return bytes <= kSmallBytes ? limit_ + limit_ / 8 : limit_ / 2;
   }
@@ -33,7 +33,7 @@ class MemoryBudget {
     return bytes <= limit && held <= limit - bytes;
   }
 
-  // Adds to what is held; false, with nothing added, if it would then exceed `limit`.
+  // Adds bytes. Returns false, and adds nothing, if the total would exceed `limit`.
   bool add(std::size_t bytes, std::size_t limit) {
     std::size_t held = held_.load();
     do {
@@ -42,7 +42,7 @@ class MemoryBudget {
     note_peak(held + bytes);
     return true;
   }
-  // The same without a limit, for what is there already.
+  // Adds bytes without a limit, for memory that is already allocated.
   void add_anyway(std::size_t bytes) { note_peak(held_.fetch_add(bytes) + bytes); }
 
   void release(std::size_t bytes) {
@@ -51,14 +51,15 @@ class MemoryBudget {
     if (waiting_.load() > 0) released_.raise();
   }
 
-  // What call_at_release() calls, on the thread that releases. Before the first bytes are added.
+  // Sets the callback of call_at_release(). It runs on the releasing thread, with no locks held.
+  // Call this before the first bytes are added.
   void set_on_release(std::function<void()> call) { on_release_ = std::move(call); }
-  // Once after the next release.
+  // Requests one call after the next release.
   void call_at_release() {
     if (on_release_) calls_.store(true);
   }
 
-  // Waits until `bytes` can be added; false at the deadline, and after stop().
+  // Waits until `bytes` can be added. Returns false at the deadline and after stop().
   bool wait_and_add(std::size_t bytes, std::chrono::steady_clock::time_point deadline) {
     if (add(bytes, limit_)) return true;
     if (bytes > limit_) return false;
@@ -79,7 +80,7 @@ class MemoryBudget {
     released_.raise();
   }
 
-  // True once after much was held and most of it was released.
+  // Returns true once after much memory was held and most of it was released.
   bool take_quiet_moment() {
     constexpr std::size_t kMuch = 8UL << 20;
     const std::size_t held = held_.load(std::memory_order_relaxed);
@@ -106,7 +107,7 @@ class MemoryBudget {
   std::atomic<bool> stopped_ = false;
 };
 
-// Bytes of a budget, given back when it ends.
+// Bytes of a budget, released by the destructor.
 class Reservation {
  public:
   Reservation() = default;

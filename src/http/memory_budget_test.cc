@@ -25,7 +25,7 @@ TEST(MemoryBudget, AddsUpToALimitAndNoFurther) {
   EXPECT_TRUE(budget.has_room(100, 100));
 }
 
-TEST(MemoryBudget, HasAQuietMomentOnceMuchWasReleased) {
+TEST(MemoryBudget, ReportsOnceThatMuchWasReleased) {
   constexpr std::size_t kMuch = 64UL << 20;
   MemoryBudget budget(kMuch);
   EXPECT_TRUE(budget.add(kMuch, kMuch));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of HTTP messages that need no library: header names, the head of an answer.
+// Parts of HTTP messages that need no library: header names, the head of a response.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ struct Response;
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower_text);
 
-// What the answer says of the connection's future; HTTP/1.0 clients must be told that it stays.
+// What the response announces about the connection; HTTP/1.0 clients need an explicit keep-alive.
 enum class Persistence { kKeepAlive, kStatedKeepAlive, kClose };
 
-// Replaces `out` by status line and headers, up to the empty line.
+// Replaces `out` by the status line and headers, up to and including the empty line.
 void write_head(const Response& response, Persistence persistence, std::string& out);
 
 }  // namespace stator::http

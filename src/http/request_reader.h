@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// RequestReader: cuts the bytes of one connection into HTTP/1.1 requests.
+// RequestReader: splits the bytes of one connection into HTTP/1.1 requests.
 //
-// Requests are parsed in place: method, headers and a body of known length stay where they were
-// received; only chunked bodies are copied. Memory held is bounded by the limits, and grows with
-// the bytes received, not with the length announced.
-// Thread safety: none.
+// Requests are parsed in place: method, headers and a body of known length stay in the receive
+// buffer; only chunked bodies are copied. Memory is bounded by the limits and grows with the
+// received bytes, not with the announced length. Thread safety: none.
 #pragma once
 
 #include <chrono>
@@ -24,40 +23,40 @@ class RequestReader {
   RequestReader& operator=(const RequestReader&) = delete;
   ~RequestReader();
 
-  // Where to receive the next bytes into, never empty; then how many there were.
+  // Returns the buffer for the next bytes, never empty. After receiving, report their number.
   std::span<char> prepare();
   void commit(std::size_t count);
 
   enum class Outcome {
     kNeedMore,   // receive, then parse again
-    kRequest,    // request() is whole
-    kMalformed,  // no HTTP, or headers over the limit; the reader is spent
-    kTooLarge,   // a body over the limit; the reader is spent
+    kRequest,    // request() is complete
+    kMalformed,  // not HTTP, or headers over the limit; the reader cannot be used again
+    kTooLarge,   // a body over the limit; the reader cannot be used again
   };
   Outcome parse();
 
-  // After kRequest, until next(). `body` and the headers are views into the reader.
+  // Valid after kRequest, until next(). `body` and the headers are views into the reader.
   const Request& request() const;
-  // Who sends the requests of this reader, valid as long as it, and when this one arrived.
+  // Sets the peer, which must outlive the reader, and the arrival time of the current request.
   void note(std::string_view peer, std::chrono::steady_clock::time_point arrival);
   bool keep_alive() const;
   bool is_http_1_0() const;
 
-  // Once after the headers of a request of whose body more than 64 KB are still to come, or that is
-  // chunked; else null. It has no body, and is valid until the next call.
+  // Returns the headers of a request, once, if it is chunked or if more than 64 KB of its body are
+  // still to come; otherwise null. The request has no body and is valid until the next call.
   const Request* take_unfinished_head();
-  // How much of a body of known length is still to come, and memory for all of it at once: the
-  // bytes are then received without being copied again.
+  // The number of bytes of a body of known length that are still to come; and the allocation of
+  // memory for all of them, so that they are received without being copied again.
   std::size_t missing_bytes() const;
   void reserve_missing();
-  // Once after the headers of a request whose sender waits for "100 Continue".
+  // Returns true once after the headers of a request whose sender waits for "100 Continue".
   bool take_continue_wish();
-  // Memory held for bytes received, and giving all of it back: the reader is then spent.
+  // The memory held for received bytes; and its release, after which the reader cannot be used.
   std::size_t held_bytes() const;
   void clear();
-  // No byte of a request is at hand.
+  // Whether the buffer contains no byte of a request.
   bool empty() const;
-  // Goes on to what follows the request.
+  // Advances to the bytes after the request.
   void next();
 
  private:

@@ -39,7 +39,7 @@ Outcome outcome_of(std::string_view bytes, std::size_t header_max = 8192,
   return outcome;
 }
 
-TEST(RequestReader, ReadsTheSameRequestInWhateverPiecesItArrives) {
+TEST(RequestReader, ReadsARequestInAnyPieces) {
   const std::string body(700, 'b');
   const std::string text =
       "POST /path?q=1 HTTP/1.1\r\nHost: a\r\nX-Two: 2\r\nEmpty:\r\nContent-Length: " +
@@ -84,7 +84,7 @@ TEST(RequestReader, ReadsPipelinedRequestsOneAfterTheOther) {
   EXPECT_TRUE(reader.empty());
 }
 
-TEST(RequestReader, JoinsChunksAndKeepsTheHeadersBesideThem) {
+TEST(RequestReader, JoinsChunksAndKeepsTheHeaders) {
   const std::string text =
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
       "4\r\nwiki\r\n5;x=y\r\npedia\r\n0\r\nTrailer: t\r\n\r\n"
@@ -106,7 +106,7 @@ TEST(RequestReader, JoinsChunksAndKeepsTheHeadersBesideThem) {
   }
 }
 
-TEST(RequestReader, ReadsALastChunkInWhateverPiecesItArrives) {
+TEST(RequestReader, ReadsALastChunkInAnyPieces) {
   for (const std::string_view end : {"0\r\n\r\n", "0;x\r\n\r\n", "0\r\nT: t\r\n\r\n"}) {
     for (const std::string_view chunk : {"", "1\r\na\r\n"}) {
       EXPECT_EQ(outcome_of("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" +
@@ -116,7 +116,7 @@ TEST(RequestReader, ReadsALastChunkInWhateverPiecesItArrives) {
   }
 }
 
-TEST(RequestReader, RefusesWhatIsNoHttp) {
+TEST(RequestReader, RejectsMalformedHttp) {
   for (const std::string_view text : {
            "hello\r\n\r\n",
            "GET / HTTP/2.0\r\n\r\n",

@@ -44,7 +44,7 @@ Result<void> Server::Impl::listen() {
   boost::system::error_code error;
   const auto address = asio::ip::make_address(options.address, error);
   if (error) {
-    return fail(Code::kInvalidArgument, "'" + options.address + "' is no IP address to listen on");
+    return fail(Code::kInvalidArgument, "'" + options.address + "' is not an IP address");
   }
   const tcp::endpoint endpoint(address, options.port);
   const std::string where = (address.is_v6() ? "[" + options.address + "]" : options.address) +

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 server: connections, limits, keep-alive. Knows no database.
+// HTTP/1.1 server: connections, limits, keep-alive. It does not depend on the database.
 //
-// Thread safety: start, stop and port from one thread, stats from any; the handler runs on the
-// server's threads, several requests at once, and must not block. Order: a connection's requests
-// are answered in the order of their arrival, one at a time. Errors: kIo with one line that says
-// what and how to mend it (address in use, no permission).
+// Thread safety: start, stop and port must be called from one thread; any thread can call stats.
+// The handler runs on the server's threads, concurrently, with no locks held, and must not block.
+// Order: the requests of a connection are handled one at a time, in the order of their arrival.
+// Errors: kIo with one line with the problem and its remedy (address in use, no permission).
 #pragma once
 
 #include <chrono>
@@ -31,14 +31,14 @@ struct Request {
   std::string_view method = {};
   std::string_view target = {};
   std::string_view body = {};
-  // The value of a header by its lower-case name, empty where absent.
+  // The value of a header by its lower-case name; empty if absent.
   std::string_view header(std::string_view lower_name) const;
   std::vector<Header> headers = {};
   std::string_view peer = {};                          // "127.0.0.1:49152", "[::1]:49152"
-  std::chrono::steady_clock::time_point arrival = {};  // when it was whole
+  std::chrono::steady_clock::time_point arrival = {};  // when it was complete
 };
 
-// Header lines in wire form. Names and values are the program's own: they hold no line ends.
+// Header lines in wire form. Names and values must not contain line breaks.
 class HeaderLines {
  public:
   HeaderLines() = default;
@@ -50,17 +50,18 @@ class HeaderLines {
   std::string text_;
 };
 
-// Content-Length and Connection are the server's to add.
+// The server adds Content-Length and Connection.
 struct Response {
   int status = 200;
   HeaderLines headers = {};
   std::string body = {};
-  // Makes the response on the connection's event loop, in place of what is above. Spares the thread
-  // that answers the work.
+  // If set, makes the response on the connection's event loop and replaces the members above. This
+  // relieves the responding thread.
   std::move_only_function<Response()> make = {};
 };
 
-// Answers one request. Call once, from any thread; dropping it uncalled answers 500.
+// Sends the response to one request. Call it once, from any thread; if it is destroyed without a
+// call, the response is 500.
 using Respond = std::move_only_function<void(Response)>;
 
 // The request and its views live until `respond` is called or destroyed.
@@ -69,44 +70,45 @@ using Handler = std::function<void(const Request&, Respond)>;
 struct ServerOptions {
   std::string address = "127.0.0.1";        // numeric, IPv4 or IPv6
   uint16_t port = 0;                        // 0: a free one
-  int threads = 0;                          // event loops; 0: one a core
+  int threads = 0;                          // event loops; 0: one per core
   std::shared_ptr<const Tls> tls = {};      // null: plain HTTP
-  std::size_t body_bytes_max = 16UL << 20;  // more is answered by `too_large`
+  std::size_t body_bytes_max = 16UL << 20;  // `too_large` responds to larger ones
   std::size_t header_bytes_max = 64UL << 10;
-  // Past it the connections that have been idle longest are closed for new ones. If none is idle,
-  // new ones are closed.
+  // At this limit, the connections that have been idle longest are closed to accept new ones. If
+  // none is idle, new ones are closed.
   std::size_t connections_max = 20'000;
-  // What requests, responses and the handling of large requests may hold, all connections together;
-  // requests that are not yet whole may hold half of it. A request that does not fit in time, or
-  // whose response does not fit, is answered by `overloaded`.
+  // Total memory of requests, responses and the handling of large requests; incomplete requests can
+  // use half of it. `overloaded` responds if a request or its response does not fit in time.
   std::size_t held_bytes_max = 1UL << 30;
   std::chrono::milliseconds idle_timeout{120'000};  // between requests
-  // From a request's first byte to its last, and from a response's first byte to its last, for
-  // which there is as much again for each 4 MB.
+  // From the first to the last byte of a request; also of a response, plus the same time for each
+  // 4 MB of it.
   std::chrono::milliseconds request_timeout{30'000};
-  // How long a large body, or the handling of a request, waits for memory that others hold.
+  // How long a large body, or the handling of a request, waits for memory.
   std::chrono::milliseconds patience{2'000};
-  std::chrono::milliseconds stop_timeout{5'000};  // for requests under way
-  // The answer to a body over the limit (default: 413), to a request that is no HTTP, breaks off or
-  // takes too long to arrive (default: 400), and to one that there is no memory for (default: 503).
-  // The connection is closed after each, unless the request was read as a whole.
+  std::chrono::milliseconds stop_timeout{5'000};  // for requests in progress
+  // The responses to a body over the limit (default: 413), to a request that is not HTTP, is
+  // truncated or arrives too slowly (default: 400), and to one without memory (default: 503). The
+  // connection is then closed, unless the whole request was read.
   std::function<Response()> too_large = {};
   std::function<Response()> malformed = {};
   std::function<Response()> overloaded = {};
-  // Called with the headers of a request as soon as they are there, if more than 64 KB of body are
-  // still to come. A response refuses the request without its body, and the connection is closed.
+  // Called with the headers of a request, as soon as they have arrived, if more than 64 KB of the
+  // body are still to come. A returned response rejects the request without its body and closes the
+  // connection.
   std::function<std::optional<Response>(const Request& head)> screen = {};
-  // Requests that take long or much memory: the handler runs on a thread beside the event loops,
-  // once there is the memory that `demand`, called there, says it takes in addition to the request.
+  // Selects requests that take long or need much memory. Their handler runs on a side thread, not
+  // on an event loop, once the additional memory that `demand` returns, on that thread, is
+  // available.
   std::function<bool(const Request&)> aside = {};
   std::function<std::size_t(const Request&)> demand = {};
 };
 
-// What a server is doing at the moment. The counts are exact for the thread that changes them last.
+// The current load of a server. Each count is exact when no thread is changing it.
 struct ServerStats {
   std::size_t connections = 0;
   std::size_t connections_max = 0;
-  std::size_t requests_in_progress = 0;  // from a whole request to the last byte of its response
+  std::size_t requests_in_progress = 0;  // from a complete request to the last byte of its response
   std::size_t held_bytes = 0;            // by requests, responses, and handlers on side threads
   std::size_t held_bytes_max = 0;
   std::size_t side_queue_length = 0;  // requests that wait for a side thread
@@ -120,8 +122,8 @@ class Server {
 
   uint16_t port() const;
   ServerStats stats() const;  // any thread
-  // Stops accepting, closes idle connections, lets requests under way finish within stop_timeout,
-  // closes the rest. Answers that come later are dropped. Not from the server's own threads.
+  // Stops accepting, closes idle connections, waits up to stop_timeout for requests in progress,
+  // and closes the rest. Later responses are dropped. Must not be called on the server's threads.
   void stop();
 
  private:

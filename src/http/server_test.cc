@@ -139,7 +139,7 @@ TEST_P(HttpServer, RefusesABodyOverTheLimitAndLetsTheAnswerArrive) {
   EXPECT_EQ(another.read_answer().status, 200);
 }
 
-TEST_P(HttpServer, RefusesWhatIsNoHttpAfterAnsweringWhatCameBefore) {
+TEST_P(HttpServer, RejectsMalformedHttpAfterRespondingToEarlierRequests) {
   const auto server =
       start(echo, {.malformed = [] { return Response{.status = 400, .body = "no HTTP"}; }});
   Peer connection(server->port());
@@ -162,7 +162,7 @@ TEST_P(HttpServer, AnswersAClientThatHasStoppedSending) {
   EXPECT_TRUE(connection.ended_by_peer());
 }
 
-TEST_P(HttpServer, TellsAClientThatBrokeOffInTheMiddleOfARequest) {
+TEST_P(HttpServer, RespondsToATruncatedRequest) {
   const auto server = start(echo);
   Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf"));
@@ -404,14 +404,14 @@ TEST_P(HttpServer, RefusesALargeBodyByItsHeaders) {
   EXPECT_EQ(small.read_answer().status, 200) << "left to the handler";
 }
 
-TEST_P(HttpServer, RefusesABodyThatThereIsNoRoomForByItsHeaders) {
+TEST_P(HttpServer, RejectsABodyWithoutMemoryByItsHeaders) {
   const auto server = start(echo, {.held_bytes_max = 1 << 20});
   Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST /p HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"));
   EXPECT_EQ(connection.read_answer().status, 503);
 }
 
-TEST_P(HttpServer, HandlesRequestsThatNeedMemoryBesideTheLoops) {
+TEST_P(HttpServer, HandlesRequestsThatNeedMemoryOnSideThreads) {
   std::mutex mutex;
   std::set<std::thread::id> loops;
   std::set<std::thread::id> sides;
@@ -520,7 +520,7 @@ TEST_P(HttpServer, StopClosesWhatDoesNotFinishAndDropsLateAnswers) {
   other_respond({.body = "after the server is gone"});
 }
 
-TEST_P(HttpServer, SaysWhatIsWrongWithItsAddress) {
+TEST_P(HttpServer, ReportsInvalidAddresses) {
   const auto server = start(echo);
   const auto busy = Server::start({.port = server->port()}, echo);
   ASSERT_FALSE(busy);

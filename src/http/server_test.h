@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of the HTTP server share: servers and clients that are plain or speak TLS.
+// Shared parts of the HTTP server's suites: servers and clients, with and without TLS.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using test::RawAnswer;
 using test::RawConnection;
 using test::TlsConnection;
 
-// Says back what it was sent: "METHOD TARGET BODY".
+// Responds with the request: "METHOD TARGET BODY".
 inline void echo(const Request& request, Respond respond) {
   respond({.status = 200,
            .headers = {{"X-Echo", "yes"}},
@@ -33,7 +33,7 @@ inline void echo(const Request& request, Respond respond) {
                    std::string(request.body)});
 }
 
-// Keeps the Responds of requests until the test lets them go.
+// Keeps the Responds of requests until the test releases them.
 class Held {
  public:
   Handler handler() {
@@ -61,7 +61,7 @@ class Held {
   std::deque<std::pair<std::string, Respond>> held_;
 };
 
-// Whether the suite runs over TLS at the moment.
+// Whether the suite currently runs over TLS.
 inline bool over_tls = false;
 
 // TLS 1.2, in which nothing comes from the server unasked.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SideThreads: threads for requests that need much memory, so that the event loops stay quick and
-// no more of them run at once than there is memory for.
+// SideThreads: threads for requests that need much memory. They keep such work off the event loops
+// and run only as many requests concurrently as there is memory for.
 //
 // Thread safety: post from any thread; stop from one that is not among them.
 #pragma once
@@ -20,13 +20,13 @@ namespace stator::http {
 
 class SideThreads {
  public:
-  // Says how many bytes a job needs; called on its thread.
+  // Returns how many bytes a job needs. Called on the job's thread.
   using Measure = std::move_only_function<std::size_t()>;
-  // Called with those bytes, or with none if they could not be had.
+  // Called with these bytes reserved, or with none if they were not available in time.
   using Run = std::move_only_function<void(Reservation reserved)>;
 
-  // The budget must outlive them. They start with the first job. A job waits for its memory for up
-  // to `patience`, including the time in the queue.
+  // The budget must outlive this object. The threads start with the first job. A job waits for its
+  // memory for up to `patience`, including its time in the queue.
   SideThreads(int count, MemoryBudget& budget, std::chrono::milliseconds patience)
       : count_(count), budget_(budget), patience_(patience) {}
   SideThreads(const SideThreads&) = delete;
@@ -36,7 +36,7 @@ class SideThreads {
   // Jobs run in order. False if too many wait, and after stop().
   bool post(Measure measure, Run run);
   std::size_t queue_length() const;
-  // Waits for the jobs under way and drops the rest.
+  // Waits for running jobs and drops the rest.
   void stop();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signal: threads wait until another raises it. Unlike a condition variable it has no lock, which a
-// waiting thread in the background could hold while it does not run.
+// Signal: threads wait until another thread raises it. Unlike a condition variable it has no lock,
+// which a preempted background thread could hold.
 //
 // Thread safety: any thread; raise never waits.
 #pragma once
@@ -19,8 +19,8 @@ namespace stator::http {
 
 class Signal {
  public:
-  // How often it was raised. A wait for what follows starts with a look at this, then at the state
-  // that the signal is about.
+  // How often it was raised. Before waiting, read this count first, then the state that the signal
+  // announces.
   uint32_t count() const { return count_.load(); }
 
   void raise() {
@@ -28,7 +28,7 @@ class Signal {
     futex(FUTEX_WAKE_PRIVATE, INT_MAX, nullptr);
   }
 
-  // Waits while it has been raised `seen` times; may return early. False at the deadline.
+  // Waits until the count differs from `seen`; can return early. Returns false at the deadline.
   bool wait(uint32_t seen, std::chrono::steady_clock::time_point deadline) {
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left <= left.zero()) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tls: what a server shows to its clients, and asks of them. TlsSession: one connection's TLS.
+// Tls: a server's certificate and its requirements for clients. TlsSession: one connection's TLS.
 //
-// TLS 1.2 with forward secrecy, and 1.3. Nothing is renegotiated.
-// Thread safety: Tls from any thread; a TlsSession as its connection.
+// TLS 1.2 with forward secrecy, and 1.3, without renegotiation.
+// Thread safety: Tls: any thread; TlsSession: as its connection.
 #pragma once
 
 #include <openssl/types.h>
@@ -20,14 +20,15 @@ namespace stator::http {
 
 // PEM files.
 struct TlsFiles {
-  std::filesystem::path certificate;     // with the chain that follows it
-  std::filesystem::path key;             // without a password
-  std::filesystem::path client_ca = {};  // clients need a certificate of these; empty: they do not
+  std::filesystem::path certificate;  // followed by its chain
+  std::filesystem::path key;          // without a password
+  std::filesystem::path client_ca =
+      {};  // clients need a certificate from these; empty: none needed
 };
 
 class TlsSession {
  public:
-  // Of a connected socket in non-blocking mode, which stays the caller's.
+  // Borrows a connected socket in non-blocking mode.
   TlsSession(SSL_CTX& context, int socket);
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
@@ -45,11 +46,11 @@ class TlsSession {
     Outcome outcome = Outcome::kFailed;
     std::size_t bytes = 0;
   };
-  // The first call also makes the handshake.
+  // The first call also does the handshake.
   Step read(std::span<char> space);
-  // Writes may be of part of the bytes; after kWant… the next one starts with the same bytes.
+  // Can write only a part of the bytes. After kWant…, the next call must start with the same bytes.
   Step write(std::string_view bytes);
-  // Tells the peer that nothing follows, if the socket takes it.
+  // Notifies the peer of the end, if the socket can be written without waiting.
   void end();
   bool is_established() const;
 
@@ -65,11 +66,11 @@ class TlsSession {
 
 class Tls {
  public:
-  // kInvalidArgument or kIo, with the file, for what cannot be read, is no PEM, or does not belong
-  // together.
+  // Errors, with the file's name: kIo or kInvalidArgument if a file cannot be read, is not PEM, or
+  // if key and certificate do not match.
   static Result<std::shared_ptr<Tls>> load(TlsFiles files);
 
-  // Reads the files again for new connections. On an error nothing changes.
+  // Reads the files again, for new connections. Changes nothing if it fails.
   Result<void> reload();
   const TlsFiles& files() const { return files_; }
   std::unique_ptr<TlsSession> accept(int socket) const;

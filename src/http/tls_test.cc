@@ -82,7 +82,7 @@ TEST_F(TlsTest, TellsAPlainClientToUseHttps) {
   EXPECT_TRUE(plain.ended_by_peer());
 }
 
-TEST_F(TlsTest, ClosesWhatIsNoTlsAndHandshakesThatTakeTooLong) {
+TEST_F(TlsTest, ClosesForeignConnectionsAndSlowHandshakes) {
   const auto server = start(load(), {.request_timeout = milliseconds(100)});
   RawConnection garbage(server->port());
   ASSERT_TRUE(garbage.send(std::string(1000, '\xff')));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages by key: after the last one's id in the order of the index, never by offset, so that rows
-// that come and go meanwhile neither repeat nor skip others.
+// Pages by key: after the last id in index order, never by offset, so that concurrent inserts and
+// deletes do not make other rows repeat or disappear.
 #include "mariadb/followers.h"
 
 #include <errmsg.h>

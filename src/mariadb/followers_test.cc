@@ -92,7 +92,7 @@ TEST_F(SqlFollowers, MayBeNumbers) {
   }
 }
 
-TEST_F(SqlFollowers, HaveWhateverNamesTheSchemaGives) {
+TEST_F(SqlFollowers, UseTheSchemasNames) {
   FollowersOptions other = options();
   other.table = "User$Links";
   other.author_column = "whom";
@@ -104,7 +104,7 @@ TEST_F(SqlFollowers, HaveWhateverNamesTheSchemaGives) {
   EXPECT_EQ(following->items, std::vector<UserId>{{"zoë"}});
 }
 
-TEST_F(SqlFollowers, TellWhomOneFollows) {
+TEST_F(SqlFollowers, ReturnTheFollowedAuthors) {
   const auto followers = open_followers(options()).value();
   EXPECT_EQ(followers->following({"eve"}, 10, "")->items, std::vector<UserId>{{"bob"}});
   const auto first = followers->following({"wrong"}, 1, "").value();

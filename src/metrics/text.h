@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text: metrics in Prometheus's text format, version 0.0.4.
 //
-// A family is begun with its name, type and help, and its samples follow. Names and help are the
-// program's own; label values can be any bytes and are escaped.
+// Start a family with its name, type and help, then add its samples. Names and help must need no
+// escaping; label values can be any bytes and are escaped.
 // Thread safety: none.
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
 #pragma once

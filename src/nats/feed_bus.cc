@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPauseAfterFailure{5};
 constexpr std::size_t kIdBytes = 36;
-// Where nobody works for so long, the outbox tells what waits.
+// After that time, workers find posts only in the outbox.
 constexpr std::chrono::hours kMaxAge{24};
 
 class Bus final : public FeedBus {

@@ -79,7 +79,7 @@ TEST_F(NatsFeedBus, KeepsAnAnnouncementUntilItIsDone) {
   EXPECT_TRUE(one->take(1, 10ms).value().empty());
 }
 
-TEST_F(NatsFeedBus, GivesToAnotherWhatIsNotDone) {
+TEST_F(NatsFeedBus, RedeliversUnacknowledgedAnnouncements) {
   const auto one = bus(100ms);
   const auto other = bus(100ms);
   ASSERT_TRUE(one->announce({"ann"}, id));
@@ -90,7 +90,7 @@ TEST_F(NatsFeedBus, GivesToAnotherWhatIsNotDone) {
   EXPECT_TRUE(comes_to([&] { return kept() == 0; }));
 }
 
-TEST_F(NatsFeedBus, DropsWhatIsNoAnnouncement) {
+TEST_F(NatsFeedBus, DropsMalformedAnnouncements) {
   const auto one = bus();
   for (const std::string& text :
        {std::string("x"), id.text(), id.text() + " ", id.text() + "xann"}) {

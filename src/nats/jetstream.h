@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // JetStream: durable messages through a NATS server (https://docs.nats.io/nats-concepts/jetstream).
 //
-// Delivery is at least once: what is not acknowledged comes again, to any member that subscribed
-// under the same durable name. A message published again under one id within the stream's window of
-// two minutes is kept once.
-// Thread safety: JetStream from any thread at once; a Subscription and its messages from one thread
-// at a time. Threads: nats.c has some of its own for each connection.
-// Lifetime: subscriptions borrow their JetStream, messages nothing.
-// Errors: kInvalidArgument, kUnavailable (no server, no answer in time), kNotFound (no such
-// stream). A broken connection is made anew in the background meanwhile.
+// Delivery is at least once: messages that are not acknowledged are redelivered to any member with
+// the same durable name. Messages with the same id within the stream's window of two minutes are
+// stored once.
+// Thread safety: any thread can use JetStream; a Subscription and its messages must be used from
+// one thread at a time. Threads: nats.c starts some for each connection. Lifetime: subscriptions
+// borrow their JetStream; messages borrow nothing. Errors: kInvalidArgument, kUnavailable (no
+// server, no response in time), kNotFound (no such stream). Broken connections are reestablished in
+// the background.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ namespace stator::nats {
 
 struct JetStreamOptions {
   std::string url = "nats://127.0.0.1:4222";
-  std::string credentials_file = {};  // a user's .creds, where the server asks for one
+  std::string credentials_file = {};  // a user's .creds, if the server requires it
   std::chrono::milliseconds timeout{5'000};
 };
 
@@ -36,9 +36,9 @@ class Message {
 
   std::string_view text() const;
 
-  // Handled: it does not come again. Where the word is lost it does.
+  // Marks it as handled, so that it is not redelivered, unless the acknowledgment is lost.
   void acknowledge();
-  // It cannot be handled by anybody: it does not come again.
+  // Marks it as impossible to handle, so that it is not redelivered.
   void terminate();
 
  private:
@@ -54,7 +54,7 @@ class Subscription {
   Subscription& operator=(Subscription&&) noexcept;
   ~Subscription();
 
-  // Up to `most` (1 to 256) messages, as soon as there are some; none after `wait`.
+  // Waits up to `wait` and returns up to `most` (1 to 256) messages, possibly none.
   Result<std::vector<Message>> fetch(int most, std::chrono::milliseconds wait);
 
  private:
@@ -71,21 +71,22 @@ class JetStream {
   JetStream& operator=(JetStream&&) noexcept;
   ~JetStream();
 
-  // Makes the stream of these subjects, on the server's disk, or finds one of the name.
+  // Creates the stream with these subjects, on the server's disk, unless one of that name exists.
   Result<void> create_stream_if_missing(const std::string& stream,
                                         const std::vector<std::string>& subjects);
 
-  // Likewise a queue: what has been acknowledged is deleted, and what is older than `max_age`. All
-  // who subscribe share one durable name.
+  // Likewise for a queue: messages are deleted when acknowledged, or after `max_age`. All
+  // subscribers must share one durable name.
   Result<void> create_queue_if_missing(const std::string& stream,
                                        const std::vector<std::string>& subjects,
                                        std::chrono::nanoseconds max_age);
 
-  // Returns once the server has kept it.
+  // Returns once the server has stored the message.
   Result<void> publish(const std::string& subject, std::string_view text, const std::string& id);
 
-  // Joins the members of `durable`, made where it is missing, who share the stream's messages. What
-  // a member does not acknowledge within `ack_wait` (set by the first) comes again.
+  // Joins the members of the durable consumer `durable`, created if missing, which share the
+  // stream's messages. Messages not acknowledged within `ack_wait` (set by the first member) are
+  // redelivered.
   Result<Subscription> subscribe(const std::string& stream, const std::string& subject,
                                  const std::string& durable,
                                  std::chrono::milliseconds ack_wait = std::chrono::seconds(30));

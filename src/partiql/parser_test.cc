@@ -18,7 +18,7 @@ struct Printed {
   std::string_view printed;
 };
 
-TEST(Parser, PrintsWhatItReadAndReadsWhatItPrinted) {
+TEST(Parser, PrintsAndParsesTheSameTree) {
   constexpr Printed kCases[] = {
       {"select * from Music", R"(SELECT * FROM "Music")"},
       {"SELECT * FROM \"T\".\"ix\" WHERE a = 1;", R"(SELECT * FROM "T"."ix" WHERE ("a" = 1))"},
@@ -55,7 +55,7 @@ TEST(Parser, PrintsWhatItReadAndReadsWhatItPrinted) {
   }
 }
 
-TEST(Parser, SaysWhatIsNotWellFormed) {
+TEST(Parser, ReportsMalformedStatements) {
   constexpr Printed kCases[] = {
       {"SELECT * FROM T WHERE", "Unexpected term"},
       {"SELECT * FROM T WHERE;", "Unexpected term"},
@@ -113,7 +113,7 @@ TEST(Parser, RefusesDeepNestingInsteadOfOverflowingItsStack) {
   EXPECT_FALSE(parse(negations + "a = 1"));
 }
 
-TEST(Planner, RefusesWhatIsWellFormedAndMeansNothing) {
+TEST(Planner, RejectsMeaninglessStatements) {
   constexpr Printed kCases[] = {
       {"x IS INT4", "Unsupported operation: IsType"},
       {"CREATE TABLE x", "Unsupported operation: CreateTable"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A condition of a statement: an operator, a key, and the values that the policy gives.
+// A condition of a policy statement: an operator, a key, and values.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html
 #pragma once
 
@@ -20,7 +20,7 @@ namespace stator::policy {
 // A range of IP addresses. IPv4 addresses are compared in their IPv6 form.
 struct AddressRange {
   std::array<uint8_t, 16> address = {};
-  int bits = 0;  // of the address that count
+  int bits = 0;  // length of the prefix
 
   // "203.0.113.0/24", "2001:db8::/32", or an address alone; absent for any other text.
   static std::optional<AddressRange> parse(std::string_view text);
@@ -30,15 +30,15 @@ struct AddressRange {
 
 class Condition {
  public:
-  // `operation` is "StringEquals", "ForAllValues:StringLikeIfExists", …; a value is a text, a
-  // boolean or a number. kInvalidArgument for an operator, a key or a value that is unknown or that
-  // do not fit each other.
+  // `operation` is "StringEquals", "ForAllValues:StringLikeIfExists", …; a value is a string, a
+  // boolean or a number. Errors: kInvalidArgument for an unknown operator, key or value, or an
+  // invalid combination.
   static Result<Condition> parse(std::string_view operation, std::string_view key,
                                  const std::vector<std::string>& values, Variables variables);
 
   bool holds(const Context& context) const;
   Key key() const { return key_.key; }
-  // What parse() takes for this condition in a document whose variables are replaced.
+  // The operator that parse() accepts for this condition in a document with policy variables.
   std::string operation() const;
   const KeyName& key_name() const { return key_; }
   std::vector<std::string> values() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The condition keys that have a meaning here, and what kinds of values they have.
+// The supported condition keys and the types of their values.
 //
-// A policy that names any other key is refused: if it were ignored, a Deny could be without effect.
+// A policy with any other key is rejected: if the key were ignored, a Deny could have no effect.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
 #pragma once
@@ -16,13 +16,13 @@
 namespace stator::policy {
 
 enum class Key : uint8_t {
-  // Of whoever asks.
+  // Of the caller.
   kPrincipalAccount,
   kPrincipalArn,
   kPrincipalType,
   kUserId,
   kUsername,
-  // Of the request's way here.
+  // Of the connection and the request.
   kCurrentTime,
   kEpochTime,
   kReferer,
@@ -55,7 +55,7 @@ struct KeyName {
   std::string tag = {};
 };
 
-// Names are not case-sensitive. Absent for a key without a meaning here.
+// Names are not case-sensitive. Absent for an unsupported key.
 std::optional<KeyName> find_key(std::string_view name);
 std::string_view name_of(Key key);
 KeyKind kind_of(Key key);

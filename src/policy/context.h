@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What policies decide on: who asks, to do what, with which resource, and the values of condition
+// The input of policy decisions: the caller, the action, the resource, and the values of condition
 // keys.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace stator::policy {
 
-// Whoever asks, and how the request came here.
+// The caller and its connection.
 struct Caller {
   std::string account;
   std::string username;
@@ -24,7 +24,7 @@ struct Caller {
   std::string source_ip;  // without a port
   std::string region;
   std::string user_agent;
-  std::string referer;  // empty: not given
+  std::string referer;  // empty: absent
   bool secure = false;  // TLS
   int64_t now_ms = 0;
 };

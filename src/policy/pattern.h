@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of a policy with wildcards and policy variables, and ARNs of such texts.
+// Pattern: a string in a policy with wildcards and policy variables. ArnPattern: an ARN of
+// patterns.
 //
-// * is any characters or none, ? is one character. ${aws:username} is the value of that key in the
-// request, ${aws:referer, 'none'} has a default, and ${*}, ${?} and ${$} are those characters.
-// What a variable stands for is never a wildcard. A text with a variable that has no value matches
+// * matches any number of characters, ? one character. ${aws:username} is the value of that key in
+// the request, ${aws:referer, 'none'} has a default, and ${*}, ${?} and ${$} are these characters.
+// The value of a variable is never a wildcard. A pattern with a variable without a value matches
 // nothing.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html
 #pragma once
@@ -25,13 +26,13 @@ enum class LetterCase { kExact, kIgnored };
 
 class Pattern {
  public:
-  // kInvalidArgument for variables that are refused, not closed, or unknown here.
+  // Errors: kInvalidArgument for variables that are not allowed, not closed, or unknown.
   static Result<Pattern> parse(std::string_view text, Wildcards wildcards, Variables variables,
                                LetterCase letters = LetterCase::kExact);
 
   bool matches(std::string_view text, const Context& context) const;
-  // Parses to this pattern where variables are replaced, and for one without variables or
-  // characters that would have to be written as one, elsewhere too.
+  // Text that parses to this pattern with Variables enabled; also without, if the pattern needs no
+  // variable syntax.
   std::string text() const;
 
  private:
@@ -45,7 +46,7 @@ class Pattern {
 
   static Result<Part> parse_variable(std::string_view text);
   void add_literal(std::string_view text);
-  // How many characters at the start of `text` a part takes; absent: they are others.
+  // How many characters at the start of `text` a part matches; absent: it does not match.
   std::optional<std::size_t> taken(const Part& part, std::string_view text,
                                    const Context& context) const;
 
@@ -53,7 +54,7 @@ class Pattern {
   LetterCase letters_ = LetterCase::kExact;
 };
 
-// "arn:aws:dynamodb:*:*:table/Music*". Wildcards do not reach over the first five colons.
+// "arn:aws:dynamodb:*:*:table/Music*". Wildcards do not match across the first five colons.
 class ArnPattern {
  public:
   // kInvalidArgument also for a text that is neither "*" nor has six parts.

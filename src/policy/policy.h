@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy: a document of IAM's policy language, read strictly.
+// Policy: a document of IAM's policy language, parsed strictly.
 //
-// Whatever the document says has an effect: unknown elements, condition keys, operators and
-// variables are refused, and so are members that are repeated.
+// Every part of the document has an effect: unknown elements, condition keys, operators and
+// variables are rejected, and so are repeated members.
 // Thread safety: immutable.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html
 #pragma once
@@ -37,13 +37,14 @@ struct Statement {
   bool other_resources = false;  // NotResource
   std::vector<Condition> conditions = {};
 
-  // Whether it says something about a request. `kind` is its document's.
+  // Whether it applies to a request. `kind` is the kind of its document.
   bool applies(PolicyKind kind, const Context& context) const;
 };
 
 class Policy {
  public:
-  // kInvalidArgument with one line that names the statement, also for more than kPolicyBytesMax.
+  // Errors: kInvalidArgument with one line that contains the statement's number, also for more than
+  // kPolicyBytesMax.
   static Result<Policy> parse(std::string_view json, PolicyKind kind);
 
   PolicyKind kind() const { return kind_; }

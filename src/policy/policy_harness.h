@@ -53,7 +53,7 @@ inline Decision decide(const Policy& policy, const Context& context) {
 inline Policy statement(std::string_view members, PolicyKind kind = PolicyKind::kIdentity) {
   return parsed(R"({"Version": "2012-10-17", "Statement": {)" + std::string(members) + "}}", kind);
 }
-// An Allow of everything under a condition.
+// Whether an Allow of everything with this condition applies.
 inline bool holds(std::string_view condition, const Context& context) {
   const Policy policy =
       statement(R"("Effect": "Allow", "Action": "*", "Resource": "*", "Condition": )" +

@@ -25,7 +25,7 @@ std::string with_condition(std::string_view condition) {
   return with(R"("Action": "*", "Resource": "*", "Condition": )" + std::string(condition));
 }
 
-TEST(PolicyDocument, RefusesWhatItDoesNotUnderstand) {
+TEST(PolicyDocument, RejectsUnknownElements) {
   const struct {
     std::string json;
     const char* problem;

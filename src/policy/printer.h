@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy as a document of version 2012-10-17 that says the same.
+// Prints a policy as an equivalent document of version 2012-10-17.
 #pragma once
 
 #include <string>

@@ -42,7 +42,7 @@ TEST(PolicyPrinter, PrintsStatements) {
             R"("Resource":["*"]}],"Version":"2012-10-17"})");
 }
 
-TEST(PolicyPrinter, PrintsVariablesAndWhatIsNoWildcard) {
+TEST(PolicyPrinter, PrintsVariablesAndLiteralWildcards) {
   EXPECT_EQ(printed_condition(R"({"StringLike": {"aws:username": ["a*${*}?${?}${$}{",
                               "${ aws:RequestTag/team , 'it's*' }${aws:userid}"]}})"),
             R"({"StringLike":{"aws:username":["a*${*}?${?}${$}{",)"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times in policies: ISO 8601 as W3C profiles it, or seconds since 1970.
+// Times in policies: W3C's profile of ISO 8601, or Unix seconds.
 // https://www.w3.org/TR/NOTE-datetime
 #pragma once
 

@@ -269,7 +269,7 @@ TEST_F(AccessTest, HasASampleOfEachOperation) {
   EXPECT_EQ(sampled, known);
 }
 
-TEST_F(AccessTest, DeniesEachOperationAndTellsNothing) {
+TEST_F(AccessTest, DeniesEachOperationAndRevealsNothing) {
   const std::string before = state();
   for (const Sample& sample : samples()) {
     const std::string action = sample.action == nullptr ? sample.operation : sample.action;

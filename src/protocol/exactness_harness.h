@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exactness: an engine with two tables, asked in JSON as a client does, for tests of exact texts.
+// Exactness: an engine with two tables that gets requests in JSON, to test exact error messages.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests and responses have in common for those who count and log them: the table and the
-// index of a request, and the items in a response.
+// Facts about requests and responses for metrics and logs: the table and the index of a request,
+// and the items in a response.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string_view table_in(const Request& request) {
     return {};
   }
 }
-// Of an administrative operation.
+// The table of an administrative request.
 inline std::string_view table_in(const Item& request) {
   const auto found = request.find("TableName");
   const auto* name = found == request.end() ? nullptr : found->second.get_if<std::string>();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API's operations by name: a request's JSON in, the answer's JSON or an Error out.
+// The API's operations by name: they take a request's JSON and return the response's JSON or an
+// Error.
 //
-// An operation is one line of kDynamoDb or kStreams: its name, and the engine's method. The reader
-// of the request and the writer of the answer follow from the method's types (api/wire/wire.h).
-// Thread safety: as Engine. Reads answer on the calling thread, writes once they are as durable as
-// the engine's store promises, on the thread that made them so; what waits for the disk does so on
-// `waiting`, or on the calling thread where there is none.
-// Lifetime: the body is borrowed for the call only; the engine and `waiting` must outlive every
-// request under way.
+// An operation is one entry of kDynamoDb or kStreams: its name and the engine's method. The types
+// of the method determine the reader of the request and the writer of the response
+// (api/wire/wire.h). Thread safety: as Engine. Reads respond on the calling thread. Writes respond
+// when they are durable, on the store thread that committed them. Operations that wait for the disk
+// run on `waiting`, or on the calling thread if it is null. Lifetime: the body is borrowed only
+// during the call. The engine and `waiting` must outlive every request in progress.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations.html
 #pragma once
 
@@ -37,19 +37,19 @@ std::string target_of(std::string_view operation);
 
 struct Context {
   Engine& engine;
-  Worker* waiting;  // may be null
-  // Who asks. Null: whoever may do everything.
+  Worker* waiting;  // can be null
+  // The caller's rights. Null: all rights.
   const access::Access* access = nullptr;
   std::string_view operation = {};  // the name; needed with `access` only
 };
 
-// Operations that answer by calling a `Respond` with a Result<std::string>, once, from any thread.
-// One that is destroyed uncalled stands for an answer that there was no memory for. If it has a
-// member `later`, a write calls that instead, with a function that makes the Result: the store's
-// threads do not write JSON then. If it has the members `note_table` and `note_items`, they are
-// called before the response with what facts.h says of the request and of the result; likewise
+// Operations that respond by calling a `Respond` with a Result<std::string>, once, from any thread.
+// If the Respond is destroyed without a call, there was no memory for a response. If it has a
+// member `later`, a write calls that instead, with a function that makes the Result, so that the
+// store's threads do not write JSON. If it has the members `note_table` and `note_items`, they are
+// called before the response, with the facts of the request and the result (facts.h); likewise
 // `note_batch` for a batch or transaction, and `report_examined` for a statement that read. A
-// template, so that no answer of the hot path is wrapped into a second function object.
+// template, so that no response of the hot path is wrapped into a second function object.
 template <class Respond>
 class Operations {
  public:
@@ -60,7 +60,7 @@ class Operations {
     Run run;
   };
 
-  // Null where there is no such operation. The target is the value of X-Amz-Target.
+  // Null if the operation does not exist. The target is the value of X-Amz-Target.
   static const Operation* find_target(std::string_view target) {
     if (target.starts_with(kDynamoDbPrefix)) {
       return find(kDynamoDb, target.substr(kDynamoDbPrefix.size()));
@@ -95,7 +95,7 @@ class Operations {
       if (const auto size = batch_size_in(request)) respond.note_batch(*size);
     }
   }
-  // Before the engine sees the request, so that a denial tells nothing about it.
+  // Runs before the engine sees the request, so that a denial reveals nothing about the tables.
   template <class Request>
   static Result<void> check_access(const Context& context, const Request& request) {
     if (context.access == nullptr) return {};
@@ -121,7 +121,7 @@ class Operations {
     return wire::to_json(*result);
   }
 
-  // From a thread of the store's.
+  // Called on a thread of the store.
   template <class Answer>
   // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from if it is written later
   static void answer(Respond& respond, Result<Answer> result) {
@@ -188,7 +188,7 @@ class Operations {
                                  try {
                                    answer(kept, std::move(result));
                                  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-                                   // Out of memory on a thread of the store's: `kept` is dropped.
+                                   // Out of memory on a thread of the store: `kept` is dropped.
                                  }
                                });
     }
@@ -210,7 +210,7 @@ class Operations {
     });
   }
 
-  // The three ways to run a method: it answers at once, it waits for the disk, it calls back.
+  // The three ways to run a method: it returns, it waits for the disk, or it calls back.
   template <auto method>
   static constexpr Run kNow = Method<method>::now;
   template <auto method>
@@ -218,7 +218,7 @@ class Operations {
   template <auto method>
   static constexpr Run kLater = Method<method>::later;
 
-  // In the order of their names.
+  // Ordered by name.
   static constexpr auto kDynamoDb = std::to_array<Operation>({
       {"BatchExecuteStatement", kLater<&Engine::batch_execute_statement>},
       {"BatchGetItem", kNow<&Engine::batch_get_item>},
@@ -281,7 +281,7 @@ class Operations {
   });
   static_assert(std::ranges::is_sorted(kDynamoDb, {}, &Operation::name));
 
-  // In the order of their names.
+  // Ordered by name.
   static constexpr auto kStreams = std::to_array<Operation>({
       {"DescribeStream", kNow<&Engine::describe_stream>},
       {"GetRecords", kNow<&Engine::get_records>},

@@ -148,7 +148,7 @@ struct Deferring {
   static inline int deferred = 0;
 };
 
-TEST_F(OperationsTest, LeaveWritingTheResponsesOfWritesToWhoeverWantsTo) {
+TEST_F(OperationsTest, LetTheCallerWriteTheResponsesOfWrites) {
   Deferring::deferred = 0;
   const auto ask_later = [&](std::string_view name, std::string_view json) {
     std::function<Result<std::string>()> make;

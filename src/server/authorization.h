@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a request carries the parts of a signature, as DynamoDB asks before anything else.
-// Whether the signature is right is SignatureVerifier's to say.
+// Checks that a request contains the parts of a signature, as DynamoDB does before all other
+// checks. SignatureVerifier verifies the signature.
 #pragma once
 
 #include "http/server.h"
@@ -8,7 +8,8 @@
 
 namespace stator::server {
 
-// kMissingAuthenticationToken, kIncompleteSignature or kInvalidSignature with the service's text.
+// Errors: kMissingAuthenticationToken, kIncompleteSignature or kInvalidSignature with DynamoDB's
+// message.
 Result<void> check_authorization(const http::Request& request);
 
 }  // namespace stator::server

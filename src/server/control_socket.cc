@@ -76,7 +76,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::filesystem
   Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   Descriptor stop(eventfd(0, EFD_CLOEXEC));
   if (listener.get() < 0 || stop.get() < 0) return io_failure(data);
-  // One that is there was left by a process that died: this one holds the lock.
+  // An existing socket was left by a crashed process, because this process holds the lock.
   unlinkat(directory.get(), kName, 0);
   const sockaddr_un address = address_in(directory.get());
   if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ControlSocket: how a command on the same machine reaches the process that has a data directory
-// open. A Unix socket in that directory (docs/decisions/0005-online-backup.md).
+// ControlSocket: a Unix socket in a data directory, by which a command on the same machine reaches
+// the process that has the directory open (docs/decisions/0005-online-backup.md).
 //
-// Who may ask: the user that the process runs as, and root; nobody gains rights by it, and nothing
-// that speaks HTTP can reach it. One request at a time, each on the socket's own thread.
+// Security: accepts only root and the user that the process runs as. No one gains rights, and HTTP
+// clients cannot reach it. Threads: one, which handles one request at a time.
 #pragma once
 
 #include <filesystem>
@@ -20,12 +20,13 @@ class ControlSocket {
   // Copies the data to a directory that does not exist yet.
   using Backup = std::function<Result<void>(const std::filesystem::path& target)>;
 
-  // The caller has the directory open and locked. kIo where the file system takes no sockets.
+  // The caller must have the directory open and locked. `backup` runs on the socket's thread.
+  // Errors: kIo if the file system does not support sockets.
   static Result<std::unique_ptr<ControlSocket>> open(const std::filesystem::path& data,
                                                      Backup backup);
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
-  ~ControlSocket();  // waits for a backup under way
+  ~ControlSocket();  // waits for a backup in progress
 
  private:
   ControlSocket(int directory, int listener, int stop, Backup backup);
@@ -39,8 +40,8 @@ class ControlSocket {
   std::thread thread_;
 };
 
-// Asks the process that has `data` open for a backup, and waits for it. kUnavailable where none
-// listens; otherwise what the backup failed with, as kIo.
+// Requests a backup from the process that has `data` open, and waits for it. Errors: kUnavailable
+// if no process listens; kIo if the backup failed.
 Result<void> request_backup(const std::filesystem::path& data, const std::filesystem::path& target);
 
 }  // namespace stator::server

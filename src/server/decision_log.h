@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DecisionLog: a line for each request that policies deny, and on demand for each that they allow.
 //
-// Lines name the key, the action, the resource and the statement. They contain no secret and
-// nothing of an item. Thread safety: any thread; nothing waits for a file.
+// Lines contain the key, the action, the resource and the statement, but no secret and no part of
+// an item. Thread safety: any thread; no caller waits for a file.
 #pragma once
 
 #include <cstdint>

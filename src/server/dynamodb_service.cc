@@ -66,7 +66,7 @@ http::Response make_response(int status, std::string_view content_type, std::str
   return response;
 }
 
-// The answer hides what failed inside; whoever runs the server is told, at most once a second.
+// The response hides internal errors; the log contains them, at most one per second.
 void log_failure(const Error& error) {
   static std::atomic<int64_t> last_second = 0;
   const int64_t second = system_clock().unix_ms() / 1000;
@@ -546,7 +546,7 @@ void DynamoDbService::handle_operation(const http::Request& request, Exchange ex
 }
 
 http::Response DynamoDbService::malformed() {
-  return error_response({.code = Code::kSerialization, .message = "The request is no valid HTTP"});
+  return error_response({.code = Code::kSerialization, .message = "The request is not valid HTTP"});
 }
 
 http::Response DynamoDbService::overloaded() {

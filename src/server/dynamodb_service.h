@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamoDB's protocol on HTTP: operations by X-Amz-Target, error bodies, request ids, checksums.
 //
-// Thread safety: handle may be called from any threads at once. Reads answer on the calling thread,
-// writes once they are as durable as the engine's store promises, on the thread that made them so,
-// CreateTable and DeleteTable on a thread that may wait for the disk.
-// Lifetime: the engine must outlive every request under way.
+// Thread safety: any thread can call handle. Reads respond on the calling thread; writes respond
+// when they are durable, on the store thread that committed them; CreateTable and DeleteTable on a
+// thread that can wait for the disk. Lifetime: the engine must outlive every request in progress.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html
 #pragma once
 
@@ -38,8 +37,8 @@ inline constexpr std::size_t kBodyBytesMax = 16UL << 20;
 
 class DynamoDbService {
  public:
-  // Without a verifier any signature is accepted, from this machine's pages and those of
-  // `allowed_hosts` only. The verifier must outlive the service.
+  // Without a verifier, accepts any signature, but only local hosts and `allowed_hosts` in Host and
+  // Origin. The verifier must outlive the service.
   explicit DynamoDbService(Engine& engine, const SignatureVerifier* verifier = nullptr,
                            std::vector<std::string> allowed_hosts = {},
                            const RequestObserver& observer = {},
@@ -50,41 +49,42 @@ class DynamoDbService {
         console_(std::move(console)),
         observer_(observer) {}
 
-  // By which requests are counted; they live as long as the process.
+  // The operations by which requests are counted. Valid until the process ends.
   static std::span<const std::string_view> operation_names();
-  // Makes the text of GET /metrics, on a thread of its own. Before the first request; without it
-  // there is no such page.
+  // Sets the function that makes the text of GET /metrics, on a separate thread. Call before the
+  // first request; without it the page does not exist.
   void serve_metrics(std::function<std::string()> page) { metrics_page_ = std::move(page); }
-  // Makes the JSON of GET /metrics/history?after=NUMBER, in the same way. Where signatures are
-  // verified, this request needs one too.
+  // Likewise for the JSON of GET /metrics/history?after=NUMBER. If signatures are verified, this
+  // request needs one too.
   void serve_history(std::function<std::string(uint64_t after)> page) {
     history_page_ = std::move(page);
   }
 
-  // Before the first request. `decisions` may be null, and must outlive the service.
+  // Call before the first request. `decisions` can be null and must outlive the service.
   void set_access(DecisionLog* decisions, bool secure) {
     decisions_ = decisions;
     secure_ = secure;
   }
 
   void handle(const http::Request& request, http::Respond respond);
-  // Serves the metrics and the health checks alone. With `checks_host`, for local or allowed hosts.
+  // Serves only the metrics and the health checks; with `checks_host`, only to local and allowed
+  // hosts.
   void handle_monitoring(const http::Request& request, bool checks_host, http::Respond respond);
 
-  // From now on new operations get ServiceUnavailable, and GET /health/ready answers 503. Any
-  // thread. Operations in progress are not affected.
+  // From now on, new operations get ServiceUnavailable, and GET /health/ready returns 503. Does not
+  // affect operations in progress. Thread safety: any thread.
   void refuse_operations() { stopping_.store(true, std::memory_order_relaxed); }
 
   bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
-  // For http::ServerOptions: the refusal of a request whose headers are enough for one, whether one
-  // is handled beside the event loops, and the memory that this takes.
+  // For http::ServerOptions: the early rejection of a request by its headers, whether a request is
+  // handled on a side thread, and the memory that this takes.
   std::optional<http::Response> screen(const http::Request& head) const;
   bool aside(const http::Request& request) const;
   static std::size_t demand(const http::Request& request);
 
-  // For http::ServerOptions: what is answered to no HTTP, to a request that there is no memory for,
-  // and to a body over kBodyBytesMax.
+  // For http::ServerOptions: the responses to malformed HTTP, to a request without memory, and to a
+  // body over kBodyBytesMax.
   static http::Response malformed();
   static http::Response overloaded();
   static http::Response too_large();
@@ -94,19 +94,19 @@ class DynamoDbService {
   void handle_operation(const http::Request& request, Exchange exchange);
   void send_metrics(Exchange exchange);
   void send_history(const http::Request& request, Exchange exchange);
-  // On a thread that may wait for locks and files.
+  // Responds on a thread that can wait for locks and files.
   void send_made(Exchange exchange, std::string_view content_type,
                  std::function<std::string()> make);
   bool decides_access(const AccessKey& key) const;
-  // The rights of the request's signer, nothing if they need no look. Also for errors of the
-  // signature and of the key's limits.
+  // The rights of the request's signer; absent if no policy applies. Errors: those of the signature
+  // and of the key's limits.
   Result<std::optional<access::Access>> admit(const http::Request& request, Exchange& exchange);
 
   Engine& engine_;
   const SignatureVerifier* verifier_;
   HostFilter hosts_;
   console::Console console_;
-  std::atomic<int64_t> last_large_page_ms_ = 0;  // of Query, Scan and their like
+  std::atomic<int64_t> last_large_page_ms_ = 0;  // of Query, Scan and similar operations
   std::atomic<bool> stopping_ = false;
   RequestObserver observer_;
   DecisionLog* decisions_ = nullptr;

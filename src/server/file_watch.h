@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileWatch: says when the contents of small files have changed, such as keys and certificates.
+// FileWatch: detects changes of small files, such as keys and certificates.
 //
-// It reads them every interval. Times of modification can stay the same, and a directory of links
-// that is swapped as a whole (Kubernetes) has no event of the file's own.
+// It reads them at every interval, because modification times can stay the same, and replacing a
+// directory of links as a whole (Kubernetes) causes no event for the file.
 // Thread safety: add() before start(); check() from any thread. Calls never overlap.
 #pragma once
 
@@ -28,12 +28,12 @@ class FileWatch {
   FileWatch& operator=(const FileWatch&) = delete;
   ~FileWatch() = default;
 
-  // Calls `changed` when the contents of one of `files`, or the list itself, differ from what they
-  // were at the last look; the first look is now. Missing files count as empty ones, and of large
-  // ones the first MB counts.
+  // Calls `changed`, on the checking thread, if the content of one of `files`, or the list itself,
+  // differs from the last check; the first check is now. Missing files count as empty; only the
+  // first MB of a large file counts.
   void add(Files files, Changed changed);
   void start(std::chrono::milliseconds interval);
-  // Looks at once.
+  // Checks at once.
   void check();
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip of bodies, both ways.
+// gzip compression and decompression of bodies.
 //
-// Thread safety: any thread; each keeps a compressor and a decompressor of its own.
+// Thread safety: any thread; each thread has its own compressor and decompressor.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@ namespace stator::server {
 
 enum class GunzipOutcome { kDone, kTooLarge, kInvalid };
 
-// Replaces `out`. Never holds more than `bytes_max`, whatever the text claims to unfold to; one
-// member of gzip, with nothing behind it.
+// Replaces `out`. Never allocates more than `bytes_max`, whatever size the input claims. The input
+// must be one gzip member with nothing after it.
 GunzipOutcome gunzip(std::string_view compressed, std::size_t bytes_max, std::string& out);
 
-// The size that the last bytes of a compressed text claim, which gunzip checks.
+// The decompressed size according to the last bytes of the input, which gunzip() checks.
 std::size_t claimed_size(std::string_view compressed);
 
-// Absent where there is no memory for it, or it would not be shorter.
+// Absent if there is no memory or the result would not be shorter.
 std::optional<std::string> gzip(std::string_view text);
 
 // Whether an Accept-Encoding takes gzip.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kBytesMax = 1UL << 20;
 
-TEST(Gzip, GivesBackWhatItTook) {
+TEST(Gzip, RoundTrips) {
   const std::string text(10'000, 'x');
   const auto compressed = gzip(text);
   ASSERT_TRUE(compressed);
@@ -23,7 +23,7 @@ TEST(Gzip, LeavesTextAloneThatWouldNotShrink) {
   EXPECT_FALSE(gzip(""));
 }
 
-TEST(Gunzip, RefusesABombByWhatItClaims) {
+TEST(Gunzip, RejectsABombByItsClaimedSize) {
   const auto bomb = gzip(std::string(kBytesMax + 1, '\0'));
   ASSERT_TRUE(bomb);
   std::string out;
@@ -39,7 +39,7 @@ TEST(Gunzip, RefusesABombThatClaimsToBeSmall) {
   EXPECT_LE(out.size(), 16U);
 }
 
-TEST(Gunzip, RefusesWhatIsNoGzip) {
+TEST(Gunzip, RejectsDataThatIsNotGzip) {
   const std::string good = *gzip(std::string(1000, 'x'));
   std::string out;
   for (std::size_t length = 0; length < good.size(); ++length) {

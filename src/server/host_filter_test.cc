@@ -20,7 +20,7 @@ Result<void> check(std::initializer_list<http::Header> headers,
   return HostFilter(allowed).check(request);
 }
 
-TEST(HostFilter, PassesWhatIsLocal) {
+TEST(HostFilter, AcceptsLocalHosts) {
   for (const char* host :
        {"localhost", "localhost:8000", "LOCALHOST:8000", "localhost.", "db.localhost:8000",
         "127.0.0.1", "127.0.0.1:8000", "127.1.2.3:8000", "[::1]", "[::1]:8000"}) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeyLimiter: how many requests an access key may send per second, and have in progress.
+// KeyLimiter: limits the rate and the concurrency of an access key's requests.
 //
 // The rate is a token bucket that holds one second's requests, at least one. Thread safety: any
-// thread; nothing waits. Lifetime: a permit keeps its limiter.
+// thread; calls never wait. Lifetime: a permit keeps its limiter alive.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class KeyLimiter : public std::enable_shared_from_this<KeyLimiter> {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // For a request in progress: until it is destroyed.
+  // Counts a request in progress until it is destroyed.
   class Permit {
    public:
     Permit() = default;

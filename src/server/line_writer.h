@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// LineWriter: writes lines to a file on a thread of its own, so that a slow or full disk delays no
-// request.
+// LineWriter: writes lines to a file on a separate thread, so that a slow or full disk does not
+// delay requests.
 //
-// Thread safety: any thread. write() never waits for the file: lines that find too many others
-// waiting are dropped and counted, as are those that the file does not take. Lifetime: destruction
-// writes what waits.
+// Thread safety: any thread. write() never waits for the file: if the buffer is full or the file
+// cannot be written, lines are dropped and counted.
+// Lifetime: the destructor writes the buffered lines.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace stator::server {
 
 class LineWriter {
  public:
-  // Appends to the file; "-" is standard output. kIo if it cannot be opened.
+  // Appends to the file; "-" is standard output. Errors: kIo if it cannot be opened.
   static Result<std::unique_ptr<LineWriter>> open(const std::string& path);
   static std::unique_ptr<LineWriter> to_standard_error();
   LineWriter(const LineWriter&) = delete;
@@ -32,7 +32,7 @@ class LineWriter {
 
   // `line` without its end.
   void write(std::string_view line);
-  // Opens the file again by its name, for those who have renamed it. On kIo the old one is kept.
+  // Opens the file again by its name, after it was renamed. Errors: kIo; the old file stays open.
   Result<void> reopen();
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
@@ -41,7 +41,7 @@ class LineWriter {
   void run();
   void write_out(std::string_view lines);
 
-  const std::string path_;  // empty: the descriptor is not its own
+  const std::string path_;  // empty: the descriptor is borrowed
   std::mutex mutex_;
   std::condition_variable wake_;
   std::string waiting_;

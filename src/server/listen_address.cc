@@ -29,9 +29,9 @@ std::optional<in6_addr> ipv6_of(const std::string& host) {
 }
 
 Failure refused(std::string_view text) {
-  return fail(Code::kInvalidArgument, "'" + std::string(text) +
-                                          "' is no address to listen on: write HOST:PORT, as in "
-                                          "127.0.0.1:8000 or [::1]:8000");
+  return fail(Code::kInvalidArgument, "invalid listen address '" + std::string(text) +
+                                          "'; expected HOST:PORT, such as 127.0.0.1:8000 or "
+                                          "[::1]:8000");
 }
 
 }  // namespace

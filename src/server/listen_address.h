@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ListenAddress: where a server listens, as a user writes it: "127.0.0.1:8000", "[::1]:8000",
-// "localhost:8000", "8000" (on 127.0.0.1). Port 0 is a free one.
+// ListenAddress: the address of a server in the user's notation: "127.0.0.1:8000", "[::1]:8000",
+// "localhost:8000", "8000" (on 127.0.0.1). Port 0: any free port.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ListenAddress {
   std::string to_string() const;  // "127.0.0.1:8000", "[::1]:8000"
 };
 
-// kInvalidArgument, with what is wrong, for anything else.
+// Errors: kInvalidArgument for anything else.
 Result<ListenAddress> parse_listen_address(std::string_view text);
 
 }  // namespace stator::server

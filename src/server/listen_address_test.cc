@@ -24,7 +24,7 @@ TEST(ListenAddress, ReadsHostAndPort) {
   }
 }
 
-TEST(ListenAddress, TellsLoopbackFromTheRest) {
+TEST(ListenAddress, RecognizesLoopback) {
   for (const char* text : {"127.0.0.1:1", "127.255.0.9:1", "[::1]:1", "localhost:1", "1"}) {
     EXPECT_TRUE(parse_listen_address(text)->is_loopback()) << text;
   }

@@ -14,11 +14,10 @@ namespace stator::server {
 
 enum class LogFormat { kText, kJson };
 
-// For all lines from now on.
+// Sets the format of all later lines.
 void set_log_format(LogFormat format);
 
-// One line, whatever is in the text: what does not print is a question mark, and long texts are
-// cut.
+// Writes one line. Nonprinting characters become question marks, and long texts are truncated.
 void log(LogLevel level, std::string text);
 inline void log_error(std::string text) {
   log(LogLevel::kError, std::move(text));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of log lines whose text somebody else chose.
+// Fields of log lines with untrusted text.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace stator::server {
 
 inline constexpr std::size_t kLogFieldBytesMax = 255;
 
-// The same for text and JSON: cut, and without quotes, backslashes, equals signs, spaces and
+// The same for text and JSON: truncated, and without quotes, backslashes, equals signs, spaces and
 // control characters.
 std::string log_field(std::string_view text);
 

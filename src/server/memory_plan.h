@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryPlan: how a server divides the memory that it may use. docs/operations.md lists the parts.
+// MemoryPlan: the division of a server's usable memory. docs/operations.md lists the parts.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct MemoryPlan {
   std::size_t connections_max = 0;
 };
 
-// Of a connection with its buffer, before large requests.
+// The memory of a connection with its buffer, before large requests.
 constexpr uint64_t kConnectionBytes = 8UL << 10;
 constexpr uint64_t kTlsConnectionBytes = 48UL << 10;
 

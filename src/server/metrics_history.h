@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricsHistory: what a server did in the last hour, as samples of a few seconds.
+// MetricsHistory: a server's metrics of the last hour, as samples of a few seconds.
 //
-// A sample has what was counted since the one before, and gauges as they were at its end. The
-// oldest sample is dropped when kSamplesMax are kept.
+// A sample has the increases of the counters since the previous one, and the gauges at its end. At
+// kSamplesMax samples, the oldest one is dropped.
 // Thread safety: any thread; add() and to_json() take a lock that requests never take.
 // Memory: at most kSamplesMax samples, each with at most one entry per operation and per error:
 // under 5 MB if every operation fails in every way all the time, usually under 0.5 MB.
@@ -26,10 +26,10 @@
 
 namespace stator::server {
 
-// What a server has counted since its start, and its gauges, at one point in time.
+// A server's counters since its start, and its gauges, at one point in time.
 struct MetricsReading {
   int64_t unix_ms = 0;
-  std::chrono::nanoseconds steady{0};  // on a clock that nobody sets
+  std::chrono::nanoseconds steady{0};  // on a monotonic clock
   RequestTotals requests = {};
   http::ServerStats http = {};
   StoreStats store = {};
@@ -39,9 +39,9 @@ struct MetricsReading {
   bool ready = true;
 };
 
-// What to_json() returns in addition to the samples.
+// The other members of to_json().
 struct HistoryHead {
-  std::string_view version = {};  // of the program: characters that JSON needs not escape
+  std::string_view version = {};  // of the program; must need no JSON escaping
   int64_t start_ms = 0;           // of the server
 };
 
@@ -49,12 +49,12 @@ class MetricsHistory {
  public:
   static constexpr std::size_t kSamplesMax = 720;  // an hour, at one every 5 seconds
 
-  // `metrics` names what is counted and must outlive the history.
+  // `metrics` provides the names and must outlive the history.
   explicit MetricsHistory(const RequestMetrics& metrics) : metrics_(metrics) {}
 
-  // The first reading is what the next one is compared with.
+  // Adds a sample of the changes since the previous reading; the first reading adds none.
   void add(const MetricsReading& reading);
-  // The samples whose number is greater. Numbers begin with 1 and grow by one.
+  // Returns the samples whose number is greater than `after`. Numbers start with 1.
   // docs/metrics.md describes the form.
   std::string to_json(const HistoryHead& head, uint64_t after) const;
 

@@ -125,7 +125,7 @@ TEST_F(HistoryPage, ShowsRequestsOfThisServer) {
   EXPECT_THAT(ask(get("/metrics/history?after=99999999")).body, HasSubstr(R"("samples":[])"));
 }
 
-TEST_F(HistoryPage, RefusesWhatIsNotANumber) {
+TEST_F(HistoryPage, RejectsMalformedNumbers) {
   start();
   for (const std::string query : {"?after=", "?after=x", "?after=-1", "?after=1&after=2", "?",
                                   "?b=1", "?after=99999999999999999999"}) {

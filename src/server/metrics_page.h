@@ -23,7 +23,7 @@ struct MetricsSources {
   uint64_t dropped_log_lines = 0;
 };
 
-// Can wait for the store's locks and reads files below /proc: not for event loops.
+// Can wait for the store's locks and reads files below /proc, so do not call it on an event loop.
 std::string metrics_page(const MetricsSources& sources);
 
 }  // namespace stator::server

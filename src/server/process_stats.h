@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProcessStats: what this process takes of the machine.
+// ProcessStats: the resources that this process uses.
 //
-// Thread safety: any thread. What cannot be read is 0.
+// Thread safety: any thread. Values that cannot be read are 0.
 #pragma once
 
 #include <cstdint>

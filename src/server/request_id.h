@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request ids in the service's form: 52 characters of 0-9 and A-V.
+// Request ids in DynamoDB's form: 52 characters of 0-9 and A-V.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace stator::server {
 
 class RequestId {
  public:
-  // A new one, unlike any other; 240 bits of it are random, though not secret. Any thread.
+  // A new unique id with 240 random bits, which are not secret. Any thread.
   RequestId();
   std::string_view text() const { return {text_.data(), text_.size()}; }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // RequestLog: a line for each request, and for each slow one.
 //
-// Lines contain no header but traceparent, no query string, and nothing of an item. Fields that
-// clients choose are cut, and what could end a field or a line is a question mark. Thread safety:
-// any thread; nothing waits for a file.
+// Lines contain no header except traceparent, no query string, and no part of an item. Fields that
+// clients choose are truncated, and separators in them become question marks. Thread safety: any
+// thread; no caller waits for a file.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,16 @@
 
 namespace stator::server {
 
-// What a line says. Empty fields are left out of JSON, and "-" in text.
+// The content of a line. Empty fields are omitted in JSON, and "-" in text.
 struct RequestLine {
   int64_t unix_ms = 0;  // of the response
   std::string_view client = {};
-  std::string_view operation = {};  // empty: none, then `method` and `path` say what it was
+  std::string_view operation = {};  // empty: not an operation; then `method` and `path` are set
   std::string_view table = {};      // see protocol::table_in
   std::string_view index = {};
   std::size_t items = 0;          // in the response
-  std::size_t examined = 0;       // to find them
-  int status = 0;                 // 0: no response could be given
+  std::size_t examined = 0;       // items read to find them
+  int status = 0;                 // 0: no response could be sent
   std::string_view error = {};    // the exception's name
   std::size_t request_bytes = 0;  // of the body
   std::size_t response_bytes = 0;
@@ -47,7 +47,8 @@ std::string_view valid_traceparent(std::string_view value);
 
 class RequestLog {
  public:
-  // Null: no such lines. Slow are requests that take `slow` or longer. The writers must outlive it.
+  // A null writer gets no lines. `slow_only` gets requests that take `slow` or longer. The writers
+  // must outlive the log.
   RequestLog(LogFormat format, LineWriter* all, LineWriter* slow_only,
              std::chrono::milliseconds slow)
       : format_(format), all_(all), slow_only_(slow_only), slow_(slow) {}

@@ -102,7 +102,7 @@ TEST(Traceparent, IsAcceptedIfItIsValid) {
   }
 }
 
-TEST(ErrorLine, IsOneJsonObjectWhateverTheText) {
+TEST(ErrorLine, IsOneJsonObjectForAnyText) {
   EXPECT_EQ(to_json_line(0, LogLevel::kError, "a \"b\"\n\\c\x80"),
             R"({"time":"1970-01-01T00:00:00.000Z","level":"error",)"
             R"("message":"a \"b\"?\\c?"})");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RequestMetrics: counts what requests came to, by operation and by table.
+// RequestMetrics: counts requests and their outcomes, by operation and by table.
 //
-// Thread safety: any thread; nothing waits. A table's first request takes a lock.
+// Thread safety: any thread; calls do not wait, except that a table's first request takes a lock.
 #pragma once
 
 #include <array>
@@ -25,11 +25,11 @@ namespace stator::server {
 // Requests that reach no operation, by the reason.
 enum class Rejection { kOverloaded, kTooLarge, kMalformed };
 
-// What one request came to.
+// The outcome of one request.
 struct RequestOutcome {
-  std::size_t operation = 0;  // names().size(): none that is known
+  std::size_t operation = 0;  // names().size(): unknown
   int status = 200;
-  const Error* error = nullptr;  // null if there is none, or none of the API's
+  const Error* error = nullptr;  // null without an error of the API
   std::chrono::nanoseconds duration{0};
   std::size_t request_bytes = 0;               // of the body
   std::size_t response_bytes = 0;              // the same
@@ -38,7 +38,7 @@ struct RequestOutcome {
   std::string_view table = {};                 // see protocol::table_in
 };
 
-// What was counted since the start.
+// The counts since the start.
 struct RequestTotals {
   std::vector<uint64_t> durations;  // of each operation, one per bucket
   std::vector<uint64_t> errors;     // of all operations, by error_name()
@@ -53,7 +53,7 @@ class RequestMetrics {
   std::size_t unknown_operation() const { return operations_.size(); }
   void count(const RequestOutcome& outcome);
   void count(Rejection rejection) { rejections_[static_cast<std::size_t>(rejection)]++; }
-  // A request whose response could not be given: its client had gone, or memory was out.
+  // A request whose response could not be sent: the client had disconnected, or no memory was left.
   void count_abandoned() { abandoned_++; }
   void write(metrics::Text& text) const;
 

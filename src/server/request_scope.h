@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// RequestScope: follows one request from its arrival to its response, for those who note requests.
+// RequestScope: observes one request from its arrival to its response, for metrics and logs.
 //
 // Thread safety: one thread at a time; a scope moves between threads with its request.
-// Lifetime: what the observer points to must outlive every scope.
+// Lifetime: everything that the observer points to must outlive every scope.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace stator::server {
 
-// Who notes requests. Null: nobody.
+// The receivers of observations. Null: none.
 struct RequestObserver {
   RequestMetrics* metrics = nullptr;
   RequestLog* log = nullptr;
@@ -43,10 +43,10 @@ class RequestScope {
         details_(std::move(other.details_)),
         permit_(std::move(other.permit_)) {}
   RequestScope& operator=(RequestScope&&) = delete;
-  // Without finish(): the response could not be given.
+  // Without finish(), the request counts as abandoned.
   ~RequestScope();
 
-  // The request is for an operation: its number, or unknown_operation(). Others are not counted.
+  // Sets the number of the operation, or unknown_operation(). Other requests are not counted.
   void set_operation(std::size_t operation) { operation_ = operation; }
   void set_unknown_operation();
   void note_table(std::string_view table, std::string_view index);  // see protocol/facts.h
@@ -57,12 +57,12 @@ class RequestScope {
 
   void note_batch(std::size_t size) { batch_size_ = size; }
 
-  // The request is in progress for its key until finish().
+  // Keeps the request in progress for its key until finish().
   void keep(KeyLimiter::Permit permit) { permit_ = std::move(permit); }
 
-  // The request goes on to another scope.
+  // Stops observing, because another scope takes over the request.
   void dismiss() { observer_ = {}; }
-  // Once. `error` is null if there is none.
+  // Call once. `error` can be null.
   void finish(const http::Response& response, const Error* error, std::string_view request_id);
 
  private:

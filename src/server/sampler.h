@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampler: calls a function every so often, on a thread of its own.
+// Sampler: calls a function periodically, on a separate thread.
 //
-// Thread safety: construction and destruction from one thread.
-// Lifetime: destruction waits for a call in progress.
+// Thread safety: construct and destroy it on one thread.
+// Lifetime: the destructor waits for a call in progress.
 #pragma once
 
 #include <algorithm>

@@ -109,7 +109,7 @@ bool has_credentials(const ServerOptions& options) {
   return options.credentials || !options.credentials_file.empty();
 }
 
-// Whoever can reach a server that checks no signatures can do everything.
+// Anyone who can reach a server without signature checks has all rights.
 Result<void> check_reach(const ServerOptions& options) {
   if (!options.listen.is_loopback() && !has_credentials(options) &&
       !options.unsigned_beyond_loopback) {
@@ -206,7 +206,7 @@ Result<void> Server::Impl::load_tls(const http::TlsFiles& files) {
   watch.add([files] { return std::vector{files.certificate, files.key, files.client_ca}; },
             [this] {
               if (const auto reloaded = tls->reload(); !reloaded) {
-                log_error("TLS goes on as before: " + reloaded.error().message);
+                log_error("TLS certificate not reloaded: " + reloaded.error().message);
               }
             });
   return {};

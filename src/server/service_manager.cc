@@ -32,7 +32,7 @@ std::string text_of(ServiceState state) {
     case ServiceState::kReloading:
       break;
   }
-  // By the time, the manager tells this reload's end from that of an earlier one.
+  // The time distinguishes the end of this reload from that of an earlier one.
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return "RELOADING=1\nMONOTONIC_USEC=" +

@@ -2,7 +2,7 @@
 // Reports to the service manager that started this process, in the protocol of systemd's
 // Type=notify: a datagram to the Unix socket that NOTIFY_SOCKET names.
 //
-// Thread safety: any thread, while none changes the environment.
+// Thread safety: any thread, while no thread changes the environment.
 // Errors: kIo with the system's reason; kInvalidArgument if NOTIFY_SOCKET is not a Unix socket.
 #pragma once
 
@@ -16,7 +16,7 @@ enum class ServiceState {
   kStopping,
 };
 
-// False if no service manager awaits reports.
+// Whether a service manager expects reports.
 bool has_service_manager();
 
 // Does nothing without a service manager.

@@ -82,7 +82,7 @@ TEST_F(Service, SaysThatItIsHealthy) {
   EXPECT_EQ(answer.body, "healthy: dynamodb.us-east-1.amazonaws.com ");
 }
 
-TEST_F(Service, AnswersNotFoundToWhatIsNoOperation) {
+TEST_F(Service, ReturnsNotFoundForOtherPaths) {
   for (const std::string& request :
        {std::string("GET /favicon.ico HTTP/1.1\r\n\r\n"), std::string("PUT / HTTP/1.1\r\n\r\n"),
         post(std::string(kSignature) + target("ListTables"), "{}"),
@@ -120,7 +120,7 @@ TEST_F(Service, AsksForASignature) {
             200);
 }
 
-TEST_F(Service, RefusesBodiesThatAreNoRequest) {
+TEST_F(Service, RejectsMalformedBodies) {
   for (const std::string_view body : {"", "{", "[]", "nonsense", R"({"TableName":5})"}) {
     const RawAnswer answer = call("DescribeTable", body);
     expect_error(answer, "com.amazon.coral.service#SerializationException", "");
@@ -232,7 +232,7 @@ TEST_F(Service, AnswersTheErrorsOfTheApi) {
       "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "CancellationReasons");
 }
 
-TEST_F(Service, RefusesABodyOverTheLimitAndWhatIsNoHttp) {
+TEST_F(Service, RejectsABodyOverTheLimitAndMalformedHttp) {
   RawConnection large(server_->port());
   ASSERT_TRUE(large.send("POST / HTTP/1.1\r\nContent-Length: 16777217\r\n\r\n"));
   EXPECT_EQ(large.read_answer().status, 413);

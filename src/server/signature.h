@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SignatureVerifier: checks the Signature Version 4 in a request's headers, which must cover its
-// host, its date and, if there is one, its target.
+// host, its date and, if present, its target.
 //
-// Thread safety: every method may be called from any threads at once.
+// Thread safety: any thread.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 #pragma once
 
@@ -27,15 +27,15 @@ class SignatureVerifier {
  public:
   explicit SignatureVerifier(Credentials credentials) { replace(std::move(credentials)); }
 
-  // From now on others are accepted. A key that stays as it is keeps the counts of its limits.
+  // Replaces the accepted keys. An unchanged key keeps the counts of its limits.
   void replace(Credentials credentials);
 
-  // kUnrecognizedClient for another access key or a session token, kInvalidSignature for a wrong
-  // signature, another service's scope or a time more than 15 minutes off, kIncompleteSignature for
-  // a credential or date of another form, with the service's texts. The parts of the header must be
-  // there. Returns the key that signed.
+  // Returns the key that signed. The parts of the header must be present (authorization.h).
+  // Errors, with DynamoDB's messages: kUnrecognizedClient for an unknown access key or a session
+  // token; kInvalidSignature for a wrong signature, another service's scope or a time more than 15
+  // minutes off; kIncompleteSignature for a malformed credential or date.
   Result<SigningKey> verify(const http::Request& request, int64_t now_ms) const;
-  // The same as far as it needs no body: the signature itself is not checked.
+  // The checks that do not need the body; does not check the signature itself.
   Result<void> check_claims(const http::Request& head, int64_t now_ms) const;
 
   std::size_t cached_keys() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TableLabels: numbers for the names of tables, given to the first N names only.
+// TableLabels: assigns numbers to the first N names of tables.
 //
 // Thread safety: any thread; find() never waits.
 #pragma once
@@ -21,10 +21,10 @@ class TableLabels {
 
   explicit TableLabels(std::size_t max);
 
-  // The name's number, below size(); kNone if it has none. An ARN is known by the name in it.
+  // The name's number, below size(); kNone if it has none. For an ARN, the name in it counts.
   std::size_t find(std::string_view table) const;
-  // Gives the name a number first if any are left. The caller knows that the table exists: names
-  // that clients make up must not use up the numbers.
+  // Assigns a number to a new name if any are left. The table must exist, so that clients cannot
+  // exhaust the numbers with invented names.
   std::size_t find_or_add(std::string_view table);
 
   std::size_t max() const { return names_.size(); }
@@ -32,11 +32,11 @@ class TableLabels {
   const std::string& name(std::size_t number) const { return names_[number]; }
 
  private:
-  // Where the name is, or where it belongs.
+  // The slot of the name, or the slot where to insert it.
   std::size_t place_of(std::string_view name) const;
 
-  // Open addressing, at most half full: a number plus one, 0 where there is none. A name is written
-  // before its number is.
+  // Open addressing, at most half full: a number plus one, or 0 if empty. A name is written before
+  // its number.
   std::vector<std::atomic<uint32_t>> places_;
   std::vector<std::string> names_;
   std::atomic<std::size_t> size_ = 0;

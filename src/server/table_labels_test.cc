@@ -24,7 +24,7 @@ TEST(TableLabels, NumberTheFirstNames) {
   EXPECT_EQ(none.find_or_add("a"), TableLabels::kNone);
 }
 
-TEST(TableLabels, GiveEachNameOneNumberHoweverManyThreadsAsk) {
+TEST(TableLabels, GiveEachNameOneNumberForConcurrentThreads) {
   constexpr std::size_t kNames = 100;
   constexpr std::size_t kThreads = 4;
   TableLabels labels(kNames);

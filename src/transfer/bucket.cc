@@ -60,7 +60,7 @@ Result<void> write_durably(const fs::path& path, std::string_view bytes) {
 Result<Bucket> Bucket::open(const fs::path& buckets, const std::string& name) {
   const auto parts = parts_of(name);
   if (buckets.empty() || !parts || parts->size() != 1 || !is_real_directory(buckets / name)) {
-    return fail(Code::kNotFound, "there is no bucket '" + name + "'");
+    return fail(Code::kNotFound, "bucket '" + name + "' does not exist");
   }
   return Bucket(buckets / name);
 }
@@ -68,7 +68,7 @@ Result<Bucket> Bucket::open(const fs::path& buckets, const std::string& name) {
 Result<Bucket> Bucket::open(const fs::path& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) {
-    return fail(Code::kNotFound, "there is no directory '" + directory.string() + "'");
+    return fail(Code::kNotFound, "directory '" + directory.string() + "' does not exist");
   }
   return Bucket(directory);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bucket: a directory that stands for one of S3's buckets. Its objects are the files in it, by
-// their relative paths.
+// Bucket: a directory used as an S3 bucket. Its objects are the files in it, with their relative
+// paths as keys.
 //
-// No key leads out of the directory: symbolic links are not followed, and keys have neither empty
-// parts nor "." or "..".
-// Errors: kNotFound for a bucket that there is not, kAccessDenied for keys that no file can have
-// and for files that may not be read or written, kIo.
+// Keys cannot refer to files outside the directory: symbolic links are not followed, and keys with
+// empty parts, "." or ".." are rejected.
+// Errors: kNotFound if the bucket does not exist; kAccessDenied for invalid keys and for files
+// without permission; kIo.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ namespace stator::transfer {
 
 class Bucket {
  public:
-  // The directory `name` in `buckets`; `name` is of the form that the API lets buckets have.
+  // The directory `name` in `buckets`; `name` must be a valid bucket name.
   static Result<Bucket> open(const std::filesystem::path& buckets, const std::string& name);
   // The directory itself.
   static Result<Bucket> open(const std::filesystem::path& directory);
 
-  // Keys that begin with `prefix`, in their order. kLimitExceeded for more than 50,000, as many as
-  // an import may have.
+  // Keys that begin with `prefix`, in order. Errors: kLimitExceeded for more than 50,000, the limit
+  // of an import.
   Result<std::vector<std::string>> keys(std::string_view prefix) const;
   Result<std::unique_ptr<ByteSource>> read(const std::string& key) const;
-  // Where to write an object: the directories above it are there.
+  // The path of an object; creates its directories.
   Result<std::filesystem::path> place_for(const std::string& key) const;
-  // All of `bytes`, durably, or nothing.
+  // Writes an object atomically and durably.
   Result<void> write(const std::string& key, std::string_view bytes) const;
   bool has(const std::string& key) const;
-  uint64_t size(const std::string& key) const;  // 0 if that is not known
+  uint64_t size(const std::string& key) const;  // 0 if unknown
   void remove(const std::string& key) const;
 
  private:
@@ -43,12 +43,12 @@ class Bucket {
   std::filesystem::path directory_;
 };
 
-// A prefix as the beginning of keys: without slashes at its ends.
+// A key prefix without leading and trailing slashes.
 std::string trimmed_prefix(std::string_view prefix);
 
-// The file has these bytes, or what it had: whole and durable.
+// Replaces a file's content atomically and durably.
 Result<void> replace_file(const std::filesystem::path& place, std::string_view bytes);
-// Makes the renaming of a file that is written and synced durable.
+// Renames a written and synced file durably.
 Result<void> put_in_place(const std::filesystem::path& written, const std::filesystem::path& place);
 
 }  // namespace stator::transfer

@@ -55,9 +55,9 @@ TEST_F(BucketTest, NothingLeadsOutOfIt) {
   fs::create_symlink(buckets_ / "secret.json", buckets_ / "mine" / "secret");
   EXPECT_THAT(Bucket::open(buckets_, "linked"), FailsWith(Code::kNotFound, "linked"));
   for (const char* name : {"", "..", ".", "mine/data", "none", "secret.json"}) {
-    EXPECT_THAT(Bucket::open(buckets_, name), FailsWith(Code::kNotFound, "no bucket"));
+    EXPECT_THAT(Bucket::open(buckets_, name), FailsWith(Code::kNotFound, "does not exist"));
   }
-  EXPECT_THAT(Bucket::open("", "mine"), FailsWith(Code::kNotFound, "no bucket"));
+  EXPECT_THAT(Bucket::open("", "mine"), FailsWith(Code::kNotFound, "does not exist"));
   EXPECT_THAT(*mine().keys(""), ElementsAre("data.bak", "data/1.json"));
   for (const char* key : {"../secret.json", "/etc/passwd", "data/../../secret.json", "data//1.json",
                           "out/secret.json", "", "."}) {

@@ -77,11 +77,11 @@ class Unfolding : public ByteSource {
       STATOR_ASSIGN_OR_RETURN(const std::size_t count, unfold(next_, left_, buffer));
       given_ += count;
       if (given_ > kFreelyUnfolded && given_ / kRatioMax > taken_) {
-        return fail(Code::kCorruption, "it unfolds to more than data does");
+        return fail(Code::kCorruption, "decompressed size exceeds 1,100 times the input");
       }
       if (count > 0) return count;
       if (ended_ && left_ == left_before && !is_between_members()) {
-        return fail(Code::kCorruption, "it ends in the middle");
+        return fail(Code::kCorruption, "the compressed data is truncated");
       }
     }
   }
@@ -132,7 +132,7 @@ class Gunzip final : public Unfolding {
     left = stream_.avail_in;
     between_ = outcome == Z_STREAM_END;
     if (outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR) {
-      return fail(Code::kCorruption, "it is no gzip, or damaged");
+      return fail(Code::kCorruption, "not gzip data, or damaged");
     }
     return std::size_t{room - stream_.avail_out};
   }
@@ -159,7 +159,7 @@ class Unzstd final : public Unfolding {
     ZSTD_inBuffer in{next, left, 0};
     ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
     const std::size_t outcome = ZSTD_decompressStream(stream_.get(), &out, &in);
-    if (ZSTD_isError(outcome) != 0) return fail(Code::kCorruption, "it is no zstd, or damaged");
+    if (ZSTD_isError(outcome) != 0) return fail(Code::kCorruption, "not zstd data, or damaged");
     between_ = outcome == 0;
     next += in.pos;
     left -= in.pos;
@@ -175,7 +175,7 @@ class Unzstd final : public Unfolding {
 template <class T>
 Result<std::unique_ptr<ByteSource>> begun(std::unique_ptr<ByteSource> source) {
   auto unfolding = std::make_unique<T>(std::move(source));
-  if (!unfolding->begin()) return fail(Code::kIo, "there is no memory to unfold it");
+  if (!unfolding->begin()) return fail(Code::kIo, "not enough memory to decompress it");
   return std::unique_ptr<ByteSource>(std::move(unfolding));
 }
 
@@ -187,7 +187,7 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::filesystem::path& path)
   auto file = std::make_unique<File>(descriptor, path.string());
   struct stat status{};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    return fail(Code::kIo, "'" + path.string() + "' is no file");
+    return fail(Code::kIo, "'" + path.string() + "' is not a regular file");
   }
   return std::unique_ptr<ByteSource>(std::move(file));
 }

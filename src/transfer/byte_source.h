@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteSource: bytes in order, from a file, from memory, unfolded from gzip or zstd.
+// ByteSource: sequential bytes from a file, from memory, or decompressed from gzip or zstd.
 //
-// Memory: a buffer's worth, whatever the bytes claim to unfold to.
-// Errors: kIo; kCorruption for compressed bytes that are damaged, cut off, or unfold to more than
-// data does.
+// Memory: one buffer, whatever decompressed size the input claims.
+// Errors: kIo; kCorruption for compressed bytes that are damaged, truncated, or decompress to an
+// implausible size.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ namespace stator::transfer {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // How many bytes it put into `buffer`, which is not empty; 0: the end.
+  // Returns how many bytes it wrote to `buffer`, which must not be empty; 0: the end.
   virtual Result<std::size_t> read(std::span<char> buffer) = 0;
 };
 
-// A regular file; no symbolic link.
+// Opens a regular file, not a symbolic link.
 Result<std::unique_ptr<ByteSource>> open_file(const std::filesystem::path& path);
 std::unique_ptr<ByteSource> bytes_of(std::string bytes);
-// gzip and zstd may have several members, one behind the other.
+// Decompresses. gzip and zstd input can have several consecutive members.
 Result<std::unique_ptr<ByteSource>> unfolded(std::unique_ptr<ByteSource> source,
                                              Compression compression);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items as rows of CSV: RFC 4180's quotes, one of the service's delimiters, and texts but for keys.
+// Items as CSV rows: RFC 4180 quoting, one of DynamoDB's delimiters; all values except keys are
+// strings.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataImport.Format.html
 #pragma once
 

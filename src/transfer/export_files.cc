@@ -259,7 +259,7 @@ Result<std::unique_ptr<DataFileWriter>> DataFileWriter::create(const Bucket& buc
                               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor < 0) return fail(Code::kAccessDenied, "cannot write '" + place.string() + "'");
   auto writer = std::make_unique<GzipWriter>(descriptor, place, std::move(key));
-  if (!writer->begin()) return fail(Code::kIo, "there is no memory to fold it");
+  if (!writer->begin()) return fail(Code::kIo, "not enough memory to compress it");
   return std::unique_ptr<DataFileWriter>(std::move(writer));
 }
 

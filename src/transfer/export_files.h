@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of an export: lines of items or of changes in gzip, and the manifests over them.
+// The files of an export: gzip files with lines of items or changes, and their manifests.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
 //
 //   PREFIX/AWSDynamoDB/ID/_started, manifest-summary.json, manifest-files.json, and .md5 of both
@@ -23,11 +23,11 @@ namespace stator::transfer {
 struct ItemChange {
   Item keys;
   int64_t written_us = 0;              // Unix microseconds
-  std::optional<Item> old_image = {};  // absent: there was none, or it is not asked for
-  std::optional<Item> new_image = {};  // absent: there is none any more
+  std::optional<Item> old_image = {};  // absent: none existed, or it was not requested
+  std::optional<Item> new_image = {};  // absent: the item was deleted
 };
 
-// With the line break. kDynamoDbJson and kIon alone.
+// Includes the line break. Only kDynamoDbJson and kIon.
 std::string line_of(DataFormat format, const Item& item);
 std::string line_of(DataFormat format, const ItemChange& change);
 
@@ -35,10 +35,10 @@ struct DataFile {
   std::string key;
   int64_t items = 0;
   std::string md5;   // in base64
-  std::string etag;  // as S3 makes it of an upload in one part
+  std::string etag;  // as S3 computes it for a single-part upload
 };
 
-// MD5 in base64, as the manifests have it.
+// MD5 in base64, as in the manifests.
 std::string checksum_of(std::string_view bytes);
 
 class DataFileWriter {
@@ -46,9 +46,9 @@ class DataFileWriter {
   static Result<std::unique_ptr<DataFileWriter>> create(const Bucket& bucket, std::string key);
   virtual ~DataFileWriter() = default;
   virtual Result<void> add(std::string_view line) = 0;
-  // Durable, under its name, once this returns; gone where it is destroyed without.
+  // Makes the file durable under its name. Without this call, the destructor deletes it.
   virtual Result<DataFile> finish() = 0;
-  virtual int64_t line_bytes() const = 0;  // unfolded, so far
+  virtual int64_t line_bytes() const = 0;  // uncompressed, so far
 };
 
 struct ExportSummary {
@@ -57,7 +57,7 @@ struct ExportSummary {
   std::string table_arn;
   std::string table_id;
   std::string bucket;
-  std::string prefix;  // as it was given
+  std::string prefix;  // as in the request
   bool has_prefix = false;
   std::string encryption = "AES256";
   std::optional<std::string> key_id = {};
@@ -75,14 +75,14 @@ struct ExportSummary {
   int64_t items = 0;
 };
 
-// Keys of an export's files; `name` is of the file alone.
+// Keys of an export's files.
 std::string export_directory(const ExportSummary& summary);  // "PREFIX/AWSDynamoDB/ID"
 std::string data_directory(const ExportSummary& summary);
 std::string manifest_key(const ExportSummary& summary);  // of manifest-summary.json
-// The same for the same part of the same export, so that what is written again replaces it.
+// The same part of the same export always has the same key, so that rewriting it replaces it.
 std::string data_key(const ExportSummary& summary, int64_t part);
 
-// The manifests and their checksums; the export is whole once this returns.
+// Writes the manifests and their checksums; the export is then complete.
 Result<void> write_manifests(const Bucket& bucket, const ExportSummary& summary,
                              const std::vector<DataFile>& files);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats of the service's exports and imports, and the names that the API has for them.
+// The formats of DynamoDB's exports and imports, and their names in the API.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ std::string_view name_of(Compression compression);  // "NONE", "GZIP", "ZSTD"
 std::optional<DataFormat> format_named(std::string_view name);
 std::optional<Compression> compression_named(std::string_view name);
 
-// What a file's name says of it: "x.json.gz", "x.ion", "x.csv.zst".
+// The format and compression according to a file's name: "x.json.gz", "x.ion", "x.csv.zst".
 struct FileKind {
   std::optional<DataFormat> format = {};
   Compression compression = Compression::kNone;
@@ -35,7 +35,7 @@ struct CsvOptions {
   std::map<std::string, ScalarType, std::less<>> key_types = {};
 };
 
-// The text of one item, unfolded. Larger than any form of an item of 400 KB.
+// Maximum size of the uncompressed text of one item. Larger than any form of an item of 400 KB.
 inline constexpr std::size_t kRecordBytesMax = 16UL << 20;
 
 }  // namespace stator::transfer

@@ -109,7 +109,7 @@ TEST_P(Formats, EachTypeReadsBackAsItWasWritten) {
   EXPECT_EQ(back.positions.back(), text.size());
 }
 
-TEST_P(Formats, ReadingGoesOnWhereAnotherReaderHadCome) {
+TEST_P(Formats, ReadingResumesAtTheEndOfAnotherReader) {
   const auto [format, compression] = GetParam();
   std::string text;
   for (int i = 0; i < 20; ++i) text += line_of(format, everything(i));
@@ -132,10 +132,10 @@ TEST_P(Formats, CutAndDamagedFilesAreErrorsAndNoMoreItems) {
   const std::string bytes = folded(text, compression);
   for (const std::size_t length : {std::size_t{3}, bytes.size() / 2, bytes.size() - 1}) {
     EXPECT_THAT(read(bytes.substr(0, length), format, compression).errors,
-                ::testing::ElementsAre("!it ends in the middle"));
+                ::testing::ElementsAre("!the compressed data is truncated"));
   }
   EXPECT_THAT(read(text, format, compression).errors,
-              ::testing::ElementsAre(HasSubstr("!it is no ")));
+              ::testing::ElementsAre(HasSubstr("or damaged")));
   EXPECT_TRUE(read("", format, compression).errors.empty());
   EXPECT_EQ(read(bytes + bytes, format, compression).items.size(), 600);
 }
@@ -172,13 +172,14 @@ TEST(JsonLines, SeveralItemsMayStandOnALine) {
       read(item + item + " " + item + "\r\n\n" + item, DataFormat::kDynamoDbJson).items.size(), 4);
 }
 
-TEST(JsonLines, WhatIsNoItemIsPassedOverAndWhatIsNoJsonEndsTheFile) {
+TEST(JsonLines, SkipsInvalidItemsAndEndsAtMalformedJson) {
   const std::string item = "{\"Item\":{\"pk\":{\"S\":\"a\"}}}\n";
   const Read mixed =
       read(item + "{\"pk\":{\"S\":\"a\"}}\n{\"Item\":{\"pk\":{\"N\":\"x\"}}}\n" + item,
            DataFormat::kDynamoDbJson);
   EXPECT_EQ(mixed.items.size(), 2);
-  EXPECT_THAT(mixed.errors, ::testing::ElementsAre("There is no Item", HasSubstr("numeric")));
+  EXPECT_THAT(mixed.errors,
+              ::testing::ElementsAre("the member 'Item' is missing", HasSubstr("numeric")));
   for (const char* garbage : {"garbage", "{\"Item\":", "[1]", "{\"Item\":{}]}", "{,}"}) {
     const Read cut = read(item + garbage + "\n" + item, DataFormat::kDynamoDbJson);
     EXPECT_EQ(cut.items.size(), 1) << garbage;
@@ -192,11 +193,12 @@ TEST(JsonLines, ALineHasABound) {
   EXPECT_THAT(read_back.errors, ::testing::ElementsAre("!a line is too long"));
 }
 
-TEST(Compressions, WhatUnfoldsToMoreThanDataDoesIsRefused) {
+TEST(Compressions, RejectsImplausibleDecompressedSizes) {
   std::string bomb;
   for (int i = 0; i < 40; ++i) bomb += zstd(std::string(4UL << 20, '\n'));
   const Read unfolded = read(bomb, DataFormat::kDynamoDbJson, Compression::kZstd);
-  EXPECT_THAT(unfolded.errors, ::testing::ElementsAre("!it unfolds to more than data does"));
+  EXPECT_THAT(unfolded.errors,
+              ::testing::ElementsAre("!decompressed size exceeds 1,100 times the input"));
 }
 
 TEST(Ion, IsWrittenAsTheServiceWritesIt) {
@@ -233,7 +235,7 @@ TEST(Ion, ReadsWhatOtherWritersMakeOfIt) {
                                                  {"s", NumberSet{1, 2}}}}));
 }
 
-TEST(Ion, TellsValuesThatAreNoneFromTextThatIsNoIon) {
+TEST(Ion, DistinguishesInvalidValuesFromMalformedIon) {
   const std::string item = "$ion_1_0 {Item:{pk:\"a\"}}\n";
   for (const char* invalid : {"{Item:[1]}", "{Record:{}}", "{Item:{a:other::[1]}}",
                               "{Item:{a:$dynamodb_SS::[1.]}}", "{Item:{a:$dynamodb_NS::[1.,1.]}}",
@@ -274,7 +276,7 @@ TEST(Csv, IsReadByTheServicesRules) {
               ::testing::ElementsAre("!a quote is open at the end"));
 }
 
-TEST(Csv, ReadingGoesOnBehindTheHeader) {
+TEST(Csv, ReadingResumesAfterTheHeader) {
   const std::string text = "\n\r\npk,n\na,1\n\"b\nb\",2\nc,3\n";
   const Read all = read(text, DataFormat::kCsv);
   ASSERT_EQ(all.positions.size(), 3);

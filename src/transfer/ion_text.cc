@@ -82,7 +82,7 @@ class Ion {
     return true;
   }
   Failure unexpected() const {
-    return fail(Code::kCorruption, "it is no Ion at byte " + std::to_string(at_));
+    return fail(Code::kCorruption, "not valid Ion at byte " + std::to_string(at_));
   }
 
   std::string_view identifier() {
@@ -270,7 +270,7 @@ Result<Item> item_in(Result<AttributeValue> read) {
       if (Map* item = found->second.get_if<Map>()) return std::move(*item);
     }
   }
-  return fail(Code::kValidation, "There is no Item");
+  return fail(Code::kValidation, "the member 'Item' is missing");
 }
 
 }  // namespace

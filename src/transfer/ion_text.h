@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amazon Ion's text form, as far as the service's exports have it: structs, lists, strings,
-// decimals, booleans, null, blobs, and sets as annotated lists. One item a line:
-// $ion_1_0 {Item:{Id:103.,Tags:$dynamodb_SS::["a","b"]}}
+// Amazon Ion's text form, limited to what DynamoDB's exports use: structs, lists, strings,
+// decimals, booleans, null, blobs, and sets as annotated lists. One item per line: $ion_1_0
+// {Item:{Id:103.,Tags:$dynamodb_SS::["a","b"]}}
 // https://amazon-ion.github.io/ion-docs/docs/spec.html
 #pragma once
 

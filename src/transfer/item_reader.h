@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ItemReader: the items of one file of an import, one after another.
 //
-// A file of DynamoDB JSON or Ion has {"Item": …} on lines of their own, or several on a line; one
-// of CSV a row each, and quoted fields may hold line breaks.
-// Bounds: a line of kRecordBytesMax, values nested as items may be.
+// A file of DynamoDB JSON or Ion has one or more {"Item": …} per line. A CSV file has one row per
+// item; quoted fields can contain line breaks.
+// Bounds: lines of kRecordBytesMax, the nesting limit of items.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,24 @@ namespace stator::transfer {
 
 enum class Found {
   kItem,
-  kNoItem,   // something that is no item; what follows can be read
-  kDamaged,  // nothing from here on can be read: the next answer is kEnd
+  kNoItem,   // a record that is not an item; reading can continue
+  kDamaged,  // nothing after this can be read; the next outcome is kEnd
   kEnd,
 };
 
-// Reads one record after another off a line.
+// Parses the records of a line, one after another.
 class RecordParser {
  public:
   enum class Outcome { kItem, kNoItem, kDamaged, kNothing };
 
   virtual ~RecordParser() = default;
-  // `text` has no line break at its end. Sets `used` to how much of it the record took (kNothing:
-  // all), and `item` or `error`.
+  // `text` has no line break at its end. Sets `used` to the length of the record (kNothing: all),
+  // and `item` or `error`.
   virtual Outcome parse(std::string_view text, Item& item, Error& error, std::size_t& used) = 0;
-  // Whether the record goes on in the line behind `line`, given whether it did in the one before.
+  // Whether the record continues on the line after `line`, given whether it did on the previous
+  // one.
   virtual bool goes_on(std::string_view /*line*/, bool /*went_on*/) const { return false; }
-  // Whether the file's next line belongs to it, from wherever its records are wanted.
+  // Whether the parser needs the file's first line, even if reading starts later.
   virtual bool wants_header() const { return false; }
 };
 
@@ -41,14 +42,14 @@ std::unique_ptr<RecordParser> make_parser(DataFormat format, const CsvOptions& c
 
 class ItemReader {
  public:
-  // Goes on behind `position`, which another reader of the same bytes had come to.
+  // Starts after `position`, which another reader of the same bytes has reached.
   ItemReader(std::unique_ptr<ByteSource> source, std::unique_ptr<RecordParser> parser,
              uint64_t position = 0);
 
   Found next();
   Item& item() { return item_; }                 // of kItem
   const Error& error() const { return error_; }  // of kNoItem and kDamaged
-  // Unfolded bytes of the file up to the end of the last record.
+  // Uncompressed bytes of the file up to the end of the last record.
   uint64_t position() const { return position_; }
 
  private:
@@ -66,11 +67,11 @@ class ItemReader {
   std::unique_ptr<RecordParser> parser_;
   uint64_t start_;
   uint64_t position_ = 0;
-  std::string buffer_;         // read, from begin_ on not yet taken
-  std::size_t begin_ = 0;      // of the text that is next
-  std::size_t line_end_ = 0;   // of that text
-  std::size_t next_line_ = 0;  // behind the line break
-  bool in_line_ = false;       // there is such a text
+  std::string buffer_;         // read bytes; those from begin_ on are not consumed
+  std::size_t begin_ = 0;      // start of the rest of the current line
+  std::size_t line_end_ = 0;   // end of the current line
+  std::size_t next_line_ = 0;  // after its line break
+  bool in_line_ = false;       // whether there is a current line
   bool source_ended_ = false;
   bool started_ = false;
   bool failed_ = false;

@@ -39,7 +39,7 @@ RecordParser::Outcome JsonLines::parse(std::string_view text, Item& item, Error&
   const std::string_view rest = text.substr(begin);
   const std::size_t end = rest.front() == '{' ? object_end(rest) : std::string_view::npos;
   if (end == std::string_view::npos) {
-    error = {.code = Code::kCorruption, .message = "it is no JSON object"};
+    error = {.code = Code::kCorruption, .message = "not a JSON object"};
     return Outcome::kDamaged;
   }
   used = begin + end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// {"Item": {…}} in DynamoDB JSON, one or more a line.
+// {"Item": {…}} in DynamoDB JSON, one or more per line.
 #pragma once
 
 #include "transfer/item_reader.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the binary form of items piece by piece. docs/formats/item.md.
+// Reads the binary form of items piece by piece. docs/formats/item.md.
 //
-// Every function is bounded by the bytes it is given, whatever they hold: damage is a false or a
-// zero, never a read beyond the end.
+// No function reads beyond the given bytes, whatever they contain. For damaged bytes they return
+// false or zero.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ inline void append_varint(std::string& out, uint64_t value) {
 
 bool take_long_varint(std::string_view& in, uint64_t& value);
 
-// Removes a varint from the front; false where it is truncated, longer than needed or too large.
+// Removes a varint from the front; false if it is truncated, longer than needed or too large.
 inline bool take_varint(std::string_view& in, uint64_t& value) {
   if (in.empty()) return false;
   const auto first = static_cast<unsigned char>(in.front());
@@ -46,7 +46,7 @@ inline bool take_bytes(std::string_view& in, std::string_view& bytes) {
   return true;
 }
 
-// Length of the value (type byte and payload) at the front of `in`; 0 where there is none.
+// Length of the value (type byte and payload) at the front of `in`; 0 if there is no valid value.
 inline std::size_t encoded_value_length(std::string_view in) {
   if (in.empty()) return 0;
   const auto type = static_cast<AttributeType>(in.front());
@@ -66,7 +66,7 @@ inline bool take_value(std::string_view& in, std::string_view& value) {
   return length != 0;
 }
 
-// The elements or attributes of the collection `value`, and how many there are.
+// The elements or attributes of the collection `value`, and their number.
 bool open_collection(std::string_view value, std::string_view& body, uint64_t& count);
 
 }  // namespace stator

@@ -3,8 +3,8 @@
 //
 // The form is canonical: attribute names of maps and elements of sets are sorted and numbers are
 // their order-preserving key bytes, so deep equality of two values is equality of their bytes.
-// Views borrow the bytes. A view is only made of bytes that validate_item() accepted or that
-// encode_item() produced, so reading through it cannot fail.
+// Lifetime: views borrow the bytes. Views must only be created on bytes that validate_item()
+// accepted or encode_item() produced; then reading cannot fail.
 #pragma once
 
 #include <cstddef>
@@ -89,7 +89,8 @@ class ItemView {
 EncodedItem encode_item(const Item& item);
 std::string encode_value(const AttributeValue& value);
 
-// kCorruption for bytes that are no item: truncated, unsorted, wrong version, nested too deeply.
+// Errors: kCorruption if the bytes are not an item: truncated, unsorted, wrong version, nested too
+// deeply.
 Result<void> validate_item(std::string_view bytes);
 Item decode_item(ItemView item);
 AttributeValue decode_value(ValueView value);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order-preserving bytes for key attributes. docs/formats/keys.md.
 //
-// append_*: comparing the bytes unsigned compares the values as DynamoDB does (text by UTF-8 bytes,
+// append_*: unsigned byte order of the keys is DynamoDB's order of the values (text by UTF-8 bytes,
 // binaries unsigned, numbers by value). Each component is self-delimiting: no encoded key is a
-// prefix of another one of the same shape, whatever bytes the values hold.
+// prefix of another one of the same shape, whatever bytes the values contain.
 #pragma once
 
 #include <array>
@@ -17,21 +17,21 @@
 
 namespace stator {
 
-// A number alone: 1 to 21 bytes; comparing two such byte strings compares the numbers.
+// The bytes of a number, 1 to 21; byte order is numeric order.
 std::string number_key(const Number& number);
 void append_number_key(std::string& key, const Number& number);
-Number number_from_key(std::string_view bytes);  // zero for bytes that are no number_key
-// Writes the number of a number_key as Number::to_string() does, without building it, and returns
-// the end. `out` has room for kNumberTextMax characters.
+Number number_from_key(std::string_view bytes);  // zero for bytes that are not a number_key
+// Writes the number of a number_key in the form of Number::to_string(), without building a Number,
+// and returns the end. `out` must have space for kNumberTextMax characters.
 inline constexpr std::size_t kNumberTextMax = 180;
 char* write_number_text(char* out, std::string_view number_key);
-// Length of the number_key at the front of `bytes`, which end themselves; 0 where there is none.
+// Length of the self-delimiting number_key at the front of `bytes`; 0 if there is none.
 std::size_t number_key_length(std::string_view bytes);
 
 // The decimal places (10^place) of a number's first and last significant digit.
 struct NumberPlaces {
   bool negative = false;
-  int first = -1;  // below `last`: zero, or bytes that are no number_key
+  int first = -1;  // below `last`: zero, or bytes that are not a number_key
   int last = 0;
 };
 NumberPlaces number_key_places(std::string_view bytes);
@@ -39,13 +39,13 @@ NumberPlaces number_key_places(std::string_view bytes);
 // Appends one self-delimited component. The value is S, N or B.
 void append_key_component(std::string& key, const AttributeValue& value);
 void append_key_component(std::string& key, ValueView value);
-// Removes and returns the first component of `key`; kCorruption where there is none of that type.
+// Removes and returns the first component of `key`. Errors: kCorruption if it is not of that type.
 Result<AttributeValue> take_key_component(std::string_view& key, AttributeType type);
 // Appends the bytes under which every component that begins with `prefix` (S or B) sorts:
 // the component without its terminator.
 void append_key_prefix(std::string& key, const AttributeValue& prefix);
 
-// The least byte string greater than every string that starts with `prefix`; empty: none is.
+// The least byte string greater than every string that starts with `prefix`; empty if none exists.
 std::string prefix_end(std::string_view prefix);
 
 using Hash128 = std::array<uint8_t, 16>;

@@ -76,7 +76,7 @@ TEST(Number, ReadsEverySpellingAndPrintsOne) {
   }
 }
 
-TEST(Number, RefusesWhatIsNoNumber) {
+TEST(Number, RejectsMalformedText) {
   for (const std::string text :
        {"a",     "+",    "-",     ".",   "-.",  "e5",       ".e5", "1e",  "1e+",
         "1e5.0", "1e5x", " 1",    "1 ",  "1\n", "1+2",      "--1", "+-1", "1..2",

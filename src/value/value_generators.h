@@ -11,7 +11,7 @@
 
 namespace stator::test {
 
-// Bytes that collide often and hold the awkward ones: zero, one, 0xFF.
+// Byte strings that collide often and contain edge cases: zero, one, 0xFF.
 inline rc::Gen<std::string> awkward_bytes() {
   return rc::gen::container<std::string>(
       rc::gen::element('\0', '\1', 'a', 'b', '\x7F', '\x80', '\xFE', '\xFF'));
@@ -47,7 +47,7 @@ inline rc::Gen<Map> any_map(int depth) {
   });
 }
 
-// Nested up to `depth` levels; texts now and then are long enough for two bytes of length.
+// Nested up to `depth` levels; some strings are long enough for a length of two bytes.
 inline rc::Gen<AttributeValue> any_value(int depth) {
   return rc::gen::exec([depth]() -> AttributeValue {
     switch (*rc::gen::inRange(0, depth > 0 ? 12 : 8)) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator apply: the tables of a template, made where they are missing and changed where they
-// differ.
+// stator apply: the tables of a template, created if missing and changed if different.
 #include <filesystem>
 #include <fstream>
 
@@ -133,7 +132,7 @@ constexpr const char* kChanges =
     "no deletion protection; encryption; no stream; stream NEW_IMAGE; no time to live; "
     "time to live on ends; no tags cost; tags team, owner\n";
 
-TEST_P(ApplyCommand, ChangesATableToWhatTheTemplateSays) {
+TEST_P(ApplyCommand, ChangesATableToMatchTheTemplate) {
   const std::string before = write("before.yml", kBefore);
   const std::string after = write("after.yml", kAfter);
   EXPECT_THAT(stator({"apply", before}), Prints("Orders\tcreated\ttime to live on expires\n"));
@@ -156,7 +155,7 @@ TEST_P(ApplyCommand, ChangesOnDemandLimitsAndWarmThroughputOneByOne) {
             "dev-music\tupdated\ton-demand throughput; warm throughput\nSimple\tunchanged\n");
 }
 
-TEST_P(ApplyCommand, TakesAwayWhatTheTemplateNoLongerSays) {
+TEST_P(ApplyCommand, DeletesSettingsThatTheTemplateLacks) {
   ASSERT_EQ(stator({"apply", write("before.yml", kBefore)}).status, 0);
   std::string bare(kBefore);
   bare.resize(bare.find("      GlobalSecondaryIndexes"));
@@ -189,7 +188,7 @@ TEST_P(ApplyCommand, RefusesWhatNoTableCanBecome) {
   EXPECT_THAT(stator({"apply", before}), Prints("Orders\tunchanged\n"));
 }
 
-TEST_P(ApplyCommand, SaysWhichChangeFailed) {
+TEST_P(ApplyCommand, ReportsWhichChangeFailed) {
   const std::string before = write("before.yml", kBefore);
   ASSERT_EQ(stator({"apply", before}).status, 0);
   expect_failure({"apply", write("long.yml", replaced(kBefore, "AttributeName: expires",
@@ -215,17 +214,19 @@ TEST_P(ApplyCommand, CreatesNothingWhereOneTableIsWrongOrDiffers) {
                  1, "its attribute year has another type");
 }
 
-TEST_P(ApplyCommand, SaysWhatIsWrongWithATemplate) {
+TEST_P(ApplyCommand, ReportsInvalidTemplates) {
   expect_failure({"apply", where_.path("missing.yml")}, 1, "missing.yml: No such file");
   expect_failure({"apply", where_.path("")}, 1, "Is a directory");
-  expect_failure({"apply", write("broken.yml", "hello: [")}, 1, "broken.yml: line 1: no YAML");
+  expect_failure({"apply", write("broken.yml", "hello: [")}, 1,
+                 "broken.yml: line 1: not valid YAML");
   expect_failure({"apply", write("text.yml", "just text")}, 1,
-                 "no CloudFormation or SAM template: it has no map named Resources");
+                 "not a CloudFormation or SAM template: it has no map named Resources");
   expect_failure({"apply", write("none.yml", "Resources: {B: {Type: 'AWS::S3::Bucket'}}")}, 1,
-                 "the template has no tables");
+                 "the template defines no tables");
   expect_failure({"apply", write("large.yml", std::string(1'000'001, ' '))}, 1, "larger than");
   const std::string path = write("template.yml", kTemplate);
-  expect_failure({"apply", path, "--parameter", "Stage"}, 2, "'Stage' is no NAME=VALUE");
+  expect_failure({"apply", path, "--parameter", "Stage"}, 2,
+                 "invalid 'Stage'; expected NAME=VALUE");
   expect_failure({"apply", path, "--parameter", "Stge=prod"}, 1,
                  "the template has no parameter 'Stge'");
 }

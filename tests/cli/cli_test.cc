@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stator program as a user starts it: what it prints where, and its exit status.
+// The stator program as a user starts it: its output and its exit status.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST(Cli, RefusesAddressesThatItCannotListenOn) {
   expect_refusal({"serve", "--memory", "--listen", "[::]:0"}, 2, "credentials");
 }
 
-TEST(Serve, ListensBeyondLoopbackWithoutSignaturesOnlyIfTold) {
+TEST(Serve, ListensBeyondLoopbackWithoutSignaturesOnlyIfAllowed) {
   Process server(stator_command(
       {"serve", "--memory", "--listen", "0.0.0.0:0", "--allow-unsigned-beyond-loopback"}));
   const uint16_t port = port_in(server.read_line());
@@ -85,7 +85,7 @@ TEST(Serve, ListensBeyondLoopbackWithoutSignaturesOnlyIfTold) {
                  "--credentials");
 }
 
-TEST(Serve, AnswersUntilItIsToldToStop) {
+TEST(Serve, RespondsUntilStopped) {
   for (const int signal : {SIGTERM, SIGINT}) {
     Serving server({"--memory"});
     RawConnection connection(server.port());

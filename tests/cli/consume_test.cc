@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator toggle consume: events arrive late, twice and out of order, consumers die at random, and
-// yet each event that can be saved is, and each that cannot is set aside with the reason.
+// stator toggle consume: events arrive late, twice and out of order, and consumers are killed at
+// random. Each valid event is saved, and each invalid one is rejected with the reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,7 +115,7 @@ class Consume : public testing::Test {
   testing::ScopedTrace trace_{__FILE__, __LINE__, "STATOR_SEED=" + std::to_string(seed_)};
 };
 
-TEST_F(Consume, SavesEveryEventAndSetsAsideWhatItCannotSave) {
+TEST_F(Consume, SavesEveryEventAndRejectsInvalidOnes) {
   write_events(published(seed_));
   const Ran ran = run_stator({"toggle", "consume", at("events"), "--data", at("data"), "--rejects",
                               at("rejects"), "--json"});
@@ -131,14 +131,14 @@ TEST_F(Consume, SavesEveryEventAndSetsAsideWhatItCannotSave) {
   expect_converged(*database);
 }
 
-TEST_F(Consume, TellsNewestFromLateWhereAsked) {
+TEST_F(Consume, DistinguishesNewestFromLateIfRequested) {
   write_events({event_text(5), event_text(0), event_text(5), event_text(10)});
   const Ran ran = run_stator(
       {"toggle", "consume", at("events"), "--data", at("data"), "--parallel", "1", "--exact"});
   EXPECT_THAT(ran, Prints("2 newest, 1 late, 0 stored, 1 duplicates, 0 rejected\n"));
 }
 
-TEST_F(Consume, GoesOnFromItsCheckpoint) {
+TEST_F(Consume, ResumesFromItsCheckpoint) {
   const std::vector<std::string> arguments = {"toggle",   "consume",      at("events"),  "--data",
                                               at("data"), "--checkpoint", at("position")};
   write_events({event_text(0), event_text(1)});
@@ -150,10 +150,10 @@ TEST_F(Consume, GoesOnFromItsCheckpoint) {
   write_events({event_text(0)});
   expect_refusal(arguments, 2, "the input ends before its checkpoint");
   std::ofstream(at("position")) << "nonsense\n";
-  expect_refusal(arguments, 2, "holds no checkpoint");
+  expect_refusal(arguments, 2, "is not a checkpoint");
 }
 
-TEST_F(Consume, CutsOffALineThatNoItemCouldHoldAndGoesOn) {
+TEST_F(Consume, TruncatesOverlongLinesAndContinues) {
   write_events({"{\"id\":\"" + std::string(2'000'000, 'x') + "\"}", event_text(3)});
   const Ran ran = run_stator(
       {"toggle", "consume", at("events"), "--data", at("data"), "--rejects", at("rejects")});
@@ -186,7 +186,7 @@ TEST_F(Consume, LosesNoLineWhereverItIsKilled) {
   expect_converged(*database);
 }
 
-TEST_F(Consume, LosesNoMessageWhicheverConsumerIsKilled) {
+TEST_F(Consume, LosesNoMessageIfAnyConsumerIsKilled) {
   const NatsServer nats;
   ASSERT_FALSE(nats.url().empty()) << "nats-server did not start";
   const ServerProcess server(STATOR_BINARY, {"--data", at("data")});
@@ -267,7 +267,7 @@ TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
   EXPECT_EQ(consumed("two", "Third", "e2"), Events({"e1", "e2"}));
 }
 
-TEST_F(Consume, TellsAnUnreachableNatsServerInOneLine) {
+TEST_F(Consume, ReportsAnUnreachableNatsServerInOneLine) {
   expect_refusal({"toggle", "consume", "--data", at("data"), "--nats", "nats://127.0.0.1:1"}, 1,
                  "cannot connect to the NATS server at 'nats://127.0.0.1:1'");
 }

@@ -184,7 +184,7 @@ void FeedWorkers::post_while_workers_die(const FeedOptions& posting,
   }
 }
 
-TEST_F(FeedWorkers, DeliverToEachFollowerOnceWhicheverOfThemIsKilled) {
+TEST_F(FeedWorkers, DeliverToEachFollowerOnceIfAnyIsKilled) {
   const NatsServer nats;
   ASSERT_FALSE(nats.url().empty()) << "nats-server did not start";
   FeedOptions announcing = options();
@@ -202,7 +202,7 @@ class StreamFedWorkers : public FeedWorkers {
   }
 };
 
-TEST_F(StreamFedWorkers, DeliverToEachFollowerOnceWhicheverOfThemIsKilled) {
+TEST_F(StreamFedWorkers, DeliverToEachFollowerOnceIfAnyIsKilled) {
   post_while_workers_die(options(), worker_command({"--table", "Streamed", "--stream-outbox"}));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator lock: the command that it runs, its holder, those who want to be.
+// stator lock: its command, holders and waiters.
 #include <sys/stat.h>
 
 #include <fstream>
@@ -31,7 +31,7 @@ TEST_P(LockCommand, AnswersTheExitStatusOfItsCommand) {
   EXPECT_THAT(stator({"lock", "show", "nightly"}), Prints("free\n"));
 }
 
-TEST_P(LockCommand, TellsItsCommandTheLockAndAFenceThatGrows) {
+TEST_P(LockCommand, PassesTheLockAndAGrowingFenceToItsCommand) {
   EXPECT_THAT(locked("echo $STATOR_LOCK $STATOR_FENCE"), Prints("nightly 1\n"));
   EXPECT_THAT(locked("echo $STATOR_LOCK $STATOR_FENCE"), Prints("nightly 2\n"));
   EXPECT_THAT(stator({"lock", "run", "other", "--", "sh", "-c", "echo $STATOR_LOCK $STATOR_FENCE"}),
@@ -114,7 +114,7 @@ TEST(LockCommandOfAServer, RefusesASecondHolderThatDoesNotWait) {
               Prints("{\"held\":false}\n"));
 }
 
-TEST(LockCommandOfAServer, WaitsForTheLockUnlessToldHowLong) {
+TEST(LockCommandOfAServer, WaitsForTheLockWithoutALimitByDefault) {
   Where where(true);
   Holder holder(where, {});
   const std::vector<std::string> flags = where.flags();
@@ -236,7 +236,7 @@ TEST(LockCommandOfAServer, ListsWhatHasExpiredWithoutWaitingForLongLeases) {
   EXPECT_THAT(expired, MatchesRegex("short\theld\tby [^\t]+\tsince [^\t]+\tfence 1\texpired\n"));
 }
 
-TEST(LockCommandOfAServer, LeavesTheLineWhenASignalEndsIt) {
+TEST(LockCommandOfAServer, LeavesTheQueueWhenASignalEndsIt) {
   Where where(true);
   const std::vector<std::string> at = where.flags();
   Holder holder(where, {});

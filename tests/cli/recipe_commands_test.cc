@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator toggle, feed and sensor: what they print for people and for scripts, and how they fail.
+// stator toggle, feed and sensor: text and JSON output, and failures.
 #include <filesystem>
 #include <fstream>
 
@@ -24,7 +24,7 @@ class RecipeCommands : public CommandTest {
 };
 STATOR_ON_DATA_AND_ENDPOINT(RecipeCommands);
 
-TEST_P(RecipeCommands, ToggleSavesSwitchesAndTellsWhatHeld) {
+TEST_P(RecipeCommands, ToggleSavesEventsAndPrintsStates) {
   const auto save = [&](const char* state, const char* at, const char* event) {
     return stator({"toggle", "save", "door", state, "--at", at, "--event", event});
   };
@@ -70,7 +70,7 @@ TEST_P(RecipeCommands, ToggleKeepsNothingOfALateEventWhereItIsGated) {
               Prints("on\t2024-01-03T00:00:00Z\te3\n"));
 }
 
-TEST_P(RecipeCommands, ToggleSaysWhatIsWrong) {
+TEST_P(RecipeCommands, ToggleReportsErrors) {
   stator({"toggle", "save", "window", "on"});
   expect_failure({"toggle", "latest", "door"}, 1, "the toggle has no event");
   expect_failure({"toggle", "save", "door"}, 2, "state is required (see stator toggle save --help");
@@ -126,10 +126,10 @@ TEST_P(RecipeCommands, FeedDeliversPostsToFollowers) {
   EXPECT_THAT(stator({"feed", "read", "bob"}), Prints(""));
   EXPECT_THAT(stator({"feed", "unfollow", "bob", "ann"}), Prints("does not follow\n"));
   expect_failure({"feed", "follow", "bob", "bob"}, 2, "author: is the user");
-  expect_failure({"feed", "retract", "ann", "rubbish"}, 2, "post id: is no UUID of version 7");
+  expect_failure({"feed", "retract", "ann", "rubbish"}, 2, "post id: is not a version 7 UUID");
 }
 
-TEST_P(RecipeCommands, FeedWorksUntilItIsToldToStop) {
+TEST_P(RecipeCommands, FeedWorkerRunsUntilStopped) {
   stator({"feed", "follow", "bob", "ann"});
   stator({"feed", "post", "ann", "hello"});
   std::vector<std::string> arguments = {"feed", "worker", "--json"};
@@ -187,7 +187,7 @@ TEST_P(RecipeCommands, SensorsImportFilesAgainAndAgain) {
   std::ofstream(bad) << "date,v\n2024-01-01,1\n2024-01-02,x\n";
   const std::string missing = where_.path("missing.csv");
   expect_failure({"sensor", "import", "s1", bad, "--value", "v"}, 1, "bad.csv, line 3: ");
-  expect_failure({"sensor", "import", "s1", bad, "--value", "w"}, 1, "there is no column 'w'");
+  expect_failure({"sensor", "import", "s1", bad, "--value", "w"}, 1, "column 'w' is missing");
   expect_failure({"sensor", "import", "s1", missing, "--value", "v"}, 1, "No such file");
   expect_failure({"sensor", "import", "s1", where_.path(""), "--value", "v"}, 1, "Is a directory");
 }
@@ -213,12 +213,12 @@ TEST(RecipeCommand, FindsTheServerInTheEnvironment) {
   }
 }
 
-TEST(RecipeCommand, SaysWhereTheTablesMustBe) {
+TEST(RecipeCommand, ReportsInvalidEndpoints) {
   expect_refusal({"toggle", "latest", "door", "--data", "d", "--endpoint", "http://x"}, 2,
                  "--data,--endpoint");
   expect_refusal({"toggle", "latest", "door", "--data", ""}, 2, "--data: the name is empty");
   expect_refusal({"toggle", "latest", "door", "--endpoint", "nonsense"}, 2,
-                 "'nonsense' is no http or https URL");
+                 "'nonsense' is not an http or https URL");
   for (const char* command : {"toggle", "lock", "feed", "sensor"}) {
     expect_refusal({command}, 2, "A subcommand is required (see stator " + std::string(command));
     expect_refusal({command, "frobnicate"}, 2,
@@ -226,7 +226,7 @@ TEST(RecipeCommand, SaysWhereTheTablesMustBe) {
   }
 }
 
-TEST(RecipeCommand, SaysThatNoServerAnswers) {
+TEST(RecipeCommand, ReportsThatNoServerResponds) {
   const std::string endpoint =
       "http://127.0.0.1:1";  // one that another test's server had may be taken
   for (const std::vector<std::string>& command :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator sensor: sensors that move and go, roll-ups, and imports that are killed.
+// stator sensor: moving and decommissioning, roll-ups, and imports that are killed.
 #include <fstream>
 
 #include "cli/stator_program.h"
@@ -81,7 +81,7 @@ TEST_P(SensorCommand, RollsUpAndSpreadsCities) {
   EXPECT_THAT(with({"sensor", "rollups", "s1", "--roll-up-retention", "60"}), Prints(""));
   for (const char* wrong : {"Berlin", "Berlin=", "Berlin=x", "=3"}) {
     expect_failure({"sensor", "at", "--city", "Berlin", "--city-shards", wrong}, 2,
-                   "is no CITY=NUMBER");
+                   "expected CITY=NUMBER");
   }
   expect_failure({"sensor", "at", "--city", "B", "--city-shards", "B=0"}, 2,
                  "city_shards: must be");
@@ -102,7 +102,7 @@ TEST_P(SensorCommand, StoresSettingsForAllWhoUseTheTable) {
   EXPECT_THAT(stator({"sensor", "at", "--city", "Berlin"}), Prints("s1\n"));
 }
 
-TEST_P(SensorCommand, ImportsManySensorsAndRefusesWhatIsNoReading) {
+TEST_P(SensorCommand, ImportsManySensorsAndRejectsInvalidReadings) {
   add("s1");
   add("s2");
   const std::string file = where_.path("many.csv");
@@ -145,7 +145,7 @@ TEST_P(SensorCommand, TakesReadingsAsItIsAsked) {
               Prints("2024-01-01T00:00:00Z\t1\t\n"));
 }
 
-TEST_P(SensorCommand, ImportsFromTheStartWhereToldTo) {
+TEST_P(SensorCommand, ImportsFromTheStartIfRequested) {
   add("s1");
   const std::string file = where_.path("readings.csv");
   const auto write = [&](const char* last) {
@@ -162,7 +162,7 @@ TEST_P(SensorCommand, ImportsFromTheStartWhereToldTo) {
     write("3");
     if (restart) import.emplace_back("--restart");
     EXPECT_THAT(stator(import), Prints(restart ? "10001 stored, 0 duplicates\n"
-                                               : "10001 stored, 0 duplicates; went on after line "
+                                               : "10001 stored, 0 duplicates; resumed after line "
                                                  "8001\n"));
   }
 }
@@ -236,11 +236,11 @@ TEST_F(KilledImport, IsFinishedByTheNext) {
   const Ran ran = run(import_);
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.err, "");
-  EXPECT_THAT(ran.out, MatchesRegex("150000 stored, 0 duplicates; went on after line [0-9]+\n"));
+  EXPECT_THAT(ran.out, MatchesRegex("150000 stored, 0 duplicates; resumed after line [0-9]+\n"));
   EXPECT_EQ(stored(), kReadings);
 }
 
-TEST_F(KilledImport, SaysWhereItStopped) {
+TEST_F(KilledImport, ReportsWhereItStopped) {
   {
     Process import(stator_command(with_endpoint(import_)));
     await_checkpoint(import);
@@ -248,9 +248,9 @@ TEST_F(KilledImport, SaysWhereItStopped) {
     EXPECT_EQ(import.wait(), 1);
     EXPECT_EQ(import.out(), "");
     EXPECT_THAT(import.err(), MatchesRegex("stator: stopped after line [0-9]+ of [^\n]*; the same "
-                                           "command goes on from there\n"));
+                                           "command resumes from there\n"));
   }
-  EXPECT_THAT(run(import_).out, HasSubstr("150000 stored, 0 duplicates; went on after line"));
+  EXPECT_THAT(run(import_).out, HasSubstr("150000 stored, 0 duplicates; resumed after line"));
   EXPECT_EQ(stored(), kReadings);
 }
 

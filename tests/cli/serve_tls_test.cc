@@ -89,7 +89,7 @@ TEST_F(ServeTls, AnswersHealthChecksWithACertificateWhereItAsksForOne) {
                  "could not use client certificate '/nowhere'");
 }
 
-TEST_F(ServeTls, SaysWhyItKeepsTheOldPairAtASignal) {
+TEST_F(ServeTls, ReportsWhyItKeepsTheOldPairAtASignal) {
   Process server(stator_command(flags()));
   const uint16_t port = port_in(server.read_line());
   Certificate("second").write(certificate_, directory_.path() / "new.pem");
@@ -97,7 +97,7 @@ TEST_F(ServeTls, SaysWhyItKeepsTheOldPairAtASignal) {
   EXPECT_EQ(name_at(port), "first");
   server.send_signal(SIGTERM);  // is taken after a SIGHUP that still waits
   EXPECT_EQ(server.wait(), 0);
-  EXPECT_THAT(server.err(), HasSubstr("TLS goes on as before: key '" + key_ +
+  EXPECT_THAT(server.err(), HasSubstr("TLS certificate not reloaded: key '" + key_ +
                                       "' is not that of certificate '" + certificate_ + "'"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stator program under test: how it is started, what it serves, how it refuses.
+// The stator program under test: starting it, its server, expected failures.
 #pragma once
 
 #include <gmock/gmock.h>

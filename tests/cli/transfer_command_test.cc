@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator export and import: what one table holds comes to another, also when a run is killed.
+// stator export and import: copying a table, also if a run is killed.
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -62,7 +62,7 @@ TEST_P(TransferCommand, RowsOfCsvHaveTheKeysOfTheTable) {
   EXPECT_THAT(ran.err, MatchesRegex("rows.csv: [^\n]*numeric[^\n]*\n"));
 }
 
-TEST_P(TransferCommand, WhatTheTableDoesNotTakeIsToldAndTheRestGoesOn) {
+TEST_P(TransferCommand, ReportsRejectedItemsAndImportsTheRest) {
   const std::string source = write(
       "items.json", items(30, "k") + "{\"Item\":{\"other\":{\"S\":\"x\"}}}\n" + items(3, "l"));
   const Ran ran = stator({"import", "Some", source, "--key", "pk:S"});
@@ -80,7 +80,7 @@ TEST_P(TransferCommand, ShowsOnATerminalHowFarAnImportIs) {
               AllOf(ContainsRegex("import: [0-9]+%"), HasSubstr("imported 1000 items")));
 }
 
-TEST_P(TransferCommand, AKilledImportGoesOnFromItsCheckpoint) {
+TEST_P(TransferCommand, AKilledImportResumesFromItsCheckpoint) {
   const std::string source = write("items.json", items(20'000, "k"));
   const std::string checkpoint = where_.path("checkpoint");
   ASSERT_EQ(stator({"import", "Many", write("none.json", ""), "--key", "pk:S"}).status, 0);
@@ -98,7 +98,7 @@ TEST_P(TransferCommand, AKilledImportGoesOnFromItsCheckpoint) {
   EXPECT_THAT(exported.out, HasSubstr("\"items\":20000"));
 }
 
-TEST_P(TransferCommand, AnExportThatWasKilledGoesOn) {
+TEST_P(TransferCommand, AKilledExportResumes) {
   ASSERT_EQ(
       stator({"import", "Tab", write("items.json", items(9'000, "k")), "--key", "pk:S"}).status, 0);
   const fs::path root = where_.path("out/AWSDynamoDB");
@@ -126,7 +126,7 @@ TEST_P(TransferCommand, AnExportThatWasKilledGoesOn) {
 }
 
 // A server, killed in the middle of an import, and started again.
-TEST(ImportTable, GoesOnAfterAKill) {
+TEST(ImportTable, ResumesAfterAKill) {
   const TempDir directory;
   const std::string buckets = directory.path() / "buckets";
   fs::create_directories(buckets + "/mine");
@@ -184,7 +184,7 @@ TEST(ImportTable, GoesOnAfterAKill) {
   EXPECT_EQ(entries, 20'000);
 }
 
-TEST_P(TransferCommand, TellsWhatIsMissing) {
+TEST_P(TransferCommand, ReportsMissingFilesAndTables) {
   const auto refused = [&](std::vector<std::string> words, int status, const std::string& reason) {
     const Ran ran = stator(std::move(words));
     EXPECT_EQ(ran.status, status) << reason;

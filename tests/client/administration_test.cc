@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags, policies, limits and settings, the same in each home.
+// Tags, policies, limits and settings, on each backend.
 #include "client/client_test.h"
 
 namespace stator::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups and the tables that are restored from them, the same in each home.
+// Backups and tables restored from them, on each backend.
 #include <thread>
 
 #include "client/client_test.h"
@@ -62,7 +62,7 @@ class BackupsTest : public ClientTest {
 };
 STATOR_IN_EACH_HOME(BackupsTest);
 
-TEST_P(BackupsTest, ARestoredTableHasTheItemsOfTheBackupsMoment) {
+TEST_P(BackupsTest, ARestoredTableHasTheItemsOfTheBackupsTime) {
   create(indexed_table("Tab"));
   fill("Tab", 600);
   const std::vector<Item> before = all_items(ScanRequest{.table = "Tab"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of Client share: a home of their own, and the tables they use.
+// Shared parts of the suites of Client: a separate backend, and tables.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExportTableToPointInTime into a directory that stands for a bucket, the same in each home.
+// ExportTableToPointInTime into a directory used as a bucket, on each backend.
 #include <fstream>
 #include <sstream>
 
@@ -65,7 +65,7 @@ class ExportsTest : public ClientTest {
 };
 STATOR_IN_EACH_HOME(ExportsTest);
 
-TEST_P(ExportsTest, AFullExportHoldsTheItemsOfItsMoment) {
+TEST_P(ExportsTest, AFullExportContainsTheItemsOfItsTime) {
   switch_recovery_on();
   std::map<std::string, Item> all;
   for (int i = 0; i < 600; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImportTable from a directory that stands for a bucket, the same in each home.
+// ImportTable from a directory used as a bucket, on each backend.
 #include <fstream>
 
 #include "api/admin/document.h"
@@ -123,7 +123,7 @@ TEST_P(ImportsTest, EachFormatAndCompressionIsRead) {
 
 // What cannot be turned into an item takes the rest of its object along; an item that the table
 // refuses only itself.
-TEST_P(ImportsTest, WhatIsNoItemTakesTheRestOfItsObjectAlong) {
+TEST_P(ImportsTest, AnInvalidItemSkipsTheRestOfItsObject) {
   const std::string rest = line({{"pk", "lost"}});
   write("no-item", line({{"pk", "a"}}) +
                        R"({"Thing":{"pk":{"S":"x"}}})"
@@ -141,7 +141,7 @@ TEST_P(ImportsTest, WhatIsNoItemTakesTheRestOfItsObjectAlong) {
   EXPECT_EQ(get("Tab", {{"pk", "lost"}}), std::nullopt);
 }
 
-TEST_P(ImportsTest, ARowOfCsvThatIsNoItemIsPassedOver) {
+TEST_P(ImportsTest, AnInvalidCsvRowIsSkipped) {
   write("rows.csv", "pk,n\na,1\nb\nc,x\nd,1,2\ne,5\n");
   EXPECT_EQ(outcome(import({.format = "CSV",
                             .attributes = R"({"AttributeName":"pk","AttributeType":"S"},
@@ -175,7 +175,7 @@ TEST_P(ImportsTest, AnObjectThatIsCutOffHasItsItemsUpToThere) {
 }
 
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataImport.Validation.html
-TEST_P(ImportsTest, WhatIsNoItemIsCountedAndTheRestIsThere) {
+TEST_P(ImportsTest, InvalidItemsAreCountedAndTheRestImported) {
   std::string lines = line({{"pk", "a"}}) + line({{"other", "x"}}) + line({{"pk", 1}});
   lines += line({{"pk", "b"}, {"big", std::string(400UL * 1024, 'x')}}) + line({{"pk", "c"}});
   write("1.json", lines);

@@ -16,7 +16,7 @@ class Reads : public ClientTest {
 };
 STATOR_IN_EACH_HOME(Reads);
 
-TEST_P(Reads, AnAbsentItemIsNoError) {
+TEST_P(Reads, AnAbsentItemIsNotAnError) {
   const auto got = client_.get_item(get_of());
   ASSERT_THAT(got, IsOk());
   EXPECT_FALSE(got->item);

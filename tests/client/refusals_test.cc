@@ -60,7 +60,7 @@ Refusal refused_transaction(std::string what, const TransactWriteItemsRequest& r
 const Item thing{{"pk", "a"}, {"sk", 1}};
 const Item other_thing{{"pk", "b"}, {"sk", 1}};
 
-// The homes by their kinds, each with the same table and the same item.
+// The backends by kind, each with the same table and the same item.
 class Refusals : public ::testing::Test {
  protected:
   Refusals() {
@@ -80,7 +80,7 @@ class Refusals : public ::testing::Test {
     }
   }
 
-  // Sends each request to every home, and compares what they answer.
+  // Sends each request to every backend and compares the responses.
   void expect_refused_alike(const std::vector<Refusal>& refusals) {
     for (const Refusal& refusal : refusals) {
       std::optional<std::string> message;
@@ -99,7 +99,7 @@ class Refusals : public ::testing::Test {
   std::map<std::string, Home> homes_;
 };
 
-TEST_F(Refusals, OfSingleItemsAreTheSameInEveryHome) {
+TEST_F(Refusals, OfSingleItemsAreTheSameOnEveryBackend) {
   Item large = other_thing;
   large.emplace("v", std::string(400UL * 1024, 'x'));
   AttributeValue deep = 1;
@@ -164,8 +164,8 @@ TEST_F(Refusals, OfSingleItemsAreTheSameInEveryHome) {
   });
 }
 
-// A request that is no JSON is refused before anyone asks which part of it is wrong.
-TEST_F(Refusals, OfTextThatIsNoUtf8ComeInEveryHome) {
+// Malformed JSON is rejected before the content of the request is checked.
+TEST_F(Refusals, OfTextThatIsNotUtf8ComeFromEveryBackend) {
   const std::string broken = "\xc3(";
   CreateTableRequest table = hash_table("Broken");
   table.attributes[0].name = table.key_schema[0].name = broken;
@@ -200,7 +200,7 @@ TEST_F(Refusals, OfTextThatIsNoUtf8ComeInEveryHome) {
   }
 }
 
-TEST_F(Refusals, OfRangesAreTheSameInEveryHome) {
+TEST_F(Refusals, OfRangesAreTheSameOnEveryBackend) {
   const Values a{{":a", "a"}};
   expect_refused_alike({
       refused_query("no key condition", {}),
@@ -246,7 +246,7 @@ TEST_F(Refusals, OfRangesAreTheSameInEveryHome) {
   });
 }
 
-TEST_F(Refusals, OfTablesAreTheSameInEveryHome) {
+TEST_F(Refusals, OfTablesAreTheSameOnEveryBackend) {
   CreateTableRequest short_name = hash_table("ab");
   CreateTableRequest undefined = hash_table("Undefined");
   undefined.key_schema.push_back({"sk", KeyType::kRange});
@@ -288,7 +288,7 @@ TEST_F(Refusals, OfTablesAreTheSameInEveryHome) {
   });
 }
 
-TEST_F(Refusals, OfBatchesAndTransactionsAreTheSameInEveryHome) {
+TEST_F(Refusals, OfBatchesAndTransactionsAreTheSameOnEveryBackend) {
   const auto action = [](TransactAction kind, Item item) {
     return TransactWriteItem{.action = kind, .table = "Things", .item = std::move(item)};
   };

@@ -54,7 +54,7 @@ TEST_P(Statements, InsertSelectUpdateDelete) {
   EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt);
 }
 
-TEST_P(Statements, AnUpdateIsNoUpsertAndAWhereOnOtherAttributesIsACondition) {
+TEST_P(Statements, AnUpdateDoesNotCreateItemsAndOtherWhereTermsAreConditions) {
   const auto failed = FailsWith(Code::kConditionalCheckFailed, "The conditional request failed");
   EXPECT_THAT(run("UPDATE Things SET n = 1 WHERE pk = 'none'"), failed);
   EXPECT_THAT(run("UPDATE Things SET n = 1 WHERE pk = 'none' AND attribute_not_exists(pk)"),
@@ -191,7 +191,7 @@ TEST_P(Statements, AbatchAnswersEachStatementByItself) {
                         "Read and write requests together in the same batch is not supported."));
 }
 
-TEST_P(Statements, AParameterThatIsNoValueFailsItsOwnStatementOfABatch) {
+TEST_P(Statements, AnInvalidParameterFailsItsOwnStatementOfABatch) {
   const auto answer = client_.call("BatchExecuteStatement", R"({"Statements": [
       {"Statement": "INSERT INTO Things VALUE {'pk': 'x', 'n': ?}", "Parameters": [{"N": "abc"}]},
       {"Statement": "INSERT INTO Things VALUE {'pk': 'y', 'n': ?}", "Parameters": [{"N": "1"}]}]})");
@@ -256,7 +256,7 @@ TEST_P(Statements, ATransactionHappensWholeOrNotAtAll) {
   EXPECT_THAT(read->items, ElementsAre(std::optional(Item{{"n", 2}}), std::nullopt));
 }
 
-TEST_P(Statements, ATransactionSaysWhichStatementItRefuses) {
+TEST_P(Statements, ATransactionReportsWhichStatementItRejects) {
   const auto refused = [&](std::string statement, const std::string& message) {
     EXPECT_THAT(
         client_.execute_transaction({.statements = {{.statement = std::move(statement)}}}),

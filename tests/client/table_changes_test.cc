@@ -120,7 +120,7 @@ TEST_P(TableChanges, AreOfOneKindInARequest) {
       IsOk());
 }
 
-TEST_P(TableChanges, AddAnIndexOverWhatIsThereAndTakeItAway) {
+TEST_P(TableChanges, AddAnIndexOverExistingItemsAndDeleteIt) {
   create(hash_table("Grown"));
   for (int i = 0; i < 50; ++i) {
     put("Grown", {{"pk", std::to_string(i)}, {"a", i % 2}, {"b", "x"}, {"c", i}});

@@ -161,7 +161,7 @@ TEST_P(Transactions, NeedTheirTables) {
   EXPECT_EQ(get("Things", {{"pk", "a"}}), std::nullopt);
 }
 
-TEST_P(Transactions, GetInOrderWithHolesForWhatIsAbsent) {
+TEST_P(Transactions, GetInOrderWithGapsForAbsentItems) {
   put("Things", {{"pk", "a"}, {"v", 1}, {"size", 2}});
   put("Indexed", {{"pk", "b"}, {"sk", 1}});
   const auto got =

@@ -70,7 +70,7 @@ TEST_P(StoredValues, NumbersAreAddedExactly) {
               FailsWith(Code::kValidation, "38 significant digits"));
 }
 
-TEST_P(StoredValues, MayBeEmptyTextAndBinaryBesideTheKey) {
+TEST_P(StoredValues, CanBeEmptyOutsideTheKey) {
   expect_round_trip("");
   expect_round_trip(Binary{});
   expect_round_trip(List{"", Binary{}});

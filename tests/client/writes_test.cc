@@ -105,7 +105,7 @@ TEST_P(Writes, AnUpdateSetsRemovesAddsAndDeletesInOneExpression) {
                                                            {"list", List{1, 2, 3, 4}}}));
 }
 
-TEST_P(Writes, AFailedConditionChangesNothingAndShowsTheItemOnlyWhereAsked) {
+TEST_P(Writes, AFailedConditionChangesNothingAndReturnsTheItemOnlyIfRequested) {
   const Item old{{"pk", "a"}, {"v", 1}, {"bytes", Binary{"\xff"}}};
   put("Things", old);
   PutItemRequest put_request{.table = "Things",

@@ -136,7 +136,7 @@ class Feeds(harness.ConsoleTest):
         self.feed("post", "lone", "Hello")
         self.open("#/recipes/feeds/Feeds?user=lone&followers=Nowhere")
         self.see("Hello", ".post p")
-        self.see("There is no table Nowhere of followers.")
+        self.see("The followers table Nowhere does not exist.")
 
 
 if __name__ == "__main__":

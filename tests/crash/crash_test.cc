@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// kill -9 in the middle of writes: nothing acknowledged is lost, nothing is half done.
+// kill -9 during writes: no acknowledged write is lost, and no write is partial.
 //
-// Each round writes from several clients at once, kills the server at a random moment, has `stator
-// verify` read what is left, starts the server again there and checks what the clients know
-// (support/ledger.h), with the last transactions sent once more under their tokens, and what became
-// of the jobs that were under way (upkeep.h).
-// STATOR_CRASH_ROUNDS sets how many rounds (10 unless set), STATOR_SEED what they write.
+// Each round writes from several clients, kills the server at a random time, runs `stator verify`,
+// starts the server again and checks the content against the clients' knowledge (support/ledger.h),
+// with the last transactions repeated under their tokens, and the outcome of jobs that were in
+// progress (upkeep.h).
+// STATOR_CRASH_ROUNDS sets the number of rounds (default 10), STATOR_SEED what they write.
 #include <gtest/gtest.h>
 
 #include <atomic>

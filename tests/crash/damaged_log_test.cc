@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bit of the log flips after kill -9: the server refuses to start and says what to do, the
+// A bit of the log flips after kill -9: the server does not start and prints the remedy, the
 // damaged log stays, and `stator recover` continues with the writes before the damage.
 //
-// STATOR_FLIPS sets how many bits, one at a time (20 unless set), STATOR_SEED which.
+// STATOR_FLIPS sets the number of bits, one at a time (default 20), STATOR_SEED which.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

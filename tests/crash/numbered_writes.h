@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbered writes: what each of them does follows from its number, and so does what a table holds
-// that had so many of them. Items beside them, which are to expire, are not among these.
+// Numbered writes: the number of a write determines its effect, so the number of writes determines
+// the content of the table. Expiring items are separate.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for base/clock.cc, whose object the linker leaves in its library.
+// Replaces base/clock.cc, whose object the linker then does not use.
 #include "crash/shifted_clock.h"
 
 #include "base/clock.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers: exports of a table of numbered writes and imports from files, under way when the
-// server is killed, and what must be true of them after: each that was acknowledged ends, once,
-// with the files, the counts and the checksums, or the table and the counts, that it would have
-// had.
+// Transfers: exports of a table of numbered writes and imports from files that are in progress when
+// the server is killed. Each acknowledged one must complete exactly once, with the same files,
+// counts and checksums, or the same table and counts, as without the crash.
 //
-// Thread safety: none; start() may be on another thread than settle(), not at once.
+// Thread safety: none; start() and settle() can be on different threads, but not concurrent.
 #pragma once
 
 #include <cstddef>

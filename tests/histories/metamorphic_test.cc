@@ -101,7 +101,7 @@ void report(const std::vector<Step>& steps, const Difference& difference) {
                 << difference.home << ": " << difference.answer;
 }
 
-TEST(Metamorphic, OneHistoryHasTheSameAnswersInEveryHome) {
+TEST(Metamorphic, OneHistoryHasTheSameResultsOnEveryBackend) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   const uint64_t count = number_from_environment("STATOR_STEPS", 6000);
   std::cout << "STATOR_SEED=" << seed << " STATOR_STEPS=" << count << std::endl;

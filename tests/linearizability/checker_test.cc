@@ -171,7 +171,7 @@ TEST(Linearizability, ChecksItemsApartThatNothingJoins) {
   expect_violated(history);
 }
 
-TEST(Linearizability, SaysWhenAHistoryIsTooMuchToDecide) {
+TEST(Linearizability, ReportsHistoriesThatAreTooLargeToDecide) {
   std::vector<Operation> history;
   for (int64_t i = 1; i <= 16; ++i) history.push_back(done(1, 100, {add("a", i * i, {})}));
   for (Operation& operation : history) operation.actions.front().after.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify, backup and restore as an operator uses them: over real processes, under load, and with
-// directories that are damaged, in use or in the way.
+// verify, backup and restore with real processes, under load, and with directories that are
+// damaged, in use or already existing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -112,7 +112,7 @@ class Operations : public ::testing::Test {
 
 // Writers work on a server while it is backed up. Each backup must be what the database was at one
 // moment: of every writer the first so many writes, and no transaction in part.
-TEST_F(Operations, ABackupUnderLoadIsOneMomentOfTheDatabase) {
+TEST_F(Operations, ABackupUnderLoadIsOnePointInTime) {
   constexpr std::size_t kWriters = 6;
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));

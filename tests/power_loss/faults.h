@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database on files that a test lets fail, under the load of a ledger.
+// A database on files that a test makes fail, under the load of a ledger.
 #pragma once
 
 #include <gtest/gtest.h>

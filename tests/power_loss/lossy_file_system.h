@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// LossyFileSystem: the files of a machine whose power can fail and whose disk can refuse.
+// LossyFileSystem: the files of a machine whose power and disk can fail.
 //
-// What is written is in the files at once, as in the cache of an operating system. When the power
-// has failed and all is closed, drop_unsynced() takes back what a disk may not have kept: of each
-// file, of what was appended since its last sync, all but a random part, the end of that damaged;
-// of each directory, the last of the files created, renamed and deleted since its last sync.
+// Writes are in the files at once, as in an operating system's cache. After the power has failed
+// and all files are closed, drop_unsynced() discards what a disk might have lost: of each file, the
+// bytes appended since its last sync, except a random part with a damaged end; of each directory,
+// the last files created, renamed and deleted since its last sync.
 //
 // Thread safety: as rocksdb::FileSystem; drop_unsynced() once nothing is open.
 #pragma once

@@ -63,7 +63,7 @@ TEST_F(PowerLoss, LosesNothingAcknowledgedWithDurabilitySync) {
 
 // Within one log, that is: where RocksDB goes on to the next, the end of the first may be lost and
 // the second kept. So no log is full here.
-TEST_F(PowerLoss, GoesBackToAnEarlierMomentWithDurabilityOs) {
+TEST_F(PowerLoss, ReturnsToAnEarlierPointInTimeWithDurabilityOs) {
   run(Durability::kOs, Kept::kPrefix);
   EXPECT_GT(ledger_.lost(), 0U) << "the file system kept everything: nothing was shown";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the four recipes cost, measured with ReturnConsumedCapacity, in one table. The pages of
-// docs/recipes hold it line by line, and what the project has set itself is not exceeded.
+// The cost of the four recipes, measured with ReturnConsumedCapacity, in one table. It must match
+// the pages in docs/recipes and must not exceed the project's goals.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Beside the way of the article that the recipe is drawn from: its cost, and what ours may be.
+// The cost of the reference implementation, and the limits of ours.
 struct Goal {
   const char* article;
   double requests;
@@ -43,7 +43,7 @@ struct Row {
 constexpr const char* kHead =
     "| operation | requests | write units | read units |\n| --- | --- | --- | --- |\n";
 constexpr const char* kHeadWithArticle =
-    "| operation | the article's way | requests | write units | read units |\n"
+    "| operation | reference implementation | requests | write units | read units |\n"
     "| --- | --- | --- | --- | --- |\n";
 
 class RecipeCosts : public testing::Test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that are woken by announcements, whatever the bus does with them.
+// Workers woken by announcements, with a bus that loses, repeats and delays them.
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -97,7 +97,7 @@ TEST_P(FeedBusTest, ABusThatIsDownDelaysAndLosesNothing) {
   EXPECT_EQ(texts_of({"f0"}), (std::vector<std::string>{"two", "one"}));
 }
 
-TEST_P(FeedBusTest, DeliversWhatIsAnnouncedWithoutLookingIntoTheOutbox) {
+TEST_P(FeedBusTest, DeliversAnnouncedPostsWithoutPolling) {
   follow(1, {"ann"});
   std::stop_source stop;
   bus->on_empty = [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes after a post was published: its content, who follows, who delivers.
+// Changes after a post was published: its content, the followers, the workers.
 #include <algorithm>
 #include <set>
 #include <utility>

@@ -20,7 +20,7 @@ class FeedMerge : public FeedTest {
 };
 STATOR_IN_HOMES_AND_LAYOUTS(FeedMerge);
 
-TEST_P(FeedMerge, WritesOneCopyHoweverManyFollow) {
+TEST_P(FeedMerge, WritesOneCopyForAnyNumberOfFollowers) {
   follow(40, {"star"});
   follow(3, {"ann"});
   post("star", "from the star");
@@ -78,7 +78,7 @@ TEST_P(FeedMerge, PagesNeitherSkipNorRepeatWhileAuthorsCrossTheThreshold) {
   }
 }
 
-TEST_P(FeedMerge, APostKeepsTheWayThatItHasTakenWhoeverGoesOn) {
+TEST_P(FeedMerge, APostKeepsItsDeliveryModeWhenAnotherWorkerResumes) {
   follow(3, {"ann"});
   const PostId id = post("ann", "one");
   // Copies have been begun when the author crosses the threshold.
@@ -216,7 +216,7 @@ TEST_P(FeedMerge, ReadsTheListThatEarlierReleasesWrote) {
   EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"hello"});
 }
 
-TEST_P(FeedMerge, NoUserIsTakenForAMergedPartition) {
+TEST_P(FeedMerge, NoUserIsMistakenForAMergedPartition) {
   EXPECT_FAILS(Code::kInvalidArgument, feed().publish({"MERGED#star"}, "x"));
   EXPECT_FAILS(Code::kInvalidArgument, feed().read({"MERGED#"}, 1));
   EXPECT_FAILS(Code::kInvalidArgument, feed().follow({"MERGED#x"}, {"ann"}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A seeded simulation of feeds: publishers, followers and workers whose requests are lost, repeated
-// and late, who die in the middle of anything, and whose clocks jump. Time is virtual; the recipe
-// and the database are the real ones.
+// and late, that crash at any point, and whose clocks jump. Time is virtual; the recipe and the
+// database are real.
 //
 // One thread plays all actors: at any request of one, others may act, to their end or their death,
 // and so on three deep. In the end all requests that are still under way arrive, some after the
@@ -375,7 +375,7 @@ class World {
   bool is_quiet_ = false;
 };
 
-TEST(FeedSimulation, EveryPostAndEveryRetractionHoldsWhateverIsLostLateOrDies) {
+TEST(FeedSimulation, PostsAndRetractionsSurviveLossDelayAndCrashes) {
   Bench bench("memory");
   for (const FeedLayout layout : {FeedLayout::kOrdered, FeedLayout::kNewestFirst}) {
     const FeedOptions options{.table = layout == FeedLayout::kOrdered ? "Feeds" : "NewestFirst",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that are fed by the table's stream: shards that are closed and opened, records that are
-// gone, and what a worker leaves to the next.
+// Workers that read the table's stream: closing and opening shards, expired records, and resuming
+// the work of another worker.
 #include <memory>
 #include <utility>
 

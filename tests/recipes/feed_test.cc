@@ -333,7 +333,7 @@ TEST_P(FeedTest, PagesThroughFollowers) {
   EXPECT_FAILS(Code::kBadCursor, feed().followers({"ann"}, {.cursor = "f3"}));
 }
 
-TEST_P(FeedTest, StopsDeliveringToOneWhoUnfollowed) {
+TEST_P(FeedTest, StopsDeliveringAfterUnfollow) {
   ASSERT_OK(feed().follow({"bob"}, {"ann"}));
   ASSERT_OK(feed().publish({"ann"}, "one"));
   ASSERT_OK(feed().deliver_pending());
@@ -412,7 +412,7 @@ TEST_P(FeedTest, ReachesEveryFollowerOnceFromConcurrentPostersAndWorkers) {
   }
 }
 
-TEST_P(FeedTest, CostsWhatItSays) {
+TEST_P(FeedTest, CostsTheDocumentedUnits) {
   STATOR_NEEDS(Ability::kUnitsOfTransactions);  // those of the backfill
   STATOR_NEEDS(Ability::kUnitsOfIndexes);
   follow(100, {"ann"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of Feed share: the recipe in each home, with both layouts and both outboxes.
+// Shared parts of the suites of Feed: each backend, with both layouts and both outboxes.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits and retractions against everything that could undo them: unfollowing, repeated publishes,
-// requests that arrive late.
+// Edits and retractions are not undone by unfollowing, repeated publishes or late requests.
 #include <algorithm>
 #include <utility>
 
@@ -51,7 +50,7 @@ STATOR_IN_HOMES_AND_LAYOUTS(FeedVersions);
 
 // ---- Former followers
 
-TEST_P(FeedVersions, ARetractionReachesWhoeverHasUnfollowed) {
+TEST_P(FeedVersions, ARetractionReachesFormerFollowers) {
   follow(2, {"ann"});
   const PostId id = post("ann", "oops");
   deliver();
@@ -63,7 +62,7 @@ TEST_P(FeedVersions, ARetractionReachesWhoeverHasUnfollowed) {
   EXPECT_TRUE(items_of("f1").empty());
 }
 
-TEST_P(FeedVersions, AnEditReachesWhoeverHasUnfollowedAndHadThePost) {
+TEST_P(FeedVersions, AnEditReachesFormerFollowersWithThePost) {
   follow(3, {"ann"});
   ASSERT_OK(feed().unfollow({"f2"}, {"ann"}));
   const PostId id = post("ann", "befor");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publishers and workers in bad conditions: posts that cannot be delivered, clocks that are set
-// back, nobody configured to deliver to.
+// Publishers and workers under faults: undeliverable posts, clocks that are set back, missing
+// configuration of followers.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>

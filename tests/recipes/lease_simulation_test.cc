@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of leases in virtual time: thousands of short histories of one lock, with the
-// clocks, pauses, deaths and networks that its page allows for. STATOR_SEED repeats a history,
-// STATOR_LEASE_RUNS says how many there are.
+// The timing of leases in virtual time: thousands of short histories of one lock, with the clocks,
+// pauses, crashes and network faults that its page permits. STATOR_SEED repeats a history,
+// STATOR_LEASE_RUNS sets their number.
 #include <cstdio>
 #include <optional>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of the recipes share: a client of some home, faults and a clock before it.
+// Shared parts of the recipes' suites: a client on some backend, with injected faults and a clock.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -28,7 +28,7 @@ class SemaphoreLease : public SemaphoreBench {
 };
 STATOR_IN_ALL_HOMES(SemaphoreLease);
 
-TEST_P(SemaphoreLease, IsRenewedInTheBackgroundByChoice) {
+TEST_P(SemaphoreLease, IsRenewedInTheBackgroundIfRequested) {
   Semaphore locks(bench.client, stepped());
   auto lease = locks.acquire("lock", {.lease = 30s, .renewal = Renewal::kBackground});
   ASSERT_OK(lease);
@@ -122,7 +122,7 @@ TEST_P(SemaphoreLease, IsLostAlsoWhileARenewalHangs) {
   (void)lease->release();
 }
 
-TEST_P(SemaphoreLease, TellsThatItWasTakenAway) {
+TEST_P(SemaphoreLease, ReportsThatItWasTakenOver) {
   Semaphore locks(bench.client, stepped());
   auto lease = locks.acquire("lock", {.lease = 30s, .renewal = Renewal::kBackground});
   ASSERT_OK(lease);
@@ -138,7 +138,7 @@ TEST_P(SemaphoreLease, TellsThatItWasTakenAway) {
   EXPECT_OK(next->renew());
 }
 
-TEST_P(SemaphoreLease, TellsInTheCallThatFindsOutWithoutThreads) {
+TEST_P(SemaphoreLease, ReportsALossInTheDetectingCallWithoutThreads) {
   STATOR_NEEDS(Ability::kTransactions);
   Semaphore locks = other();
   auto lease = locks.acquire("lock", {.lease = 10s});
@@ -265,7 +265,7 @@ TEST_P(SemaphoreLease, BreaksManyHolders) {
   for (Lease& lease : leases) EXPECT_FAILS(Code::kLost, lease.release());
 }
 
-TEST_P(SemaphoreLease, ListsWhoHoldsWhatByUser) {
+TEST_P(SemaphoreLease, ListsLocksByUser) {
   Semaphore locks = other();
   std::vector<Lease> leases;
   for (const auto& [name, user] :
@@ -306,7 +306,7 @@ TEST_P(SemaphoreLease, ListsWhoHoldsWhatByUser) {
   EXPECT_FAILS(Code::kBadCursor, locks.list({.user = "ann"}, page));
 }
 
-TEST_P(SemaphoreLease, ListsWhatHasExpired) {
+TEST_P(SemaphoreLease, ListsExpiredHolders) {
   auto dead = other().acquire("dead", {.lease = 10s, .user = "ann"});
   auto alive = other().acquire("alive", {.lease = 10s});
   ASSERT_OK(alive);
@@ -324,7 +324,7 @@ TEST_P(SemaphoreLease, ListsWhatHasExpired) {
   EXPECT_EQ(expired->items[0].holders.at(0).unchanged, takeover_after(10s));
 }
 
-TEST_P(SemaphoreLease, ListsAtOnceWhatIsOverdueByTheWallClocks) {
+TEST_P(SemaphoreLease, ListsOverdueHoldersByWallClocksAtOnce) {
   auto dead = other().acquire("dead", {.lease = 10s, .user = "ann"});
   auto alive = other().acquire("alive", {.lease = 10s});
   ASSERT_OK(alive);

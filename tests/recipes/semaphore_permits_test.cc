@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many permits, waiting in line, shared leases, waking up.
+// Several permits, queues, shared leases, wakeups.
 #include <atomic>
 #include <cstdio>
 #include <set>
@@ -98,7 +98,7 @@ TEST_P(SemaphorePermits, TakesOtherPermitsFromAnOperator) {
   EXPECT_OK(other().acquire("lock"));
 }
 
-TEST_P(SemaphorePermits, TakesOverFromTheDeadAlone) {
+TEST_P(SemaphorePermits, TakesOverOnlyFromExpiredHolders) {
   auto alive = other().acquire("lock", {.permits = 3, .lease = 10s});
   auto dead = other().acquire("lock", {.permits = 3, .lease = 10s});
   auto slow = other().acquire("lock", {.permits = 3, .lease = 1h});
@@ -117,7 +117,7 @@ TEST_P(SemaphorePermits, TakesOverFromTheDeadAlone) {
   EXPECT_FAILS(Code::kHeld, watcher.acquire("lock", {.permits = 3}));
 }
 
-TEST_P(SemaphorePermits, TakesOverFromManyDeadAtOnce) {
+TEST_P(SemaphorePermits, TakesOverFromManyExpiredHoldersAtOnce) {
   std::vector<std::string> ids;
   for (int i = 0; i < 30; ++i) ids.push_back("dead" + std::to_string(i));
   put(item_with(30, ids, {}));
@@ -134,7 +134,7 @@ TEST_P(SemaphorePermits, TakesOverFromManyDeadAtOnce) {
   EXPECT_FAILS(Code::kHeld, watcher.acquire("lock", {.permits = 30}));
 }
 
-TEST_P(SemaphorePermits, TellsItemsWhoseCountsAreWrong) {
+TEST_P(SemaphorePermits, RejectsItemsWithWrongCounts) {
   Item item = item_with(2, {"a"}, {});
   item["held"] = 2;
   put(item);
@@ -234,7 +234,7 @@ TEST_P(SemaphorePermits, CostsWhatThePageSays) {
 
 // ---- In line
 
-TEST_P(SemaphorePermits, ServesThoseInLineInTheirOrder) {
+TEST_P(SemaphorePermits, ServesQueuedWaitersInOrder) {
   auto lease = other().acquire("lock", {.lease = 1h});
   ASSERT_OK(lease);
   constexpr int kWaiters = 4;
@@ -265,7 +265,7 @@ TEST_P(SemaphorePermits, ServesThoseInLineInTheirOrder) {
   EXPECT_TRUE(looking.state("lock")->waiters.empty());
 }
 
-TEST_P(SemaphorePermits, LetsNobodyPassThoseInLine) {
+TEST_P(SemaphorePermits, LetsNobodyPassQueuedWaiters) {
   put(item_with(1, {}, {"first"}));
   EXPECT_FAILS(Code::kHeld, other().acquire("lock"));
   EXPECT_FAILS(Code::kTimeout, other().acquire("lock", {.wait = 5s}));
@@ -273,7 +273,7 @@ TEST_P(SemaphorePermits, LetsNobodyPassThoseInLine) {
   EXPECT_THAT(owners(other().state("lock")->waiters), testing::ElementsAre("first"));
 }
 
-TEST_P(SemaphorePermits, StepsOverOneWhoDiedInLineOnceItsLeaseIsObserved) {
+TEST_P(SemaphorePermits, RemovesAnExpiredWaiterAfterObservingItsLease) {
   for (const Order order : {Order::kAny, Order::kFifo}) {
     put(item_with(1, {}, {"dead"}));
     Semaphore watcher = other();
@@ -286,7 +286,7 @@ TEST_P(SemaphorePermits, StepsOverOneWhoDiedInLineOnceItsLeaseIsObserved) {
   }
 }
 
-TEST_P(SemaphorePermits, ClearsALongLineOfTheDead) {
+TEST_P(SemaphorePermits, ClearsALongQueueOfExpiredWaiters) {
   std::vector<std::string> ids;
   for (int i = 0; i < 50; ++i) ids.push_back("dead" + std::to_string(i));
   put(item_with(2, {"holder"}, ids));
@@ -322,7 +322,7 @@ TEST_P(SemaphorePermits, ShowsThatItStillWaits) {
   EXPECT_TRUE(other().state("lock")->waiters.empty());
 }
 
-TEST_P(SemaphorePermits, LeavesTheLineWhenItIsStopped) {
+TEST_P(SemaphorePermits, LeavesTheQueueWhenStopped) {
   put(item_with(1, {"holder"}, {}));
   Semaphore locks(bench.client, real_time());
   std::stop_source source;
@@ -336,7 +336,7 @@ TEST_P(SemaphorePermits, LeavesTheLineWhenItIsStopped) {
   EXPECT_TRUE(locks.state("lock")->waiters.empty());
 }
 
-TEST_P(SemaphorePermits, EntersTheLineOnceWhenTheReplyIsLost) {
+TEST_P(SemaphorePermits, JoinsTheQueueOnceWhenAResponseIsLost) {
   put(item_with(1, {"holder"}, {}));
   bench.client.before([](std::string_view operation, int nth) {
     return operation == "UpdateItem" && nth == 2 ? lose_reply() : pass();
@@ -350,7 +350,7 @@ TEST_P(SemaphorePermits, EntersTheLineOnceWhenTheReplyIsLost) {
 
 // ---- Sharing a lease
 
-TEST_P(SemaphorePermits, SharesALeaseWithItsThreadByChoice) {
+TEST_P(SemaphorePermits, SharesALeaseWithinItsThreadIfRequested) {
   Semaphore locks = other();
   auto outer = locks.acquire("lock", {.reentry = Reentry::kThread});
   ASSERT_OK(outer);
@@ -377,7 +377,7 @@ TEST_P(SemaphorePermits, SharesALeaseWithItsThreadByChoice) {
   EXPECT_OK(other().acquire("lock"));
 }
 
-TEST_P(SemaphorePermits, SharesALeaseWithinItsObjectByChoice) {
+TEST_P(SemaphorePermits, SharesALeaseWithinItsObjectIfRequested) {
   Semaphore locks = other();
   auto outer = locks.acquire("lock", {.lease = 10s, .reentry = Reentry::kObject});
   ASSERT_OK(outer);

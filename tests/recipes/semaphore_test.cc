@@ -37,7 +37,7 @@ TEST_P(SemaphoreTest, LocksAndReleases) {
   EXPECT_OK(theirs.acquire("tbl_issues:7"));
 }
 
-TEST_P(SemaphoreTest, TellsWhoHoldsIt) {
+TEST_P(SemaphoreTest, ReturnsTheHolder) {
   Semaphore mine = other();
   EXPECT_EQ(mine.state("lock").value().permits, 0);
   auto lease = mine.acquire("lock", {.lease = 30s, .user = "ann"});
@@ -224,7 +224,7 @@ TEST_P(SemaphoreTest, DoesNotCareAboutWallClocks) {
   EXPECT_OK(watcher.acquire("lock"));
 }
 
-TEST_P(SemaphoreTest, AHolderThatWasRobbedCanNeitherRenewNorReleaseNorCommit) {
+TEST_P(SemaphoreTest, ALostLeaseCannotRenewReleaseOrCommit) {
   STATOR_NEEDS(Ability::kTransactions);
   auto lease = other().acquire("lock", {.lease = 1s});
   ASSERT_OK(lease);
@@ -243,7 +243,7 @@ TEST_P(SemaphoreTest, AHolderThatWasRobbedCanNeitherRenewNorReleaseNorCommit) {
       bench.client.get_item({.table = "Locks", .key = {{"pk", "late"}}}).value().item.has_value());
 }
 
-TEST_P(SemaphoreTest, TheDestructorOfARobbedLeaseLeavesTheLockToItsHolder) {
+TEST_P(SemaphoreTest, DestroyingALostLeaseLeavesTheLockToItsHolder) {
   Semaphore watcher = other();
   std::optional<Lease> taken;
   {
@@ -403,7 +403,7 @@ TEST_P(SemaphoreTest, FindingItsOwnReleaseDoneIsSuccessAlsoWhenAnotherHasItByNow
   EXPECT_OK(next->renew());
 }
 
-TEST_P(SemaphoreTest, GivesBackWhatItMayHaveTakenWhenItEndsWithoutAnAnswer) {
+TEST_P(SemaphoreTest, ReturnsAPossiblePermitIfItEndsWithoutAResponse) {
   Semaphore mine = other();
   int updates = 0;
   bench.client.before([&](std::string_view operation, int) {
@@ -416,7 +416,7 @@ TEST_P(SemaphoreTest, GivesBackWhatItMayHaveTakenWhenItEndsWithoutAnAnswer) {
 
 // ---- Waiting
 
-TEST_P(SemaphoreTest, AWaitThatRunsOutTellsTheHolder) {
+TEST_P(SemaphoreTest, AWaitThatTimesOutReturnsTheHolder) {
   auto lease = other().acquire("lock", {.lease = 1h, .user = "ann"});
   ASSERT_OK(lease);
   const auto start = bench.time.since_boot();
@@ -482,7 +482,7 @@ TEST_P(SemaphoreTest, RefusesBadArgumentsBeforeAnyRequest) {
   EXPECT_EQ(bench.client.sent(), before);
 }
 
-TEST_P(SemaphoreTest, TellsAnItemThatIsNoLock) {
+TEST_P(SemaphoreTest, RejectsAnItemThatIsNotALock) {
   ASSERT_OK(bench.client.put_item(
       {.table = "Locks", .item = {{"pk", "LOCK#x"}, {"owner", "someone"}, {"fence", "no"}}}));
   EXPECT_FAILS(Code::kConflict, other().acquire("x"));
@@ -578,7 +578,7 @@ TEST_P(SemaphoreTest, LetsOneThreadAtATimeThrough) {
             AttributeValue(kThreads * kRounds));
 }
 
-TEST_P(SemaphoreTest, CostsWhatItSays) {
+TEST_P(SemaphoreTest, CostsTheDocumentedUnits) {
   Semaphore mine = other();
   std::optional<Lease> kept;
   const auto acquiring = bench.cost_of([&] {
@@ -620,7 +620,7 @@ TEST_P(SemaphoreTest, ItsTableIsCreatedOnceByManyAtOnce) {
   }
 }
 
-TEST_P(SemaphoreTest, ItsTableIsNotTakenForOneOfOtherKeys) {
+TEST_P(SemaphoreTest, RejectsATableWithOtherKeys) {
   CreateTableRequest wanted = Semaphore::table_definition({.table = "Locks"});
   wanted.key_schema[0].name = wanted.attributes[0].name = "semaphoreName";
   EXPECT_FAILS(Code::kConflict, create_table_if_missing(*bench.home.client, wanted));

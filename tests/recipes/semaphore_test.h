@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of the semaphore share.
+// Shared parts of the semaphore's suites.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sensors that move and go: whole or not at all, by version, whatever is lost or dies meanwhile.
+// Moving and decommissioning sensors is atomic and versioned, despite lost requests and crashes.
 #include <algorithm>
 #include <thread>
 
@@ -31,7 +31,7 @@ class SensorMoves : public SensorSuite {
 };
 STATOR_SENSOR_HOMES(SensorMoves);
 
-TEST_P(SensorMoves, PutASensorElsewhereWithAllItHas) {
+TEST_P(SensorMoves, MoveASensorWithItsReadings) {
   const Sensor added = registry().add(sensor()).value();
   EXPECT_EQ(added, sensor());
   ASSERT_OK(registry().record(reading(now(), 1)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cities over several shards, tables that are shared, tables that are adopted.
+// Cities with several shards, shared tables, existing tables.
 #include <algorithm>
 #include <set>
 

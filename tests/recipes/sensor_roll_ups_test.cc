@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roll-ups: what the readings are, however often, however late, whoever makes them, whatever dies.
+// Roll-ups match the readings, also if made repeatedly, late, concurrently or after crashes.
 #include <algorithm>
 #include <map>
 #include <random>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all registries of a table must agree on is stored in it: whoever leaves an option out gets
-// the stored value, whoever differs an error, and nobody omits or truncates anything silently.
+// The table stores the settings that all its registries must share: a registry without an option
+// uses the stored value, one with another value gets an error, and none omits or truncates anything
+// silently.
 #include <algorithm>
 #include <set>
 
@@ -70,7 +71,7 @@ STATOR_SENSOR_HOMES(SensorSettingsTest);
 
 // ---- Retention
 
-TEST_P(SensorSettingsTest, RollUpsOfAHalfExpiredPeriodStayWhoeverMakesThemAgain) {
+TEST_P(SensorSettingsTest, RollUpsOfAPartlyExpiredPeriodStay) {
   const SensorRegistry sensors(bench.client, kept(2h));
   const std::vector<Reading> readings{reading(now() - 110min, 1), reading(now() - 70min, 2)};
   ASSERT_OK(sensors.record(readings, Check::kNone));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of SensorRegistry share: each runs in each home with each layout.
+// Shared parts of the suites of SensorRegistry, which run on each backend with each layout.
 #pragma once
 
 #include "stator/recipes/sensors.h"

@@ -74,7 +74,7 @@ TEST_P(SensorsTest, DoesNotTakeFloor10ForFloor1) {
   EXPECT_THAT(ids_at({.city = "Pozna"}), IsEmpty());
 }
 
-TEST_P(SensorsTest, KeepsPlacesApartWhateverTheirNamesHold) {
+TEST_P(SensorsTest, SeparatesPlacesWithAnyNames) {
   add("hash", {.city = "Poznan", .building = "A#2", .floor = "3", .room = "4"});
   add("plain", {.city = "Poznan", .building = "A", .floor = "2", .room = "3"});
   add("escaped", {.city = "Poznan", .building = "A%232", .floor = "3", .room = "4"});
@@ -104,7 +104,7 @@ TEST_P(SensorsTest, TakesIdsAsTheyAre) {
   EXPECT_EQ(ids_at({.city = "Poznan"}).size(), 7U);
 }
 
-TEST_P(SensorsTest, TellsAnAbsentSensorByCode) {
+TEST_P(SensorsTest, ReturnsNotFoundForAnAbsentSensor) {
   EXPECT_FAILS(Code::kNotFound, registry().get({"none"}));
   EXPECT_FAILS(Code::kNotFound, registry().latest({"none"}, 1));
 }
@@ -141,7 +141,7 @@ TEST_P(SensorsTest, OrdersReadingsOfAllZonesByInstant) {
   EXPECT_EQ(registry().latest({"sensor-1"}, 1).value().readings[0].value, Number(2));
 }
 
-TEST_P(SensorsTest, AsksForAnyPrecisionFromTheLeft) {
+TEST_P(SensorsTest, FindsSensorsAtAnyPrecision) {
   add("a", {.city = "Poznan", .building = "A", .floor = "1", .room = "2"});
   add("b", {.city = "Poznan", .building = "A", .floor = "1", .room = "3"});
   add("c", {.city = "Poznan", .building = "B", .floor = "1", .room = "2"});
@@ -179,7 +179,7 @@ TEST_P(SensorsTest, RefusesBadArgumentsBeforeAnyRequest) {
   EXPECT_EQ(bench.client.sent(), before);
 }
 
-TEST_P(SensorsTest, TakesOnlyAFailedConditionForAlreadyRegistered) {
+TEST_P(SensorsTest, ReportsAlreadyRegisteredOnlyForAFailedCondition) {
   if (kind() != Kind::kLocationItems) GTEST_SKIP() << "registers by a put";
   bench.client.first("TransactWriteItems", 2, cancel({"None", "TransactionConflict"}));
   EXPECT_OK(registry().add(sensor()));
@@ -353,7 +353,7 @@ TEST_P(SensorsTest, PagesThroughAPlaceInItsOrder) {
   EXPECT_FAILS(Code::kBadCursor, registry().at({.city = "Poznan", .building = "A"}, page));
 }
 
-TEST_P(SensorsTest, CostsWhatItSays) {
+TEST_P(SensorsTest, CostsTheDocumentedUnits) {
   STATOR_NEEDS(units());
   EXPECT_FAILS(Code::kNotFound, registry().get({"none"}));  // reads the settings
   const auto adding_one = bench.cost_of([&] { ASSERT_OK(registry().add(sensor())); });

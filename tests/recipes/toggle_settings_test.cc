@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all who use a table's toggles must agree on is stored in it; and what is known of the past.
+// Settings that a table stores for all its toggles, and which earlier states are known.
 #include "stator/recipes/toggle.h"
 
 #include <string>
@@ -119,7 +119,7 @@ TEST_P(ToggleSettingsTest, AreReadOnceInAMinute) {
 
 // ---- The past
 
-TEST_P(ToggleSettingsTest, ALateEventBehindManyExpiresToo) {
+TEST_P(ToggleSettingsTest, ALateEventBeforeManyOthersExpiresToo) {
   const Toggle<bool> toggle(bench.client, kept(1h));
   for (int i = 0; i < 15; ++i) {
     ASSERT_OK(toggle.save({"t"}, i % 2 == 0, now() - std::chrono::seconds(15 - i),
@@ -129,7 +129,7 @@ TEST_P(ToggleSettingsTest, ALateEventBehindManyExpiresToo) {
   EXPECT_EQ(lasting("t"), std::vector<std::string>{"e14"});
 }
 
-TEST_P(ToggleSettingsTest, AsOfReturnsWhatHeldOrThatItIsUnknown) {
+TEST_P(ToggleSettingsTest, AsOfReturnsTheStateOrThatItIsUnknown) {
   const Toggle<bool> toggle(bench.client, kept(1h));
   const Time start = now();
   ASSERT_OK(toggle.save({"t"}, true, start, {"a"}));

@@ -83,7 +83,7 @@ TEST_P(ToggleTest, OrdersFractionsOfASecondAsTimes) {
   EXPECT_EQ(toggle.latest({"t"}).value().at, at("2024-01-01T00:00:00.5Z"));
 }
 
-TEST_P(ToggleTest, TakesOneInstantInTwoZonesForOne) {
+TEST_P(ToggleTest, TreatsOneInstantInTwoZonesAsOne) {
   Toggle<bool> toggle(bench.client, options());
   ASSERT_OK(toggle.save({"t"}, true, at("2024-01-01T12:00:00+02:00"), {"e"}));
   EXPECT_EQ(toggle.save({"t"}, true, at("2024-01-01T10:00:00Z"), {"e"}).value(), Saved::kDuplicate);
@@ -97,7 +97,7 @@ TEST_P(ToggleTest, OrdersTimesBefore1970) {
   EXPECT_EQ(toggle.save({"t"}, false, at("1970-01-01T00:00:00Z")).value(), Saved::kNewest);
 }
 
-TEST_P(ToggleTest, BreaksTiesByEventIdWhicheverArrivesFirst) {
+TEST_P(ToggleTest, BreaksTiesByEventIdInAnyOrderOfArrival) {
   Toggle<bool> toggle(bench.client, options());
   EXPECT_EQ(toggle.save({"up"}, true, now(), {"a"}).value(), Saved::kNewest);
   EXPECT_EQ(toggle.save({"up"}, false, now(), {"b"}).value(), Saved::kNewest);
@@ -107,7 +107,7 @@ TEST_P(ToggleTest, BreaksTiesByEventIdWhicheverArrivesFirst) {
   EXPECT_EQ(toggle.latest({"up"}).value().event, EventId{"b"});
 }
 
-TEST_P(ToggleTest, RefusesEventsOfTheFutureAndGoesOn) {
+TEST_P(ToggleTest, RejectsFutureEventsAndContinues) {
   Toggle<bool> toggle(bench.client, options());
   const int before = bench.client.sent();
   const Time far = std::chrono::sys_days(std::chrono::year(9999) / 1 / 1);
@@ -117,7 +117,7 @@ TEST_P(ToggleTest, RefusesEventsOfTheFutureAndGoesOn) {
   EXPECT_EQ(toggle.save({"t"}, false, now() + 10min).value(), Saved::kNewest);
 }
 
-TEST_P(ToggleTest, KeepsLateEventsInTheLogOrNothingOfThem) {
+TEST_P(ToggleTest, KeepsLateEventsInTheLogOrDiscardsThem) {
   Toggle<bool> toggle(bench.client, options());
   ASSERT_OK(toggle.save({"t"}, true, now(), {"new"}));
   ASSERT_OK(toggle.save({"t"}, false, now() - 1h, {"old"}));
@@ -146,14 +146,14 @@ TEST_P(ToggleTest, RecognisesAnEventWithoutIdByTimeAndState) {
   EXPECT_EQ(toggle.save({"t"}, false, now() + 1s).value(), Saved::kNewest);
 }
 
-TEST_P(ToggleTest, TellsOneEventIdWithTwoStates) {
+TEST_P(ToggleTest, RejectsOneEventIdWithTwoStates) {
   Toggle<bool> toggle(bench.client, options());
   ASSERT_OK(toggle.save({"t"}, true, now(), {"a"}));
   EXPECT_FAILS(Code::kConflict, toggle.save({"t"}, false, now(), {"a"}));
   EXPECT_EQ(toggle.latest({"t"}).value().state, true);
 }
 
-TEST_P(ToggleTest, TellsAnAbsentToggleByCode) {
+TEST_P(ToggleTest, ReturnsNotFoundForAnAbsentToggle) {
   Toggle<bool> toggle(bench.client, options());
   EXPECT_FAILS(Code::kNotFound, toggle.latest({"none"}));
   EXPECT_FAILS(Code::kNotFound, toggle.as_of({"none"}, now()));
@@ -175,7 +175,7 @@ TEST_P(ToggleTest, RefusesBadArgumentsBeforeAnyRequest) {
   EXPECT_EQ(bench.client.sent(), before);
 }
 
-TEST_P(ToggleTest, KeepsTogglesApartWhateverTheirIdsHold) {
+TEST_P(ToggleTest, SeparatesTogglesWithAnyIds) {
   Toggle<bool> toggle(bench.client, options());
   const std::string longest(2048 - std::string("TOGGLE#").size(), 'x');
   for (const std::string& id :
@@ -284,7 +284,7 @@ TEST_P(ToggleTest, AgreesWhenEventsAreSavedConcurrently) {
   }
 }
 
-TEST_P(ToggleTest, TellsTheStateAsOfAnyTime) {
+TEST_P(ToggleTest, ReturnsTheStateAsOfAnyTime) {
   Toggle<bool> toggle(bench.client, options());
   ASSERT_OK(toggle.save({"t"}, true, at("2024-01-01T00:00:00Z"), {"a"}));
   ASSERT_OK(toggle.save({"t"}, false, at("2024-01-02T00:00:00Z"), {"b"}));
@@ -342,7 +342,7 @@ TEST_P(ToggleTest, RefusesACursorOfAnotherQuestion) {
   EXPECT_OK(toggle.history({"t"}, {}, {.limit = 7, .cursor = cursor}));
 }
 
-TEST_P(ToggleTest, ExpiresWhatIsSupersededAndNeverTheLatest) {
+TEST_P(ToggleTest, ExpiresSupersededEventsButNeverTheLatest) {
   ToggleOptions kept = options();
   kept.retention = 24h;
   Toggle<bool> toggle(bench.client, kept);
@@ -424,7 +424,7 @@ TEST_P(ToggleTest, SavesManyAsOneByOne) {
   }
 }
 
-TEST_P(ToggleTest, HoldsOtherTypesAndTellsWhenTheyDisagree) {
+TEST_P(ToggleTest, StoresOtherTypesAndRejectsMismatches) {
   Toggle<std::string> text(bench.client, options());
   Toggle<int64_t> number(bench.client, options());
   ASSERT_OK(text.save({"text"}, "dimmed", now()));
@@ -469,7 +469,7 @@ TEST_P(ToggleTest, ItsTableDoesWithoutTimeToLiveWhereThereIsNone) {
   }
 }
 
-TEST_P(ToggleTest, CostsWhatItSays) {
+TEST_P(ToggleTest, CostsTheDocumentedUnits) {
   if (gated()) STATOR_NEEDS(Ability::kUnitsOfTransactions);
   ToggleOptions plain = options();
   plain.answer = Answer::kStored;
@@ -508,7 +508,7 @@ class GatedToggleTest : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Homes, GatedToggleTest, testing::ValuesIn(home_kinds()),
                          [](const auto& test) { return test.param; });
 
-TEST_P(GatedToggleTest, RepeatsAConflictAndTakesItForNothingElse) {
+TEST_P(GatedToggleTest, RetriesConflictsAndDoesNotMistakeThem) {
   Toggle<bool> toggle(bench.client, options());
   bench.client.first("TransactWriteItems", 3, cancel({"TransactionConflict", "None"}));
   EXPECT_EQ(toggle.save({"t"}, true, bench.time.now()).value(), Saved::kNewest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the endpoint of STATOR_TEST_ENDPOINT may lack, found by trying. Our own homes lack nothing.
+// Detects features that the endpoint of STATOR_TEST_ENDPOINT lacks. Our own backends have all.
 #pragma once
 
 #include <string>

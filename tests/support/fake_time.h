@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FakeTime: clocks that move when a test, or a sleep, moves them.
 //
-// Thread safety: every method from any thread at once; a sleep moves time for all.
+// Thread safety: any thread; a sleep advances time for all threads.
 #pragma once
 
 #include <mutex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FaultyClient: another client, over a network that tests decide about.
+// FaultyClient: wraps a client and injects network faults.
 //
-// Thread safety: as Client; the hooks are called under no lock and must be safe themselves.
+// Thread safety: as Client; the hooks are called with no locks held and must be thread-safe.
 #pragma once
 
 #include <gtest/gtest.h>

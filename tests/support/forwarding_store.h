@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ForwardingStore: does what another one does, for tests that change a part of it.
+// ForwardingStore: forwards to another store, for tests that override a part of it.
 #pragma once
 
 #include <memory>

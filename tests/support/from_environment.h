@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers by which whoever runs a test repeats it (a seed) or makes it longer (rounds).
+// Numbers from the environment that repeat a test (a seed) or extend it (rounds).
 #pragma once
 
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The homes that a suite for Client runs in: in process in memory and on disk, and over HTTP. With
-// STATOR_TEST_ENDPOINT set to a URL the only home is what serves there; tests remove their tables.
+// The backends on which a suite for Client runs: in process in memory and on disk, and over HTTP.
+// If STATOR_TEST_ENDPOINT is a URL, the only backend is that endpoint; tests delete their tables.
 #pragma once
 
 #include <filesystem>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ledger: writers that know what a database must hold after it has come back from a fault.
+// Ledger: writers that know what a database must contain after recovering from a fault.
 //
-// Each writer does one thing after the other to items of its own: puts, conditional updates and
-// deletes that move items in and out of indexes, and transactions over two tables that carry a
-// token and move an amount between accounts that all writers share, as they do a counter. So what
-// is there must be, for each writer, what some number of its writes in their order lead to, and the
-// shared items must agree with those numbers exactly. Both tables have a stream, and what it tells
-// of must lead, change after change, to what the table holds.
+// Each writer changes its own items in sequence: puts, conditional updates and deletes that move
+// items in and out of indexes, and transactions over two tables, with a token, that move an amount
+// between shared accounts and change a shared counter. So the database must contain, for each
+// writer, the result of a prefix of its writes, and the shared items must match these prefixes
+// exactly. Both tables have a stream; applying its changes in order must result in the table's
+// content.
 //
 // Thread safety: write() for different writers at once; everything else by one thread alone.
 #pragma once

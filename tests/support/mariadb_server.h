@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mariadbd of the test's own: behind a socket in its own directory, no network, no users.
+// A private mariadbd for a test, on a socket in its own directory, without a network or users.
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// must: the value of a Result that a test cannot do without.
+// must: the value of a Result; the test fails without one.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A nats-server with JetStream of the test's own: on a free port, its files in its own directory.
+// A private nats-server with JetStream for a test, on a free port, with its own directory.
 #pragma once
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RawConnection: a TCP connection to 127.0.0.1 that sends what it is told, byte by byte, and reads
-// HTTP answers. For tests; every wait ends after 30 seconds.
+// RawConnection: a TCP connection to 127.0.0.1 that sends given bytes and reads HTTP responses. For
+// tests; every wait ends after 30 seconds.
 #pragma once
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `stator serve` of its own on a free port, for tests that kill or restart it.
+// A private `stator serve` on a free port, for tests that kill or restart it.
 #pragma once
 
 #include <fcntl.h>

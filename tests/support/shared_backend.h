@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedBackend: a transactional service in memory, for several SharedStores at once. It fails as a
-// network and a database do: requests are delayed and overtake each other, replies are lost, and
-// requests arrive after their sender gave them up.
+// SharedBackend: a transactional service in memory, for several SharedStores. It fails like a
+// network and a database: requests are delayed and reordered, responses are lost, and requests
+// arrive after their sender has given up.
 //
-// Thread safety: every method may be called from any thread at once.
+// Thread safety: any thread.
 #pragma once
 
 #include <condition_variable>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedStore: a TransactStore on a SharedBackend, as a process on a distributed engine has it. It
-// reads, decides, and commits if nothing changed; each call runs on one of its threads.
+// SharedStore: a TransactStore on a SharedBackend, like that of a process on a distributed engine.
+// It reads, decides, and commits if nothing has changed; each call runs on one of its threads.
 #pragma once
 
 #include <condition_variable>

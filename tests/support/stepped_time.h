@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SteppedTime: clocks that stand still until a test moves them; a sleep lasts until they have
-// moved.
+// SteppedTime: clocks that only tests advance; a sleep lasts until they have advanced enough.
 //
-// Thread safety: every method from any thread at once.
+// Thread safety: any thread.
 #pragma once
 
 #include <condition_variable>

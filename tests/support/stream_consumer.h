@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // StreamConsumer: reads a stream as the Kinesis consumers of the SDKs do: a shard when its parent
-// has been read to its end, from the sequence number that was last seen there. What it remembers is
-// a map of texts, so that it can go on after any restart.
+// has been read to its end, from the last sequence number seen there. Its state is a map of
+// strings, so that it can resume after a restart.
 //
-// Source is a Client, or whatever has its describe_stream, get_shard_iterator and get_records.
+// Source is a Client, or a type with its describe_stream, get_shard_iterator and get_records.
 #pragma once
 
 #include <gtest/gtest.h>

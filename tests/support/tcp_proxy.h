@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TcpProxy: a network before an HTTP server, that loses requests and replies and delivers copies
-// of requests late.
+// TcpProxy: a proxy in front of an HTTP server that loses requests and responses and delivers
+// copies of requests late.
 //
-// Thread safety: `fate` is called from any of its threads. Lifetime: closes all as it ends.
+// Thread safety: `fate` is called from any of its threads. Lifetime: the destructor closes all
+// connections.
 #pragma once
 
 #include <arpa/inet.h>

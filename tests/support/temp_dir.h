@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory of its own for a test, removed with all it holds.
+// A private directory for a test, deleted with its content.
 #pragma once
 
 #include <cstdlib>

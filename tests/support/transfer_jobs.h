@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports and exports, kinds "Import" and "Export", as a client is told of them.
+// Imports and exports, of kind "Import" and "Export", as a client sees them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// VirtualWorld: actors on machines of their own, in virtual time. One of them runs at a time, in
-// the order of the times they wait for, so that a seed repeats a run; nobody sleeps.
+// VirtualWorld: actors on separate machines, in virtual time. One of them runs at a time, in the
+// order of their wake-up times, so that a seed repeats a run; no thread sleeps.
 //
-// Thread safety: run() from one thread; the others from the actor, or the event, that runs.
+// Thread safety: run() from one thread; other methods from the running actor or event.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recipes share: pages with cursors, retries, making their tables.
+// Shared parts of the recipes: pages with cursors, retries, table creation.
 //
-// Errors: each recipe names its own. Beside them any call may hand on what the client answered:
+// Errors: each recipe lists its own. In addition, any call can return an error of the client:
 // throttling, kUnavailable, kTimeout, kOutcomeUnknown, kResourceNotFound for a missing table.
-// Arguments are checked before any request: kInvalidArgument, and the message begins with the
-// argument's name.
+// Arguments are checked before any request is sent: kInvalidArgument, with a message that begins
+// with the argument's name.
 #pragma once
 
 #include <chrono>
@@ -17,28 +17,27 @@
 
 namespace stator {
 
-// Some of an answer, and where the rest begins. Paging neither repeats nor skips what was there
-// throughout.
+// One page of a result. Entries that exist during the whole iteration appear exactly once.
 template <class T>
 struct Page {
   std::vector<T> items;
-  std::string next = {};  // pass as the cursor of the same question; empty: nothing follows
+  std::string next = {};  // pass as the cursor of the same query; empty: this is the last page
 };
 
-// Cursors are opaque text, safe in URLs, good for the question that gave them and no other:
-// kBadCursor for a damaged one, or one of another question. They carry a position and never a
-// partition, so that a forged one reads nothing that its holder could not ask for.
+// Cursors are opaque strings, safe in URLs. A cursor is valid only for the query that returned it:
+// kBadCursor if it is damaged or belongs to another query. A cursor contains a position and never
+// a partition, so a forged cursor gives access to nothing that its holder could not query.
 struct PageOptions {
   int limit = 100;  // 1 to 1,000
   std::string cursor = {};
-  bool newest_first = true;  // where the answer is ordered by time
+  bool newest_first = true;  // if the result is ordered by time
 };
 
-// How often a request is repeated that met a conflict, a throttle or an unknown outcome (all of a
-// recipe's writes are safe to repeat). Waits are random between zero and
-// min(backoff_max, backoff_base * 2^n). What the client retries by itself comes on top.
+// How often a recipe repeats a request after a conflict, throttling or an unknown outcome (all
+// writes of a recipe are safe to repeat). Pauses are random between zero and
+// min(backoff_max, backoff_base * 2^n). The client's own retries are not counted.
 struct RetryPolicy {
-  int max_attempts = 10;  // in all, 1 or more
+  int max_attempts = 10;  // in total, 1 or more
   std::chrono::milliseconds backoff_base{10};
   std::chrono::milliseconds backoff_max{1'000};
 };
@@ -48,13 +47,14 @@ struct RecipeTable : CreateTableRequest {
   // NOLINTNEXTLINE(google-explicit-constructor)
   RecipeTable(CreateTableRequest request, std::string expiry_attribute = {})
       : CreateTableRequest(std::move(request)), expiry(std::move(expiry_attribute)) {}
-  std::string expiry;  // the attribute that its items expire by; empty: they do not
+  std::string expiry;  // the time-to-live attribute; empty: items do not expire
 };
 
-// Creates the table, or finds it, waits until it is ACTIVE, and turns time to live on where its
-// items expire (not on endpoints that have none: there they stay). Safe to call from many processes
-// at once. kConflict when there is a table of that name with another key schema, without one of the
-// indexes or the stream, or whose items expire by another attribute.
+// Creates the table if it does not exist, waits until it is ACTIVE, and enables time to live if its
+// items expire. If the endpoint does not support time to live, items stay. Many processes can call
+// this concurrently.
+// Errors: kConflict if a table of that name has another key schema, lacks one of the indexes or the
+// stream, or has another time-to-live attribute.
 Result<TableDescription> create_table_if_missing(Client& client, const RecipeTable& table);
 
 }  // namespace stator

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feed: one item a user and a post, read newest first without an extra index; a post goes to its
-// author's own feed at once and to the followers by delivery. The posts of authors with too many
-// followers are merged into their followers' feeds when those are read.
+// Feed: the posts of the authors that a user follows, newest first. A feed contains one item per
+// post, so reading needs no additional index. A post appears in its author's own feed at once;
+// workers copy it to the followers' feeds. Posts of authors with too many followers are not copied:
+// reading a follower's feed merges them in.
 //
-// Guarantees: an acknowledged publish is durable and in the author's own feed, and each follower's
-// feed gets it exactly once in effect, whichever worker dies when, as long as a worker runs again
-// somewhere: the author's own item is the outbox, and a post has one key in every feed, so that
-// delivering twice changes nothing. Edits and retractions reach everyone whom the post has reached,
-// including those who have unfollowed since. Every write of a post depends on its version, so a
-// request that arrives late, or twice, cannot undo an edit or a retraction. A retracted post leaves
-// a tombstone in each feed, so that a repeated publish does not bring it back: this holds for
-// `keep_retracted`. A follow() that timed out and arrives after a later unfollow() takes effect.
-// Not guaranteed: a user who begins to follow after a post was edited or retracted can get it as it
-// was, from a delivery that began before that and stalled, or whose request arrives late.
-// Visibility: reads are consistent unless asked otherwise.
-// Thread safety: every method from any thread at once; any number of processes may deliver.
+// Guarantees: an acknowledged publish is durable and in the author's own feed. Each follower's feed
+// gets it effectively once, even if workers crash, as long as some worker runs again. The author's
+// own item is the outbox, and a post has the same key in every feed, so delivering it twice changes
+// nothing. Edits and retractions reach every feed that the post has reached, including those of
+// users who have unfollowed since. Every write of a post depends on its version, so a late or
+// repeated request cannot undo an edit or a retraction. A retracted post leaves a tombstone in each
+// feed for `keep_retracted`, so a repeated publish in that time does not restore the post.
+// Not guaranteed: a follow() that timed out can take effect after a later unfollow(). A user who
+// starts to follow after a post was edited or retracted can get the old post, from a delivery that
+// started before the change and stalled, or whose request arrives late.
+// Visibility: reads are consistent unless FeedOptions::consistent_reads is false.
+// Thread safety: any thread can call every method; any number of processes can deliver.
 // Lifetime: borrows the client and the time source.
 // Errors: kInvalidArgument, kInFuture, kNotFound, kConflict, kBadCursor, kCancelled, and the
 // client's. Layout: docs/formats/recipes.md.
@@ -44,15 +45,15 @@ struct UserId {
   auto operator<=>(const UserId&) const = default;
 };
 
-// A UUID of version 7: when, to the microsecond, and 62 random bits. It decides a post's place in
-// every feed, and it is the idempotency key of publish.
+// A UUID of version 7: a time in microseconds and 62 random bits. It determines a post's position
+// in every feed and is the idempotency key of publish().
 class PostId {
  public:
-  PostId() = default;  // nil: of no post
+  PostId() = default;  // nil: not the id of a post
   static PostId make(Time at);
-  // The same for the same time and key: for callers that have a key of their own.
+  // Derives the id from the time and a key of the caller: equal arguments give equal ids.
   static PostId make(Time at, std::string_view key);
-  // kInvalidArgument for anything that is no UUID of version 7.
+  // Errors: kInvalidArgument for anything but a UUID of version 7.
   static Result<PostId> parse(std::string_view text);
 
   std::string text() const;
@@ -67,8 +68,8 @@ class PostId {
 };
 
 struct Post {
-  PostId id;      // nil for items of a kNewestFirst table that others have written
-  UserId author;  // empty for those
+  PostId id;      // nil for items that another program wrote to a kNewestFirst table
+  UserId author;  // empty for such items
   std::string content;
   Time at;
   int64_t edits = 0;  // how often the author has replaced the content
@@ -76,108 +77,110 @@ struct Post {
 };
 
 enum class FeedLayout {
-  kOrdered,      // range_key S: time and post id, ascending with age read backwards
+  kOrdered,      // range_key S: time and post id, read in descending order
   kNewestFirst,  // range_key N: 2^63 - 1 - time, for tables that already have such keys
 };
 
-// Where workers find the posts that are to be delivered.
+// Where workers find undelivered posts.
 enum class Outbox {
-  kIndex,   // a sparse index: 1 WCU more a publish, edit or retraction, and 1 more a delivery
-  kStream,  // the table's stream, of new and old images: no index, and nothing more to write. Every
-            // copy passes through it too, and a worker must run each day: one that finds that
-            // records are gone scans the table for what they told
-  kNone,    // posts are only in their authors' own feeds: 1 WCU a publish, edit or retraction
+  kIndex,   // a sparse index: 1 more WCU per publish, edit or retraction, and 1 more per delivery
+  kStream,  // the table's stream, with new and old images: no index and no additional writes. The
+            // stream also contains every copy. A worker must run at least daily; if records have
+            // expired unread, it scans the table for undelivered posts
+  kNone,    // no delivery, posts are only in their authors' own feeds: 1 WCU per publish, edit or
+            // retraction
 };
 
-// Who follows an author. Implement it where followers live elsewhere.
-// Thread safety: from any thread at once.
+// The followers of authors. Implement it if they are stored outside the followers table.
+// Thread safety: workers and reads call it from any thread, concurrently, with no locks held.
 class Followers {
  public:
   virtual ~Followers() = default;
-  // Followers of `author` in a lasting order, from after `cursor` on (empty: from the first).
+  // Returns followers of `author` in a stable order, starting after `cursor` (empty: at the first).
   virtual Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) = 0;
-  // Whom `user` follows, likewise. Asked only where FeedOptions::merge_over is set.
+  // Returns the authors that `user` follows, likewise. Called only if FeedOptions::merge_over is
+  // set.
   virtual Result<Page<UserId>> following(const UserId& user, int limit,
                                          const std::string& cursor) = 0;
 };
 
-// Tells workers that a post waits in the outbox. The outbox stays the truth: an announcement that
-// is lost costs time, one that comes twice costs a request.
-// Thread safety: from any thread at once.
+// FeedBus: notifies workers of posts in the outbox. The outbox stays authoritative: a lost
+// announcement costs time, a repeated one costs a request.
+// Thread safety: any thread.
 struct Announcement {
   UserId author;
   PostId id;
-  std::function<void()> done;  // it need not come again; without this it does
+  std::function<void()> done;  // acknowledges it; otherwise it is delivered again
 };
 class FeedBus {
  public:
   virtual ~FeedBus() = default;
   virtual Result<void> announce(const UserId& author, const PostId& id) = 0;
-  // Up to `most` (1 to 100) announcements, each for one of the workers, as soon as there are some;
-  // none after `wait`.
+  // Waits up to `wait` for announcements and returns up to `most` (1 to 100), possibly none. Each
+  // announcement goes to one worker.
   virtual Result<std::vector<Announcement>> take(int most, std::chrono::milliseconds wait) = 0;
 };
 
-// A post whose delivery failed. The worker tries it again and delivers the others meanwhile.
+// A post whose delivery failed. The worker retries it later and continues with other posts.
 struct Undelivered {
   UserId author;
-  PostId id;  // nil if the outbox holds an item that is not a post
+  PostId id;  // nil if the outbox contains an item that is not a post
   Error error;
-  int64_t attempts = 0;  // of this worker, in a row
+  int64_t attempts = 0;  // consecutive failures in this worker
   std::chrono::nanoseconds next_attempt{0};
 };
 
 struct FeedOptions {
   std::string table;
   FeedLayout layout = FeedLayout::kOrdered;
-  // Delivery needs either; publishers need neither.
-  std::string followers_table = {};                // the embedded default: a table of this name
+  // Delivery needs one of the next two; publishing needs neither.
+  std::string followers_table = {};                // a table that the feed maintains
   std::shared_ptr<Followers> followers = nullptr;  // instead of that table
-  std::shared_ptr<FeedBus> bus = nullptr;          // wakes workers; without it they look
-  // How often a worker with a bus looks all the same, for announcements that were lost, and one
-  // with Outbox::kStream for new shards.
+  std::shared_ptr<FeedBus> bus = nullptr;          // wakes workers; without it they poll
+  // How often a worker with a bus also polls the outbox, in case announcements are lost, and how
+  // often a worker with Outbox::kStream checks for new shards.
   std::chrono::milliseconds sweep{30'000};
-  // For how long a post is left to the worker that has begun with it.
+  // How long a worker's claim on a post lasts.
   std::chrono::milliseconds claim{30'000};
-  int parallel_writes = 8;  // requests at a time that write copies of one post, 1 to 64
-  // Called by workers, on their threads, for each failed delivery.
+  int parallel_writes = 8;  // concurrent requests that write copies of one post, 1 to 64
+  // Called for each failed delivery, on the worker's thread, with no locks held.
   std::function<void(const Undelivered&)> on_undelivered = {};
-  // How long tombstones stay: longer than anybody repeats a publish of one post id, and than a
-  // request can be under way. 1 hour to 3,650 days.
+  // How long tombstones are kept, 1 hour to 3,650 days. Choose a time longer than publishers repeat
+  // a publish of one post id and longer than a request can be in flight.
   std::chrono::seconds keep_retracted = std::chrono::days(30);
-  // Posts of authors with more followers than this (up to 100,000) are not copied to each follower
-  // but merged when feeds are read: one query more a read for whom the user follows, and one for
-  // each such author among them. 0: never. Turn it on for readers before workers; never lower it
-  // to 0 again.
+  // Posts of authors with more followers than this (up to 100,000) are not copied to each follower.
+  // They are merged when feeds are read: each read then takes one more query for the authors that
+  // the user follows, and one for each such author. 0: never merge. Set it for readers before
+  // workers, and never lower it to 0 again.
   int merge_over = 0;
-  // How often each Feed reads the list of those authors, which is in 17 items of up to 400 KB: for
-  // so long, posts of an author who is new in it can be missing from reads. 0: at every read.
+  // How often each Feed reads the list of those authors, which is 17 items of up to 400 KB. Until
+  // the next refresh, reads can lack posts of authors that were added. 0: before every read.
   std::chrono::milliseconds merged_refresh{10'000};
-  bool consistent_reads = true;  // false: half the RCUs, and one's own post may show late
+  bool consistent_reads = true;  // false: half the RCUs, but a user's own post can appear late
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
   Outbox outbox = Outbox::kIndex;
-  int outbox_shards = 1;  // 1 to 64 index partitions of undelivered posts; may grow, never shrink
-  std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
-  // Of the table's keys and index, where it is not the feed's own; and what stands before a user's
-  // id in the partition key, so that other entities, or other feeds, can live beside it.
+  int outbox_shards = 1;        // 1 to 64 index partitions of undelivered posts; never lower it
+  std::string cursor_key = {};  // secret that signs cursors; set it to share cursors between hosts
+  // Names of the table's key attributes and index. `user_prefix` precedes a user's id in the
+  // partition key, so that the table can also store other entities or other feeds.
   std::string partition_key = "partition_key";  // S
   std::string range_key = "range_key";          // S or N, see layout
   std::string outbox_index = "Outbox";
   std::string user_prefix = {};           // up to 512 bytes
-  std::string merged_prefix = "MERGED#";  // of partitions of posts to merge; 1 to 512 bytes
-  std::string stream_prefix = "STREAM#";  // of what Outbox::kStream keeps of shards; 1 to 512 bytes
+  std::string merged_prefix = "MERGED#";  // of partitions of merged posts; 1 to 512 bytes
+  std::string stream_prefix = "STREAM#";  // of shard positions of Outbox::kStream; 1 to 512 bytes
   RetryPolicy retry = {};
   TimeSource* time = nullptr;  // null: system_time()
 };
 
 struct Published {
   PostId id;
-  bool created = true;  // false: an earlier call with this id had published it
+  bool created = true;  // false: an earlier call published the post with this id
 };
 
 struct Delivered {
-  int64_t posts = 0;    // delivered to all their followers, or withdrawn from them
-  int64_t copies = 0;   // items written to feeds, tombstones among them
+  int64_t posts = 0;    // delivered to all followers, or retracted from their feeds
+  int64_t copies = 0;   // items written to feeds, including tombstones
   int64_t batches = 0;  // requests that wrote them
 };
 
@@ -185,67 +188,70 @@ class Feed {
  public:
   Feed(Client& client, FeedOptions options);
 
-  // One conditional put (1 WCU, and 1 of the outbox's index if there is one). Without an id each
-  // call is a new post, after the object's last one; to retry safely, make the id first and pass it
-  // each time. If the clock is set back, posts continue the times before up to max_skew ahead of
-  // it; beyond that they take the new time and appear below older posts. An id of an earlier
-  // post, retracted or not, publishes nothing: `created` is false. kConflict when that id was
-  // published with other content, kInFuture when its time is beyond max_skew. An id must not be
-  // that of another author's post: where both would be in one feed, the first to arrive stays.
-  // Content: up to 350,000 bytes of UTF-8.
+  // Publishes a post with one conditional put (1 WCU, and 1 for the outbox index if there is one).
+  // Without an id, each call creates a new post, ordered after the object's previous one. To retry
+  // safely, make the id first and pass it to each attempt. With the id of an earlier post, even a
+  // retracted one, nothing is published and `created` is false. An id must not be that of another
+  // author's post: a feed keeps only the first of the two. If the clock is set back by up to
+  // max_skew, new posts continue the earlier times; if it is set back further, they take the new
+  // time and appear below older posts. `content`: up to 350,000 bytes of UTF-8.
+  // Errors: kConflict if the id was published with other content; kInFuture if its time is beyond
+  // max_skew.
   Result<Published> publish(const UserId& author, std::string_view content,
                             std::optional<PostId> id = {}) const;
 
-  // Replaces the content of an author's post, which keeps its place: in the author's own feed at
-  // once, in the followers' by delivery. One request and 1 WCU (and 1 of the index); one of each
-  // more for a post that was edited before. kNotFound when there is no such post of this author,
-  // kConflict when others keep editing it.
+  // Replaces the content of an author's post; its position stays. The change is in the author's own
+  // feed at once; workers deliver it to the followers. Takes one request and 1 WCU (and 1 for the
+  // index); a post that was edited before takes one more of each.
+  // Errors: kNotFound if the author has no such post; kConflict if concurrent edits persist.
   Result<void> edit(const UserId& author, const PostId& id, std::string_view content) const;
 
-  // Withdraws an author's post: from the author's own feed at once, from the followers' by
-  // delivery. A tombstone stays in each of them for `keep_retracted`, which time to live deletes:
-  // reads count its units and do not return it. kNotFound when there is no such post of this
-  // author.
+  // Retracts an author's post: from the author's own feed at once; workers deliver the retraction
+  // to the followers. Each feed keeps a tombstone until time to live deletes it after
+  // `keep_retracted`. Reads consume capacity for tombstones but do not return them.
+  // Errors: kNotFound if the author has no such post.
   Result<void> retract(const UserId& author, const PostId& id) const;
 
-  // The newest `count` (1 to 1,000) posts of a user's feed, from after the cursor on.
+  // Returns the newest `count` (1 to 1,000) posts of a user's feed that follow the cursor.
   Result<Page<Post>> read(const UserId& user, int count, const std::string& cursor = {}) const;
 
-  // Deletes all but the newest `keep` (0 or more) posts of a user's feed, and says how many that
-  // were. Posts of the user's own that wait for delivery stay. A post trimmed by its author can be
-  // neither edited nor retracted. Deleting costs 1 WCU each.
+  // Deletes all but the newest `keep` (0 or more) posts of a user's feed and returns the number of
+  // deleted posts. The user's own undelivered posts are kept. An author cannot edit or retract a
+  // post after trimming it. Each deletion costs 1 WCU.
   Result<int64_t> trim(const UserId& user, int keep, const std::stop_token& stop = {}) const;
 
-  // In the followers table; kInvalidArgument where the followers live elsewhere, or of oneself.
-  // A new follower gets later posts and, copied before this returns, the author's newest `backfill`
-  // (0 to 1,000) posts, in transactions that are safe against edits and retractions meanwhile (4
-  // WCU a post). Unfollowing (a read and 2 WCU) keeps what has been copied, and leaves a row so
-  // that edits and retractions still reach it; it ends merging at once.
+  // Maintain the followers table. A new follower gets later posts. Before follow() returns, it also
+  // copies the author's newest `backfill` (0 to 1,000) posts, in transactions that are safe against
+  // concurrent edits and retractions (4 WCU per post). unfollow() (a read and 2 WCU) keeps the
+  // copied posts, and keeps a row so that edits and retractions still reach them. Posts of a merged
+  // author disappear at once.
+  // Errors: kInvalidArgument without a followers table, or if `user` is `author`.
   Result<void> follow(const UserId& user, const UserId& author, int backfill = 0) const;
   Result<void> unfollow(const UserId& user, const UserId& author) const;
   Result<Page<UserId>> followers(const UserId& author, const PageOptions& page = {}) const;
 
-  // Delivers every post that was in the outbox when the call came to it, those excepted that
-  // another worker has begun with: one write for each follower, `parallel_writes` requests at a
-  // time. A new post goes in BatchExecuteStatement, 25 copies a request (PutItem on endpoints that
-  // lack it); edits and retractions go in one PutItem a copy, to former followers too. Followers
-  // who live elsewhere are noted in the table first: 1 WCU per KB of their ids. Ends early with
-  // kCancelled; what was delivered stays, and the next call resumes. A post that fails does not
-  // stop the others: its error is returned in the end. kInvalidArgument without followers.
+  // Delivers the posts in the outbox, except those that another worker has claimed. Writes one copy
+  // per follower, with `parallel_writes` concurrent requests. New posts use BatchExecuteStatement,
+  // 25 copies per request (PutItem if the endpoint does not support it). Edits and retractions use
+  // one PutItem per copy, including those of former followers. If the followers are stored
+  // elsewhere, their ids are written to the table first: 1 WCU per KB. A post that fails does not
+  // stop the others; its error is returned at the end.
+  // Errors: kCancelled (delivered copies stay, and the next call resumes); kInvalidArgument without
+  // followers.
   Result<Delivered> deliver_pending(const std::stop_token& stop = {}) const;
 
-  // deliver_pending again and again, `idle` apart when there was nothing, until `stop`; with a bus,
-  // whatever it announces. Throttling and unreachable services are waited out, an unreachable bus
-  // by looking into the outbox. A post that fails is reported to `on_undelivered` and tried again
-  // after 1 s, then after twice as long each time, up to 5 min. Errors of looking into the outbox,
-  // such as a missing table, end it.
+  // Runs deliver_pending() until `stop`, with pauses of `idle` while the outbox is empty; with a
+  // bus, delivers the announced posts. Waits while requests are throttled or the service is
+  // unreachable; polls the outbox while the bus is unreachable. Reports a post that fails to
+  // `on_undelivered` and retries it after 1 s, then after twice as long each time, up to 5 min.
+  // Errors of reading the outbox, such as a missing table, end the call.
   Result<Delivered> run_worker(
       const std::stop_token& stop,
       std::chrono::milliseconds idle = std::chrono::milliseconds(200)) const;
 
-  // The tables that the options need, on demand. The first is the feed's: its keys and the sparse
-  // index of the outbox, or the stream; the second, where wanted, the followers', with the index
-  // `Following` where there is merging.
+  // The table definitions for these options, on demand. The first is the feed's, with its keys and
+  // the outbox's sparse index or the stream. The second, if `followers_table` is set, stores the
+  // followers; it has the index `Following` if `merge_over` is set.
   static std::vector<RecipeTable> table_definitions(const FeedOptions& options);
 
  private:

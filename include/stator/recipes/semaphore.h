@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphore: at most so many at a time touch some shared thing, one unless told otherwise, among
-// any number of processes and machines. One item a name, one round trip to acquire, renew, take
-// over or release.
+// Semaphore: limits concurrent holders of a named lock, by default to one, across any number of
+// processes and machines. Each name is one item. Acquiring, renewing, taking over and releasing
+// each take one round trip.
 //
-// Guarantees, whatever wall clocks say:
-// - The fences handed out for a name strictly increase.
-// - Lease::commit applies only while the lease is a current one, so that a holder that was paused
-//   past its lease can not write late.
+// Guarantees, independent of wall clocks:
+// - The fencing tokens of a name strictly increase.
+// - Lease::commit applies only while the lease is current, so a holder that was paused past the end
+//   of its lease cannot write.
 // - At most `permits` leases of a name have time remaining(), provided that boot clocks
-//   (TimeSource::since_boot) keep to this bound: while the holder's clock advances by the lease,
-//   an observer's advances by at most takeover_after(lease). Clocks within 999 ppm of true time do,
-//   with sudden corrections of up to 10 ms in all; a virtual machine that is paused or restored
-//   from a snapshot does not, and neither does a clock that is slewed by more. A lease is taken
-//   over only by somebody who saw it unchanged for takeover_after(lease).
-// - Whoever waits in line (Order::kFifo) goes before all who came later, and before all who wait
-//   without a place. One who dies in line is stepped over like a holder.
-// Threads: none, but the two that a lease with Renewal::kBackground owns until it is released.
-// Thread safety: Semaphore's methods and Lease::lost from any thread at once; a Lease's others from
-// one thread at a time.
+//   (TimeSource::since_boot) keep this bound: while the holder's clock advances by the lease, an
+//   observer's clock advances by at most takeover_after(lease). Clocks within 999 ppm of true time,
+//   with sudden corrections of up to 10 ms in total, keep it. A virtual machine that is paused or
+//   restored from a snapshot does not, and neither does a clock that is slewed faster. A lease is
+//   taken over only by an observer that saw it unchanged for takeover_after(lease).
+// - A waiter in the queue (Order::kFifo) acquires before all later ones and before all waiters
+//   outside the queue. A queued waiter that stops renewing is removed like an expired holder.
+// Threads: a lease with Renewal::kBackground owns two threads until it is released. Nothing else
+// starts threads.
+// Thread safety: any thread can call Semaphore's methods and Lease::lost; the other methods of a
+// Lease must be called from one thread at a time.
 // Lifetime: leases borrow the client and the time source, not the Semaphore.
-// Errors: kInvalidArgument, kHeld, kTimeout, kCancelled, kLost, kLimitsDisagree (the name has other
-// permits), kConflict (the item is no lock), and the client's. Layout: docs/formats/recipes.md.
+// Errors: kInvalidArgument, kHeld, kTimeout, kCancelled, kLost, kLimitsDisagree (the name has a
+// different number of permits), kConflict (the item is not a lock), and the client's.
+// Layout: docs/formats/recipes.md.
 #pragma once
 
 #include <chrono>
@@ -36,88 +38,88 @@
 namespace stator {
 
 struct LockName {
-  std::string text;  // 1 to about 2,000 bytes of UTF-8, `#` included
+  std::string text;  // 1 to about 2,000 bytes of UTF-8; may contain `#`
   LockName(std::string name) : text(std::move(name)) {}  // NOLINT(google-explicit-constructor)
   LockName(const char* name) : text(name) {}             // NOLINT(google-explicit-constructor)
 };
 
-// Grows by at least one with each acquisition of a name: give it to whatever the lock protects,
-// and let that refuse smaller ones.
+// A fencing token. It increases by at least one with each acquisition of a name. Pass it to the
+// resource that the lock protects; the resource must reject tokens lower than the highest it saw.
 enum class Fence : int64_t {};
 constexpr int64_t to_int64(Fence fence) {
   return static_cast<int64_t>(fence);
 }
 
-// All who share a name must agree on the table, its keys and the prefix.
+// All users of a name must use the same table, key attributes and prefix.
 struct SemaphoreOptions {
   std::string table;
-  std::string partition_key = "pk";  // its attribute's name; type S
-  std::string sort_key = {};         // for tables that have one, of type S: its value is "LOCK"
+  std::string partition_key = "pk";  // the attribute's name; type S
+  std::string sort_key = {};         // if the table has one, of type S; its value is "LOCK"
   std::string prefix = "LOCK#";      // of the partition key's values; may be empty
   RetryPolicy retry = {};
-  // While waiting, an attempt follows a random wait between zero and
-  // min(backoff_max, backoff_base * 2^n), or at once a release in this process.
+  // Waiting for a permit: attempts are separated by random pauses between zero and
+  // min(backoff_max, backoff_base * 2^n). A release in this process ends a pause at once.
   std::chrono::milliseconds backoff_base{20};
   std::chrono::milliseconds backoff_max{1'000};
   TimeSource* time = nullptr;  // null: system_time()
 };
 
-// How long acquire waits for another holder.
+// Values for AcquireOptions::wait.
 inline constexpr std::chrono::nanoseconds kNoWait{0};
 inline constexpr std::chrono::nanoseconds kWaitForEver = std::chrono::nanoseconds::max();
 
-// How long giving a permit back may take, or the lease if it is shorter: in release(), when a lease
-// is destroyed, and when acquire ends without one.
+// Time limit for returning a permit: in release(), in a lease's destructor, and when acquire()
+// fails. A shorter lease is itself the limit.
 inline constexpr std::chrono::seconds kMaxGivingBack{5};
 
 enum class Order {
-  kAny,   // whoever comes when a permit is free
-  kFifo,  // who must wait takes a place in line, kept in the item: one more round trip to enter
+  kAny,   // the first attempt after a permit becomes free acquires it
+  kFifo,  // waiters queue in the item; joining the queue takes one more round trip
 };
 enum class Renewal {
-  kByCaller,    // renew() is the caller's
-  kBackground,  // the lease owns a thread that renews it and one that watches its end
+  kByCaller,    // the caller calls renew()
+  kBackground,  // the lease owns a thread that renews it and a thread that watches for its end
 };
-// Who shares a lease has at least the lease asked for left, and its renewal: a longer one lengthens
-// the lease for all who share it, one request if there is less left. The user stays the first
-// one's.
+// Whether an acquire shares a lease that is already held. At least the requested lease then
+// remains: if less is left, one request renews the lease for all who share it. The first acquire
+// determines the user.
 enum class Reentry {
-  kNone,    // an acquire of a name that is held waits or answers kHeld, whoever asks
-  kThread,  // one by the thread that acquired it shares the lease; both must say kThread
-  kObject,  // one through this Semaphore shares the lease; both must say kObject
+  kNone,    // never: acquiring a held name waits or fails with kHeld
+  kThread,  // an acquire by the thread that acquired the lease shares it, if both use kThread
+  kObject,  // an acquire through the same Semaphore shares it, if both use kObject
 };
 
 struct AcquireOptions {
-  int permits = 1;  // holders at most, 1 to 1,000; the same for all who use the name
+  int permits = 1;  // maximum number of holders, 1 to 1,000; must be the same for all users
   std::chrono::milliseconds lease = std::chrono::seconds(20);  // 100 ms to 24 hours
   std::chrono::nanoseconds wait = kNoWait;
-  std::string user = {};  // who it is, for people, up to 100 bytes; decides nothing
+  std::string user = {};  // display name of the holder, up to 100 bytes
   Order order = Order::kAny;
   Renewal renewal = Renewal::kByCaller;
   Reentry reentry = Reentry::kNone;
 };
 
-// How long an observer must see an entry unchanged before it removes it: the lease, and a margin of
-// 0.2% and 10 ms for clocks that run at other rates.
+// How long an observer must see an entry unchanged before it removes it: the lease plus a margin of
+// 0.2% and 10 ms, because clocks run at different rates.
 constexpr std::chrono::nanoseconds takeover_after(std::chrono::milliseconds lease) {
   return lease + std::chrono::nanoseconds(lease) / 500 + std::chrono::milliseconds(10);
 }
 
-// Who has a permit or waits in line, as stored. Whether it is alive, only time can tell.
+// A stored holder or queued waiter. It can have stopped; only observing it over time shows that.
 struct LockHolder {
   std::string owner;       // random, new for each acquisition
-  std::string user;        // as given, possibly empty
-  Fence fence = Fence{0};  // in line: the place, smaller goes first
+  std::string user;        // as passed to acquire(), possibly empty
+  Fence fence = Fence{0};  // of a waiter: its queue position, lowest first
   std::chrono::milliseconds lease{0};
-  Time acquired_at;  // by the holder's wall clock: for people
-  // Its last sign of life by its wall clock: for people; absent if it stored none.
+  Time acquired_at;  // by the holder's wall clock, for display
+  // Last renewal by the holder's wall clock, for display; absent if it is not stored.
   std::optional<Time> renewed_at;
-  // For how long this Semaphore has seen it without a sign of life; zero at the first look.
+  // How long this Semaphore has observed the entry without a renewal; zero when first seen.
   std::chrono::nanoseconds unchanged{0};
 
-  // Proven by observation: this Semaphore may take it over.
+  // Proven by observation: this Semaphore may take the permit over.
   bool expired() const { return unchanged >= takeover_after(lease); }
-  // A hint, at once: its lease has run out if its wall clock and the one that shows `now` agree.
+  // A hint without observation: the lease has run out if the holder's wall clock agrees with `now`.
   bool overdue(Time now) const { return renewed_at && now >= *renewed_at + lease; }
 };
 
@@ -125,54 +127,57 @@ struct LockState {
   std::string name;
   int permits = 0;
   Fence fence = Fence{0};           // the highest so far
-  std::vector<LockHolder> holders;  // by fence
-  std::vector<LockHolder> waiters;  // in line, the next one first
+  std::vector<LockHolder> holders;  // ordered by fencing token
+  std::vector<LockHolder> waiters;  // queued, the next one first
 };
 
-// Which locks list() answers: those held or waited for; each condition narrows it.
+// Selects the locks that list() returns. By default: all locks with holders or waiters. Each
+// condition removes holders, and locks without a remaining holder.
 struct LockFilter {
-  std::optional<std::string> user = {};  // the holders of this user, and locks that have any
-  bool expired = false;                  // the holders of which this object knows it
-  bool overdue = false;                  // the holders that are, by this machine's wall clock
+  std::optional<std::string> user = {};  // only holders with this user
+  bool expired = false;                  // only holders that this object knows to have expired
+  bool overdue = false;                  // only holders that are overdue() by the local wall clock
 };
 
-// The right to go on. Movable; destruction releases it (owner-checked, errors are dropped).
-// Requests of a lease are bounded (CallLimits): an attempt by a third of the lease or 100 ms,
-// renew() by what is left of it, giving back by kMaxGivingBack.
+// A held permit. Movable. The destructor releases it (after checking the owner) and ignores errors.
+// Time limits of requests (CallLimits): an attempt takes at most a third of the lease or 100 ms,
+// renew() at most the remaining lease, returning the permit at most kMaxGivingBack.
 class Lease {
  public:
   Lease(Lease&&) noexcept;
-  Lease& operator=(Lease&&) noexcept;  // releases what it held
+  Lease& operator=(Lease&&) noexcept;  // releases the previous lease
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  Fence fence() const;  // neither is for a lease that was moved from
+  // Do not call fence() or name() on a lease that was moved from.
+  Fence fence() const;
   const std::string& name() const;
 
-  // How long nobody can have taken it over yet, by this machine's boot clock: the lease's length
-  // since before the request that acquired or renewed it was sent. Zero when it is over, released
-  // or known to be lost.
+  // How long nobody else can take the permit over, by this machine's boot clock. The time counts
+  // from before the last successful acquire or renew request was sent. Zero if the lease is over,
+  // released or known to be lost.
   std::chrono::nanoseconds remaining() const;
   bool held() const { return remaining() > std::chrono::nanoseconds(0); }
 
-  // Stops when the lease is lost: with Renewal::kBackground when its time is over (a suspended or
-  // stopped process notices as it goes on), without when a call finds out. Never by a release.
-  // A stop_callback runs in the thread that found out, and must not destroy the lease.
+  // A token that is stopped when the lease is lost. With Renewal::kBackground: when its time is
+  // over (in a suspended process: when it resumes). Otherwise: when a call detects the loss. A
+  // release does not stop it. A stop_callback runs on the thread that detected the loss and must
+  // not destroy the lease.
   std::stop_token lost() const;
 
-  // Begins the lease's length anew. kLost when another has taken it over; any other error leaves
-  // remaining() as it was.
+  // Restarts the lease's time. Errors: kLost if the permit was taken over; any other error leaves
+  // remaining() unchanged.
   Result<void> renew();
 
-  // Gives it back; of a shared lease (Reentry) the last one does. kLost when another had taken it
-  // over before; finding that an earlier attempt has released it is success, and so is a second
-  // call.
+  // Returns the permit. A shared lease (Reentry) is released by its last user. A repeated call, or
+  // finding that an earlier attempt has released it, is a success.
+  // Errors: kLost if the permit was taken over.
   Result<void> release();
 
-  // The transaction, with the condition that this lease is a current one added as its last
-  // action (so 99 actions at most). kLost when it is not, and nothing is written; otherwise the
-  // transaction's own result. Conflicts, with waiting others among them, are retried.
+  // Executes a transaction with a condition that this lease is current, added as its last action;
+  // so at most 99 actions are allowed. Conflicts, including those with waiters, are retried.
+  // Errors: kLost, with nothing written, if the lease is not current; those of the transaction.
   Result<TransactWriteItemsResult> commit(TransactWriteItemsRequest transaction) const;
 
  private:
@@ -187,35 +192,38 @@ class Semaphore {
  public:
   Semaphore(Client& client, const SemaphoreOptions& options);
 
-  // A lease of `name`. kNoWait: kHeld at once when there is no permit. A wait that runs out:
-  // kTimeout; kCancelled when `stop` asks for it, within about a second also during a request,
-  // and kMaxGivingBack for what that may have taken. state_in() tells who is in the way.
-  // A holder that stopped renewing is replaced once this object has seen it unchanged for
-  // takeover_after() its lease, over one waiting call or several short ones.
+  // Acquires a permit of `name`. A holder that stopped renewing is replaced once this object has
+  // seen it unchanged for takeover_after() its lease, during one waiting call or several short
+  // ones. `stop` ends a call within about a second, plus up to kMaxGivingBack to return a permit
+  // that was acquired in the meantime.
+  // Errors: kHeld with kNoWait if no permit is free; kTimeout after `wait`; kCancelled. state_in()
+  // returns the current holders.
   Result<Lease> acquire(const LockName& name, const AcquireOptions& options = {},
                         const std::stop_token& stop = {});
 
-  // Who has it and who waits in line; a name that was never held has no permits.
+  // Returns the holders and queued waiters. A name that was never held has 0 permits.
   Result<LockState> state(const LockName& name);
 
-  // Locks held or waited for, in no order: a scan, and so as dear as the table is large. A holder
-  // counts as expired if a list or state of this object takeover_after() its lease ago has shown it
-  // the same. An object remembers 10,000 locks; list() does not know what has expired beyond them.
+  // Returns locks with holders or waiters, unordered. This scans the table, so it costs as much as
+  // the table is large. A holder is known to have expired if list() or state() of this object
+  // showed the same entry at least takeover_after() its lease ago. An object remembers 10,000
+  // locks; it cannot report expired holders of further ones.
   Result<Page<LockState>> list(const LockFilter& filter = {}, const PageOptions& page = {});
 
-  // For operators: takes the permits from who has them, or from one owner alone, without waiting.
-  // They find out as they renew, commit or release. Answers the fence that is now the highest;
-  // what the lock protects should be shown it, so that it refuses them too.
+  // For operators: revokes all permits, or only that of one owner, without waiting. Holders notice
+  // when they renew, commit or release. Returns the new highest fencing token; pass it to the
+  // resource that the lock protects, so that it rejects the previous holders.
   Result<Fence> break_lock(const LockName& name, const std::optional<std::string>& owner = {});
 
-  // For operators: other permits for a name. Who asks with the old ones gets kLimitsDisagree;
-  // holders too many stay until they release. kNotFound for a name that was never held.
+  // For operators: changes the number of permits of a name. An acquire with the old number then
+  // fails with kLimitsDisagree. Surplus holders stay until they release.
+  // Errors: kNotFound if the name was never held.
   Result<void> set_permits(const LockName& name, int permits);
 
-  // The state that a kHeld, kTimeout or kLimitsDisagree carries.
+  // The state contained in a kHeld, kTimeout or kLimitsDisagree error.
   static std::optional<LockState> state_in(const Error& error);
 
-  // The table that the options need: on demand, the partition key, and the sort key if any.
+  // The table definition for these options: on demand, the partition key, the sort key if any.
   static CreateTableRequest table_definition(const SemaphoreOptions& options);
 
  private:

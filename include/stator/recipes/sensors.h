@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SensorRegistry: sensors by id and by place, and their readings by time.
 //
-// Guarantees: a sensor is registered once; several sensors may share a room; a place names exactly
-// itself (floor 1 is not floor 10) whatever characters its names hold; a move is seen whole or not
-// at all, and of two moves from one version one succeeds; readings are kept to the nanosecond and
-// ordered by it; a roll-up is what its readings are at the time, however often it is made.
-// Visibility: reads by id are consistent; `at` is in SensorLayout::kLocationItems, and in kIndexed
-// as far as the service keeps indexes up to date (Stator: always).
-// Thread safety: every method may be called from any thread at once.
+// Guarantees: a sensor is registered only once. Several sensors can share a room. A place matches
+// exactly, whatever characters its names contain: floor 1 is not floor 10. A move is atomic, and
+// only one of two moves from the same version succeeds. Readings keep nanosecond times and are
+// ordered by them. A roll-up summarizes the readings stored when it is made; repeating it does not
+// count readings twice.
+// Visibility: reads by id are consistent. at() is consistent with SensorLayout::kLocationItems.
+// With kIndexed it is as current as the endpoint's global indexes (in Stator: always current).
+// Thread safety: any thread can call every method.
 // Lifetime: borrows the client and the time source.
 // Settings: the layout, the retentions and the shards of cities are stored in the table, so that
-// all registries of it agree. The first that writes to an empty table stores its own, and later
-// ones add what was not set. A registry without an option uses the stored value. One whose option
-// differs gets kLimitsDisagree from every call that depends on it, naming both values. In tables
-// that earlier releases filled nothing is stored until change_settings(): there each registry's own
-// options hold.
-// Cost: a registry reads the settings before its first request and again after a minute: one
-// request and 1 RCU. The first write to a table costs a scan and a write in addition.
+// all registries of the table agree. The first write to an empty table stores them; later writes
+// add missing ones. A registry without an option uses the stored value. If a registry's option
+// differs, every call that depends on it returns kLimitsDisagree, with both values in the message.
+// Tables written by earlier releases store no settings until change_settings(); each registry uses
+// its own options there.
+// Cost: a registry reads the settings before its first request and then at most once per minute:
+// one request and 1 RCU. The first write to a table also costs a scan and a write.
 // Errors: kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree,
 // kBadCursor, and the client's.
 // Layout of items: docs/formats/recipes.md.
@@ -37,11 +38,11 @@
 namespace stator {
 
 struct SensorId {
-  std::string text;  // 1 to about 2,000 bytes of UTF-8, `#` included
+  std::string text;  // 1 to about 2,000 bytes of UTF-8; may contain `#`
   auto operator<=>(const SensorId&) const = default;
 };
 
-// A place, or as a question one of any precision: empty members from the right.
+// A place. In a query, members can be empty from the right: a floor, a building or a city.
 struct Location {
   std::string city;
   std::string building = {};
@@ -54,9 +55,9 @@ struct Sensor {
   SensorId id;
   Location location;  // all four given
   std::string type = {};
-  // What follows is answered, and not taken from who registers.
-  int64_t version = 0;  // 1 when registered, one more with each move; 0: another program's item
-  int shard = 0;        // of its city, see SensorOptions::city_shards
+  // Set in results; add() ignores them.
+  int64_t version = 0;  // 1 when registered, +1 with each move; 0: another program's item
+  int shard = 0;        // of the city, see SensorOptions::city_shards
   std::optional<Time> decommissioned = {};
   bool operator==(const Sensor&) const = default;
 };
@@ -74,56 +75,58 @@ enum class Period { kMinute, kHour, kDay };  // in UTC
 // The readings of one unit in one period.
 struct RollUp {
   Period period = Period::kHour;
-  Time from;  // the period's begin
+  Time from;  // start of the period
   std::string unit = {};
   int64_t count = 0;
-  std::optional<Number> sum = {};  // exact; absent where that needs more than 38 digits
+  std::optional<Number> sum = {};  // exact; absent if it needs more than 38 digits
   Number min;
   Number max;
   Number first;  // by time
   Number last;
-  std::optional<double> mean() const;  // absent as `sum` is
+  std::optional<double> mean() const;  // absent if `sum` is absent
   bool operator==(const RollUp&) const = default;
 };
 
 enum class SensorLayout {
-  kLocationItems,  // version 1: an item a place beside the sensor's; add 4 WCU, move 6
+  kLocationItems,  // version 1: an item per place in addition to the sensor's; add 4 WCU, move 6
   kIndexed,        // version 2: a sparse global index on the sensors' items; add 2 WCU, move 3
 };
 
 // The keys of kIndexed's index.
 enum class LocationKeys {
-  kComposed,        // two attributes of joined, escaped names: any endpoint
-  kMultiAttribute,  // HASH city; RANGE building, floor, room, id: where the endpoint has them
+  kComposed,        // two attributes of joined, escaped names: works on every endpoint
+  kMultiAttribute,  // HASH city; RANGE building, floor, room, id: needs support by the endpoint
 };
 
-// A second reading of one sensor at one nanosecond. The same reading again is never an error.
+// What happens to a second reading of a sensor with the same time. Storing an equal reading again
+// is never an error.
 enum class Duplicates {
-  kReplace,    // the last one written stays: BatchWriteItem, 1 WCU a reading
-  kKeepFirst,  // the first one stays: transactions, 2 WCU a reading
-  kRefuse,     // kAlreadyExists, and nothing of its batch of 25 is stored: 2 WCU a reading
+  kReplace,    // the last written one is kept: BatchWriteItem, 1 WCU per reading
+  kKeepFirst,  // the first one is kept: transactions, 2 WCU per reading
+  kRefuse,     // kAlreadyExists, and nothing of its batch of 25 is stored: 2 WCU per reading
 };
 
-// kNotFound for readings of sensors that are not registered, or decommissioned. One that is
-// decommissioned while its readings are on their way may keep them.
+// How record() checks that sensors are registered and not decommissioned; kNotFound if not. If a
+// sensor is decommissioned during the call, its readings might still be stored.
 enum class Check {
-  kStrict,  // a BatchGetItem first
-  kCached,  // sensors that this registry found registered within `check_cache` are not asked for
+  kStrict,  // reads the sensors first, with BatchGetItem
+  kCached,  // skips sensors that this registry found registered within `check_cache`
   kNone,
 };
 
-// What the table calls things, so that a registry can share a table with other entities, or adopt
-// one that is there.
+// The names in the table, so that a registry can share a table with other entities or use an
+// existing one.
 struct SensorNames {
   std::string partition_key = "pk";
   std::string sort_key = "sk";
   std::string index = "ByLocation";
-  std::string index_partition_key = "gsi_pk";  // of LocationKeys::kComposed, as the next
+  std::string index_partition_key = "gsi_pk";  // this and the next for LocationKeys::kComposed
   std::string index_sort_key = "gsi_sk";
-  std::string expiry = "expires_at";      // what a time-to-live setting names
+  std::string expiry = "expires_at";      // the time-to-live attribute
   std::string sensor_prefix = "SENSOR#";  // of a sensor's partition
   std::string city_prefix = "CITY#";      // of a place's
-  std::string reading_prefix = "READ#";  // of readings' sort keys: after MINUTE#, before SENSORINFO
+  // Of the sort keys of readings. It must sort between "MINUTE#" and "SENSORINFO".
+  std::string reading_prefix = "READ#";
 };
 
 struct SensorOptions {
@@ -133,24 +136,24 @@ struct SensorOptions {
   Duplicates duplicates = Duplicates::kReplace;
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);  // beyond: kInFuture
   std::chrono::nanoseconds check_cache = std::chrono::minutes(1);
-  // Readings older than this (up to 36,500 days) are neither stored nor returned. They carry
-  // `expires_at` (Unix seconds, ten minutes after they expire) for a time-to-live setting on the
-  // table, which deletes them. Absent: what the table stores, or forever.
+  // Readings older than this (up to 36,500 days) are neither stored nor returned. The table's time
+  // to live deletes them by their `expires_at` (Unix seconds, ten minutes after they expire).
+  // Absent: the stored retention, or unlimited.
   std::optional<std::chrono::seconds> retention = {};
-  std::optional<std::chrono::seconds> roll_up_retention = {};  // of roll-ups, from their end
-  // For cities with more sensors than one partition serves: over how many partitions (1 to 256)
-  // each is spread. `at` asks all of them. Cities that are not named here have what the table
-  // stores, or 1. change_settings() raises a number; none can be lowered. kLimitsDisagree also if a
-  // sensor is found in a shard beyond the number.
-  // With kMultiAttribute the index's HASH is city and shard if any city is named here.
+  std::optional<std::chrono::seconds> roll_up_retention = {};  // from the end of a roll-up's period
+  // The number of partitions (1 to 256) of each city that has more sensors than one partition can
+  // serve. at() queries all of them. Other cities have the stored number, or 1. change_settings()
+  // can raise a number; it cannot be lowered. Errors: kLimitsDisagree also if a sensor is found in
+  // a shard beyond the number.
+  // With kMultiAttribute, the index's HASH is city and shard if any city is listed here.
   std::map<std::string, int, std::less<>> city_shards = {};
-  std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
+  std::string cursor_key = {};  // secret that signs cursors; set it to share cursors between hosts
   SensorNames names = {};
   RetryPolicy retry = {};
   TimeSource* time = nullptr;  // null: system_time()
 };
 
-// What a table stores for all its registries.
+// The settings that a table stores for all its registries.
 struct SensorSettings {
   std::optional<std::chrono::seconds> retention = {};
   std::optional<std::chrono::seconds> roll_up_retention = {};
@@ -165,79 +168,81 @@ struct SensorReadings {
 
 struct Recorded {
   int64_t stored = 0;
-  int64_t duplicates = 0;  // kept as they were: by policy, or given twice in the call
+  int64_t duplicates = 0;  // not stored again: by policy, or because the call contains them twice
   int64_t expired = 0;     // older than the retention: not stored
 };
 
 struct RolledUp {
-  int64_t made = 0;     // that readings were found for
-  int64_t changed = 0;  // of these, those that were not stored like that
+  int64_t made = 0;     // periods with readings
+  int64_t changed = 0;  // of these, those whose stored roll-up differed
 };
 
 class SensorRegistry {
  public:
   SensorRegistry(Client& client, SensorOptions options);
 
-  // As it is registered. kAlreadyExists when a sensor of this id is, wherever it is, or was.
+  // Registers a sensor and returns it as stored. Errors: kAlreadyExists if a sensor with this id is
+  // registered anywhere, or was decommissioned.
   Result<Sensor> add(const Sensor& sensor) const;
 
-  // Decommissioned ones too. kNotFound when it has never been registered.
+  // Returns a sensor, even a decommissioned one. Errors: kNotFound if it was never registered.
   Result<Sensor> get(const SensorId& id) const;
 
-  // Puts a sensor elsewhere, in one request, and answers it as it is then. kConflict when it is not
-  // of `known`'s version any more, or decommissioned; kNotFound when it is not registered.
+  // Moves a sensor with one request and returns its new state. Errors: kConflict if its version is
+  // no longer that of `known`, or if it is decommissioned; kNotFound if it is not registered.
   Result<Sensor> move(const Sensor& known, const Location& to) const;
 
-  // Takes a sensor from its place for good and keeps its history: `at` does not answer it, checked
-  // readings are refused, and its id is not given again. Success also when it was already.
+  // Removes a sensor from its place permanently and keeps its history. at() no longer returns it,
+  // checked readings are rejected, and its id cannot be registered again. Succeeds if the sensor is
+  // already decommissioned.
   Result<void> decommission(const SensorId& id) const;
 
-  // Stores readings, 25 a request. An error in one batch leaves those before it stored; recording
-  // all again is safe. kNotFound and kInFuture are told before anything is stored.
+  // Stores readings, 25 per request. If a batch fails, earlier batches stay stored; it is safe to
+  // record all readings again. kNotFound and kInFuture are returned before anything is stored.
   Result<Recorded> record(std::span<const Reading> readings, Check check = Check::kStrict) const;
   Result<Recorded> record(const Reading& reading, Check check = Check::kStrict) const {
     return record(std::span(&reading, 1), check);
   }
 
-  // The sensor and its `count` (1 to 1,000) newest readings, in one query. kNotFound when it is
-  // not registered, with or without readings.
+  // Returns the sensor and its `count` (1 to 1,000) newest readings, with one query.
+  // Errors: kNotFound if the sensor is not registered, even if it has readings.
   Result<SensorReadings> latest(const SensorId& id, int count) const;
 
-  // A sensor's readings of a time range, newest first unless asked otherwise.
+  // Returns a sensor's readings of a time range, newest first by default.
   Result<Page<Reading>> readings(const SensorId& id, const TimeRange& range = {},
                                  const PageOptions& page = {}) const;
 
-  // Makes the roll-ups of the periods that the range touches from the readings and replaces those
-  // that are stored. Repeating it counts nothing twice, and takes in what came late. A period of
-  // which a reading may have expired is never made again, by the stored retention and by
-  // `expires_at` of its readings: its roll-up stays as it is.
+  // Makes the roll-ups of all periods that overlap the range from their readings and replaces the
+  // stored ones. Repeating it counts nothing twice and includes late readings. If a reading of a
+  // period might have expired, by the stored retention or by the `expires_at` of the period's
+  // readings, the stored roll-up of that period stays unchanged.
   Result<RolledUp> roll_up(const SensorId& id, Period period, const TimeRange& range = {},
                            const std::stop_token& stop = {}) const;
-  // Those of the periods that these readings are in: after recording readings that may be late.
-  // Where all who record do this, the roll-ups are right once they are done.
+  // Makes the roll-ups of the periods of these readings. Call it after recording readings that can
+  // be late: if all writers do, the roll-ups are correct once all calls have returned.
   Result<RolledUp> roll_up(std::span<const Reading> readings, Period period,
                            const std::stop_token& stop = {}) const;
 
-  // A sensor's stored roll-ups that begin in a time range, newest first unless asked otherwise.
+  // Returns a sensor's stored roll-ups that begin in a time range, newest first by default.
   Result<Page<RollUp>> roll_ups(const SensorId& id, Period period, const TimeRange& range = {},
                                 const PageOptions& page = {}) const;
 
-  // Sensors at a place: a city, a building, a floor or a room. Ordered by place, then id.
+  // Returns the sensors at a city, a building, a floor or a room, ordered by place, then id.
   Result<Page<SensorId>> at(const Location& place, const PageOptions& page = {}) const;
 
-  // What the table stores; empty if nothing is. Ignores this registry's options.
+  // Returns the stored settings, empty if none are stored. Ignores this registry's options.
   Result<SensorSettings> settings() const;
 
-  // Stores the members that are given, for all registries, and returns all that is stored then.
-  // Others use a new value within a minute. A changed retention holds for readings that are stored
-  // from then on. A raised number of shards is asked at once, and sensors are placed by it 15
-  // minutes later, when every reader asks for all shards; so `at` omits none if no clock is more
-  // than 10 minutes off. kLimitsDisagree for a lower number of shards, or if the index has no
-  // shard in its key. Registries whose own options differ get kLimitsDisagree from then on: remove
-  // or change their options.
+  // Stores the members of `to` that are set, for all registries, and returns all stored settings.
+  // Other registries use a new value within a minute. A changed retention applies to readings that
+  // are stored from then on. A raised number of shards is queried at once, but sensors are placed
+  // in the new shards only 15 minutes later, when every reader queries all shards; so at() omits no
+  // sensor if no clock is more than 10 minutes off. Registries whose own options differ then return
+  // kLimitsDisagree: remove or change their options.
+  // Errors: kLimitsDisagree for a lower number of shards, or if the index has no shard in its key.
   Result<SensorSettings> change_settings(const SensorSettings& to) const;
 
-  // The table that the options need: on demand, with its two keys, in kIndexed with the index.
+  // The table definition for these options: on demand, two key attributes, the index in kIndexed.
   static RecipeTable table_definition(const SensorOptions& options);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time: an instant to the nanosecond, and where recipes take the time of day from.
+// Time: an instant with nanosecond precision. TimeSource: the clocks that recipes use.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@
 
 namespace stator {
 
-// An instant on the UTC time line, to the nanosecond. Any std::chrono::sys_time converts without
-// overflow: std::chrono's own nanoseconds end in the year 2262, and an event dated 9999 must be
-// refused as that, not be wrapped into the past. Recipes take the years 1 to 9999.
+// An instant in UTC, with nanosecond precision. Any std::chrono::sys_time converts without
+// overflow. (std::chrono's nanoseconds overflow in the year 2262; an event dated 9999 must be
+// rejected as in the future, not wrap into the past.) Recipes accept the years 1 to 9999.
 class Time {
  public:
   constexpr Time() = default;  // 1970-01-01T00:00:00Z
@@ -27,12 +27,12 @@ class Time {
                                               time - std::chrono::floor<std::chrono::seconds>(time))
                                               .count())) {}
 
-  // RFC 3339: "2024-05-01T12:00:00.5+02:00", up to nine digits of a second, `Z` or an offset.
-  // kInvalidArgument for anything else.
+  // Parses RFC 3339: "2024-05-01T12:00:00.5+02:00", with up to nine fractional digits and `Z` or an
+  // offset. Errors: kInvalidArgument for anything else.
   static Result<Time> parse(std::string_view text);
-  static Time now();  // by the system's clock
+  static Time now();  // of the system clock
 
-  // RFC 3339 in UTC, with as many digits of a second as there are: "2024-05-01T10:00:00.5Z".
+  // RFC 3339 in UTC, without trailing zeros of the fraction: "2024-05-01T10:00:00.5Z".
   std::string text() const;
 
   constexpr int64_t unix_seconds() const { return seconds_; }      // rounded down
@@ -62,24 +62,24 @@ class Time {
   int32_t nanoseconds_ = 0;
 };
 
-// From `from` (included) to `to` (excluded); absent: without a bound.
+// From `from` (inclusive) to `to` (exclusive). An absent bound is unlimited.
 struct TimeRange {
   std::optional<Time> from = {};
   std::optional<Time> to = {};
 };
 
-// What a recipe knows of time; tests replace it. Thread safety: from any thread at once.
+// The clocks of a recipe. Tests replace them. Thread safety: any thread.
 class TimeSource {
  public:
   virtual ~TimeSource() = default;
   virtual Time now() = 0;  // wall clock; may jump
-  // A clock that only runs forward, and runs on while the machine is suspended (CLOCK_BOOTTIME).
+  // A monotonic clock that also advances while the machine is suspended (CLOCK_BOOTTIME).
   virtual std::chrono::nanoseconds since_boot() = 0;
-  // Waits; false when `stop` asked to end the wait early.
+  // Waits. Returns false if `stop` ended the wait early.
   virtual bool sleep(std::chrono::nanoseconds duration, std::stop_token stop) = 0;
 };
 
-// The machine's clocks; lives as long as the process.
+// The machine's clocks. Valid until the process ends.
 TimeSource& system_time();
 
 }  // namespace stator

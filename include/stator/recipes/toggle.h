@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Toggle: the latest state of switches whose events arrive late, twice and out of order, and the
-// log of their switches. A last-writer-wins register of any value, with history.
+// Toggle: the latest state and the history of switches whose events can arrive late, more than once
+// and out of order. It is a last-writer-wins register of any value, with history.
 //
-// Guarantee: for any order, duplication and concurrency of one set of events, the latest is the
-// accepted event with the greatest (time, event id); so replicas that saw the same events agree.
-// An event is identified by its id and time; redelivery has no effect.
-// Settings: the mode and the retention are stored in the table (per id_prefix), so that all who use
-// it agree. The first who saves in an empty table stores them; a retention that is not set may be
-// added later. A toggle whose mode or retention differs gets kLimitsDisagree from every call,
-// naming both values. One without a retention uses the stored one. In tables that earlier releases
-// filled nothing is stored until change_retention(): there each toggle's own options hold.
-// Cost: a toggle reads the settings before its first request and again after a minute: one request
-// and 1 RCU. The first save in a table costs a scan and a write in addition.
-// Visibility: what was saved is seen by every later call, from any process (consistent reads).
-// Thread safety: every method may be called from any thread at once.
+// Guarantee: for any order, duplication and concurrency of a set of events, the latest event is the
+// accepted one with the greatest (time, event id). Replicas that received the same events agree.
+// Its id and time identify an event; redelivery has no effect.
+// Settings: the mode and the retention are stored in the table (per id_prefix), so that all toggles
+// of the table agree. The first save in an empty table stores them. A missing retention can be
+// added later. If a toggle's mode or retention differs from the stored one, every call returns
+// kLimitsDisagree, with both values in the message. A toggle without a retention uses the stored
+// one. Tables written by earlier releases store no settings until change_retention(); each toggle
+// uses its own options there.
+// Cost: a toggle reads the settings before its first request and then at most once per minute: one
+// request and 1 RCU. The first save in a table also costs a scan and a write.
+// Visibility: every later call, from any process, sees an acknowledged save (consistent reads).
+// Thread safety: any thread can call every method.
 // Lifetime: borrows the client and the time source.
 // Errors: kInvalidArgument, kInFuture, kNotFound, kExpired, kConflict, kLimitsDisagree, kBadCursor,
-// and the client's. Error::retryable() is true for transient ones; kConflict is permanent.
+// and the client's. Error::retryable() is true for transient errors; kConflict is permanent.
 // Cost, items under 1 KB: see ToggleMode and Answer. Layout: docs/formats/recipes.md.
 #pragma once
 
@@ -35,37 +36,38 @@
 namespace stator {
 
 struct ToggleId {
-  std::string text;  // 1 to about 2,000 bytes of UTF-8, `#` included
+  std::string text;  // 1 to about 2,000 bytes of UTF-8; may contain `#`
 };
 
-// Of the event that switched. Empty: made from the value, so that one event is one (time, value).
+// Identifies an event together with its time. Empty: derived from the value, so that two events
+// with the same time and value are the same event.
 struct EventId {
   std::string text;  // up to 900 bytes of UTF-8
   auto operator<=>(const EventId&) const = default;
 };
 
 enum class ToggleMode {
-  // Each event is one conditional put into the log, which is ordered by (time, event id); the
-  // latest is the log's last. Writes never conflict; late events land in history where they
-  // belong. A save costs 1 WCU.
+  // Each save is one conditional put into the log, which is ordered by (time, event id). The latest
+  // event is the last one in the log. Writes never conflict, and late events are inserted at their
+  // place in the history. A save costs 1 WCU.
   kOrderedLog,
-  // One transaction writes the latest and the log if the event is newer; a late event leaves
-  // nothing behind. A save costs 4 WCU in one round trip.
+  // If the event is newer, one transaction writes both the latest state and the log. Late events
+  // are not stored. A save costs 4 WCU in one round trip.
   kGated,
 };
 
-// How much a save in kOrderedLog finds out. The put alone can tell a duplicate; whether there is
-// a later event, only a read can. kGated always answers exactly.
+// What a save in kOrderedLog returns. The put detects duplicates; only a read can show whether a
+// later event exists. kGated always returns the exact result.
 enum class Answer {
-  kExact,   // kNewest, kLate or kDuplicate: the put, then a consistent query (1 RCU more)
-  kStored,  // kStored or kDuplicate: the put alone, one round trip
+  kExact,   // kNewest, kLate or kDuplicate: a put, then a consistent query (1 more RCU)
+  kStored,  // kStored or kDuplicate: only the put, one round trip
 };
 
 enum class Saved {
-  kNewest,     // it is the latest now
-  kLate,       // a later event was there already
-  kDuplicate,  // this very event had been saved before
-  kStored,     // it is in the log; whether it is the latest was not asked, or failed to be read
+  kNewest,     // the event is now the latest
+  kLate,       // a later event exists
+  kDuplicate,  // the same event was saved before
+  kStored,     // the event is in the log; whether it is the latest is unknown
 };
 const char* saved_name(Saved saved);  // "newest", "late", "duplicate", "stored"
 
@@ -73,18 +75,18 @@ struct ToggleOptions {
   std::string table;
   ToggleMode mode = ToggleMode::kOrderedLog;
   Answer answer = Answer::kExact;
-  // Events dated further ahead of this machine's clock than this are refused as kInFuture. The
-  // clock may be the one that is wrong: deliver such events again later.
+  // save() rejects events dated further ahead of this machine's clock than this: kInFuture. The
+  // clock might be wrong, so deliver such events again later.
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
-  // When given (up to 36,500 days): an event that has been superseded, when it is saved or later,
-  // gets the attribute `expires_at` (Unix seconds, for a time-to-live setting on the table), that
-  // long and ten minutes after. So history and as_of know what held at any time within the
-  // retention, if no clock is more than ten minutes off. The latest event never expires. A save
-  // costs 1 RCU and 1 WCU more; if it fails although its event is stored, saving again is safe.
+  // How long superseded events are kept, up to 36,500 days. When an event is superseded, it gets
+  // the attribute `expires_at` (Unix seconds, for the table's time to live): the retention plus ten
+  // minutes later. Within the retention, history() and as_of() are complete if no clock is more
+  // than ten minutes off. The latest event never expires. A save costs 1 more RCU and 1 more WCU.
+  // If a save fails although its event is stored, it is safe to save the event again.
   std::optional<std::chrono::seconds> retention = {};
-  std::string cursor_key = {};  // secret of the cursors' tags; set it to share it between hosts
-  // Of the table's keys, both strings, where it is not the toggle's own; and what stands before a
-  // toggle's id in the partition key, so that other entities can live beside it.
+  std::string cursor_key = {};  // secret that signs cursors; set it to share cursors between hosts
+  // Names of the table's key attributes, both strings. `id_prefix` precedes the toggle's id in the
+  // partition key, so that the table can also store other entities.
   std::string partition_key = "pk";
   std::string sort_key = "sk";
   std::string id_prefix = "TOGGLE#";
@@ -100,7 +102,7 @@ struct Switch {
   bool operator==(const Switch&) const = default;
 };
 
-// One switch, as it was published.
+// One event, as published.
 struct ToggleEvent {
   ToggleId id;
   AttributeValue state;
@@ -108,41 +110,42 @@ struct ToggleEvent {
   EventId event = {};
 };
 
-// A toggle of any attribute value. Toggle<T> below is the same with a type.
+// A toggle whose state is any attribute value. Toggle<T> below is the typed form.
 class AnyToggle {
  public:
   AnyToggle(Client& client, ToggleOptions options);
 
-  // Saves one event. kInFuture when it is dated beyond max_skew; kConflict when the same event id
-  // and time were saved with another state.
+  // Saves one event. Errors: kInFuture if it is dated beyond max_skew; kConflict if the same event
+  // id and time were saved with another state.
   Result<Saved> save(const ToggleId& id, const AttributeValue& state, Time at,
                      const EventId& event = {}) const;
 
-  // Saves many, in any order, `parallel` (1 to 64) at a time: on as many threads of its own, which
-  // end with the call. A result for each event as save() gives it; kCancelled for those that `stop`
-  // left out.
+  // Saves many events, in any order, on `parallel` (1 to 64) threads that end with the call.
+  // Returns the result of save() for each event; kCancelled for those that were not saved because
+  // of `stop`.
   std::vector<Result<Saved>> save_all(std::span<const ToggleEvent> events, int parallel = 16,
                                       const std::stop_token& stop = {}) const;
 
-  // The event with the greatest (time, event id). kNotFound when there is none.
+  // Returns the event with the greatest (time, event id). Errors: kNotFound if none exists.
   Result<Switch<AttributeValue>> latest(const ToggleId& id) const;
 
-  // The latest of the events at or before `at`. kNotFound when there is none. kExpired when `at` is
-  // longer ago than the retention and later events exist: what held then is unknown. Asking about
-  // times before the retention costs one request and 1 RCU more.
+  // Returns the latest event at or before `at`. For times before the retention, this costs one more
+  // request and 1 more RCU.
+  // Errors: kNotFound if no such event exists; kExpired if `at` is before the retention and later
+  // events exist, so the state at that time is unknown.
   Result<Switch<AttributeValue>> as_of(const ToggleId& id, Time at) const;
 
-  // The log, newest first unless asked otherwise; in kGated only the accepted events. Before the
-  // retention, events may be missing.
+  // Returns the log, newest first by default; in kGated only the accepted events. Events older than
+  // the retention might be missing.
   Result<Page<Switch<AttributeValue>>> history(const ToggleId& id, const TimeRange& range = {},
                                                const PageOptions& page = {}) const;
 
-  // Stores another retention (up to 36,500 days) for all who use the table, within a minute. It
-  // holds for events that are superseded from then on. Toggles whose own option differs get
-  // kLimitsDisagree from then on: remove or change it.
+  // Stores a new retention (up to 36,500 days). All toggles of the table use it within a minute for
+  // events that are superseded from then on. Toggles whose own option differs then return
+  // kLimitsDisagree from every call: remove or change that option.
   Result<void> change_retention(std::chrono::seconds to) const;
 
-  // The table that the options need: on demand, partition key `pk`, sort key `sk`.
+  // The table definition for these options: on demand, partition key `pk`, sort key `sk`.
   static RecipeTable table_definition(const ToggleOptions& options);
 
  private:
@@ -150,7 +153,7 @@ class AnyToggle {
   std::shared_ptr<const State> state_;
 };
 
-// How a C++ type is kept as an attribute value. Specialise it for your own.
+// Converts a C++ type to and from an attribute value. Specialize it for your own types.
 template <class T>
 struct ToggleValue;
 
@@ -162,7 +165,7 @@ class Toggle {
   Result<Saved> save(const ToggleId& id, const T& state, Time at, const EventId& event = {}) const {
     return any_.save(id, ToggleValue<T>::to_attribute(state), at, event);
   }
-  // As AnyToggle's; kConflict when what is stored is no T.
+  // As in AnyToggle. Errors: also kConflict if the stored state is not a T.
   Result<Switch<T>> latest(const ToggleId& id) const { return typed(any_.latest(id)); }
   Result<Switch<T>> as_of(const ToggleId& id, Time at) const { return typed(any_.as_of(id, at)); }
   Result<Page<Switch<T>>> history(const ToggleId& id, const TimeRange& range = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of administrative requests, after the service's own model.
+// The shapes of administrative requests, according to AWS's model.
 #pragma once
 
 #include "api/admin/document.h"
@@ -42,7 +42,7 @@ extern const Shape kImportTable;
 extern const Shape kImportArn;
 extern const Shape kListImports;
 
-// Any JSON, to turn answers written elsewhere into documents.
+// Any JSON, to convert other responses into documents.
 extern const Shape kAny;
 
 // NOLINTEND(readability-identifier-naming)

@@ -59,10 +59,10 @@ Result<Item> item_from_json(std::string_view json) {
 
 Result<Item> exported_item_from_json(std::string_view json) {
   const auto document = Document::parse(json);
-  if (!document) return fail(Code::kCorruption, "it is no JSON");
+  if (!document) return fail(Code::kCorruption, "not valid JSON");
   simdjson::dom::element wrapped;
   if (document->root()["Item"].get(wrapped) != simdjson::SUCCESS) {
-    return fail(Code::kSerialization, "There is no Item");
+    return fail(Code::kSerialization, "the member 'Item' is missing");
   }
   Reader reader;
   Item item = reader.item(wrapped);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading JSON that came over the network into typed structures.
+// Reads untrusted JSON into typed structures.
 //
-// A structure is described by a table of its members (Member); read_members() walks the JSON object
-// once and calls the reader of each member it finds. Unknown members and nulls are skipped; of a
-// repeated member the last one counts.
-// Errors, in the order in which the service finds them: JSON of a wrong type (kSerialization),
-// which ends the reading at once; violations of the model (unknown enumeration values, absent
-// members), gathered so that one message can name them all; the first value that is none
-// (kValidation).
+// A table of members (Member) describes a structure. read_members() walks the JSON object once and
+// calls the reader of each member. Unknown members and nulls are skipped; of a repeated member, the
+// last one counts.
+// Errors, in DynamoDB's order: a wrong JSON type (kSerialization), which ends reading at once;
+// violations of the model (unknown enumeration values, missing members), collected into one
+// message; the first invalid value (kValidation).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +28,8 @@ namespace stator::wire {
 
 using Json = simdjson::dom::element;
 
-// A parsed text. It borrows a parser of its thread: a thread has one small document at a time.
+// A parsed text. Small documents borrow the parser of their thread, so a thread can have only one
+// of them at a time.
 class Document {
  public:
   static Result<Document> parse(std::string_view text);  // kSerialization
@@ -51,12 +51,12 @@ struct Member {
   bool required = false;
 };
 
-// Invalid values are told in the order of these, whatever their order in the text.
+// Invalid values are reported in this order, regardless of their order in the text.
 enum class Stage { kParameters, kItems, kConditions, kStartKey, kExpressions };
 
 class Reader {
  public:
-  // While it lives, what is found invalid belongs to a stage.
+  // During its lifetime, invalid values are assigned to a stage.
   class At {
    public:
     At(Reader& reader, Stage stage)
@@ -78,7 +78,7 @@ class Reader {
   void fail(Code code, std::string message);
   void fail(Error error);
   Result<void> result() const;
-  // Whether result() is about a value, which a fault of the parameters would come before.
+  // Whether result() is about a value; errors of the parameters have precedence over it.
   bool tells_value() const {
     return !failed() && constraints_.empty() && invalid_ && invalid_stage_ > Stage::kParameters;
   }
@@ -117,7 +117,7 @@ class Reader {
   Names names(Json json);  // ExpressionAttributeNames
   // ExpressionAttributeValues: the older layer names the key of an invalid value.
   Values values(Json json);
-  // Reads, and takes what is found invalid from the request: its message, or nothing.
+  // Reads, and returns the message of an invalid value instead of recording it.
   template <class Read>
   std::string fault_of(Read read) {
     std::optional<Error> outer = std::exchange(invalid_, std::nullopt);
@@ -127,7 +127,7 @@ class Reader {
     invalid_stage_ = outer_stage;
     return found ? found->message : "";
   }
-  // ExclusiveStartKey: the older layer says that an invalid value is the key's.
+  // ExclusiveStartKey: the older layer reports that an invalid value is part of the key.
   Item start_key(Json json);
 
   // Calls read(element) for each element of a list.
@@ -148,8 +148,8 @@ class Reader {
     path_.resize(outer);
   }
 
-  // Calls read(name, value) for each entry of a map; the first for one that is read later than the
-  // member before it in the text.
+  // Calls read(name, value) for each entry of a map. The first overload is for a map that is read
+  // later than the member before it in the text.
   template <class F>
   void entries(std::string_view member, Json json, F read) {
     member_ = member;
@@ -197,8 +197,8 @@ class Reader {
     path_.resize(outer);
   }
 
-  // Calls read(name, value) for each member of a structure, and then complete(), both where the
-  // structure is the place that missing() speaks of.
+  // Calls read(name, value) for each member of a structure, then complete(). During both, missing()
+  // refers to the structure.
   template <class F, class G>
   void structure_members(Json json, F read, G complete) {
     simdjson::dom::object object;
@@ -215,12 +215,12 @@ class Reader {
   }
 
   Constraints& constraints() { return constraints_; }
-  // To what is being read.
+  // The path to the current member.
   std::string path() const { return member_.empty() ? path_ : path_to(member_); }
   void missing(std::string_view member) { constraints_.missing(path_to(member)); }
 
  private:
-  // The service's path to a member: names begin in lower case, places count from 1.
+  // The path to a member in DynamoDB's form: names begin in lower case, positions with 1.
   std::string path_to(std::string_view member) const;
   // These extend the path and return its former length.
   std::size_t enter(std::string_view member);
@@ -230,9 +230,9 @@ class Reader {
   bool list(Json json, simdjson::dom::array& array);
   bool structure(Json json, simdjson::dom::object& object);
   bool map(Json json, simdjson::dom::object& object);
-  // Fails for a JSON value that stands where a scalar of type `wanted` should.
+  // Fails for a JSON value that should be a scalar of type `wanted`.
   void wrong_type(Json json, std::string_view wanted);
-  // Reads at a stage, and puts the message of what is found invalid into another.
+  // Reads at a stage, and wraps the message of an invalid value.
   template <class Read, class Wrap>
   void within(Stage stage, Read read, Wrap wrap) {
     const At at(*this, stage);
@@ -263,7 +263,7 @@ class Reader {
   Stage stage_ = Stage::kItems;
   Constraints constraints_;
   std::string path_;
-  std::string_view member_;      // being read, where that extends the path
+  std::string_view member_;      // being read, if it extends the path
   std::string_view element_of_;  // the list or map of which an element is about to be read
 };
 
@@ -330,7 +330,7 @@ void set_enum(Reader& reader, Json json, T& out) {
   using E = typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type;
   out.*member = reader.enumeration<E>(json);
 }
-// A structure, and a list of structures, of which `table` describes one.
+// A structure described by `table`, and a list of such structures.
 template <auto member, const auto& table, class T>
 void set_structure(Reader& reader, Json json, T& out) {
   typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any JSON object as a map, for documents of which nothing may be lost: a repeated member is an
-// error, and a null stays.
+// Reads any JSON object as a map without losing information: a repeated member is an error, and
+// nulls are kept.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace stator::wire {
 
-// kInvalidArgument with one line, also for more than 32 levels.
+// Errors: kInvalidArgument with one line, also for more than 32 levels.
 Result<Item> read_strict_object(std::string_view json);
 
 }  // namespace stator::wire

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JsonWriter: JSON text, appended to one growing buffer; commas come by themselves.
+// JsonWriter: writes JSON to one growing buffer and inserts commas.
 //
 // Calls must nest as JSON does. Text must be UTF-8; it is escaped, not checked.
 #pragma once
@@ -25,9 +25,9 @@ class JsonWriter {
   void end_object() { close('}'); }
   void begin_array() { open('['); }
   void end_array() { close(']'); }
-  // A member's name as it stands: one of the API's own, which need no escape.
+  // The name of a member of the API, which needs no escaping.
   void key(std::string_view name);
-  // A member's name that a user chose.
+  // A name chosen by a user, which is escaped.
   void user_key(std::string_view name);
 
   void text(std::string_view value);
@@ -50,7 +50,7 @@ class JsonWriter {
   std::string finish() &&;
 
  private:
-  // Room for `count` more bytes; the pointer stays valid until the next call.
+  // Returns space for `count` more bytes, valid until the next call.
   char* reserve(std::size_t count) {
     if (buffer_.size() - used_ < count) grow(count);
     return buffer_.data() + used_;
@@ -83,7 +83,7 @@ class JsonWriter {
   void quoted_number(ValueView number);
   void set_elements(ValueView set);
 
-  std::string buffer_;  // its size is the room there is; used_ bytes are written
+  std::string buffer_;  // its size is the allocated space; used_ bytes are written
   std::size_t used_ = 0;
   bool comma_ = false;  // whether a comma must come before the next value or name
 };

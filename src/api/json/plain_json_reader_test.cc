@@ -19,7 +19,7 @@ TEST(PlainJson, BecomesAnItemAndComesBackTheSame) {
   EXPECT_EQ(wire::item_from_plain_json(wire::item_to_plain_json(*item)).value(), *item);
 }
 
-TEST(PlainJson, RefusesWhatIsNoObject) {
+TEST(PlainJson, RejectsTextThatIsNotAnObject) {
   for (const char* text : {"", "null", "[]", "1", "{", "{\"a\":}", "{\"a\":1}x", "{\"a\":1,}",
                            "{\"a\":tru}", "{\"a\":\"\xff\"}", "{\"a\":1e999}",
                            "{\"a\":123456789012345678901234567890123456789}", "{a:1}"}) {

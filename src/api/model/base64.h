@@ -18,7 +18,7 @@ inline constexpr std::size_t base64_length(std::size_t byte_count) {
 char* write_base64(char* out, std::string_view bytes);
 std::string to_base64(std::string_view bytes);
 
-// kSerialization for text that no encoder writes: strays, lacking padding, bits beyond the end.
+// Errors: kSerialization for invalid characters, missing padding and nonzero trailing bits.
 Result<std::string> from_base64(std::string_view text);
 
 }  // namespace stator::wire

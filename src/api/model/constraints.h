@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constraints: violations of the API model, gathered so that one message names all of them, as
+// Constraints: collects violations of the API model into one message, such as
 // "2 validation errors detected: Value 'x' at 'keySchema.1.member.keyType' failed to satisfy …".
-// A violation by the request's own table name is reported alone, unless the request lacks the item
-// or the key that it is about: that is found by an older layer of the service, which joins all.
+// A violation by the request's own table name is reported alone, unless the request lacks its item
+// or key: an older layer of DynamoDB detects that and joins all violations.
 #pragma once
 
 #include <cstddef>
@@ -21,35 +21,35 @@ namespace stator {
 
 class Constraints {
  public:
-  // `value` is printed in quotes; `path` is the service's, e.g. "keySchema.1.member.keyType".
-  // `current` is the text of the service's current layer, if that differs.
+  // `value` is printed in quotes; `path` is in DynamoDB's form, "keySchema.1.member.keyType".
+  // `current` is the message of DynamoDB's current layer, if it differs.
   void violated(std::string_view value, std::string_view path, std::string_view constraint,
                 std::string_view current = {});
   void missing(std::string_view path);  // Value null at …: must not be null
 
-  // In characters, that is, in Unicode's code points.
+  // In characters, that is, Unicode code points.
   void length(std::string_view value, std::string_view path, std::size_t least, std::size_t most);
   void range(int64_t value, std::string_view path, int64_t least, int64_t most);
-  // A list's or a map's size; `value` stands for its content.
+  // The size of a list or a map; `value` is printed for its content.
   void count(std::size_t count, std::string_view path, std::size_t least, std::size_t most,
              std::string_view value = "[]");
-  // As violated, by the layer that quotes no values and writes members as the request does.
+  // Like violated(), in the layer that does not quote values and spells members as in the request.
   void violated_unquoted(std::string_view path, std::string_view constraint);
-  // A table's or an index's name: 3 to 255 of the characters a-z, A-Z, 0-9, '_', '-', '.'.
+  // The name of a table or an index: 3 to 255 characters of a-z, A-Z, 0-9, '_', '-', '.'.
   void resource_name(std::string_view value, std::string_view path, std::size_t least = 3);
 
-  // A table's name or ARN where its items are read or written. No table has a name of one or two
-  // characters, but none is refused here for that.
+  // A table's name or ARN in an operation on items. Names of one or two characters are not rejected
+  // here, although no table has one.
   void table_name(std::string_view value, std::string_view path);
 
-  // 'tableName' itself, of an operation on items and of one on tables. Empty: it was not given,
-  // unless it was already found to be too short.
+  // 'tableName' itself, in an operation on items and in one on tables. Empty: missing, unless it
+  // was already found to be too short.
   void used_table(std::string_view value);
   void managed_table(std::string_view value);
 
   // A whole message that replaces those of all other members, other than the table's name.
   void report_alone(std::string message);
-  // Sorts the violations by the members that they are about: names as the model has them.
+  // Sorts the violations by their members, in the order of `members` (names of the model).
   void sort_by(std::span<const std::string_view> members);
 
   bool empty() const { return !table_required_ && own_table_.empty() && rest_.empty(); }
@@ -63,7 +63,7 @@ class Constraints {
   };
   using Violations = std::vector<Violation>;
 
-  // Adds nothing once enough are known.
+  // Ignores violations beyond the maximum number.
   void add(std::string_view path, std::string text, std::string_view current = {});
 
   bool table_required_ = false;
@@ -73,10 +73,10 @@ class Constraints {
   Violations rest_;
 };
 
-// "1 validation error detected: …", as the service counts what it finds in a write of one item.
+// "1 validation error detected: …", DynamoDB's prefix for errors in a write of one item.
 std::string counted(std::string_view message);
 
-// What the model demands of a request, over and above the types of its members.
+// Adds violations of the model's constraints, other than types of members.
 void add_constraints(const CreateTableRequest& request, Constraints& constraints);
 void add_constraints(const DescribeTableRequest& request, Constraints& constraints);
 void add_constraints(const ListTablesRequest& request, Constraints& constraints);

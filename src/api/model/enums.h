@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the API's enumerations, one table each for reading, writing and messages. The order
-// is the one in which the service lists the values in its messages.
+// The names of the API's enumerations, in one table each for reading, writing and messages. The
+// order is that of DynamoDB's messages.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct EnumName {
   std::string_view name;
 };
 
-// One overload an enumeration; the argument only selects it.
+// One overload per enumeration; the argument only selects it.
 std::span<const EnumName<ReturnValues>> names_of(ReturnValues);
 std::span<const EnumName<ReturnConsumedCapacity>> names_of(ReturnConsumedCapacity);
 std::span<const EnumName<ReturnItemCollectionMetrics>> names_of(ReturnItemCollectionMetrics);

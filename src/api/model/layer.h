@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer: which of the service's layers checks the values of an operation, and so words its errors.
+// Layer: the layer of DynamoDB that checks the values of an operation and words its errors.
 #pragma once
 
 #include "stator/requests.h"
@@ -27,7 +27,7 @@ inline constexpr Layer kLayerOf<BatchGetItemRequest> = Layer::kCurrent;
 template <>
 inline constexpr Layer kLayerOf<QueryRequest> = Layer::kCurrent;
 
-// An error of a request's values, parameters or expressions, as the layer words it.
+// An error of a request's values, parameters or expressions, in the wording of the layer.
 Error worded(Layer layer, Error error);
 Result<void> worded(Layer layer, Result<void> result);
 

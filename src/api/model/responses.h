@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine answers: as the results in stator/client.h, with items left in binary form, so
-// that a server writes them out as JSON without building a tree.
+// The engine's responses: like the results in stator/client.h, but with items in binary form, so
+// that a server can write them as JSON without building a tree.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct GetItemResponse {
 
 struct PageResponse {
   EncodedItems items;
-  bool items_wanted = true;  // false for Select::kCount: no Items member at all
+  bool items_wanted = true;  // false for Select::kCount: the Items member is omitted
   int64_t count = 0;
   int64_t scanned_count = 0;
   std::optional<Item> last_evaluated_key;
@@ -65,7 +65,7 @@ struct GetRecordsResponse {
 // "Transaction cancelled, please refer cancellation reasons for specific reasons [None, …]"
 std::string cancellation_message(const std::vector<CancellationReason>& reasons);
 
-// The result that an embedded client's caller gets: items decoded.
+// The result of an embedded client, with decoded items.
 WriteResult to_result(WriteResponse response);
 GetItemResult to_result(GetItemResponse response);
 PageResult to_result(PageResponse response);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and answers with every member set, and none at its default.
+// Requests and responses in which every member has a value other than its default.
 #pragma once
 
 #include "api/model/responses.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether text is what JSON can carry.
+// Checks whether text is valid UTF-8, as JSON requires.
 #pragma once
 
 #include <string_view>

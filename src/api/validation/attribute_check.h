@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every attribute value must be, whoever made it: sets with elements and no duplicates,
-// nesting within bounds, text in UTF-8.
+// Checks of attribute values: nonempty sets without duplicates, bounded nesting, UTF-8 text.
 #pragma once
 
 #include <string>
@@ -14,16 +13,16 @@ namespace stator {
 
 inline constexpr int kValueNestingMax = 31;  // lists and maps around a value
 
-// The errors of sets that have duplicates; elements as they were given, binaries as bytes.
+// The messages about sets with duplicates; elements as in the request, binaries as bytes.
 std::string duplicate_strings(std::vector<std::string> elements, Layer layer);
 std::string duplicate_binaries(std::vector<std::string> elements, Layer layer);
 std::string duplicate_numbers(Layer layer);
 
 // kValidation for names of attributes that are empty or longer than 65,535 bytes.
 Result<void> check_attribute_name(std::string_view name);
-// kValidation for text that is no UTF-8, such as no request in JSON can hold.
+// kValidation for text that is not UTF-8, which is possible only in process.
 Result<void> check_text(std::string_view text);
-// kValidation with one of the texts above.
+// kValidation with one of the messages above.
 Result<void> check_value(const AttributeValue& value, Layer layer = Layer::kOlder);
 Result<void> check_attributes(const Item& item, Layer layer = Layer::kOlder);
 

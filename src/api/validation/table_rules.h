@@ -24,21 +24,21 @@ inline constexpr std::size_t kGlobalIndexesMax = 20;
 inline constexpr std::size_t kGlobalIndexKeysMax = 8;  // four HASH, four RANGE
 
 Result<void> check_bounds(const Throughput& throughput);
-// `of` says whose they are: "table", "index : NAME".
+// `of` is the owner: "table", "index : NAME".
 Result<void> check_on_demand(const std::optional<OnDemandThroughput>& throughput,
                              std::string_view of);
-// Of a provisioned table; `of` is "" or " for index: NAME".
+// For a provisioned table; `of` is "" or " for index: NAME".
 Result<void> refuse_on_demand(const std::optional<OnDemandThroughput>& throughput,
                               std::string_view of);
-// All indexes of a table, whose attributes are `defined`: their keys, then the rest.
+// Checks all indexes of a table with the attributes `defined`: first their keys, then the rest.
 Result<void> check_index_keys(const CreateTableRequest& settings,
                               const std::set<std::string>& defined);
 Result<void> check_index_settings(const CreateTableRequest& settings);
-// A warm throughput is at least that with which the table or the index starts. `of` says whose it
-// is: "table", "index NAME".
+// A warm throughput must be at least the initial one of the table or index. `of` is the owner:
+// "table", "index NAME".
 Result<void> check_warm(const CreateTableRequest& settings, const std::optional<Throughput>& warm,
                         const std::optional<Throughput>& provisioned, std::string_view of);
-// The attributes that keys name.
+// The attributes that occur in keys.
 std::set<std::string> used_attributes(const CreateTableRequest& settings);
 Result<void> check_texts(const CreateTableRequest& settings);
 

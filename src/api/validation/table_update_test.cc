@@ -134,7 +134,7 @@ TEST(TableUpdate, TakesOneIndexChangeAtATime) {
                 "simultaneously. Index: byColor"));
 }
 
-TEST(TableUpdate, NamesIndexesThatAreNotThereOrThereAlready) {
+TEST(TableUpdate, ReportsMissingAndDuplicateIndexes) {
   EXPECT_THAT(update(on_demand(), with({{.remove = "nope"}})),
               FailsWith(Code::kResourceNotFound, "Requested resource not found"));
   EXPECT_THAT(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of a request that need no table: presence, lengths, patterns, counts, combinations, valid
-// attribute values. Used for requests from every home, in process and over the wire.
+// attribute values. All requests are checked, in process and over a network.
 //
-// Errors: kValidation with the service's text; violated constraints of the model are gathered into
+// Errors: kValidation with DynamoDB's message; violated constraints of the model are collected into
 // "N validation errors detected: …".
 #pragma once
 
@@ -39,12 +39,12 @@ Result<void> validate(const DescribeStreamRequest& request);
 Result<void> validate(const GetShardIteratorRequest& request);
 Result<void> validate(const GetRecordsRequest& request);
 
-// The expressions of the first actions of a transaction, which come before what is wrong with a
-// later one.
+// Checks the expressions of the first actions of a transaction, whose errors have precedence over
+// errors of later actions.
 Result<void> check_expressions(const TransactWriteItemsRequest& request, std::size_t actions);
 
-// What validate() checks between the model's constraints and the values: placeholders have an
-// expression to be used in.
+// The checks of validate() between the model's constraints and the values: placeholders need an
+// expression.
 Result<void> check_parameters(const PutItemRequest& request);
 Result<void> check_parameters(const GetItemRequest& request);
 Result<void> check_parameters(const UpdateItemRequest& request);

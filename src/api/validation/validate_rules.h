@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules that the validation of several operations shares.
+// Rules shared by the validation of several operations.
 #pragma once
 
 #include <optional>
@@ -24,15 +24,15 @@ Result<void> check_constraints(const T& request) {
   return constraints.result();
 }
 
-// A member that must not be empty, where the constraints of the rest are looked at elsewhere.
+// Checks that a member is not empty; its other constraints are checked elsewhere.
 Result<void> check_not_empty(bool empty, std::string_view path, std::string_view value);
 
-// Placeholders without an expression that could use them. `absent` names the expressions that are
-// not there: "FilterExpression is null"; empty where one of them is.
+// Rejects placeholders without an expression. `absent` lists the missing expressions:
+// "FilterExpression is null"; empty if at least one is present.
 Result<void> check_placeholders(bool has_expression, const std::optional<Names>& names,
                                 const std::optional<Values>& values = {},
                                 std::string_view absent = {}, Layer layer = Layer::kOlder);
-// Writes of one item do not say which expressions are absent.
+// For writes of one item, the message does not list the missing expressions.
 std::string values_without_expression(Layer layer, std::string_view absent);
 
 }  // namespace stator

@@ -131,7 +131,7 @@ TEST(Validate, RefusesPlaceholdersWithoutExpressions) {
         "ExpressionAttributeValues can only be specified when using expressions"}});
 }
 
-TEST(Validate, RefusesNamesThatAreNoUtf8) {
+TEST(Validate, RejectsNamesThatAreNotUtf8) {
   expect_refused<UpdateItemRequest>(
       test::full_update(),
       {{[](auto& request) { (*request.names)["#n"] = "\xff"; }, "not valid UTF-8"}});

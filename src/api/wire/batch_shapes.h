@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches by table, which requests hold and answers give back where they were not processed.
+// Batches by table: the contents of requests, and the unprocessed parts in responses.
 #pragma once
 
 #include <map>

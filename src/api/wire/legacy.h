@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Legacy parameters: from before there were expressions, translated into them at the door.
+// Legacy parameters, which are older than expressions and are translated into them when read.
 //
 // Attribute names and values become placeholders, whatever they contain. Translations append to
-// names and values that a request already has (KeyConditions may stand beside a FilterExpression).
+// existing names and values of a request (KeyConditions can be combined with a FilterExpression).
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LegacyConditionalParameters.html
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace stator::wire {
 
-// As they came; absent where not given. They live as long as the document.
+// The parameters as read; absent if missing. Valid as long as the document.
 struct LegacyParameters {
   std::optional<Json> expected;
   std::optional<Json> attribute_updates;
@@ -38,8 +38,8 @@ struct Parameter {
   bool given;
 };
 
-// Where both kinds are given: fails, naming them. Names or values without any expression fail, too.
-// True where legacy parameters are to be translated.
+// Returns whether legacy parameters must be translated. Errors: legacy parameters and expressions
+// in one request; names or values without any expression.
 bool uses_legacy(Reader& reader, std::initializer_list<Parameter> expressions,
                  std::initializer_list<Parameter> legacy, bool has_names, bool has_values);
 
@@ -49,14 +49,14 @@ class LegacyTranslator {
   // `values` is null for requests that have none.
   LegacyTranslator(Reader& reader, std::optional<Names>& names, std::optional<Values>* values);
 
-  // Each gives the text of an expression; absent where nothing is asked for, or after a failure.
+  // Each returns the text of an expression; absent if there is nothing to translate, or on failure.
   std::optional<std::string> condition(Json expected, const std::optional<Json>& combine);
   // `parameter`: QueryFilter or ScanFilter.
   std::optional<std::string> filter(std::string_view parameter, Json filter,
                                     const std::optional<Json>& combine);
   std::optional<std::string> key_condition(Json key_conditions);
   std::optional<std::string> update(Json attribute_updates);
-  // A ConditionalOperator, if there is one, without conditions.
+  // Rejects a ConditionalOperator without conditions.
   void refuse_operator(const std::optional<Json>& combine);
   std::optional<std::string> projection(Json attributes_to_get);
 

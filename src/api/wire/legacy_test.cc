@@ -94,7 +94,7 @@ TEST(Legacy, EveryComparisonOperatorHasItsExpression) {
   }
 }
 
-TEST(Legacy, KeyConditionsGoWithExpressionsThatAreNoKeyConditions) {
+TEST(Legacy, KeyConditionsCombineWithOtherExpressions) {
   const std::string keys = R"({"TableName":"Table","KeyConditions":{"pk":{"ComparisonOperator":)"
                            R"("EQ","AttributeValueList":[{"S":"a"}]}},)";
   EXPECT_THAT(read_request<QueryRequest>(keys + R"("ProjectionExpression":"a"})"), IsOk());
@@ -198,7 +198,7 @@ TEST(Legacy, KeyConditionsFiltersAndAttributesToGetBecomeAQuery) {
   EXPECT_EQ(resolved(*read->projection, read->names, read->values), "pk, x.y");
 }
 
-TEST(Legacy, KeyConditionsMayStandBesideAFilterExpression) {
+TEST(Legacy, KeyConditionsCombineWithAFilterExpression) {
   const auto read = read_request<QueryRequest>(
       R"({"TableName":"Table","KeyConditions":{"pk":{"ComparisonOperator":"EQ",)"
       R"("AttributeValueList":[{"S":"a"}]}},"FilterExpression":"#legacy0 = :legacy0",)"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of all requests share.
+// Shared parts of the readers of requests.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ void set_names(Reader& reader, Json json, T& out) {
   out.*member = reader.names(json);
 }
 
-// Reads T by `table`, which describes T or a draft derived from it, then lets `complete` turn what
-// the draft holds beyond T into members of T. Violations are reported in the order of the table.
+// Reads T by `table`, which describes T or a draft derived from it. Then `complete` converts the
+// draft's additional members into members of T. Violations are reported in the order of the table.
 template <class T, class Draft, std::size_t N, class F>
 Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], F complete) {
   STATOR_ASSIGN_OR_RETURN(const Document document, Document::parse(json));
@@ -31,7 +31,7 @@ Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], 
   if (!reader.sound()) {
     const T& request = draft;
     if (!reader.failed()) add_constraints(request, reader.constraints());
-    // Placeholders that legacy parameters became are none of the request's own.
+    // Placeholders made from legacy parameters do not count as the request's own.
     constexpr bool kHasLegacy = requires { request.legacy; };
     bool legacy = false;
     if constexpr (kHasLegacy) legacy = request.legacy;

@@ -20,7 +20,7 @@ Result<PutItemRequest> put_value(std::string_view value) {
       std::string(R"({"TableName":"Table","Item":{"a":)").append(value).append("}}"));
 }
 
-TEST(Reader, RefusesWhatIsNoJsonObject) {
+TEST(Reader, RejectsTextThatIsNotAJsonObject) {
   for (const std::string_view body :
        {"", " ", "{", "}", "nonsense", "{\"TableName\":}", "{\"TableName\":\"a\"} trailing",
         "{'TableName':'a'}", "{\"TableName\":\"a\",}", "\xff", "\"\xed\xa0\x80\"", "[]", "7",
@@ -74,7 +74,7 @@ TEST(Reader, RefusesMembersOfTheWrongJsonType) {
       FailsWith(Code::kSerialization, "STRING_VALUE cannot be converted to Long"));
 }
 
-TEST(Reader, RefusesAttributeValuesThatAreNone) {
+TEST(Reader, RejectsInvalidAttributeValues) {
   struct Case {
     std::string_view value;
     Code code;
@@ -204,7 +204,7 @@ TEST(Reader, GathersViolationsOfTheModel) {
                         "must not be null"));
 }
 
-TEST(Reader, KeepsMessagesShortWhateverTheyQuote) {
+TEST(Reader, TruncatesQuotedValuesInMessages) {
   const std::string long_name(5'000'000, 'x');
   const auto read = read_request<PutItemRequest>(
       R"({"TableName":"Table","Item":{},"ReturnConsumedCapacity":")" + long_name + "\"}");

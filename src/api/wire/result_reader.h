@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of all answers share.
+// Shared parts of the readers of responses.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace stator::wire {
 
-// Answers are the service's own, so one that cannot be read is its fault: kInternalServerError.
-// Enumeration values that this version does not know become the first value that it does know.
+// A response that cannot be read is an error of the server: kInternalServerError. Unknown
+// enumeration values become the first known value.
 template <class T, std::size_t N>
 Result<T> read_answer(std::string_view json, const Member<T> (&table)[N]) {
   T answer;

@@ -62,7 +62,7 @@ TEST(RoundTrip, KeepsAnswersAboutTimeToLive) {
   }
 }
 
-TEST(RoundTrip, LeavesOutWhatIsNotGiven) {
+TEST(RoundTrip, OmitsAbsentMembers) {
   EXPECT_EQ(to_json(ListTablesRequest{}), "{}");
   EXPECT_EQ(to_json(GetItemRequest{.table = "T", .key = {{"k", 1}}}),
             R"({"TableName":"T","Key":{"k":{"N":"1"}}})");

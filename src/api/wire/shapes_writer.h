@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes that several requests or answers hold, written as JSON members. Each writes nothing where
-// the member would be absent.
+// Writers of shapes that several requests or responses contain, as JSON members. They write nothing
+// for absent members.
 #pragma once
 
 #include <concepts>
@@ -46,7 +46,7 @@ template <class E>
 void write_enum(JsonWriter& json, std::string_view key, E value) {
   write_text(json, key, enum_name(value));
 }
-// A parameter whose first value is the one that it has when it is not given.
+// A parameter whose first value is its default.
 template <class E>
 void write_option(JsonWriter& json, std::string_view key, E value) {
   if (value != E{}) write_enum(json, key, value);
@@ -62,7 +62,7 @@ void write_stream(JsonWriter& json, const std::optional<StreamSpecification>& st
 void write_on_demand(JsonWriter& json, const std::optional<OnDemandThroughput>& throughput);
 void write_time_to_live(JsonWriter& json, const TimeToLiveSpecification& specification);
 
-// {"Table": {"Keys": […]}}: a request's RequestItems, an answer's UnprocessedKeys.
+// {"Table": {"Keys": […]}}: RequestItems in a request, UnprocessedKeys in a response.
 void write_keys_by_table(JsonWriter& json,
                          const std::map<std::string, KeysAndAttributes, std::less<>>& tables);
 void write_requests_by_table(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of the shapes that describe tables, in requests and in answers.
+// Members of the shapes that describe tables, in requests and responses.
 #pragma once
 
 #include "api/json/json_reader.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// AWS JSON 1.0 for DynamoDB: requests and answers to and from text.
+// AWS JSON 1.0 for DynamoDB: reads and writes requests and responses.
 //
-// read_* are given one document from the network: sizes, depths and types are hostile.
-// kSerialization for JSON that is none or has a member of the wrong JSON type; kValidation for
-// values that no member may have. Legacy parameters (Expected, AttributeUpdates, KeyConditions,
-// QueryFilter, ScanFilter, AttributesToGet, ConditionalOperator) are translated to expressions
-// here, so nothing below knows of them. Unknown members are ignored, as the service does.
+// read_* accept one untrusted document of any size, depth and types. Legacy parameters (Expected,
+// AttributeUpdates, KeyConditions, QueryFilter, ScanFilter, AttributesToGet, ConditionalOperator)
+// are translated into expressions here; the layers below do not see them. Unknown members are
+// ignored, as in DynamoDB. Errors: kSerialization for malformed JSON and members of a wrong JSON
+// type; kValidation for invalid values.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations_Amazon_DynamoDB.html
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace stator::wire {
 
-// ---- A server's side: requests in, answers out. T is a request of stator/requests.h.
+// ---- Server side: reads requests, writes responses. T is a request of stator/requests.h.
 template <class T>
 Result<T> read_request(std::string_view json);  // specialized in the .cc for every request type
 
@@ -45,9 +45,9 @@ std::string to_json(const GetRecordsResponse& response);
 
 std::string error_to_json(const Error& error);  // {"__type": …, "message": …} and detail
 int http_status(Code code);
-Code public_code(Code code);  // by which a remote caller knows the code
+Code public_code(Code code);  // the code that remote callers get instead
 
-// ---- A client's side: requests out, answers in. T is a result of stator/client.h.
+// ---- Client side: writes requests, reads responses. T is a result of stator/client.h.
 std::string to_json(const CreateTableRequest& request);
 std::string to_json(const DescribeTableRequest& request);
 std::string to_json(const ListTablesRequest& request);
@@ -75,7 +75,7 @@ std::string to_json(const GetRecordsRequest& request);
 
 template <class T>
 Result<T> read_result(std::string_view json);  // specialized in the .cc for every result type
-// The error of an answer whose status is not 200.
+// The error of a response whose status is not 200.
 Error read_error(int status, std::string_view json);
 
 }  // namespace stator::wire

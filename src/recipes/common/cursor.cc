@@ -79,9 +79,7 @@ std::string make_cursor(const CursorSeal& seal, const std::vector<std::string>& 
 
 Result<std::vector<std::string>> read_cursor(const CursorSeal& seal, std::string_view cursor,
                                              std::size_t count) {
-  const auto bad = [] {
-    return fail(Code::kBadCursor, "cursor: it is damaged, or of another question");
-  };
+  const auto bad = [] { return fail(Code::kBadCursor, "cursor: damaged, or from another query"); };
   if (cursor.size() > kMaxCursorBytes) return bad();
   const auto bytes = from_base64url(cursor);
   if (!bytes || bytes->size() < 1 + kTagBytes) return bad();

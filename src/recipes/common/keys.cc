@@ -18,8 +18,8 @@ std::optional<int64_t> parse_digits(std::string_view digits) {
   return value;
 }
 
-// The length of the UTF-8 sequence that `text` begins with; 0 where it is none. Shortest forms
-// only, no surrogates, nothing past U+10FFFF.
+// The length of the UTF-8 sequence at the start of `text`; 0 if it is invalid. Accepts only
+// shortest forms, no surrogates, and nothing past U+10FFFF.
 std::size_t sequence_length(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto tail = [&](std::size_t i, unsigned low, unsigned high) {

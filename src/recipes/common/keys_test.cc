@@ -73,7 +73,7 @@ TEST(CheckText, NamesTheArgument) {
   EXPECT_TRUE(check_text("id", "Poznań #1", 10));
 }
 
-TEST(CheckText, RefusesWhatIsNotUtf8) {
+TEST(CheckText, RejectsTextThatIsNotUtf8) {
   for (const char* text : {"\x80", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                            "\xf0\x80\x80\x80", "\xe2\x82", "a\xff"}) {
     EXPECT_FALSE(check_text("id", text, 10)) << text;
@@ -81,7 +81,7 @@ TEST(CheckText, RefusesWhatIsNotUtf8) {
   EXPECT_TRUE(check_text("id", "\xf0\x9f\x98\x80", 10));
 }
 
-TEST(CheckEventTime, RefusesWhatIsFurtherAheadThanTheSkew) {
+TEST(CheckEventTime, RejectsTimesBeyondTheSkew) {
   const Time now = at("2024-01-01T00:00:00Z");
   const nanoseconds skew = std::chrono::minutes(10);
   EXPECT_TRUE(check_event_time("at", now + skew, now, skew));

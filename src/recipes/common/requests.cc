@@ -20,7 +20,7 @@ Trouble trouble_of_reasons(const Error& error) {
 }
 
 Failure throttled() {
-  return fail(Code::kThrottling, "the service keeps handing requests back unprocessed");
+  return fail(Code::kThrottling, "the endpoint keeps returning requests unprocessed");
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ Error final_error(Error error) {
 
 Result<ItemPage> query_page(Client& client, const RetryPolicy& policy, TimeSource& time,
                             QueryRequest request, int limit) {
-  request.limit = limit + 1;  // one more tells whether anything follows
+  request.limit = limit + 1;  // one more shows whether anything follows
   for (;;) {
     STATOR_ASSIGN_OR_RETURN(PageResult result,
                             with_retries(policy, time, [&] { return client.query(request); }));
@@ -146,7 +146,7 @@ Result<int64_t> write_batch(Client& client, const RetryPolicy& policy, TimeSourc
                             }));
     const auto left = result.unprocessed.find(table);
     if (left == result.unprocessed.end() || left->second.empty()) return requests;
-    if (left->second.size() < request.items[table].size()) tried = 0;  // it goes on
+    if (left->second.size() < request.items[table].size()) tried = 0;  // progress
     if (tried + 1 >= policy.max_attempts) return throttled();
     request.items[table] = std::move(left->second);
     if (!time.sleep(jittered(policy.backoff_base, policy.backoff_max, tried), stop)) {

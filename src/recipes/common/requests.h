@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How recipes send requests: what failures mean, retries with jitter, pages, batches.
+// How recipes send requests: classification of failures, retries with jitter, pages, batches.
 #pragma once
 
 #include <algorithm>
@@ -16,25 +16,25 @@
 namespace stator::recipes {
 
 enum class Trouble {
-  kNone,      // the request was understood and refused: repeating it changes nothing
-  kConflict,  // another write was under way
-  kThrottle,  // too much, too fast
-  kUnknown,   // no answer: it may have taken effect
+  kNone,      // the request was rejected: repeating it does not help
+  kConflict,  // a concurrent write
+  kThrottle,  // too many requests
+  kUnknown,   // no response: it might have taken effect
 };
-// A cancelled transaction is judged by its reasons' codes: a conflict or a throttle among them
-// decides, since the others may have been judged by an image that is passing.
+// For a cancelled transaction, a conflict or throttling among its reasons decides: other reasons
+// might be based on an image that a concurrent write is about to replace.
 Trouble trouble_of(const Error& error);
 
-// The reason of one action of a cancelled transaction; null where there is none.
+// The reason of one action of a cancelled transaction, or null.
 const CancellationReason* reason_at(const Error& error, std::size_t index);
 bool condition_failed_at(const Error& error, std::size_t index);
-// Whether all of a table can be used: it and its indexes are there.
+// Whether a table and all its indexes are ACTIVE.
 bool is_active(const TableDescription& table);
-// The item that came with a failed condition; null where none did.
+// The item that was returned with a failed condition, or null.
 const Item* item_in(const Error& error);
 const Item* item_at(const Error& error, std::size_t index);  // of one action of a transaction
-// The item on which a write's condition failed: `sent` with the refusal, or read now, since not
-// every endpoint sends it.
+// The item on which a write's condition failed: `sent` if it was returned with the error, otherwise
+// read now, because not every endpoint returns it.
 Result<std::optional<Item>> refused_item(Client& client, const std::string& table, const Item& key,
                                          const Item* sent);
 
@@ -42,15 +42,15 @@ Result<std::optional<Item>> refused_item(Client& client, const std::string& tabl
 std::chrono::nanoseconds jittered(std::chrono::nanoseconds base, std::chrono::nanoseconds max,
                                   int attempt);
 
-// The error to return when the attempts are used up: conflicts with transactions and throttles by
-// their own codes, which are retryable(), not as a canceled transaction. kConflict is permanent.
+// The error to return after the last attempt. Transaction conflicts and throttling get their own
+// codes, which are retryable(), instead of kTransactionCanceled. kConflict is permanent.
 Error final_error(Error error);
 
-// Unknown outcomes have been repeated below already, each attempt waiting for a time-out.
+// The client has already repeated requests with unknown outcomes, each until a timeout.
 inline constexpr int kMaxUnknownAttempts = 3;
 
-// Runs `attempt` (which returns a Result) until it answers or the policy ends. Only for requests
-// that may take effect twice.
+// Runs `attempt` (which returns a Result) until it succeeds, fails for good, or the policy ends.
+// Only for requests that are safe to repeat.
 template <class F>
 auto with_retries(const RetryPolicy& policy, TimeSource& time, const std::stop_token& stop,
                   F&& attempt) -> decltype(attempt()) {
@@ -75,28 +75,28 @@ auto with_retries(const RetryPolicy& policy, TimeSource& time, F&& attempt) -> d
   return with_retries(policy, time, std::stop_token(), std::forward<F>(attempt));
 }
 
-// Up to `limit` items of a query, and whether there are more. May hold fewer than `limit` where
-// the service's page of 1 MB ends first, but never none while more follow.
+// Up to `limit` items of a query, and whether more follow. Contains fewer than `limit` items if
+// DynamoDB's page limit of 1 MB is reached first, but at least one if more follow.
 struct ItemPage {
   std::vector<Item> items;
   bool more = false;
 };
 Result<ItemPage> query_page(Client& client, const RetryPolicy& policy, TimeSource& time,
                             QueryRequest request, int limit);
-// Exactly `wanted` items where there are as many, over as many pages as it takes.
+// Returns exactly `wanted` items, or all if there are fewer, from as many pages as necessary.
 Result<std::vector<Item>> query_items(Client& client, const RetryPolicy& policy, TimeSource& time,
                                       QueryRequest request, std::size_t wanted);
 
 inline constexpr std::size_t kBatchWrites = 25;
 inline constexpr std::size_t kBatchGets = 100;
 
-// BatchWriteItem of up to 25 writes of different keys, what comes back unprocessed sent again.
-// Returns the number of requests it took.
+// BatchWriteItem with up to 25 writes of different keys. Sends unprocessed writes again. Returns
+// the number of requests.
 Result<int64_t> write_batch(Client& client, const RetryPolicy& policy, TimeSource& time,
                             const std::stop_token& stop, const std::string& table,
                             std::vector<WriteRequest> writes);
 
-// BatchGetItem of up to 100 different keys, consistent, unprocessed ones asked for again.
+// Consistent BatchGetItem of up to 100 different keys. Requests unprocessed keys again.
 Result<std::vector<Item>> get_batch(Client& client, const RetryPolicy& policy, TimeSource& time,
                                     const std::string& table, std::vector<Item> keys,
                                     const std::string& projection, const Names& names);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The item in which a recipe stores the settings that all who use a table must share.
+// The item in which a recipe stores the settings that all users of a table must share.
 //
-// A table that earlier releases filled has none: there everybody's own options hold.
+// Tables written by earlier releases have no such item; all users apply their own options there.
 #pragma once
 
 #include <chrono>
@@ -19,10 +19,10 @@ namespace stator::recipes {
 
 // How long settings are used before they are read again.
 inline constexpr std::chrono::seconds kSettingsAge{60};
-// Readings and switches are deleted that long after they expire, so that a clock that is behind by
-// less takes none of them for present.
+// How long after their expiry readings and events are deleted. A user whose clock is behind by less
+// never misses an item that is current by that clock.
 inline constexpr std::chrono::minutes kDeletionGrace{10};
-// By then everybody whose clock is less than max_skew off uses a changed setting.
+// After this time, every user whose clock is less than max_skew off applies a changed setting.
 inline constexpr std::chrono::minutes kChangeDelay{15};
 
 struct StoredSettings {
@@ -44,21 +44,21 @@ class SettingsItem {
   // Empty if the table stores none.
   Result<Map> read() const;
 
-  // Replaces what `change` returns of the settings; nothing if it returns an empty map. Concurrent
-  // changes do not overwrite each other: `change` is called again with what is stored by then.
-  // Returns what is stored in the end.
+  // Stores the settings that `change` returns; an empty map changes nothing. Concurrent changes do
+  // not overwrite each other: `change` is called again with the newly stored settings. Returns the
+  // settings that are stored at the end.
   using Change = std::function<Result<Map>(const Map& stored)>;
   Result<Map> change(const Change& change) const;
 
-  // For writers, who see to it that `missing` settings are stored: in a table that has settings, or
-  // is empty. Both are asked with what is stored; `check` may refuse it.
+  // For writers: stores `missing` settings if the table has settings or is empty. Both callbacks
+  // get the stored settings; `check` can reject them.
   using Check = std::function<Result<void>(const Map& stored)>;
   using Missing = std::function<Map(const Map& stored)>;
   Result<StoredSettings> complete(const Check& check, const Missing& missing) const;
 
  private:
   Result<Item> stored_item() const;
-  Result<bool> is_table_empty() const;  // false if this client may not scan
+  Result<bool> is_table_empty() const;  // false if this client has no permission to scan
 
   Client& client_;
   TimeSource& time_;
@@ -67,17 +67,17 @@ class SettingsItem {
   Item key_;
 };
 
-// What was made of settings, for as long as they may be used.
-// Thread safety: every method from any thread at once.
+// A cached value derived from settings, with a limited age.
+// Thread safety: any thread.
 template <class T>
 class Aging {
  public:
-  // Null if there is none, or none that is young enough.
+  // Null if there is no value or it is too old.
   std::shared_ptr<const T> get(std::chrono::nanoseconds now) const {
     const std::scoped_lock lock(mutex_);
     return value_ && now - since_ < kSettingsAge ? value_ : nullptr;
   }
-  // `since`: from before the settings were read.
+  // `since`: a time before the settings were read.
   std::shared_ptr<const T> set(T value, std::chrono::nanoseconds since) {
     auto made = std::make_shared<const T>(std::move(value));
     const std::scoped_lock lock(mutex_);
@@ -101,17 +101,18 @@ Result<void> check_retention(std::string_view argument,
                              std::optional<std::chrono::seconds> retention);
 // A stored number of seconds, within the bounds of a retention.
 std::optional<std::chrono::seconds> seconds_in(const Map& stored, std::string_view name);
-// What replaces the stored retention by another, of things that are stored from `now` on.
+// The change of settings that sets another retention for entries stored from `now` on.
 Map retention_change(const Map& stored, std::chrono::seconds to, Time now);
-// Nothing from then on has expired. Absent: nothing ever has. `retention`: the current one.
+// The time after which no entry has expired. Absent: no entry ever expired. `retention`: the
+// current one.
 std::optional<Time> kept_since(const Map& stored, std::optional<std::chrono::seconds> retention,
                                Time now);
 inline constexpr const char* kRetention = "retention_s";
-// kLimitsDisagree if both are there and differ.
+// Errors: kLimitsDisagree if both are set and differ.
 Result<void> check_seconds(const std::string& table, std::string_view setting,
                            std::optional<std::chrono::seconds> given,
                            std::optional<std::chrono::seconds> stored);
-// A caller's setting that differs from the stored one: kLimitsDisagree, naming both.
+// kLimitsDisagree for an option that differs from the stored setting; the message contains both.
 Failure disagree(const std::string& table, std::string_view setting, const std::string& given,
                  const std::string& stored);
 

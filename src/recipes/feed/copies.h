@@ -25,7 +25,7 @@ namespace stator::recipes {
 
 struct PostVersion {
   UserId author;
-  Item post;  // the author's own item, or its key if that is all there is
+  Item post;  // the author's own item, or only its key if the item is deleted
   bool retracted = false;
   int64_t edits = 0;
 
@@ -40,7 +40,7 @@ PostVersion version_of(const UserId& author, Item post);
 
 enum class Relation {
   kFollows,
-  kFollowed,  // gets nothing new: only what replaces a copy that arrived, or might still arrive
+  kFollowed,  // gets only versions that replace a copy that arrived or might still arrive
 };
 
 class Copies {
@@ -48,7 +48,7 @@ class Copies {
   Copies(const FeedState& state, std::stop_token stop)
       : state_(state), options_(state.options), stop_(std::move(stop)) {}
 
-  // Errors: the client's; kCancelled. Some copies may be written then.
+  // Errors: the client's; kCancelled. Some copies might have been written.
   Result<void> write(const PostVersion& version, std::span<const UserId> users, Relation relation);
   // The one copy from which an author's followers read a merged post.
   Result<void> write_merged(const PostVersion& version);
@@ -69,7 +69,7 @@ class Copies {
   std::stop_token stop_;
   std::atomic<int64_t> written_{0};
   std::atomic<int64_t> requests_{0};
-  std::atomic<bool> has_statements_{true};  // until the endpoint refuses one
+  std::atomic<bool> has_statements_{true};  // until the endpoint rejects one
 };
 
 }  // namespace stator::recipes

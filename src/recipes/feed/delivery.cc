@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kFollowersPage = 1000;
 constexpr int64_t kOutboxPage = 100;
-constexpr int kMaxLooks = 8;  // at a post that keeps changing; the next delivery goes on
+constexpr int kMaxLooks = 8;  // attempts on a post that keeps changing; the next delivery continues
 constexpr int kMaxPassingInARow = 3;
 constexpr std::size_t kMaxReached = 100'000;
 
@@ -175,8 +175,8 @@ Result<void> Delivery::pass(const Job& job) {
   return job.version.is_first() ? Result<void>() : pass_former(job, {});
 }
 
-// A post goes only one way, which is noted before it takes it. Empty if the post has changed
-// meanwhile, which finish() will see.
+// A post is delivered in only one way, which is stored before delivery. Empty if the post has
+// changed in the meantime, which finish() detects.
 Result<std::string> Delivery::spread_of(const Job& job) {
   if (const std::string* spread = text_in(job.version.post, "spread")) return *spread;
   // A post without that note may have been copied before there was merging.
@@ -227,13 +227,13 @@ Result<void> Delivery::pass_followers(const Job& job) {
       if (!job.version.is_first() && reached_.size() < kMaxReached) reached_.insert(user.text);
     }
     cursor = std::move(page.next);
-    // If the post has changed meanwhile, finish() will see it.
+    // If the post has changed in the meantime, finish() detects it.
     if (!cursor.empty()) STATOR_RETURN_IF_ERROR(note(job, "outbox_cursor", cursor));
   } while (!cursor.empty());
   return {};
 }
 
-// After the followers: one who stops following meanwhile is here before leaving there.
+// Must run after the followers: unfollowing adds a user here before removing it there.
 Result<void> Delivery::pass_former(const Job& job, std::string cursor) {
   do {
     STATOR_ASSIGN_OR_RETURN(Page<UserId> page,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delivery of what is in the outbox, by one worker.
+// Delivery: one worker's delivery of the posts in the outbox.
 //
-// For one post: claim it, page through the followers, write one copy each (copies.h), then take the
-// author's item out of the outbox if it is still the version that was delivered. An edit or a
-// retraction then goes on to former followers (recipients.h). Copies have the post's own key, so
-// any part can be repeated. After each page the place is noted in the author's item, so that a
-// crash costs at most one page. The claim expires, and another worker resumes. Claims only save
-// work: two workers that deliver one post do no harm.
+// For each post: claim it, page through the followers, write one copy for each (copies.h), then
+// remove the author's item from the outbox if its version is still the delivered one. An edit or a
+// retraction is then also delivered to former followers (recipients.h). Copies have the post's own
+// key, so any step can be repeated. After each page, the position is stored in the author's item,
+// so a crash repeats at most one page. When the claim expires, another worker resumes. Claims only
+// avoid duplicate work: two workers can safely deliver the same post.
 //
-// An edit or a retraction in the middle makes the last step's condition fail, and the post is
-// looked at again. A post that fails is put off (put_off.h); the others go on.
+// An edit or a retraction during delivery makes the last step's condition fail, and the post is
+// processed again. A post that fails is postponed (put_off.h); delivery continues with the others.
 //
-// From one thread at a time.
+// Thread safety: one thread at a time.
 #pragma once
 
 #include <optional>
@@ -31,18 +31,18 @@ class Delivery {
   Delivery(const FeedState& state, std::stop_token stop);
 
   enum class Outcome {
-    kDone,  // by this worker, or there was nothing to do
+    kDone,  // delivered, or nothing to deliver
     kBusy,  // another worker has claimed it
     kPutOff,
   };
-  // Errors: kCancelled; the client's if it has failed several posts in a row for reasons that pass;
-  // kUnavailable if more posts are put off than the worker of a stream can remember.
+  // Errors: kCancelled; the client's after retryable failures of several posts in a row;
+  // kUnavailable if more posts are postponed than the worker of a stream can remember.
   Result<Outcome> deliver(const UserId& author, const AttributeValue& range_key);
   Result<Outcome> deliver(const Item& item);  // the post whose key an item has
 
-  // Every post in one partition of the index, oldest first, except those that are busy or put off.
+  // Delivers the posts in one partition of the index, oldest first, except busy and postponed ones.
   Result<void> drain(const std::string& outbox);
-  // Posts that were put off and whose time has come.
+  // Delivers the postponed posts that are due.
   Result<void> retry();
   bool has_put_off() const { return !put_off_.empty(); }
 
@@ -51,7 +51,7 @@ class Delivery {
 
  private:
   struct Look {
-    std::optional<Item> post;  // absent: it does not exist (any more)
+    std::optional<Item> post;  // absent: it does not exist
     bool mine = false;         // claimed
   };
   struct Job {
@@ -81,9 +81,9 @@ class Delivery {
   Copies copies_;
   Recipients recipients_;
   PutOff put_off_;
-  std::set<std::string> reached_;  // followers, by this pass, if there are former ones to pass
+  std::set<std::string> reached_;  // followers reached by this pass, if former ones follow
   int64_t posts_ = 0;
-  int passing_in_a_row_ = 0;  // posts that failed for reasons that pass
+  int passing_in_a_row_ = 0;  // consecutive posts with retryable failures
   Result<void> first_failure_;
 };
 

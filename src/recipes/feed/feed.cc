@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A feed is the partition of its user's id. An item has author and content, and the author's own
-// item is the outbox as well: while it has the attribute `outbox` it is in a sparse index, which
-// feed_worker.cc reads. So a post and the duty to deliver it are one put.
+// A feed is the partition of its user's id. An item has author and content. The author's own item
+// is also the outbox: while it has the attribute `outbox`, it is in a sparse index, which
+// feed_worker.cc reads. So one put publishes a post and queues it for delivery.
 #include "stator/recipes/feed.h"
 
 #include <algorithm>
@@ -203,7 +203,7 @@ Result<Post> FeedState::post_of(const Item& item) const {
   const std::string* content = text_in(item, "content");
   const auto place = range_key == item.end() ? std::nullopt : PostKeys::place_of(range_key->second);
   if (!place || content == nullptr) {
-    return fail(Code::kConflict, "the table holds an item here that is no post");
+    return fail(Code::kConflict, "the item at this key is not a post");
   }
   const std::string* author = text_in(item, "author");
   return Post{.id = place->id,

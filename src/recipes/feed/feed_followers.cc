@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who follows whom, and what a new follower gets of what was posted before.
+// Following and unfollowing, and the backfill of a new follower.
 //
-// A copy made on following could come after the retraction, or with the content before the edit,
-// of its post. So it is written in a transaction that checks the author's own item: what changes
-// after that is delivered to all followers, of whom the new one is by then.
+// A backfilled copy could be written after its post was retracted, or with the content before an
+// edit. So it is written in a transaction that checks the author's own item. Later changes are
+// delivered to all followers, which then include the new one.
 #include <array>
 #include <span>
 #include <utility>
@@ -130,7 +130,8 @@ Result<void> Feed::follow(const UserId& user, const UserId& author, int backfill
   STATOR_RETURN_IF_ERROR(state.check_user("author", author));
   if (user == author) return invalid("author", "is the user");
   if (backfill < 0 || backfill > kMaxPageLimit) return invalid("backfill", "must be 0 to 1,000");
-  if (!state.table_followers) return invalid("followers_table", "the followers live elsewhere");
+  if (!state.table_followers)
+    return invalid("followers_table", "must be set; the followers are stored elsewhere");
   STATOR_RETURN_IF_ERROR(state.table_followers->add(user, author));
   if (backfill == 0) return {};
   return Backfill(state, user, author).run(backfill);
@@ -141,7 +142,8 @@ Result<void> Feed::unfollow(const UserId& user, const UserId& author) const {
   STATOR_RETURN_IF_ERROR(state.check_options());
   STATOR_RETURN_IF_ERROR(state.check_user("user", user));
   STATOR_RETURN_IF_ERROR(state.check_user("author", author));
-  if (!state.table_followers) return invalid("followers_table", "the followers live elsewhere");
+  if (!state.table_followers)
+    return invalid("followers_table", "must be set; the followers are stored elsewhere");
   return state.table_followers->remove(user, author);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading and trimming feeds.
 //
-// A post has one range key wherever it is, so a page's end is a range key, and each of the
-// partitions that a feed is merged from goes on from there by itself: whichever they are by then,
-// nothing is skipped or repeated.
+// A post has the same range key in every partition, so the end of a page is a range key. Each of
+// the partitions that a feed is merged from resumes there. If these partitions change between
+// pages, nothing is skipped or repeated.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -78,7 +78,7 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
   for (const Item& position : positions) {
     QueryRequest request = posts_in(options, position);
     if (!cursor.empty()) request.exclusive_start_key = position;
-    // One more tells whether anything follows.
+    // One more shows whether anything follows.
     STATOR_ASSIGN_OR_RETURN(
         std::vector<Item> part,
         query_items(state.client, options.retry, state.time, std::move(request), wanted + 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of Feed share: feed.cc (posts), feed_reads.cc (reads and trimming),
-// feed_followers.cc (who follows whom) and feed_worker.cc (delivery).
+// State shared by the parts of Feed: feed.cc (posts), feed_reads.cc (reads and trimming),
+// feed_followers.cc (followers) and feed_worker.cc (delivery).
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,15 @@
 
 namespace stator::recipes {
 
-// How a post reaches the followers, in its attribute `spread`; absent: by copies.
+// The value of a post's attribute `spread`: how it reaches the followers. Absent: by copies.
 inline constexpr const char* kSpreadCopies = "copies";
 inline constexpr const char* kSpreadMerged = "merged";
 
-// Of the partitions that note whom a post was delivered to, if followers live elsewhere.
+// Prefix of the partitions that record the recipients of a post, if followers are stored elsewhere.
 inline constexpr const char* kRecipientsPrefix = "SENT#";
 
-// With claim_values. An end further ahead than any that is set now is of a clock that was wrong.
+// A condition, used with claim_values. An end further ahead than any that can be set now comes from
+// a wrong clock.
 inline constexpr const char* kClaimIsFree =
     "attribute_not_exists(claim) OR claim = :mine OR claim_until < :now OR claim_until > :latest";
 
@@ -34,30 +35,30 @@ struct FeedState {
   Client& client;
   FeedOptions options;
   TimeSource& time;
-  std::shared_ptr<TableFollowers> table_followers;  // null where they live elsewhere
-  Followers* followers;                             // null: nobody follows anybody
-  mutable std::atomic<int64_t> last_post_us{0};     // so that one object's posts never tie
+  std::shared_ptr<TableFollowers> table_followers;  // null if they are stored elsewhere
+  Followers* followers;                             // null: there are no followers
+  mutable std::atomic<int64_t> last_post_us{0};     // makes times of one object's posts unique
   mutable MergedAuthors merged_authors = {};
 
   Result<void> check_options() const;
   Result<void> check_user(std::string_view argument, const UserId& user) const;
 
   Item key_of(const UserId& user, const AttributeValue& range_key) const;
-  // In the partition from which an author's posts are merged.
+  // The key of a post in the partition from which the author's posts are merged.
   Item merged_key_of(const UserId& author, const AttributeValue& range_key) const;
-  // What workers keep of a shard of the stream.
+  // The key of the item in which workers store their position in a shard of the stream.
   Item shard_key(std::string_view shard) const;
-  // The item of a post in a follower's feed, of the author's own item.
+  // The item of a post in a follower's feed, derived from the author's own item.
   Item copy_of(const Item& post, const UserId& author, const UserId& follower) const;
-  // What stays of a retracted post, in any feed.
+  // The tombstone of a retracted post, in any feed.
   Item tombstone_of(const UserId& author, Item key) const;
   int64_t tombstone_expiry() const;  // Unix time in seconds
-  // The opposite of text_of; kBadCursor.
+  // The inverse of text_of(). Errors: kBadCursor.
   Result<AttributeValue> range_key_from(const std::string& text) const;
   // Newest first; values as the layout orders them.
   bool is_newer(const AttributeValue& range_key, const AttributeValue& other) const;
 
-  // The value of the attribute `outbox`, by which the index finds what is undelivered.
+  // The value of the attribute `outbox`, by which the index finds undelivered posts.
   std::string outbox_prefix() const;
   std::string outbox(int shard) const;
   std::string outbox_of(const PostId& id) const;

@@ -202,7 +202,7 @@ Result<GetRecordsResult> FeedStream::next_page(const std::string& shard, Reading
   });
 }
 
-// Delivers what a page tells of, and notes how far it has come, even where that is not the end.
+// Delivers the posts in a page of records and stores the position, even if an error occurs.
 Result<bool> FeedStream::settle(const std::string& shard, Reading& reading, GetRecordsResult page,
                                 Delivery& delivery) {
   reading.iterator.clear();

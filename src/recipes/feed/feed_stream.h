@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The posts that the table's stream tells of, for one worker.
+// FeedStream: finds posts to deliver in the table's stream, for one worker.
 //
-// Every worker reads every shard whose parent has been read to its end. What holds no post for
-// anybody costs no write. Where there is one, the worker claims the shard in an item of the table,
-// delivers from where that item says that others have come to, and notes there how far it has come
-// itself. So a worker that dies costs a shard no more than the time of a claim, and what it had not
-// noted is delivered again, which changes nothing (delivery.h).
+// Every worker reads every shard whose parent was read to its end. Records without a post to
+// deliver cost no write. For a record with one, the worker claims the shard in an item of the
+// table, resumes at the position stored there, delivers, and stores its own position. If a worker
+// crashes, the shard waits until the claim expires. Posts after the stored position are delivered
+// again, which changes nothing (delivery.h).
 //
-// A shard that begins without a parent that was read to its end, or whose unread records are gone,
-// follows a gap. Then the table is scanned for posts with the attribute `outbox`, which is what the
-// records of the gap came to.
+// A shard follows a gap if its parent was not read to its end or if unread records have expired.
+// The worker then scans the table for posts with the attribute `outbox`: these are all posts that
+// the missing records announced.
 //
-// A post that is put off (put_off.h) does not stop the reading, only the noting: the item keeps the
-// place before it until the worker has delivered it, so that a worker that comes later finds it.
+// A postponed post (put_off.h) does not stop the worker from reading, but its stored position stays
+// before that post until the post is delivered, so that another worker can find it.
 //
-// From one thread at a time.
+// Thread safety: one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -32,22 +32,22 @@ class FeedStream {
  public:
   FeedStream(const FeedState& state, std::stop_token stop);
 
-  // One look at each shard; false where there was nothing new, or all of that is with others.
-  // kConflict where the table has no stream of new and old images.
+  // Reads each shard once. Returns false if there was nothing new, or only posts that other workers
+  // have claimed. Errors: kConflict if the table has no stream of new and old images.
   Result<bool> look(Delivery& delivery);
 
  private:
   struct Reading {
     std::optional<std::string> parent;
-    std::string read_to = {};   // all up to this record is settled; empty: not begun
-    std::string iterator = {};  // behind it; empty: to be asked for
-    int64_t passed = 0;         // records since that was noted
+    std::string read_to = {};   // everything up to this record is done; empty: not started
+    std::string iterator = {};  // after it; empty: to be requested
+    int64_t passed = 0;         // records since the position was stored
     bool finished = false;      // read to its end
-    bool ended = false;         // and settled, which is noted
-    // The place that is noted while posts are put off: before the first of them.
+    bool ended = false;         // finished, everything is done, and that is stored
+    // The position that is stored while posts are postponed: before the first of them.
     std::optional<std::string> held = {};
     bool is_behind_gap = false;
-    std::chrono::nanoseconds rests_until{0};  // others are at what comes next
+    std::chrono::nanoseconds rests_until{0};  // another worker has the next post
   };
 
   Result<void> find_shards();
@@ -65,9 +65,9 @@ class FeedStream {
 
   bool tells_of_post(const StreamRecord& record) const;
 
-  // The shard's item, now this worker's; absent while it is another's.
+  // Claims the shard and returns its item; absent while another worker has claimed it.
   Result<std::optional<Item>> claim(const std::string& shard);
-  // False where the claim was lost meanwhile.
+  // Stores the position. False if the claim was lost.
   Result<bool> note(const std::string& shard, const Reading& reading, bool go_on);
 
   const FeedState& state_;
@@ -78,9 +78,9 @@ class FeedStream {
   std::map<std::string, Reading> readings_;   // by shard
   std::chrono::nanoseconds next_search_{0};   // for new shards
   std::chrono::nanoseconds next_renewal_{0};  // of the claim
-  // A scan covers the gaps before every shard that is begun until then.
+  // The last scan covers the gaps before every shard that is started until this time.
   std::chrono::nanoseconds covered_until_{0};
-  std::chrono::nanoseconds next_scan_{0};  // where others were at a post that the last one found
+  std::chrono::nanoseconds next_scan_{0};  // if another worker had a post that the last one found
 };
 
 }  // namespace stator::recipes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: what they do next. What they do with a post is in delivery.cc.
+// Workers: their main loop. delivery.cc delivers single posts.
 #include <algorithm>
 #include <utility>
 
@@ -46,7 +46,8 @@ class Waiting {
 
 Result<void> check_worker(const FeedState& state) {
   STATOR_RETURN_IF_ERROR(state.check_options());
-  if (state.options.outbox == Outbox::kNone) return invalid("outbox", "there is none to deliver");
+  if (state.options.outbox == Outbox::kNone)
+    return invalid("outbox", "must not be kNone for delivery");
   if (state.followers == nullptr) {
     return invalid("followers_table", "must name the followers to deliver to");
   }

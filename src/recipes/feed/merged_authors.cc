@@ -49,7 +49,7 @@ Result<MergedAuthors::List> MergedAuthors::stored(const FeedState& state) {
     for (const Item& item : page.items) {
       const auto entry = item.find("authors");
       const auto* part = entry == item.end() ? nullptr : entry->second.get_if<StringSet>();
-      if (part == nullptr) return fail(Code::kConflict, "the table holds no set of merged authors");
+      if (part == nullptr) return fail(Code::kConflict, "the list of merged authors is not a set");
       authors.insert(part->elements().begin(), part->elements().end());
     }
     request.exclusive_start_key = std::move(page.last_evaluated_key);

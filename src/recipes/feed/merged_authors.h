@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // MergedAuthors: the authors whose posts are, or ever were, merged when feeds are read.
 //
-// The list is in the table, in 16 items of up to 400 KB by the hash of the author's id, and one
-// that earlier releases wrote. Each Feed keeps a copy, read again after `merged_refresh`, so that
-// reading feeds does not read the list.
+// The table stores the list in 16 items of up to 400 KB, by the hash of the author's id, and one
+// item that earlier releases wrote. Each Feed caches the list for `merged_refresh`, so that reading
+// feeds does not read it.
 //
-// Thread safety: every method from any thread at once.
+// Thread safety: any thread.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class MergedAuthors {
  public:
   using List = std::shared_ptr<const std::set<std::string>>;
 
-  // Up to `merged_refresh` old, and as long as a request for it takes.
+  // The list, at most `merged_refresh` plus the duration of a request old.
   Result<List> list(const FeedState& state);
   // Writes nothing if the author is known to be in the list.
   Result<void> add(const FeedState& state, const UserId& author, const std::stop_token& stop);

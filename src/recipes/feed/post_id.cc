@@ -107,7 +107,7 @@ PostId PostId::make(Time at, std::string_view key) {
 }
 
 Result<PostId> PostId::parse(std::string_view text) {
-  const Failure bad = fail(Code::kInvalidArgument, "post id: is no UUID of version 7");
+  const Failure bad = fail(Code::kInvalidArgument, "post id: is not a version 7 UUID");
   if (text.size() != 36) return bad;
   PostId id;
   std::size_t digits = 0;

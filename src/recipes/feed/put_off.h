@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PutOff: the posts that a worker could not deliver, and when it tries each again: after 1 s,
-// then after twice as long each time, up to 5 min. It remembers up to 10,000.
+// PutOff: the posts that a worker could not deliver, and when it retries each: after 1 s, then
+// after twice as long each time, up to 5 min. It remembers up to 10,000 posts.
 //
-// From one thread at a time.
+// Thread safety: one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,12 @@ class PutOff {
   explicit PutOff(const FeedState& state) : state_(state) {}
 
   bool waits(const Item& key) const;
-  // False, and it is not remembered, if there are too many already.
+  // Returns false, without remembering the post, if there are too many already.
   bool add(const Item& key, const UserId& author, const Error& error);
   void remove(const Item& key) { posts_.erase(name_of(key)); }
 
   bool empty() const { return posts_.empty(); }
-  // The keys whose time has come.
+  // The keys of the posts that are due.
   std::vector<Item> due() const;
 
  private:

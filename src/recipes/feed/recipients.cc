@@ -75,7 +75,8 @@ Result<Page<UserId>> Recipients::page(const PostVersion& version, int limit,
   for (const Item& note : found.items) {
     const auto entry = note.find("recipients");
     const auto* users = entry == note.end() ? nullptr : entry->second.get_if<StringSet>();
-    if (users == nullptr) return fail(Code::kConflict, "the table holds a note of no recipients");
+    if (users == nullptr)
+      return fail(Code::kConflict, "the item at this key is not a list of recipients");
     for (const std::string& user : users->elements()) page.items.push_back({user});
     if (found.last_evaluated_key) page.next = text_of(note.at(state_.options.range_key));
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipients: the users whose feeds may hold a copy of a post although they no longer follow its
+// Recipients: the users whose feeds can contain a copy of a post although they no longer follow its
 // author.
 //
-// In the table of followers, unfollowing leaves a row (table_followers.h). Followers who live
-// elsewhere leave unnoticed, so delivery notes whom it writes to, before it does, in items of the
-// feed's table: up to 1,000 users, or 200 KB, in each.
+// In the followers table, unfollowing keeps a row (table_followers.h). If followers are stored
+// elsewhere, delivery records the recipients before it writes their copies, in items of the feed's
+// table: up to 1,000 users, or 200 KB, in each.
 //
 // Thread safety: one caller at a time. Lifetime: borrows the state.
 #pragma once
@@ -24,9 +24,9 @@ class Recipients {
 
   // Call before a copy is written to any of these followers.
   Result<void> note(const PostVersion& version, std::span<const UserId> followers);
-  // Former followers, and perhaps present ones, in a lasting order.
+  // Former followers, and possibly current ones, in a stable order.
   Result<Page<UserId>> page(const PostVersion& version, int limit, const std::string& cursor);
-  // After a retraction has reached them all.
+  // Call after a retraction has reached all recipients.
   Result<void> forget(const PostVersion& version);
 
  private:

@@ -114,7 +114,7 @@ Result<Page<UserId>> TableFollowers::users(QueryRequest request, const char* att
   Page<UserId> page;
   for (const Item& item : found.items) {
     const std::string* user = text_in(item, attribute);
-    if (user == nullptr) return fail(Code::kConflict, table_ + " is no table of followers");
+    if (user == nullptr) return fail(Code::kConflict, table_ + " is not a table of followers");
     page.items.push_back({*user});
   }
   if (found.more) page.next = page.items.back().text;

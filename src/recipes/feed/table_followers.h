@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who follows whom, in a table of its own: partition key `author`, sort key `follower`, and the
-// other way round in the index `Following` where that is asked. Who followed an author once is in
-// the partition `FORMER#<author>`, since copies of the author's posts may still be in that feed.
+// TableFollowers: followers in a table with partition key `author` and sort key `follower`; the
+// index `Following`, if present, has the reverse keys. Former followers of an author are in the
+// partition `FORMER#<author>`, because their feeds can still contain copies of the author's posts.
 //
-// Thread safety: every method from any thread at once. Lifetime: borrows the client and the time.
+// Thread safety: any thread. Lifetime: borrows the client and the time source.
 #pragma once
 
 #include <string>
@@ -23,11 +23,11 @@ class TableFollowers final : public Followers {
   // Both are idempotent. A removal that arrives late does not undo a later add().
   Result<void> add(const UserId& user, const UserId& author);
   Result<void> remove(const UserId& user, const UserId& author);
-  // In the order of their ids; the cursor is the last one's.
+  // Ordered by id. The cursor is the id of the last one.
   Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) override;
   Result<Page<UserId>> following(const UserId& user, int limit, const std::string& cursor) override;
 
-  // Who ever unfollowed the author, including those who follow again.
+  // Users who ever unfollowed the author, including those who follow again.
   Result<Page<UserId>> former(const UserId& author, int limit, const std::string& cursor);
 
   static CreateTableRequest table_definition(const std::string& table, bool with_following);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lease lasts from before the request that began it, an observer counts from after the reply that
-// showed it: so it ends for its holder before it ends for anybody else. Each renewal carries a
-// larger beat and is refused where a larger one was, so that no copy of an old one, delayed on its
-// way, makes the item look as an observer has seen it before.
+// A holder counts its lease from before the request that started it; an observer counts from after
+// the response that showed it. So the lease ends for its holder before it ends for any observer.
+// Each renewal has a larger beat and fails if the stored beat is larger. So a delayed copy of an
+// old renewal cannot restore a state that an observer has seen before.
 #include <algorithm>
 #include <utility>
 
@@ -92,7 +92,7 @@ void Lease::State::keep(const std::stop_token& stop) {
     const nanoseconds whole = length();
     const nanoseconds slice = whole / 10;
     const nanoseconds left = remaining();
-    if (left.count() == 0) return;  // the other thread tells
+    if (left.count() == 0) return;  // the other thread reports it
     const nanoseconds due = left - whole * 2 / 3;
     if (due.count() > 0) {
       table_->time.sleep(std::min(due, slice), stop);
@@ -219,8 +219,8 @@ Result<TransactWriteItemsResult> Lease::State::commit(TransactWriteItemsRequest 
                                .condition = "#fence = :fence",
                                .names = Names{{"#fence", kHolder.number + terms_.id}},
                                .values = Values{{":fence", to_int64(terms_.fence)}}});
-  // A token tells an attempt whose reply was lost from a new one. One that was refused has had
-  // no effect, and its token may not be used again everywhere.
+  // The token identifies a repetition after a lost response. A rejected attempt had no effect, and
+  // some endpoints do not accept its token again.
   const bool own_token = !transaction.client_request_token;
   if (own_token) transaction.client_request_token = random_uuid();
   auto written = with_retries(table_->options.retry, table_->time, [&] {

@@ -22,14 +22,14 @@ std::string random_id() {
   return id;
 }
 
-bool is_dead(const std::vector<DeadEntry>& dead, const LockEntry& entry) {
-  return std::ranges::any_of(dead, [&](const DeadEntry& one) {
+bool is_expired(const std::vector<ExpiredEntry>& expired, const LockEntry& entry) {
+  return std::ranges::any_of(expired, [&](const ExpiredEntry& one) {
     return one.id == entry.who.owner && one.number == to_int64(entry.who.fence) &&
            one.beat == entry.beat;
   });
 }
 
-int count_of(const std::vector<DeadEntry>& entries) {
+int count_of(const std::vector<ExpiredEntry>& entries) {
   return static_cast<int>(entries.size());
 }
 
@@ -50,11 +50,11 @@ nanoseconds Acquisition::until_sign_of_life() const {
   return std::max(nanoseconds(0), due - table_.time.since_boot());
 }
 
-bool Acquisition::has_room(const Dead& dead) const {
+bool Acquisition::has_room(const Expired& expired) const {
   const auto before = [&](const LockEntry& entry) {
-    return (!place_ || to_int64(entry.who.fence) < *place_) && !is_dead(dead.waiters, entry);
+    return (!place_ || to_int64(entry.who.fence) < *place_) && !is_expired(expired.waiters, entry);
   };
-  const auto is_held = [&](const LockEntry& entry) { return !is_dead(dead.holders, entry); };
+  const auto is_held = [&](const LockEntry& entry) { return !is_expired(expired.holders, entry); };
   const auto ahead = std::ranges::count_if(lock_->waiters, before);
   if (!place_ && ahead > 0) return false;
   return std::ranges::count_if(lock_->holders, is_held) + ahead < options_.permits;
@@ -65,52 +65,52 @@ bool Acquisition::may_enter() const {
          lock_->waiters.size() < kMaxWaiters;
 }
 
-Acquisition::Step Acquisition::choose(const Dead& dead, bool eager) const {
-  if (!lock_ || has_room(dead)) return Step::kTake;
-  if (dead.more) return Step::kSweep;
+Acquisition::Step Acquisition::choose(const Expired& expired, bool eager) const {
+  if (!lock_ || has_room(expired)) return Step::kTake;
+  if (expired.more) return Step::kSweep;
   if (may_enter()) return Step::kEnter;
   if (place_ && until_sign_of_life().count() == 0) return Step::kShow;
   // A refused attempt is charged by the item's size, five times as much as a look.
   return place_ || (options_.permits > 1 && !eager) ? Step::kLook : Step::kTake;
 }
 
-void Acquisition::remove_dead(LockUpdate& update, const Dead& dead) const {
-  for (const DeadEntry& entry : dead.holders) {
+void Acquisition::remove_expired(LockUpdate& update, const Expired& expired) const {
+  for (const ExpiredEntry& entry : expired.holders) {
     update.leave(kHolder, entry.id, entry.number);
     update.require_beat(kHolder, entry.id, entry.beat);
   }
-  for (const DeadEntry& entry : dead.waiters) {
+  for (const ExpiredEntry& entry : expired.waiters) {
     update.leave(kWaiter, entry.id, entry.number);
     update.require_beat(kWaiter, entry.id, entry.beat);
   }
 }
 
-UpdateItemRequest Acquisition::take(const Dead& dead) const {
+UpdateItemRequest Acquisition::take(const Expired& expired) const {
   LockUpdate update(table_, key_);
   update.require_permits(options_.permits);
-  remove_dead(update, dead);
-  int free = options_.permits + count_of(dead.holders);
+  remove_expired(update, expired);
+  int free = options_.permits + count_of(expired.holders);
   if (place_) {
     // Those before it only become fewer: who has left does not come back to its place.
     for (const LockEntry& entry : lock_->waiters) {
-      if (to_int64(entry.who.fence) < *place_ && !is_dead(dead.waiters, entry)) --free;
+      if (to_int64(entry.who.fence) < *place_ && !is_expired(expired.waiters, entry)) --free;
     }
     update.leave(kWaiter, id_, *place_);
   } else {
-    update.require("waiting = " + update.value(count_of(dead.waiters)));
-    if (dead.empty()) update.or_absent();
+    update.require("waiting = " + update.value(count_of(expired.waiters)));
+    if (expired.empty()) update.or_absent();
   }
   update.require("held < " + update.value(free));
   update.enter(kHolder, id_, options_);
   return update.request(ReturnValues::kUpdatedNew);
 }
 
-UpdateItemRequest Acquisition::request(Step step, const Dead& dead) {
-  if (step == Step::kTake) return take(dead);
+UpdateItemRequest Acquisition::request(Step step, const Expired& expired) {
+  if (step == Step::kTake) return take(expired);
   LockUpdate update(table_, key_);
   switch (step) {
     case Step::kSweep:
-      remove_dead(update, dead);
+      remove_expired(update, expired);
       break;
     case Step::kEnter:
       update.require_permits(options_.permits);
@@ -125,14 +125,15 @@ UpdateItemRequest Acquisition::request(Step step, const Dead& dead) {
 }
 
 Result<Acquisition::Answer> Acquisition::step(bool eager) {
-  const Dead dead = sightings_.dead(key_, id_);
-  const Step step = choose(dead, eager);
+  const Expired expired = sightings_.expired(key_, id_);
+  const Step step = choose(expired, eager);
   sent_at_ = table_.time.since_boot();
   if (step == Step::kEnter || step == Step::kShow) shown_at_ = sent_at_;
   if (step == Step::kTake && !not_taken_at_) not_taken_at_ = sent_at_;
-  STATOR_ASSIGN_OR_RETURN(
-      const Answer answer,
-      step == Step::kLook ? look() : written(step, table_.client.update_item(request(step, dead))));
+  STATOR_ASSIGN_OR_RETURN(const Answer answer,
+                          step == Step::kLook
+                              ? look()
+                              : written(step, table_.client.update_item(request(step, expired))));
   const bool enters_next = step != Step::kEnter && may_enter();
   return answer == Answer::kHeld && (enters_next || step == Step::kSweep) ? Answer::kOnward
                                                                           : answer;
@@ -204,7 +205,7 @@ Result<Acquisition::Answer> Acquisition::judge(std::optional<Item> item) {
   const LockEntry* waiting = lock_->waiter(id_);
   place_ = waiting != nullptr ? std::optional(to_int64(waiting->who.fence)) : std::nullopt;
   beat_ = waiting != nullptr ? std::max(beat_, waiting->beat) : 1;
-  return has_room(sightings_.dead(key_, id_)) ? Answer::kChanged : Answer::kHeld;
+  return has_room(sightings_.expired(key_, id_)) ? Answer::kChanged : Answer::kHeld;
 }
 
 Failure Acquisition::held(Code code, std::string_view what) const {

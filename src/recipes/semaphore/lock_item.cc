@@ -117,7 +117,7 @@ LockState lock_state(std::string name, StoredLock lock) {
 }
 
 Failure no_lock() {
-  return fail(Code::kConflict, "the table holds an item here that is no lock");
+  return fail(Code::kConflict, "the item at this key is not a lock");
 }
 
 Result<std::optional<StoredLock>> read_lock(const LockTable& table, const std::string& key) {

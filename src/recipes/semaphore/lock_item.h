@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The item of a lock: how it is read, and how its updates are put together.
+// The item of a lock: parsing and updates.
 //
-// Holders and waiters are entries: a map of the entry's own and a number drawn from the counter
-// `fence`, each an attribute of the item by the entry's random id. Maps within a map would need a
-// request of their own to make the outer one.
+// Holders and waiters are entries. Each entry has two attributes of the item, named by the entry's
+// random id: a map, and a number drawn from the counter `fence`. Maps nested in one map would need
+// an additional request to create the outer map.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ inline constexpr std::size_t kMaxWaiters = 500;  // an item has 400 KB
 inline constexpr std::chrono::milliseconds kMinLease{100};
 inline constexpr std::chrono::milliseconds kMaxLease = std::chrono::hours(24);
 
-// An attempt that takes longer than a third of the lease is better repeated: most of the lease
-// would be over, and two more attempts have the time. Below 100 ms it would seldom succeed.
+// An attempt is repeated after a third of the lease: two more attempts then fit into it, and most
+// of the lease remains after a success. An attempt with less than 100 ms would rarely succeed.
 inline CallLimits::Bounds lock_bounds(std::chrono::nanoseconds lease,
                                       std::chrono::nanoseconds total,
                                       const std::stop_token& stop = {}) {
@@ -33,7 +33,7 @@ inline CallLimits::Bounds lock_bounds(std::chrono::nanoseconds lease,
           .total = total,
           .stop = stop};
 }
-// Of requests that give something back. What they fail to give back expires.
+// Bounds of requests that return a permit or a queue entry. If they fail, the entry expires.
 inline CallLimits::Bounds bounds_of_giving_back(std::chrono::nanoseconds lease) {
   return lock_bounds(lease, std::min<std::chrono::nanoseconds>(lease, kMaxGivingBack));
 }
@@ -48,12 +48,12 @@ struct LockTable {
   Item item_key(const std::string& key) const;
 };
 
-// Owners' entries, and those of who waits in line.
+// The entries of holders, or of queued waiters.
 struct EntryKind {
   const char* map;     // prefixes of the attributes' names
-  const char* number;  // of a holder its fence, of a waiter its place
+  const char* number;  // of a holder its fencing token, of a waiter its queue position
   const char* count;   // the attribute that counts them
-  // By what the names say: equal literals may have several addresses.
+  // Compares text, because equal literals can have different addresses.
   bool operator==(const EntryKind& other) const { return std::string_view(map) == other.map; }
 };
 inline constexpr EntryKind kHolder{"holder:", "fence:", "held"};
@@ -61,7 +61,7 @@ inline constexpr EntryKind kWaiter{"waiter:", "place:", "waiting"};
 
 struct LockEntry {
   LockHolder who;    // `fence` is the entry's number
-  int64_t beat = 0;  // grows with each sign of life
+  int64_t beat = 0;  // increases with each heartbeat
 };
 
 struct StoredLock {
@@ -69,47 +69,47 @@ struct StoredLock {
   int64_t fence = 0;
   std::vector<LockEntry> holders;   // by number
   std::vector<LockEntry> waiters;   // by number
-  std::optional<int64_t> released;  // the last fence given back
-  std::optional<int64_t> broken;    // the fence that the last break-lock drew
+  std::optional<int64_t> released;  // fencing token of the last released lease
+  std::optional<int64_t> broken;    // fencing token drawn by the last break_lock()
 
   const LockEntry* holder(std::string_view id) const;
   const LockEntry* waiter(std::string_view id) const;
 };
 
-// Absent for an item that is no lock's.
+// Absent if the item is not a lock.
 std::optional<StoredLock> parse_lock(const Item& item);
 LockState lock_state(std::string name, StoredLock lock);
 
-// Reads it; absent: never held. kConflict for an item that is no lock.
+// Reads a lock; absent if it was never held. Errors: kConflict if the item is not a lock.
 Result<std::optional<StoredLock>> read_lock(const LockTable& table, const std::string& key);
-// As it was when a condition failed, from the error where it carries it, else by reading.
+// The item on which a condition failed: from the error if it contains it, otherwise read now.
 Result<std::optional<Item>> item_of_refusal(const LockTable& table, const std::string& key,
                                             const Error& error);
 Failure no_lock();
 
-// An UpdateItem of a lock's item, clause by clause.
+// Builds an UpdateItem request for a lock's item, clause by clause.
 class LockUpdate {
  public:
   LockUpdate(const LockTable& table, std::string key) : table_(table), key_(std::move(key)) {}
 
-  // Placeholders for an attribute's name and for a value.
+  // Return placeholders for an attribute's name and for a value.
   std::string name(const std::string& attribute);
   std::string value(AttributeValue value);
 
   void set(const std::string& clause) { append(sets_, ", ", clause); }
   void remove(const std::string& path) { append(removes_, ", ", path); }
   void require(const std::string& condition) { append(conditions_, " AND ", condition); }
-  // Passes also where there is no item yet.
+  // The condition also holds if the item does not exist.
   void or_absent() { or_absent_ = true; }
 
-  // A new entry, with a number of its own.
+  // Adds an entry with a new number.
   void enter(const EntryKind& kind, const std::string& id, const AcquireOptions& options);
-  // The entry goes, where it still has its number.
+  // Removes the entry, on condition that it still has its number.
   void leave(const EntryKind& kind, const std::string& id, int64_t number);
-  // The entry gives a sign of life: a larger beat, and the time of day for people.
+  // Sends a heartbeat of the entry: a larger `beat`, and the time of day for display.
   void beat(const EntryKind& kind, const std::string& id, int64_t number, int64_t beat,
             std::chrono::milliseconds lease);
-  // The entry has given no sign of life since.
+  // Requires that the entry had no heartbeat since `beat`.
   void require_beat(const EntryKind& kind, const std::string& id, int64_t beat);
   void require_permits(int permits);
 
@@ -133,19 +133,19 @@ class LockUpdate {
 
 // ---- Waking in this process
 
-// One who waits for a lock in this process, from construction to destruction: a release in the
-// process wakes one of them, who is next in line or waits the longest.
-// Thread safety: ring() from any thread; the others from the waiter's own.
+// LockBell: a waiter for a lock in this process, from construction to destruction. A release in the
+// process wakes one of them: the next in the queue, or the one that has waited longest.
+// Thread safety: ring() from any thread; the other methods from the waiter's own thread.
 class LockBell {
  public:
   LockBell(const LockTable& table, const std::string& key);
   LockBell(const LockBell&) = delete;
   LockBell& operator=(const LockBell&) = delete;
-  ~LockBell();  // hands on a ring that was not answered
+  ~LockBell();  // passes an unanswered ring to another waiter
 
   enum class Woken { kByTime, kByRing, kByStop };
   Woken wait(TimeSource& time, std::chrono::nanoseconds duration, const std::stop_token& stop);
-  // What the ring told about has been tried.
+  // Call after the attempt that a ring caused.
   void answered() { owed_ = false; }
   void set_place(int64_t place);
 

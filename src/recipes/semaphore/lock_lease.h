@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a lease, which its handles share: what it is of, how long it lasts, its threads.
+// The state of a lease that its handles share: its lock, its end, its threads.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct LeaseTerms {
   Reentry reentry = Reentry::kNone;
 };
 
-// Thread safety: every method from any thread at once.
+// Thread safety: any thread.
 struct Lease::State {
   State(std::shared_ptr<const recipes::LockTable> table, LeaseTerms terms);
   State(const State&) = delete;
@@ -35,15 +35,15 @@ struct Lease::State {
   int permits() const { return terms_.permits; }
 
   void start_threads();  // once
-  // One more handle, where the asker may have one.
+  // Adds a handle, if `reentry` allows it.
   bool share(Reentry reentry);
-  // What one who shares the lease asks of it: its length left, and its renewal.
+  // Ensures the remaining time and the renewal that a new handle requests.
   Result<void> satisfy(const AcquireOptions& options, const std::stop_token& stop);
 
   std::chrono::nanoseconds remaining() const;
   std::stop_token lost() const { return lost_source_.get_token(); }
   Result<void> renew(const std::stop_token& stop);
-  // Of one handle; the last one's gives the permit back.
+  // Releases one handle; the last one returns the permit.
   Result<void> release();
   Result<TransactWriteItemsResult> commit(TransactWriteItemsRequest transaction);
 
@@ -52,11 +52,11 @@ struct Lease::State {
   Result<WriteResult> send_beat();
   std::chrono::milliseconds length() const;
   bool is_live() const { return !released_ && !lost_ && !over_; }  // under mutex_
-  // Unless a release is under way: that one tells.
+  // Does nothing during a release, which then reports the outcome.
   void end(bool& how);
   void keep(const std::stop_token& stop);   // the renewing thread
   void watch(const std::stop_token& stop);  // the thread that watches the end
-  // Whether the item as it is now tells that this lease was given back, not taken.
+  // Whether the item shows that this lease was released, not taken over.
   bool was_released(const recipes::StoredLock& lock) const;
 
   const std::shared_ptr<const recipes::LockTable> table_;
@@ -71,8 +71,8 @@ struct Lease::State {
   std::chrono::nanoseconds ends_at_;  // since_boot
   int64_t beat_ = 1;
   bool released_ = false;
-  bool over_ = false;  // given up by the thread that watches
-  bool lost_ = false;  // known to be another's
+  bool over_ = false;  // ended by the watching thread
+  bool lost_ = false;  // known to be taken over
 
   std::once_flag threads_;
   std::jthread keeper_;

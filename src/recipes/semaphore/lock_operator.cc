@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators ask of locks: who has them, which holders are dead, taking them away.
+// Operations for operators: listing holders and expired ones, revoking and changing permits.
 #include <algorithm>
 #include <utility>
 

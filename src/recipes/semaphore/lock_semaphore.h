@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Semaphore knows, and the checks that its methods share.
+// The state of a Semaphore, and the checks that its methods share.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ struct Semaphore::State {
                                .time = options.time != nullptr ? *options.time : system_time()})),
         sightings(table->time) {}
 
-  // The lease of the name that this asker has already; absent: none.
+  // The lease of the name that the caller can share, if any.
   std::optional<Lease> reenter(const std::string& key, Reentry reentry);
   void remember(const std::shared_ptr<Lease::State>& state);
   Lease make_lease(const recipes::Acquisition& acquisition, const LockName& name,

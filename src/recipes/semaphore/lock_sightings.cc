@@ -46,22 +46,22 @@ void Sightings::forget(const std::string& key) {
   locks_.erase(key);
 }
 
-Dead Sightings::dead(const std::string& key, const std::string& except) const {
+Expired Sightings::expired(const std::string& key, const std::string& except) const {
   const nanoseconds now = time_.since_boot();
   const std::scoped_lock guard(mutex_);
-  Dead dead;
+  Expired expired;
   const auto lock = locks_.find(key);
-  if (lock == locks_.end()) return dead;
+  if (lock == locks_.end()) return expired;
   for (const auto& [id, sighting] : lock->second) {
     if (id == except || now - sighting.since < takeover_after(sighting.lease)) continue;
-    auto& list = sighting.waits ? dead.waiters : dead.holders;
+    auto& list = sighting.waits ? expired.waiters : expired.holders;
     if (list.size() == kMaxDeadOfAKind) {
-      dead.more = true;
+      expired.more = true;
     } else {
       list.push_back({.id = id, .number = sighting.number, .beat = sighting.beat});
     }
   }
-  return dead;
+  return expired;
 }
 
 nanoseconds Sightings::until_next(const std::string& key) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was seen of locks and since when, by a clock of this machine that nobody can set: the only
-// ground on which an entry is held for dead.
+// LockSightings: the observed states of locks and the times since which they are unchanged, by the
+// boot clock, which cannot be set. An entry expires only on the basis of these observations.
 //
-// Thread safety: every method from any thread at once.
+// Thread safety: any thread.
 #pragma once
 
 #include <chrono>
@@ -15,17 +15,17 @@
 
 namespace stator::recipes {
 
-struct DeadEntry {
+struct ExpiredEntry {
   std::string id;
   int64_t number = 0;
   int64_t beat = 0;
 };
 
-// Entries that were seen unchanged for takeover_after() of their lease; as many as go into one
+// Expired entries: seen unchanged for takeover_after() their lease. At most as many as fit into one
 // request.
-struct Dead {
-  std::vector<DeadEntry> holders;
-  std::vector<DeadEntry> waiters;
+struct Expired {
+  std::vector<ExpiredEntry> holders;
+  std::vector<ExpiredEntry> waiters;
   bool more = false;
   bool empty() const { return holders.empty() && waiters.empty(); }
 };
@@ -34,18 +34,18 @@ class Sightings {
  public:
   explicit Sightings(TimeSource& time) : time_(time) {}
 
-  // Of at most 10,000 locks: a further one takes the place of another, or is not noted if it is
-  // only one of a list.
+  // At most 10,000 locks are remembered. A further one replaces another (kOfItsOwn) or is ignored
+  // (kInList).
   enum class Interest { kOfItsOwn, kInList };
-  // Called after the reply that shows the lock: a clock read before it would count time in which
-  // nobody had looked.
+  // Call after the response that contains the lock: an earlier time would include time during which
+  // the lock was not observed.
   void note(const std::string& key, const StoredLock& lock,
             Interest interest = Interest::kOfItsOwn);
   void forget(const std::string& key);
 
-  // Never `except`, who asks.
-  Dead dead(const std::string& key, const std::string& except) const;
-  // Until the next entry may be held for dead; the longest time where none is known.
+  // Never includes `except`, the caller's own entry.
+  Expired expired(const std::string& key, const std::string& except) const;
+  // Time until the next entry can expire; the maximum if none is known.
   std::chrono::nanoseconds until_next(const std::string& key) const;
   // Fills in LockHolder::unchanged.
   void judge(const std::string& key, LockState& state) const;

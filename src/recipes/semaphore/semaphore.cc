@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How acquire waits, and leases that are shared. The requests are lock_acquisition.cc's.
+// Waiting in acquire(), and shared leases. lock_acquisition.cc sends the requests.
 #include "stator/recipes/semaphore.h"
 
 #include <algorithm>
@@ -168,7 +168,7 @@ Result<Lease> Semaphore::acquire(const LockName& name, const AcquireOptions& opt
   STATOR_RETURN_IF_ERROR(check_options(options));
   if (auto shared = state_->reenter(table.key_of(name.text), options.reentry)) {
     if (shared->state_->permits() != options.permits) {
-      return fail(Code::kLimitsDisagree, name.text + " is held with other permits");
+      return fail(Code::kLimitsDisagree, "lock '" + name.text + "' has another number of permits");
     }
     const auto satisfied = shared->state_->satisfy(options, stop);
     if (satisfied) return std::move(*shared);

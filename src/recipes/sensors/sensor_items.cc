@@ -271,7 +271,7 @@ Result<void> check_reading(const SensorOptions& options, const Reading& reading,
 }
 
 Failure foreign_item() {
-  return fail(Code::kConflict, "the table holds an item here that is no sensor's");
+  return fail(Code::kConflict, "the item at this key does not belong to a sensor");
 }
 
 Failure not_registered(const SensorId& id) {

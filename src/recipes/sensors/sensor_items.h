@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The items of a SensorRegistry, by layout, and the checks of what goes into them.
+// The items of a SensorRegistry, by layout, and argument checks.
 //
 //   pk                  sk                                        in
 //   SENSOR#<id>         SENSORINFO                                both
@@ -9,8 +9,8 @@
 //
 //   SENSOR##SETTINGS    SETTINGS                                  both; see sensor_settings.h
 //
-// kIndexed has an index over the SENSORINFO items of sensors in service: gsi_pk and gsi_sk with
-// what pk and sk of the location item hold (kComposed), or city; building, floor, room, id
+// kIndexed has an index over the SENSORINFO items of active sensors. Its key is gsi_pk and gsi_sk,
+// with the values of pk and sk of a location item (kComposed), or city; building, floor, room, id
 // (kMultiAttribute). Every name is escaped and followed by a delimiter, so that no place is a
 // prefix of another.
 #pragma once
@@ -33,16 +33,16 @@ int shard_of(int shards, const SensorId& id);
 std::string sensor_partition(const SensorOptions& options, const SensorId& id);
 std::string city_partition(const SensorOptions& options, const std::string& city, int shard);
 std::string reading_key(const SensorOptions& options, Time at);
-// The least and the greatest key that readings could have.
+// The lower and upper bound of the readings' sort keys.
 std::string first_reading_key(const SensorOptions& options);
 std::string last_reading_key(const SensorOptions& options);
-// "LOCATION#A#2#" for building A, floor 2: as many names as are given, from the left.
+// "LOCATION#A#2#" for building A, floor 2: the nonempty names, from the left.
 std::string place_prefix(const Location& place);
 std::string place_key(const Sensor& sensor);  // of a whole place, with the sensor's id
 
 Item key_of(const SensorOptions& options, std::string partition, std::string sort);
 Item info_key(const SensorOptions& options, const SensorId& id);
-// The attributes that say where a sensor is, those of the index included.
+// The attributes that contain a sensor's place, including those of the index.
 Item place_attributes(const SensorOptions& options, const Sensor& sensor);
 Item info_item(const SensorOptions& options, const Sensor& sensor);
 Item location_key(const SensorOptions& options, const Sensor& sensor);
@@ -54,7 +54,7 @@ std::optional<Reading> reading_of(const SensorOptions& options, const SensorId& 
                                   const Item& item);
 std::optional<SensorId> id_of_partition(const SensorOptions& options, const Item& item);
 
-// What may be asked and stored: kInvalidArgument naming what is wrong.
+// Argument checks. Errors: kInvalidArgument with the argument's name.
 Result<void> check_options(const SensorOptions& options);
 Result<void> check_sensor_id(const SensorOptions& options, const SensorId& id);
 Result<void> check_sensor(const SensorOptions& options, const Sensor& sensor);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each shard is asked for a page's worth from where the last page ended, and the answers are merged
-// by their places. An entry's position is its place and its sensor's id, which is all that the key
-// of a page's start is made of in any shard: so a page needs one position, however many the shards.
+// Queries each shard for a page from the end of the last page, and merges the results by place. An
+// entry's position is its place and its sensor's id. These determine the start key of a page in
+// every shard, so a cursor needs only one position for any number of shards.
 #include "recipes/sensors/sensor_places.h"
 
 #include <algorithm>

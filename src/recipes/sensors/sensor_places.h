@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sensors are at a place, over all shards of its city.
+// SensorPlaces: finds the sensors at a place, in all shards of its city.
 //
-// Lifetime: borrows everything that it is made with.
+// Lifetime: borrows all constructor arguments.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ class SensorPlaces {
   SensorPlaces(Client& client, const SensorOptions& options, TimeSource& time)
       : client_(client), options_(options), time_(time) {}
 
-  // Arguments that have been checked.
+  // The arguments must have been checked.
   Result<Page<SensorId>> at(const Location& place, const PageOptions& page) const;
 
-  // Where a page begins: no position, or that of its cursor.
+  // The start of a page: empty for the first, otherwise from the cursor.
   using Position = std::vector<std::string>;
   Result<Position> start_of(const Location& place, const PageOptions& page) const;
 

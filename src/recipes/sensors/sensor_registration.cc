@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A registration is one item, and in kLocationItems a second one that is written with it in a
-// transaction. Changes are updates on condition of the version that they start from.
+// A registration is one item; in kLocationItems, a transaction writes a second one with it. Changes
+// are updates on condition of the version that they start from.
 #include "recipes/sensors/sensor_registration.h"
 
 #include <utility>
@@ -182,7 +182,8 @@ Result<Sensor> SensorRegistration::move(const Sensor& known, const Location& to)
   const Refusal refusal = refusal_of(written.error());
   if (!refusal.by_condition) {
     if (!condition_failed_at(written.error(), 1)) return Failure(written.error());
-    return fail(Code::kConflict, "sensor " + known.id.text + " is not where `known` has it");
+    return fail(Code::kConflict,
+                "sensor " + known.id.text + " has moved since the version of `known`");
   }
   STATOR_ASSIGN_OR_RETURN(const auto info, stored_info(known.id, refusal.sent));
   if (!info) return not_registered(known.id);
@@ -234,7 +235,7 @@ Result<void> SensorRegistration::decommission(const SensorId& id) const {
                                  .item = location_key(options_, known)}});
     if (written) return {};
     if (!refusal_of(written.error()).by_condition) return Failure(written.error());
-    // It has moved meanwhile, or an earlier attempt was applied and its reply lost.
+    // It has moved in the meantime, or an earlier attempt was applied and its response lost.
     if (tried + 1 >= options_.retry.max_attempts) {
       return fail(Code::kConflict, "sensor " + id.text + " keeps moving");
     }

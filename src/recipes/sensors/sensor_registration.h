@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sensors come, move and go. Arguments have been checked.
+// SensorRegistration: registers, moves and decommissions sensors. Arguments must have been checked.
 //
-// Every write carries a nonce, so that one whose reply was lost is told from another's.
-// Lifetime: borrows everything that it is made with.
+// Every write contains a nonce, which identifies it if its response was lost.
+// Lifetime: borrows all constructor arguments.
 #pragma once
 
 #include "recipes/sensors/sensor_settings.h"
@@ -20,11 +20,11 @@ class SensorRegistration {
   Result<Sensor> move(const Sensor& known, const Location& to) const;
   Result<void> decommission(const SensorId& id) const;
 
-  // A stored sensor; kLimitsDisagree where its shard is one that `at` would not ask.
+  // A stored sensor. Errors: kLimitsDisagree if at() would not query its shard.
   Result<Sensor> sensor_in(const Item& info) const;
 
  private:
-  // The sensor's own item: `sent` with a refusal, or read.
+  // The sensor's own item: `sent` if it was returned with an error, otherwise read now.
   Result<std::optional<Item>> stored_info(const SensorId& id, const Item* sent) const;
   bool has_location_items() const { return options_.layout == SensorLayout::kLocationItems; }
   Result<void> write(TransactWriteItem info, std::vector<TransactWriteItem> places) const;

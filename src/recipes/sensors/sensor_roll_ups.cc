@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A roll-up is replaced on condition of the version that was read before its readings were. So one
-// that is stored after another is made of readings that were read after that other was stored, and
-// has all that were recorded by then: an old sum never replaces a newer one. If the condition
-// fails, the period is made again. Versions never start again: the roll-up of a unit that no
-// reading has any more stays, with a count of 0 and one version more.
+// A roll-up is replaced on condition of the version that was read before its readings. So a roll-up
+// is made from readings that were read after its predecessor was stored, and an old sum never
+// replaces a newer one. If the condition fails, the period is made again. Versions never restart:
+// if no reading has a unit any more, its roll-up stays, with a count of 0 and the next version.
 //
-// A period of which readings may have expired is never made again: by the retention that the table
-// stores, and by the expiry that each reading carries.
+// A period is never made again if some of its readings might have expired, by the stored retention
+// or by the expiry time of a reading.
 #include "recipes/sensors/sensor_roll_ups.h"
 
 #include <algorithm>
@@ -270,7 +269,7 @@ Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, T
   Time begin;
   RollUpByUnit units;           // of the period that begins there
   bool is_whole = true;         // that period
-  std::vector<Time> overtaken;  // periods that another has made meanwhile
+  std::vector<Time> overtaken;  // periods that another caller has made in the meantime
   const auto finish = [&]() -> Result<void> {
     const RollUpByUnit of_period = std::exchange(units, {});
     if (!std::exchange(is_whole, true)) return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roll-ups of readings by minute, hour and day.
 //
-// Lifetime: borrows everything that it is made with.
+// Lifetime: borrows all constructor arguments.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@
 
 namespace stator::recipes {
 
-// The first instant after the years that keys have.
+// The first instant after the years that keys can represent.
 inline constexpr Time kEndOfTime =
     Time(std::chrono::sys_seconds(std::chrono::seconds(Time::kMaxSeconds + 1)));
 
-// The begin of the period that an instant is in.
+// The start of the period that contains an instant.
 Time period_begin(Period period, Time at);
 std::chrono::seconds period_length(Period period);
-// "HOUR#" and the time, which roll-ups of that begin have keys after.
+// "HOUR#" and the time: the key prefix of roll-ups that begin then.
 std::string roll_up_prefix(Period period, Time begin);
 // Absent for items of other kinds.
 std::optional<RollUp> roll_up_of(const SensorOptions& options, Period period, const Item& item);
@@ -32,8 +32,8 @@ class SensorRollUps {
   SensorRollUps(Client& client, const SensorTerms& terms, TimeSource& time)
       : client_(client), terms_(terms), options_(terms.options), time_(time) {}
 
-  // Every period that begins from `from` to before `to`, which are begins themselves, kEndOfTime
-  // at the latest.
+  // Makes the roll-ups of every period that begins from `from` (inclusive) to `to` (exclusive),
+  // which must be starts of periods and at most kEndOfTime.
   Result<RolledUp> make(const SensorId& id, Period period, Time from, Time to,
                         const std::stop_token& stop) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A city's shards are stored as {count, before, from}: readers ask `count` shards at once, writers
-// place sensors in `before` of them until `from`, by when all readers know of the new ones.
+// A city's shards are stored as {count, before, from}. Readers query `count` shards at once;
+// writers place sensors in the first `before` of them until `from`, when all readers use the new
+// number.
 #include "recipes/sensors/sensor_settings.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings that a table stores for all registries of its sensors, and what they make of one
-// registry's options.
+// The settings that a table stores for all its registries, combined with one registry's options.
 #pragma once
 
 #include <map>
@@ -14,14 +13,14 @@
 namespace stator::recipes {
 
 struct SensorTerms {
-  SensorOptions options;  // completed by what is stored
+  SensorOptions options;  // completed by stored settings
   Map stored = {};
   bool legacy = false;  // the table has data and stores no settings
 
   bool stores_layout() const { return stored.contains("layout"); }
-  // The shard for a sensor that is placed now.
+  // The shard for a sensor that is registered or moved now.
   int shard_for(const std::string& city, const SensorId& id, Time now) const;
-  // Readings before this may be gone. Absent: none are.
+  // Readings before this time might have expired. Absent: no reading has expired.
   std::optional<Time> whole_from(Time now) const {
     return kept_since(stored, options.retention, now);
   }
@@ -34,13 +33,13 @@ enum class SensorUse {
   kWritePlaces,
 };
 
-// Thread safety: every method from any thread at once. Lifetime: borrows all that it is made with.
+// Thread safety: any thread. Lifetime: borrows all constructor arguments.
 class SensorSettingsItem {
  public:
   SensorSettingsItem(Client& client, const SensorOptions& options, TimeSource& time);
 
-  // As of at most kSettingsAge ago. Writers store those of their options that are not stored.
-  // kLimitsDisagree if an option differs from what is stored.
+  // At most kSettingsAge old. Writers store their options that are not stored yet.
+  // Errors: kLimitsDisagree if an option differs from the stored setting.
   Result<std::shared_ptr<const SensorTerms>> terms(SensorUse use) const;
 
   Result<SensorSettings> read() const;

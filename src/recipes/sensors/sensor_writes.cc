@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kReplace is a BatchWriteItem of puts. The other policies need a condition on each put, which only
-// a transaction has; what is there already is left out, and the rest sent again.
+// a transaction has. Existing readings are removed from a failed transaction, and the rest is sent
+// again.
 #include "recipes/sensors/sensor_writes.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How readings are stored, by the policy for duplicates.
+// SensorWrites: stores readings, by the policy for duplicates.
 //
-// Lifetime: borrows everything that it is made with.
+// Lifetime: borrows all constructor arguments.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 
 namespace stator::recipes {
 
-// Sensors that were found registered, and when. Holds so many and no more.
-// Thread safety: every method from any thread at once.
+// Sensors that were found registered, and when. Its size is bounded.
+// Thread safety: any thread.
 class RegisteredSensors {
  public:
   bool has(std::string_view id, std::chrono::nanoseconds not_before) const;
@@ -35,15 +35,15 @@ class SensorWrites {
                RegisteredSensors& registered)
       : client_(client), options_(options), time_(time), registered_(registered) {}
 
-  // Readings that have been checked one by one.
+  // Stores readings. Each must have been checked.
   Result<Recorded> record(std::span<const Reading> readings, Check check, Time now) const;
 
  private:
-  // One reading a key, by policy, that has not expired; `recorded` counts what is left out.
+  // One reading per key, by policy, without expired ones; `recorded` counts those left out.
   Result<std::vector<const Reading*>> distinct(std::span<const Reading> readings, Time now,
                                                Recorded& recorded) const;
   Result<void> check_registered(const std::vector<const Reading*>& readings, Check check) const;
-  // Up to 25, of different keys.
+  // Stores up to 25 readings with different keys.
   Result<void> replace(std::span<const Reading* const> batch, Recorded& recorded) const;
   Result<void> add_new(std::span<const Reading* const> batch, Recorded& recorded) const;
 

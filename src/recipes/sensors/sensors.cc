@@ -153,7 +153,7 @@ Result<void> SensorRegistry::decommission(const SensorId& id) const {
   STATOR_ASSIGN_OR_RETURN(const Terms terms, state_->settings.terms(SensorUse::kWritePlaces));
   state_->registered.remove(id.text);
   auto gone = state_->registration(terms).decommission(id);
-  // One that was found registered meanwhile is not any more.
+  // A concurrent call might have added it again.
   state_->registered.remove(id.text);
   return gone;
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Items of a toggle share the partition `TOGGLE#<id>` (options.id_prefix before the id):
 //
-//   LOG#<time><event id>   one an event, ordered by (time, event id)
-//   LATEST                 kGated only: the greatest event so far, which a gated save compares with
+//   LOG#<time><event id>   one per event, ordered by (time, event id)
+//   LATEST                 kGated only: the greatest event, which a gated save compares with
 //
-// The latest is the last of the log in both modes. So no reader misses what writers of another mode
-// have saved. The partition `TOGGLE##SETTINGS` stores the mode and the retention.
+// In both modes, readers return the last event of the log as the latest, so they see events saved
+// in the other mode. The partition `TOGGLE##SETTINGS` stores the mode and the retention.
 //
-// With retention a superseded entry expires that long after the event that superseded it, and later
-// than that by a grace. So whatever held at a time within the retention is in the log.
+// With a retention, a superseded entry expires that long, plus a grace period, after the event that
+// superseded it. So the log contains every state within the retention.
 //
-// The event id stands unescaped at the end of its key, since escaping would change its order.
-// docs/decisions/0010-toggle-answers.md tells why a save is a put and then a query.
+// The event id is at the end of its key, unescaped, because escaping would change the order.
+// docs/decisions/0010-toggle-answers.md explains why a save is a put followed by a query.
 #include "stator/recipes/toggle.h"
 
 #include <fmt/format.h>
@@ -81,7 +81,7 @@ Item key_of(const ToggleOptions& options, std::string_view pk, std::string_view 
 using SharedTerms = std::shared_ptr<const ToggleTerms>;
 
 Failure foreign_event() {
-  return fail(Code::kConflict, "the table holds an item here that is no toggle's");
+  return fail(Code::kConflict, "the item at this key does not belong to a toggle");
 }
 
 constexpr std::size_t kLogTimeEnd = kLogPrefix.size() + kTimeKeyBytes;

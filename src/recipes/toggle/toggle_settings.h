@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings that a table stores for all who use its toggles, and what they make of one user's
-// options.
+// The settings that a table stores for all its toggles, combined with one toggle's options.
 #pragma once
 
 #include <memory>
@@ -16,17 +15,17 @@ struct ToggleTerms {
   Map stored = {};
   bool legacy = false;  // the table has data and stores no settings
 
-  // What held before this may be unknown. Absent: all is known.
+  // States before this time might be unknown. Absent: all are known.
   std::optional<Time> known_since(Time now) const { return kept_since(stored, retention, now); }
 };
 
-// Thread safety: every method from any thread at once. Lifetime: borrows all that it is made with.
+// Thread safety: any thread. Lifetime: borrows all constructor arguments.
 class ToggleSettingsItem {
  public:
   ToggleSettingsItem(Client& client, const ToggleOptions& options, TimeSource& time);
 
-  // As of at most kSettingsAge ago. Writers store those of their options that are not stored.
-  // kLimitsDisagree if an option differs from what is stored.
+  // At most kSettingsAge old. Writers store their options that are not stored yet.
+  // Errors: kLimitsDisagree if an option differs from the stored setting.
   Result<std::shared_ptr<const ToggleTerms>> terms(bool writes) const;
 
   Result<void> change_retention(std::chrono::seconds to) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each value is written as its type's name, the length or count of what follows, and that.
+// Each value is written as its type's name, the length or count of its content, and the content.
 #include "recipes/toggle/value_text.h"
 
 #include <type_traits>

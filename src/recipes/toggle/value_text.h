@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name for a value: equal values have one digest, on every machine and in every version.
+// Digests of values: equal values have the same digest on every machine and in every version.
 #pragma once
 
 #include <string>
