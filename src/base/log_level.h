@@ -5,7 +5,7 @@
 namespace stator {
 
 enum class LogLevel {
-  kInfo,     // something that was reported has ended well
+  kInfo,     // progress; something that was reported has ended well
   kWarning,  // nothing has failed for good
   kError,
 };

@@ -11,6 +11,7 @@
 #include "engine/catalog/catalog_header.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/catalog_spaces.h"
+#include "engine/catalog/migration.h"
 #include "engine/catalog/records.h"
 #include "engine/errors/messages.h"
 
@@ -41,11 +42,12 @@ Result<std::unique_ptr<Catalog>> Catalog::open(Store& store, JobRunner& jobs) {
   std::unique_ptr<Catalog> catalog(new Catalog(store, jobs));
   STATOR_ASSIGN_OR_RETURN(const CatalogHeader header, open_catalog_header(store));
   catalog->secret_ = header.secret;
-  STATOR_RETURN_IF_ERROR(catalog->load(header.format));
+  STATOR_RETURN_IF_ERROR(migrate_rows(store, header, jobs.report()));
+  STATOR_RETURN_IF_ERROR(catalog->load());
   return catalog;
 }
 
-Result<void> Catalog::load(uint64_t format) {
+Result<void> Catalog::load() {
   CatalogSnapshot loaded;
   std::vector<SpaceId> dropped;
   std::map<SpaceId, std::string> counters;
@@ -59,11 +61,6 @@ Result<void> Catalog::load(uint64_t format) {
                                       return read.has_value();
                                     }));
   STATOR_RETURN_IF_ERROR(std::move(read));
-  // Before anything else is written: an older version of Stator must refuse what this one adds.
-  // The rows of format 1 are as they are in format 2.
-  if (format != kCatalogFormat) {
-    STATOR_RETURN_IF_ERROR(raise_catalog_format(store_));
-  }
   for (const auto& [name, table] : loaded.tables) note_recording(table);
   publish(std::move(loaded));
   STATOR_RETURN_IF_ERROR(load_counters(counters));
@@ -85,6 +82,8 @@ Result<void> Catalog::load_row(std::string_view rest, std::string_view value,
     case CatalogRow::kHeader:
     case CatalogRow::kNextSpace:
       return id.empty() ? Result<void>() : unknown();
+    case CatalogRow::kMigration:
+      return unknown();  // it has ended
     case CatalogRow::kBackfill:
       return is_space ? Result<void>() : unknown();
     case CatalogRow::kDropped:

@@ -66,9 +66,9 @@ using NewSpace = FunctionRef<SpaceId()>;
 
 class Catalog {
  public:
-  // Reads the catalog, brings it to the current format, writes one into an empty store, and has
-  // `jobs` erase what dropped tables left behind. kCorruption if the store holds something else or
-  // another format, or a row is unknown.
+  // Migrates the data to the current format, reads the catalog, writes one into an empty store, and
+  // has `jobs` erase what dropped tables left behind. kCorruption if the store holds something else
+  // or another format, or a row is unknown.
   static Result<std::unique_ptr<Catalog>> open(Store& store, JobRunner& jobs);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const { return snapshot_.get(); }
@@ -119,7 +119,7 @@ class Catalog {
  private:
   Catalog(Store& store, JobRunner& jobs) : store_(store), jobs_(jobs) {}
 
-  Result<void> load(uint64_t format);
+  Result<void> load();
   Result<void> load_row(std::string_view rest, std::string_view value, CatalogSnapshot& loaded,
                         std::vector<SpaceId>& dropped, std::map<SpaceId, std::string>& counters);
   Result<void> load_record(std::string_view rest, std::string_view value, CatalogSnapshot& loaded);

@@ -6,6 +6,7 @@
 
 #include "engine/catalog/catalog_commit.h"
 #include "engine/items/tokens.h"
+#include "engine/rows/time_queue.h"
 
 namespace stator {
 namespace {
@@ -21,31 +22,46 @@ class TokenSweep final : public Job {
   ~TokenSweep() override { state_.is_running = false; }
 
   Result<JobState> step() override {
-    const int64_t now_ms = clock_.unix_ms();
-    // The clock was set back: later tokens can expire before earlier ones.
-    if (now_ms < state_.time_ms) state_.reached.clear();
-    state_.time_ms = now_ms;
-    STATOR_ASSIGN_OR_RETURN(const auto expired,
-                            expired_tokens(store_, state_.reached, now_ms, kTokensAtOnce));
-    if (expired.empty()) return JobState::kDone;
-    STATOR_RETURN_IF_ERROR(erase(expired));
-    state_.reached = expired.back().expiry_key;
-    return JobState::kMore;
+    if (!is_begun_) begin();
+    if (request_.ranges.empty()) return JobState::kDone;
+    STATOR_ASSIGN_OR_RETURN(ReadResult read, read_and_wait(store_, request_));
+    STATOR_RETURN_IF_ERROR(erase(read));
+    request_ = next_queue_read(read);
+    if (!request_.ranges.empty()) return JobState::kMore;
+    state_.from_ms = until_ms_;
+    return JobState::kDone;
   }
   Result<void> abandon(const Error&) override { return {}; }  // until the next sweep
 
  private:
+  void begin() {
+    until_ms_ = clock_.unix_ms() + 1;
+    // The clock was set back: later tokens can expire before earlier ones.
+    if (until_ms_ < state_.from_ms) state_.from_ms = 0;
+    request_ = expired_tokens(state_.from_ms, until_ms_, kTokensAtOnce);
+    is_begun_ = true;
+  }
+
   // A token can have been used again since: its row is erased only if it is still the expired one.
-  Result<void> erase(const std::vector<ExpiredToken>& expired) {
+  Result<void> erase(const ReadResult& read) {
     std::vector<std::string> keys;
-    keys.reserve(expired.size());
-    for (const ExpiredToken& token : expired) keys.push_back(token.row_key);
+    std::vector<const StoredRow*> expired;
+    for (const auto& rows : read.ranges) {
+      for (const StoredRow& row : rows) {
+        const auto token = read_queue_row(row.key);
+        if (!token) continue;
+        expired.push_back(&row);
+        keys.emplace_back(token->row_key);
+      }
+    }
+    if (keys.empty()) return {};
     const auto change = [&](GuardedRows rows, Batch& batch) -> Result<void> {
-      for (std::size_t i = 0; i < expired.size(); ++i) {
-        batch.erase(expired[i].expiry_key);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        batch.erase(expired[i]->key);
         if (!rows[i]) continue;
         const auto row = decode_token_row(*rows[i]);
-        if (!row || row->expires_ms == expired[i].expires_ms) batch.erase(keys[i]);
+        const auto expired_ms = static_cast<int64_t>(queue_time(expired[i]->key));
+        if (!row || row->expires_ms == expired_ms) batch.erase(keys[i]);
       }
       return {};
     };
@@ -55,6 +71,9 @@ class TokenSweep final : public Job {
   Store& store_;
   const Clock& clock_;
   TokenSweepState& state_;
+  bool is_begun_ = false;
+  int64_t until_ms_ = 0;
+  ReadRequest request_;  // what is left of this sweep
 };
 
 }  // namespace

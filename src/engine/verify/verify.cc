@@ -6,6 +6,7 @@
 #include "api/model/utf8.h"
 #include "base/hex.h"
 #include "engine/items/tokens.h"
+#include "engine/rows/older_keys.h"
 #include "engine/verify/verify_parts.h"
 
 namespace stator {
@@ -104,7 +105,9 @@ std::optional<std::string> Verification::get(ReadView& view, std::string_view ke
 
 // A token's row and its row by time name each other; a token that was used again has left the
 // earlier row by time to the sweep.
-void verify_tokens(Verification& verification, ReadView& view) {
+void verify_tokens(Verification& verification, ReadView& view, bool has_older_keys) {
+  const auto queue_key = has_older_keys ? older_queue_row_key : queue_row_key;
+  const auto read_key = has_older_keys ? read_older_queue_row : read_queue_row;
   verification.scan(
       view, space_range(kTokenSpace), "token", "the tokens",
       [&](std::string_view key, std::string_view value) {
@@ -112,23 +115,26 @@ void verify_tokens(Verification& verification, ReadView& view) {
         const auto row = decode_token_row(value);
         if (!row || key.size() != kPartitionBytes) {
           verification.add("token", "the token in row " + hex(key) + " is damaged");
-        } else if (!verification.get(view, token_expiry_key(row->expires_ms, key), "token")) {
+        } else if (const auto expires_ms = static_cast<uint64_t>(row->expires_ms);
+                   !verification.get(view, queue_key(kTokenExpirySpace, expires_ms, key),
+                                     "token")) {
           verification.add("token", "the token in row " + hex(key) + " has no row by time");
         }
       });
-  verification.scan(view, space_range(kTokenExpirySpace), "token", "the tokens by time",
-                    [&](std::string_view key, std::string_view value) {
-                      const auto expiry = read_token_expiry_key(key);
-                      if (!expiry || !value.empty()) {
-                        verification.add("token", "row by time " + hex(key) + " is damaged");
-                        return;
-                      }
-                      const auto token = verification.get(view, expiry->row_key, "token");
-                      const auto row = token ? decode_token_row(*token) : std::nullopt;
-                      if (!token || (row && row->expires_ms < expiry->expires_ms)) {
-                        verification.add("token", "row by time " + hex(key) + " has no token");
-                      }
-                    });
+  verification.scan(
+      view, space_range(kTokenExpirySpace), "token", "the tokens by time",
+      [&](std::string_view key, std::string_view value) {
+        const auto expiry = read_key(key);
+        if (!expiry || expiry->row_key.size() != kPartitionBytes || !value.empty()) {
+          verification.add("token", "row by time " + hex(key) + " is damaged");
+          return;
+        }
+        const auto token = verification.get(view, expiry->row_key, "token");
+        const auto row = token ? decode_token_row(*token) : std::nullopt;
+        if (!token || (row && static_cast<uint64_t>(row->expires_ms) < expiry->time)) {
+          verification.add("token", "row by time " + hex(key) + " has no token");
+        }
+      });
 }
 
 VerifyReport verify(Store& store, VerifyProgress progress) {
@@ -147,12 +153,12 @@ VerifyReport verify(Store& store, VerifyProgress progress) {
   const auto catalog = verify_catalog(verification, **view);
   if (!catalog) return report;
   for (const TablePtr& table : catalog->tables) {
-    verify_table(verification, **view, *table, catalog->counters);
+    verify_table(verification, **view, *table, *catalog);
   }
   for (const auto& [space, log] : catalog->logs) {
     verify_log(verification, **view, log, catalog->secret, store.last_commit_version());
   }
-  verify_tokens(verification, **view);
+  verify_tokens(verification, **view, catalog->has_older_keys);
   if (catalog->complete) verify_no_orphans(verification, **view, *catalog);
   return report;
 }

@@ -42,6 +42,7 @@ struct KeptCounters {
 
 struct CatalogContents {
   Hash128 secret = {};
+  bool has_older_keys = false;  // engine/rows/older_keys.h
   std::vector<TablePtr> tables;
   std::map<SpaceId, LogDefinition> logs;
   std::set<SpaceId> dropped;
@@ -55,12 +56,12 @@ std::optional<CatalogContents> verify_catalog(Verification& verification, ReadVi
 
 // A table's items, the entries of its indexes, and the counters of both.
 void verify_table(Verification& verification, ReadView& view, const Table& table,
-                  const std::map<SpaceId, KeptCounters>& counters);
+                  const CatalogContents& catalog);
 
 // The records and boundaries of a change log. No commit version is above `last_commit_version`.
 void verify_log(Verification& verification, ReadView& view, const LogDefinition& log,
                 const Hash128& secret, uint64_t last_commit_version);
 
-void verify_tokens(Verification& verification, ReadView& view);
+void verify_tokens(Verification& verification, ReadView& view, bool has_older_keys);
 
 }  // namespace stator
