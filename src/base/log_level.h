@@ -5,7 +5,7 @@
 namespace stator {
 
 enum class LogLevel {
-  kInfo,     // an earlier problem is resolved
+  kInfo,     // progress, or an earlier problem is resolved
   kWarning,  // no permanent failure
   kError,
 };

@@ -7,7 +7,7 @@
 
 #include "engine/engine.h"
 #include "stator/database.h"
-#include "storage/store.h"
+#include "storage/transact_store.h"
 
 namespace stator {
 

@@ -125,7 +125,9 @@ def main(stator, directory):
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()
-    # What RocksDB writes again, and what names the machine.
+    # What a start writes again, and what names the machine.
+    for name in ("ballast", "progress"):
+        (pathlib.Path(directory) / name).unlink(missing_ok=True)
     database = pathlib.Path(directory) / "rocksdb"
     for name in ("LOCK", "IDENTITY", "LOG", "LOG.old.*", "OPTIONS-*"):
         for path in database.glob(name):

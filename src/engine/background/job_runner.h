@@ -66,6 +66,8 @@ class JobRunner {
   void add(std::string name, std::unique_ptr<Job> job);
   // A job of one step that is retried until it succeeds.
   void add(std::string name, std::move_only_function<Result<void>()> action);
+  // Where diagnostics go; can be empty.
+  const Report& report() const { return report_; }
   // Makes every job that pauses ready.
   void retry_now();
   // Why the last step of the job failed; absent if it did not, or if there is no such job.

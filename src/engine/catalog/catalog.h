@@ -65,9 +65,9 @@ using NewSpace = FunctionRef<SpaceId()>;
 
 class Catalog {
  public:
-  // Reads the catalog, brings it to the current format, writes one into an empty store, and has
-  // `jobs` erase what dropped tables left behind. kCorruption if the store holds something else or
-  // another format, or a row is unknown.
+  // Migrates the data to the current format, reads the catalog, writes one into an empty store, and
+  // has `jobs` erase what dropped tables left behind. kCorruption if the store holds something else
+  // or another format, or a row is unknown.
   static Result<std::unique_ptr<Catalog>> open(TransactStore& store, JobRunner& jobs);
 
   using SnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
@@ -130,7 +130,7 @@ class Catalog {
   Catalog(TransactStore& store, JobRunner& jobs) : store_(store), jobs_(jobs) { publish({}); }
 
   // catalog_load.cc
-  Result<void> load(uint64_t format);
+  Result<void> load();
   Result<void> catch_up();
   Result<CatalogSnapshot> compile(StoredCatalog stored);
   Result<TablePtr> compile_table(TableDefinition definition, uint64_t version);

@@ -98,7 +98,7 @@ TEST_F(CatalogFormat, RefusesOtherFormatsAndNamesBoth) {
     set_format(other);
     EXPECT_THAT(try_open(),
                 FailsWith(Code::kCorruption, "the data has format " + std::to_string(other) +
-                                                 "; this version of Stator reads formats 1 to 2"));
+                                                 "; this version of Stator reads formats 1 to 3"));
     EXPECT_EQ(format(), other);
   }
 }
@@ -263,6 +263,50 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
                engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount}))
         .count;
   }
+  // The songs that pages of 3 hold.
+  std::vector<int64_t> songs(QueryRequest request) {
+    request.table = "Music";
+    request.limit = 3;
+    std::vector<int64_t> songs;
+    for (const Item& item : all_pages(request)) {
+      songs.push_back(item.at("song").get_if<Number>()->to_int64().value());
+    }
+    return songs;
+  }
+  // Song i is of artist "a(i mod 2)" and of 1900 + i; the even ones are folk.
+  void expect_right_queries() {
+    for (const bool forward : {true, false}) {
+      std::vector<int64_t> odd = {5, 7, 9, 11, 13, 15};
+      if (!forward) std::ranges::reverse(odd);
+      EXPECT_EQ(songs({.index = "byYear",
+                       .key_condition = "artist = :a and #y between :b and :c",
+                       .names = Names{{"#y", "year"}},
+                       .values = Values{{":a", "a1"}, {":b", 1904}, {":c", 1915}},
+                       .forward = forward}),
+                odd);
+      EXPECT_THAT(songs({.index = "byGenre",
+                         .key_condition = "genre = :g",
+                         .values = Values{{":g", Binary{"folk"}}},
+                         .forward = forward}),
+                  ::testing::UnorderedElementsAre(0, 2, 4, 6, 8, 10, 12, 14, 16, 18));
+    }
+  }
+  // Song i expires at 9,000,000,000 + i seconds; the token has expired long before.
+  void expect_sweeps() {
+    clock_.advance(std::chrono::seconds(9'000'000'007 - clock_.unix_ms() / 1000));
+    EXPECT_EQ(engine_->sweep_expired(), 8U);
+    EXPECT_EQ(count("Music"), 13);
+    engine_->run_maintenance();
+    EXPECT_TRUE(comes_true([&] {
+      bool found = false;
+      for (const SpaceId space : {kTokenSpace, kTokenExpirySpace}) {
+        EXPECT_THAT(read_range(engine_->store(), {.range = space_range(space)},
+                               [&](std::string_view, std::string_view) { return !(found = true); }),
+                    IsOk());
+      }
+      return !found;
+    }));
+  }
   Item call(const admin::Operation& operation, const Item& request) {
     return must(engine_->administer(operation, request));
   }
@@ -281,6 +325,7 @@ TEST_P(WrittenDirectory, IsReadMigratedAndWritten) {
   EXPECT_EQ(count("Music"), 20);
   EXPECT_EQ(count("Music", "byYear"), 20);
   EXPECT_EQ(count("Music", "byGenre"), 10);
+  expect_right_queries();
   EXPECT_EQ(get("Music", {{"artist", "a1"}, {"song", Number::parse("3").value()}})->at("title"),
             AttributeValue("title 3"));
   EXPECT_EQ(must(engine_->describe_time_to_live({.table = "Music"})).attribute, "expires");
@@ -303,6 +348,7 @@ TEST_P(WrittenDirectory, IsReadMigratedAndWritten) {
   expect_sound();
   open_directory();
   EXPECT_EQ(must(engine_->describe_table({.table = "Music"})).table.item_count, 21);
+  expect_sweeps();
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, WrittenDirectory,

@@ -7,6 +7,7 @@
 #include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_header.h"
 #include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/migration.h"
 #include "engine/errors/service_errors.h"
 
 namespace stator {
@@ -17,17 +18,13 @@ Result<std::unique_ptr<Catalog>> Catalog::open(TransactStore& store, JobRunner& 
   catalog->secret_ = header.secret;
   STATOR_ASSIGN_OR_RETURN(catalog->version_row_,
                           store.schema_row(catalog_row_key(CatalogRow::kVersion)));
-  STATOR_RETURN_IF_ERROR(catalog->load(header.format));
+  STATOR_RETURN_IF_ERROR(migrate_rows(store, header, jobs.report()));
+  STATOR_RETURN_IF_ERROR(catalog->load());
   return catalog;
 }
 
-Result<void> Catalog::load(uint64_t format) {
+Result<void> Catalog::load() {
   STATOR_ASSIGN_OR_RETURN(StoredCatalog stored, read_catalog(store_));
-  // Before anything else is written: an older version of Stator must refuse what this one adds.
-  // The rows of format 1 are as they are in format 2.
-  if (format != kCatalogFormat) {
-    STATOR_RETURN_IF_ERROR(raise_catalog_format(store_));
-  }
   const auto counters = std::move(stored.counters);
   const auto dropped = std::move(stored.dropped);
   for (const HeldHistory& history : stored.held) hold(history);

@@ -12,8 +12,9 @@ namespace stator {
 
 // The format of all that the engine stores. Whatever is added or changed there gets a new one, so
 // that no version of Stator writes into a directory without knowing all of it.
-inline constexpr uint32_t kCatalogFormat = 2;
-inline constexpr uint32_t kOldestFormat = 1;  // that a start migrates
+inline constexpr uint32_t kCatalogFormat = 3;
+inline constexpr uint32_t kOldestFormat = 1;       // that a start migrates
+inline constexpr uint32_t kFirstFormatOfKeys = 3;  // earlier ones: engine/rows/older_keys.h
 
 // What follows the partition in a row's key.
 enum class CatalogRow : char {
@@ -26,6 +27,7 @@ enum class CatalogRow : char {
   kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
   kBackfill = 'b',   // space that is being filled: the row key of the last item seen
   kVersion = 'v',    // nothing: the catalog's version; space: that of the table with this space
+  kMigration = 'm',  // only during a migration: the key of the last row that was moved
 };
 
 std::string catalog_row_key(CatalogRow row, std::string_view rest = {});

@@ -45,6 +45,8 @@ Result<void> read_catalog_row(std::string_view rest, std::string_view value, Sto
     case CatalogRow::kHeader:
     case CatalogRow::kNextSpace:
       return id.empty() ? Result<void>() : unknown_row();
+    case CatalogRow::kMigration:
+      return unknown_row();  // it has ended
     case CatalogRow::kBackfill:
       return is_space ? Result<void>() : unknown_row();
     case CatalogRow::kVersion: {

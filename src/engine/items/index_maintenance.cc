@@ -13,11 +13,16 @@ struct Entry {
   EncodedItem item;
 };
 
+// The tie-breaker is computed for the first entry that needs it.
 std::optional<Entry> entry_of(const Table& table, const Index& index,
-                              const std::optional<ItemView>& item) {
+                              const std::optional<ItemView>& item,
+                              std::optional<Hash128>& known_tie_breaker) {
   if (!item) return std::nullopt;
-  auto key = index_row_key(table.secret(), table.key(), index.key, *item);
+  auto key = index_row_prefix(table.secret(), index.key, *item);
   if (!key) return std::nullopt;
+  if (!known_tie_breaker) known_tie_breaker = tie_breaker(table.secret(), table.key(), *item);
+  if (!known_tie_breaker) return std::nullopt;
+  key->append(known_tie_breaker->begin(), known_tie_breaker->end());
   return Entry{.key = std::move(*key), .item = index.project(*item)};
 }
 
@@ -26,10 +31,11 @@ std::optional<Entry> entry_of(const Table& table, const Index& index,
 std::vector<IndexChange> index_changes(const Table& table, const std::optional<ItemView>& before,
                                        const std::optional<ItemView>& after) {
   std::vector<IndexChange> changes;
+  std::optional<Hash128> shared_tie_breaker;  // both images have the same key
   for (std::size_t i = 0; i < table.indexes().size(); ++i) {
     const Index& index = table.indexes()[i];
-    std::optional<Entry> old_entry = entry_of(table, index, before);
-    std::optional<Entry> new_entry = entry_of(table, index, after);
+    std::optional<Entry> old_entry = entry_of(table, index, before, shared_tie_breaker);
+    std::optional<Entry> new_entry = entry_of(table, index, after, shared_tie_breaker);
     if (!old_entry && !new_entry) continue;
     if (old_entry && new_entry && old_entry->item == new_entry->item) continue;
 

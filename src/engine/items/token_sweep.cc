@@ -6,6 +6,7 @@
 
 #include "engine/catalog/catalog_commit.h"
 #include "engine/items/tokens.h"
+#include "engine/rows/time_queue.h"
 
 namespace stator {
 namespace {
@@ -21,31 +22,44 @@ class TokenSweep final : public Job {
   ~TokenSweep() override { state_.is_running = false; }
 
   Result<JobState> step() override {
-    const int64_t now_ms = clock_.unix_ms();
-    // The clock was set back: later tokens can expire before earlier ones.
-    if (now_ms < state_.time_ms) state_.reached.clear();
-    state_.time_ms = now_ms;
-    STATOR_ASSIGN_OR_RETURN(const auto expired,
-                            expired_tokens(store_, state_.reached, now_ms, kTokensAtOnce));
-    if (expired.empty()) return JobState::kDone;
-    STATOR_RETURN_IF_ERROR(erase(expired));
-    state_.reached = expired.back().expiry_key;
-    return JobState::kMore;
+    if (!is_begun_) begin();
+    if (left_.empty()) return JobState::kDone;
+    STATOR_ASSIGN_OR_RETURN(QueueRead read, read_queue(store_, left_, kTokensAtOnce));
+    STATOR_RETURN_IF_ERROR(erase(read.keys));
+    left_ = std::move(read.rest);
+    if (!left_.empty()) return JobState::kMore;
+    state_.from_ms = until_ms_;
+    return JobState::kDone;
   }
   Result<void> abandon(const Error&) override { return {}; }  // until the next sweep
 
  private:
+  void begin() {
+    until_ms_ = clock_.unix_ms() + 1;
+    // The clock was set back: later tokens can expire before earlier ones.
+    if (until_ms_ < state_.from_ms) state_.from_ms = 0;
+    left_ = expired_tokens(state_.from_ms, until_ms_);
+    is_begun_ = true;
+  }
+
   // A token can have been used again since: its row is erased only if it is still the expired one.
-  Result<void> erase(const std::vector<ExpiredToken>& expired) {
+  Result<void> erase(const std::vector<std::string>& queue_keys) {
     std::vector<std::string> keys;
-    keys.reserve(expired.size());
-    for (const ExpiredToken& token : expired) keys.push_back(token.row_key);
+    std::vector<std::string_view> expired;
+    for (const std::string& queue_key : queue_keys) {
+      const auto token = read_queue_row(queue_key);
+      if (!token) continue;
+      expired.push_back(queue_key);
+      keys.emplace_back(token->row_key);
+    }
+    if (keys.empty()) return {};
     const auto change = [&](GuardedRows rows, Batch& batch) -> Result<void> {
-      for (std::size_t i = 0; i < expired.size(); ++i) {
-        batch.erase(expired[i].expiry_key);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        batch.erase(expired[i]);
         if (!rows[i]) continue;
         const auto row = decode_token_row(*rows[i]);
-        if (!row || row->expires_ms == expired[i].expires_ms) batch.erase(keys[i]);
+        const auto expired_ms = static_cast<int64_t>(queue_time(expired[i]));
+        if (!row || row->expires_ms == expired_ms) batch.erase(keys[i]);
       }
       return {};
     };
@@ -55,6 +69,9 @@ class TokenSweep final : public Job {
   TransactStore& store_;
   const Clock& clock_;
   TokenSweepState& state_;
+  bool is_begun_ = false;
+  int64_t until_ms_ = 0;
+  std::vector<RangeRead> left_;  // of this sweep
 };
 
 }  // namespace

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sweep of idempotency tokens: a job that erases those that have expired.
 //
-// It remembers how far it came, and the next sweep begins there: what it erased is not read again
+// The next sweep begins at the time at which the last one ended: erased rows are not read again
 // before the next start.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <string>
 
 #include "base/clock.h"
 #include "engine/background/job_runner.h"
@@ -18,8 +17,7 @@ namespace stator {
 struct TokenSweepState {
   std::atomic<bool> is_running{false};
   // Of the sweep that runs.
-  std::string reached;  // the last expiry key that was erased; empty: none
-  int64_t time_ms = 0;  // of its last step
+  int64_t from_ms = 0;  // every token that expires earlier has been erased
 };
 
 // Starts to erase the expired tokens, unless that is under way.

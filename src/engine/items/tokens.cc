@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/items/tokens.h"
 
-#include "engine/rows/row_layout.h"
 #include "engine/rows/stored_codes.h"
+#include "engine/rows/time_queue.h"
 
 namespace stator {
 namespace {
 
 constexpr char kTokenRowVersion = 1;
-
-std::string expiry_partition() {
-  std::string key;
-  append_big_endian(key, kTokenExpirySpace);
-  key.append(kPartitionBytes - key.size(), '\0');
-  return key;
-}
 
 // Length first, so that no two sequences of fields have the same bytes.
 void append_optional(std::string& bytes, const std::optional<std::string>& field) {
@@ -47,18 +40,7 @@ std::optional<TokenRow> decode_token_row(std::string_view bytes) {
 }
 
 std::string token_expiry_key(int64_t expires_ms, std::string_view token_row_key) {
-  std::string key = expiry_partition();
-  append_big_endian(key, static_cast<uint64_t>(expires_ms));
-  key += token_row_key;
-  return key;
-}
-
-std::optional<ExpiredToken> read_token_expiry_key(std::string_view key) {
-  if (key.size() != 2 * kPartitionBytes + 8 || !key.starts_with(expiry_partition())) return {};
-  const std::string_view rest = key.substr(kPartitionBytes);
-  return ExpiredToken{.expiry_key = std::string(key),
-                      .row_key = std::string(rest.substr(8)),
-                      .expires_ms = static_cast<int64_t>(read_big_endian(rest.substr(0, 8)))};
+  return queue_row_key(kTokenExpirySpace, static_cast<uint64_t>(expires_ms), token_row_key);
 }
 
 Hash128 request_fingerprint(const Hash128& secret, const TransactWriteItemsRequest& request) {
@@ -79,20 +61,9 @@ Hash128 request_fingerprint(const Hash128& secret, const TransactWriteItemsReque
   return hash128(secret, bytes);
 }
 
-Result<std::vector<ExpiredToken>> expired_tokens(TransactStore& store, std::string_view after,
-                                                 int64_t now_ms, std::size_t count_max) {
-  std::vector<ExpiredToken> expired;
-  KeyRange range{.begin = expiry_partition(), .end = expiry_partition()};
-  if (!after.empty()) range.begin = std::string(after) + '\0';
-  append_big_endian(range.end, static_cast<uint64_t>(now_ms) + 1);
-  if (range.end <= range.begin) return expired;
-  STATOR_RETURN_IF_ERROR(read_range(store, {.range = range, .expected_rows = count_max},
-                                    [&](std::string_view key, std::string_view) {
-                                      if (auto token = read_token_expiry_key(key))
-                                        expired.push_back(std::move(*token));
-                                      return expired.size() < count_max;
-                                    }));
-  return expired;
+std::vector<RangeRead> expired_tokens(int64_t from_ms, int64_t until_ms) {
+  return queue_ranges(kTokenExpirySpace, static_cast<uint64_t>(from_ms),
+                      static_cast<uint64_t>(until_ms));
 }
 
 }  // namespace stator

@@ -2,7 +2,7 @@
 // Idempotency tokens of TransactWriteItems, kept for 10 minutes. docs/formats/catalog.md.
 //
 // A token's row commits with its transaction. A second row, ordered by time, lets a sweep find and
-// erase what has expired.
+// erase what has expired: see engine/rows/time_queue.h.
 #pragma once
 
 #include <cstdint>
@@ -29,22 +29,13 @@ std::string token_row_key(const Hash128& secret, std::string_view token);
 std::string encode_token_row(const TokenRow& row);
 std::optional<TokenRow> decode_token_row(std::string_view bytes);  // absent for damaged bytes
 
-// The row by which the sweep finds a token's row.
+// The row of a time queue by which the sweep finds a token's row.
 std::string token_expiry_key(int64_t expires_ms, std::string_view token_row_key);
 
 // Tells requests apart by what they write; what they want returned is left out.
 Hash128 request_fingerprint(const Hash128& secret, const TransactWriteItemsRequest& request);
 
-struct ExpiredToken {
-  std::string expiry_key;
-  std::string row_key;
-  int64_t expires_ms = 0;
-};
-// What a token_expiry_key() says; absent for bytes that are none.
-std::optional<ExpiredToken> read_token_expiry_key(std::string_view key);
-// Up to `count_max` tokens that expired by `now_ms`, oldest first, behind the expiry key `after`;
-// empty: from the first.
-Result<std::vector<ExpiredToken>> expired_tokens(TransactStore& store, std::string_view after,
-                                                 int64_t now_ms, std::size_t count_max);
+// The tokens that expire in [from_ms, until_ms), for read_queue().
+std::vector<RangeRead> expired_tokens(int64_t from_ms, int64_t until_ms);
 
 }  // namespace stator

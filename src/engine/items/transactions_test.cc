@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "engine/jobs/job_engine.h"
-#include "engine/rows/row_layout.h"
+#include "engine/rows/time_queue.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"
 
@@ -207,17 +207,17 @@ TEST_F(Transactions, ASweepOfTokensBeginsWhereTheLastOneEnded) {
     EXPECT_EQ(rows_in(kTokenSpace), 0U);
     return faults_.take_scans(space_range(kTokenExpirySpace));
   };
-  std::string reached;
+  uint64_t reached = 0;
   for (int round = 0; round < 3; ++round) {
     ASSERT_THAT(transact(increment_with_token("t" + std::to_string(round))), IsOk());
     clock_.advance(std::chrono::minutes(11));
     const auto scans = sweep();
-    ASSERT_EQ(scans.size(), 2U) << "of a token, and of none";
-    if (round > 0) {
-      EXPECT_EQ(scans[0].begin, reached);
+    ASSERT_EQ(scans.size(), kQueuePrefixes) << "one seek in each prefix";
+    for (const KeyRange& scan : scans) {
+      EXPECT_EQ(queue_time(scan.begin), reached);
+      EXPECT_GT(queue_time(scan.end), reached);
     }
-    EXPECT_GT(scans[1].begin, scans[0].begin);
-    reached = scans[1].begin;
+    reached = queue_time(scans[0].end);
   }
   clock_.advance(-std::chrono::hours(1));
   ASSERT_THAT(transact(increment_with_token("earlier")), IsOk());

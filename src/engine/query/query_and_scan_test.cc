@@ -14,6 +14,7 @@ using test::hash_table;
 using test::index_on;
 using test::IsOk;
 using test::range_table;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -200,8 +201,8 @@ TEST_F(Ranges, GlobalIndexesHaveTheirRules) {
                        .values = {{{":p", "p"}}}};
   const auto page = engine_->query(request);
   ASSERT_THAT(page, IsOk());
-  EXPECT_EQ(items_of(*page)[1],
-            (Item{{"pk", "a"}, {"sk", 1}, {"place", "p"}, {"rank", 0}, {"note", "n1"}}));
+  EXPECT_THAT(items_of(*page),
+              Contains(Item{{"pk", "a"}, {"sk", 1}, {"place", "p"}, {"rank", 0}, {"note", "n1"}}));
 
   QueryRequest consistent = request;
   consistent.consistent_read = true;
@@ -227,12 +228,13 @@ TEST_F(Ranges, LocalIndexesFetchWhatTheyLack) {
                        .key_condition = "pk = :a",
                        .values = {{{":a", "a"}}},
                        .consistent_read = true};
-  EXPECT_EQ(items_of(*engine_->query(request))[1], (Item{{"pk", "a"}, {"sk", 1}, {"rank", 0}}));
+  EXPECT_THAT(items_of(*engine_->query(request)),
+              Contains(Item{{"pk", "a"}, {"sk", 1}, {"rank", 0}}));
   request.projection = "sk, rest";
   const auto fetched = engine_->query(request);
   ASSERT_THAT(fetched, IsOk());
   EXPECT_EQ(fetched->count, 40);
-  EXPECT_EQ(items_of(*fetched)[39], (Item{{"sk", 39}, {"rest", "r39"}}));
+  EXPECT_THAT(items_of(*fetched), Contains(Item{{"sk", 39}, {"rest", "r39"}}));
   request.projection.reset();
   request.select = Select::kAllAttributes;
   request.forward = false;
@@ -240,7 +242,7 @@ TEST_F(Ranges, LocalIndexesFetchWhatTheyLack) {
   ASSERT_THAT(all, IsOk());
   EXPECT_EQ(all->count, 40);
   EXPECT_EQ(items_of(*all)[0].size(), 6U);
-  EXPECT_EQ(items_of(*all)[0].at("sk"), AttributeValue(39));
+  EXPECT_EQ(items_of(*all)[0].at("rank"), AttributeValue(7)) << "the order of equal ranks is free";
 }
 
 TEST_F(Ranges, CountsComeWithoutItems) {

@@ -64,16 +64,34 @@ std::string item_row_key_of(const Hash128& secret, const KeyShape& table, const 
 }
 
 template <class Source>
-std::optional<std::string> index_row_key_of(const Hash128& secret, const KeyShape& table,
-                                            const KeyShape& index, const Source& source) {
+std::optional<std::string> index_row_prefix_of(const Hash128& secret, const KeyShape& index,
+                                               const Source& source) {
   std::string components;
   if (!append_index_components(components, index.hash, source, kHashKeyBytesMax)) {
     return std::nullopt;
   }
   std::string key = partition_key(secret, index.space, components);
   if (!append_index_components(key, index.range, source, kRangeKeyBytesMax)) return std::nullopt;
-  if (!append_components(key, table.hash, source)) return std::nullopt;
-  if (!append_components(key, table.range, source)) return std::nullopt;
+  return key;
+}
+
+template <class Source>
+std::optional<Hash128> tie_breaker_of(const Hash128& secret, const KeyShape& table,
+                                      const Source& source) {
+  std::string components;
+  if (!append_components(components, table.hash, source)) return std::nullopt;
+  if (!append_components(components, table.range, source)) return std::nullopt;
+  return hash128(secret, components);
+}
+
+template <class Source>
+std::optional<std::string> index_row_key_of(const Hash128& secret, const KeyShape& table,
+                                            const KeyShape& index, const Source& source) {
+  auto key = index_row_prefix_of(secret, index, source);
+  if (!key) return std::nullopt;
+  const auto tie_breaker = tie_breaker_of(secret, table, source);
+  if (!tie_breaker) return std::nullopt;
+  key->append(tie_breaker->begin(), tie_breaker->end());
   return key;
 }
 
@@ -157,6 +175,15 @@ std::optional<std::string> index_row_key(const Hash128& secret, const KeyShape& 
 std::optional<std::string> index_row_key(const Hash128& secret, const KeyShape& table,
                                          const KeyShape& index, ItemView item) {
   return index_row_key_of(secret, table, index, item);
+}
+
+std::optional<std::string> index_row_prefix(const Hash128& secret, const KeyShape& index,
+                                            ItemView item) {
+  return index_row_prefix_of(secret, index, item);
+}
+
+std::optional<Hash128> tie_breaker(const Hash128& secret, const KeyShape& table, ItemView item) {
+  return tie_breaker_of(secret, table, item);
 }
 
 bool same_key_value(const std::optional<ValueView>& stored, const AttributeValue& wanted) {

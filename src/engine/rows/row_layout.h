@@ -4,7 +4,8 @@
 // A space is a table or an index; its id is never reused. A row key is the space (4 bytes, big
 // endian), a keyed hash of the partition key's components (16 bytes), then the sort part:
 //   item         the table's sort key, if it has one
-//   index entry  the index's sort keys, then the table's key, which tells ties apart
+//   index entry  the index's sort keys, then a keyed hash of the table's key (16 bytes), which
+//                tells apart entries with equal index keys
 // Every component is self-delimiting, so the bytes order as DynamoDB orders.
 #pragma once
 
@@ -30,6 +31,11 @@ inline constexpr SpaceId kFirstTableSpace = 16;
 // Most bytes of a key's HASH and of its RANGE attributes.
 inline constexpr std::size_t kHashKeyBytesMax = 2048;
 inline constexpr std::size_t kRangeKeyBytesMax = 1024;
+// Most bytes of a row key of any kind. An index entry is the longest: its sort keys can be a text
+// of zero bytes, each stored as two, with its terminator, and three numbers of 21 bytes.
+inline constexpr std::size_t kRowKeyBytesMax =
+    kPartitionBytes + (2 * kRangeKeyBytesMax + 2) + 3 * std::size_t{21} + sizeof(Hash128);
+static_assert(kRowKeyBytesMax < 2704, "PostgreSQL's limit for a row of an index");
 
 // The key attributes of a table or an index, and the space that its rows are in.
 struct KeyShape {
@@ -66,6 +72,13 @@ std::optional<std::string> index_row_key(const Hash128& secret, const KeyShape& 
                                          const KeyShape& index, const Item& key);
 std::optional<std::string> index_row_key(const Hash128& secret, const KeyShape& table,
                                          const KeyShape& index, ItemView item);
+
+// The two parts of an index_row_key: all of it but the tie-breaker, and the tie-breaker, which is
+// the same for every image of an item and in every index. It is absent if the item lacks the
+// table's key.
+std::optional<std::string> index_row_prefix(const Hash128& secret, const KeyShape& index,
+                                            ItemView item);
+std::optional<Hash128> tie_breaker(const Hash128& secret, const KeyShape& table, ItemView item);
 
 // Equality of a stored key attribute and one that was asked for.
 bool same_key_value(const std::optional<ValueView>& stored, const AttributeValue& wanted);

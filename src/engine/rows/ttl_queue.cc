@@ -4,19 +4,6 @@
 #include <algorithm>
 
 namespace stator {
-namespace {
-
-constexpr std::size_t kSecondsBytes = 8;
-
-std::string queue_prefix(const ExpiryQueue& queue, int64_t seconds) {
-  std::string key;
-  append_big_endian(key, queue.space);
-  key.append(kPartitionBytes - key.size(), '\0');
-  append_big_endian(key, static_cast<uint64_t>(seconds));
-  return key;
-}
-
-}  // namespace
 
 std::optional<int64_t> expiry_seconds(const ExpiryQueue& queue, ItemView item) {
   const auto value = item.find(queue.attribute);
@@ -36,23 +23,15 @@ std::optional<std::string> expiry_row_key(const ExpiryQueue& queue, ItemView ite
                                           std::string_view item_row_key) {
   const auto seconds = expiry_seconds(queue, item);
   if (!seconds) return std::nullopt;
-  return queue_prefix(queue, *seconds).append(item_row_key);
+  return queue_row_key(queue.space, static_cast<uint64_t>(*seconds), item_row_key);
 }
 
-std::optional<std::string> item_of_expiry_row(std::string_view key) {
-  if (key.size() < kPartitionBytes + kSecondsBytes + kPartitionBytes) return std::nullopt;
-  return std::string(key.substr(kPartitionBytes + kSecondsBytes));
-}
-
-KeyRange expired_range(const ExpiryQueue& queue, int64_t from_seconds, int64_t now_ms) {
+std::vector<RangeRead> expired_rows(const ExpiryQueue& queue, int64_t from_seconds,
+                                    int64_t now_ms) {
   const int64_t now = now_ms / 1000;
   const int64_t from = std::max(from_seconds, now - kExpiryAgeMaxSeconds + 1);
-  return {.begin = queue_prefix(queue, std::max<int64_t>(0, from)),
-          .end = queue_prefix(queue, std::max<int64_t>(0, now + 1))};
-}
-
-int64_t second_of_expiry_row(std::string_view key) {
-  return static_cast<int64_t>(read_big_endian(key.substr(kPartitionBytes, kSecondsBytes)));
+  return queue_ranges(queue.space, static_cast<uint64_t>(std::max<int64_t>(0, from)),
+                      static_cast<uint64_t>(std::max<int64_t>(0, now + 1)));
 }
 
 void apply_expiry(const ExpiryQueue& queue, std::string_view item_row_key,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // When items expire, and the rows by which the sweep finds them. docs/formats/catalog.md.
 //
-// A table with TTL has a queue: a space with one row for each item whose attribute is a number of
-// seconds since 1970, ordered by it. A row says nothing but which item to look at; it is written
-// and erased in the transaction that writes the item.
+// A table with TTL has a queue (see time_queue.h): a space with one row for each item whose
+// attribute is a number of seconds since 1970. A row says nothing but which item to look at; it is
+// written and erased in the transaction that writes the item.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/howitworks-ttl.html
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/rows/row_layout.h"
+#include "engine/rows/time_queue.h"
 
 namespace stator {
 
@@ -33,13 +33,9 @@ bool is_expired(int64_t expiry_seconds, int64_t now_ms);
 // The queue's row of the item in row `item_row_key`; absent where the item does not expire.
 std::optional<std::string> expiry_row_key(const ExpiryQueue& queue, ItemView item,
                                           std::string_view item_row_key);
-// The row key of the item that a row of the queue stands for; absent for bytes that are no such
-// row.
-std::optional<std::string> item_of_expiry_row(std::string_view key);
-// The rows of the items to delete now, without those that expired before `from_seconds`.
-KeyRange expired_range(const ExpiryQueue& queue, int64_t from_seconds, int64_t now_ms);
-// The second that a row of the queue is ordered by.
-int64_t second_of_expiry_row(std::string_view key);
+// The rows of items to delete now, without those that expired before `from_seconds`; for
+// read_queue().
+std::vector<RangeRead> expired_rows(const ExpiryQueue& queue, int64_t from_seconds, int64_t now_ms);
 
 // SweepCursor: the first second for which a queue can hold rows that no sweep has seen, so that a
 // sweep does not look for them among those it deleted.

@@ -2,6 +2,7 @@
 // UpdateTimeToLive, DescribeTimeToLive, and the sweep that deletes what has expired.
 #include "engine/schema/ttl_sweeper.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -54,18 +55,17 @@ class TableSweep {
     SweepCursor& cursor = table_->sweep_cursor();
     const int64_t now_ms = engine_.now_ms();
     const int64_t from = cursor.take();
-    KeyRange range = expired_range(*table_->expiry(), from, now_ms);
+    std::vector<RangeRead> left = expired_rows(*table_->expiry(), from, now_ms);
     std::size_t deleted = 0;
-    while (range.begin < range.end) {
-      const auto rows = next_rows(range);
-      const auto count = rows ? erase(*rows) : std::nullopt;
+    while (!left.empty()) {
+      auto read = read_queue(*engine_.store, left, kDeletionsAtOnce);
+      const auto count = read ? erase(read->keys) : std::nullopt;
       if (!count) {  // the next sweep tries again
-        cursor.lower(second_of_expiry_row(range.begin));
+        cursor.lower(first_second(left));
         return deleted;
       }
       deleted += *count;
-      if (rows->empty()) break;
-      range.begin = rows->back() + '\0';
+      left = std::move(read->rest);
     }
     // If the clock was set back, the seconds between are swept already.
     if (from != INT64_MAX) cursor.lower(std::max(from, now_ms / 1000 + 1));
@@ -73,23 +73,16 @@ class TableSweep {
   }
 
  private:
-  // Absent if the store refuses.
-  std::optional<std::vector<std::string>> next_rows(const KeyRange& range) const {
-    std::vector<std::string> rows;
-    const auto read =
-        read_range(*engine_.store, {.range = range, .expected_rows = kDeletionsAtOnce},
-                   [&](std::string_view key, std::string_view) {
-                     rows.emplace_back(key);
-                     return rows.size() < kDeletionsAtOnce;
-                   });
-    if (!read) return std::nullopt;
-    return rows;
+  static int64_t first_second(const std::vector<RangeRead>& ranges) {
+    const auto begin = [](const RangeRead& range) { return queue_time(range.range.begin); };
+    return static_cast<int64_t>(begin(*std::ranges::min_element(ranges, {}, begin)));
   }
 
-  std::optional<std::size_t> erase(const std::vector<std::string>& rows) {
+  // Absent if the store refuses.
+  std::optional<std::size_t> erase(const std::vector<std::string>& queue_keys) {
     std::vector<WriteAction> actions;
-    for (const std::string& row : rows) {
-      auto action = deletion_of(row);
+    for (const std::string& queue_key : queue_keys) {
+      auto action = deletion_of(queue_key);
       if (!action) return std::nullopt;
       if (*action) actions.push_back(std::move(**action));
     }
@@ -104,16 +97,16 @@ class TableSweep {
   }
 
   // Absent if the item is no longer there.
-  Result<std::optional<WriteAction>> deletion_of(std::string_view queue_row) const {
-    const auto item_row = item_of_expiry_row(queue_row);
-    if (!item_row) return std::optional<WriteAction>();
+  Result<std::optional<WriteAction>> deletion_of(std::string_view queue_key) const {
+    const auto row = read_queue_row(queue_key);
+    if (!row) return std::optional<WriteAction>();
     WriteAction action{.action = TransactAction::kDelete, .table = table_};
+    action.row_key = row->row_key;
     STATOR_ASSIGN_OR_RETURN(const bool found,
-                            read_value(*engine_.store, *item_row, [&](std::string_view value) {
+                            read_value(*engine_.store, action.row_key, [&](std::string_view value) {
                               add_key(table_->key(), ItemView(value), action.key);
                             }));
     if (!found) return std::optional<WriteAction>();
-    action.row_key = *item_row;
     action.by_service = true;
     action.expired_at_ms = engine_.now_ms();
     return std::optional(std::move(action));

@@ -6,6 +6,7 @@
 #include "api/model/utf8.h"
 #include "base/hex.h"
 #include "engine/items/tokens.h"
+#include "engine/rows/older_keys.h"
 #include "engine/verify/verify_parts.h"
 
 namespace stator {
@@ -118,7 +119,9 @@ std::optional<std::string> Verification::get(const std::string& key, std::string
 
 // A token's row and its row by time name each other; a token that was used again has left the
 // earlier row by time to the sweep.
-void verify_tokens(Verification& verification) {
+void verify_tokens(Verification& verification, bool has_older_keys) {
+  const auto queue_key = has_older_keys ? older_queue_row_key : queue_row_key;
+  const auto read_key = has_older_keys ? read_older_queue_row : read_queue_row;
   verification.scan(
       space_range(kTokenSpace), "token", "the tokens",
       [&](std::string_view key, std::string_view value) {
@@ -126,23 +129,25 @@ void verify_tokens(Verification& verification) {
         const auto row = decode_token_row(value);
         if (!row || key.size() != kPartitionBytes) {
           verification.add("token", "the token in row " + hex(key) + " is damaged");
-        } else if (!verification.get(token_expiry_key(row->expires_ms, key), "token")) {
+        } else if (const auto expires_ms = static_cast<uint64_t>(row->expires_ms);
+                   !verification.get(queue_key(kTokenExpirySpace, expires_ms, key), "token")) {
           verification.add("token", "the token in row " + hex(key) + " has no row by time");
         }
       });
-  verification.scan(space_range(kTokenExpirySpace), "token", "the tokens by time",
-                    [&](std::string_view key, std::string_view value) {
-                      const auto expiry = read_token_expiry_key(key);
-                      if (!expiry || !value.empty()) {
-                        verification.add("token", "row by time " + hex(key) + " is damaged");
-                        return;
-                      }
-                      const auto token = verification.get(expiry->row_key, "token");
-                      const auto row = token ? decode_token_row(*token) : std::nullopt;
-                      if (!token || (row && row->expires_ms < expiry->expires_ms)) {
-                        verification.add("token", "row by time " + hex(key) + " has no token");
-                      }
-                    });
+  verification.scan(
+      space_range(kTokenExpirySpace), "token", "the tokens by time",
+      [&](std::string_view key, std::string_view value) {
+        const auto expiry = read_key(key);
+        if (!expiry || expiry->row_key.size() != kPartitionBytes || !value.empty()) {
+          verification.add("token", "row by time " + hex(key) + " is damaged");
+          return;
+        }
+        const auto token = verification.get(expiry->row_key, "token");
+        const auto row = token ? decode_token_row(*token) : std::nullopt;
+        if (!token || (row && static_cast<uint64_t>(row->expires_ms) < expiry->time)) {
+          verification.add("token", "row by time " + hex(key) + " has no token");
+        }
+      });
 }
 
 VerifyReport verify(TransactStore& store, VerifyProgress progress) {
@@ -161,12 +166,12 @@ VerifyReport verify(TransactStore& store, VerifyProgress progress) {
   const auto catalog = verify_catalog(verification);
   if (!catalog) return report;
   for (const TablePtr& table : catalog->tables) {
-    verify_table(verification, *table, catalog->counters);
+    verify_table(verification, *table, *catalog);
   }
   for (const auto& [space, log] : catalog->logs) {
     verify_log(verification, log, catalog->secret, static_cast<uint64_t>(*end));
   }
-  verify_tokens(verification);
+  verify_tokens(verification, catalog->has_older_keys);
   if (catalog->complete) verify_no_orphans(verification, *catalog);
   return report;
 }

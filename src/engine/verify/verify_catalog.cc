@@ -57,7 +57,18 @@ class CatalogCheck {
       return false;
     }
     contents_.secret = read->secret;
-    return true;
+    contents_.has_older_keys = read->format < kFirstFormatOfKeys;
+    return is_one_format();
+  }
+
+  // False during a migration, when some rows have the keys of the older format.
+  bool is_one_format() {
+    if (!verification_.get(catalog_row_key(CatalogRow::kMigration), kCatalogKind)) {
+      return true;
+    }
+    verification_.add(kCatalogKind, "the migration to format " + std::to_string(kCatalogFormat) +
+                                        " is unfinished; start Stator on the data to finish it");
+    return false;
   }
 
   void check_row(std::string_view key, std::string_view value) {
@@ -82,6 +93,8 @@ class CatalogCheck {
         if (rest.size() != sizeof(SpaceId) || !value.empty()) return damaged(key);
         contents_.dropped.insert(static_cast<SpaceId>(read_big_endian(rest)));
         return;
+      case CatalogRow::kMigration:
+        break;  // see is_one_format
       case CatalogRow::kBackfill:
         if (rest.size() != sizeof(SpaceId)) return damaged(key);
         backfills_.insert(static_cast<SpaceId>(read_big_endian(rest)));

@@ -44,6 +44,7 @@ struct KeptCounters {
 
 struct CatalogContents {
   Hash128 secret = {};
+  bool has_older_keys = false;  // engine/rows/older_keys.h
   std::vector<TablePtr> tables;
   std::map<SpaceId, LogDefinition> logs;
   std::set<SpaceId> dropped;
@@ -56,13 +57,12 @@ struct CatalogContents {
 std::optional<CatalogContents> verify_catalog(Verification& verification);
 
 // A table's items, the entries of its indexes, and the counters of both.
-void verify_table(Verification& verification, const Table& table,
-                  const std::map<SpaceId, KeptCounters>& counters);
+void verify_table(Verification& verification, const Table& table, const CatalogContents& catalog);
 
 // The records and boundaries of a change log. All commit versions are before `end`.
 void verify_log(Verification& verification, const LogDefinition& log, const Hash128& secret,
                 uint64_t end);
 
-void verify_tokens(Verification& verification);
+void verify_tokens(Verification& verification, bool has_older_keys);
 
 }  // namespace stator

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/random.h"
 #include "engine/items/item_rules.h"
+#include "engine/rows/older_keys.h"
 #include "engine/verify/verify_parts.h"
 
 namespace stator {
@@ -59,9 +60,11 @@ Item stored_key(const KeyShape& shape, ItemView item) {
 
 class TableCheck {
  public:
-  TableCheck(Verification& verification, const Table& table,
-             const std::map<SpaceId, KeptCounters>& counters)
-      : verification_(verification), table_(table), counters_(counters) {}
+  TableCheck(Verification& verification, const Table& table, const CatalogContents& catalog)
+      : verification_(verification),
+        table_(table),
+        counters_(catalog.counters),
+        has_older_keys_(catalog.has_older_keys) {}
 
   void run() {
     std::vector<EntrySum> expected(parts_.size(), EntrySum(sum_secret_));
@@ -126,11 +129,22 @@ class TableCheck {
     return {};
   }
 
+  std::optional<std::string> index_key_of(const Index& index, ItemView item) const {
+    return has_older_keys_ ? older_index_row_key(table_.secret(), table_.key(), index.key, item)
+                           : index_row_key(table_.secret(), table_.key(), index.key, item);
+  }
+  std::optional<std::string> queue_key_of(std::string_view item_key, ItemView item) const {
+    const ExpiryQueue& queue = *table_.expiry();
+    if (!has_older_keys_) return expiry_row_key(queue, item, item_key);
+    const auto seconds = expiry_seconds(queue, item);
+    if (!seconds) return std::nullopt;
+    return older_queue_row_key(queue.space, static_cast<uint64_t>(*seconds), item_key);
+  }
+
   // Of the item in row `item_key`; absent where the part holds nothing of it.
   std::optional<Entry> entry_of(const Part& part, std::string_view item_key, ItemView item) const {
-    auto key = part.index != nullptr
-                   ? index_row_key(table_.secret(), table_.key(), part.index->key, item)
-                   : expiry_row_key(*table_.expiry(), item, item_key);
+    auto key =
+        part.index != nullptr ? index_key_of(*part.index, item) : queue_key_of(item_key, item);
     if (!key) return std::nullopt;
     return Entry{.key = std::move(*key),
                  .value = part.index != nullptr ? part.index->project(item) : EncodedItem()};
@@ -193,9 +207,12 @@ class TableCheck {
                        [&](std::string_view key, std::string_view value) {
                          if (!problem_of(key, value).empty()) return;
                          const auto entry = entry_of(part, key, ItemView(value));
-                         if (!entry || verification_.get(entry->key, "index")) return;
+                         if (!entry) return;
+                         const auto stored = verification_.get(entry->key, "index");
+                         if (stored && is_of(part, entry->key, *stored, key)) return;
                          verification_.add(
-                             "index", name(part) + ": " + name(ItemView(value)) + " has no entry");
+                             "index", name(part) + ": " + name(ItemView(value)) + " has no entry" +
+                                          (stored ? "; another item's has its key" : ""));
                        });
   }
 
@@ -213,12 +230,20 @@ class TableCheck {
   Result<std::string> item_key_of(const Part& part, std::string_view key,
                                   std::string_view value) const {
     if (part.index == nullptr) {
-      auto item_key = item_of_expiry_row(key);
-      if (!item_key) return fail(Code::kCorruption, "its key is none");
-      return std::move(*item_key);
+      const auto row = has_older_keys_ ? read_older_queue_row(key) : read_queue_row(key);
+      if (!row) return fail(Code::kCorruption, "invalid TTL queue key");
+      return std::string(row->row_key);
     }
     STATOR_RETURN_IF_ERROR(validate_item(value));
     return item_row_key(table_.secret(), table_.key(), ItemView(value));
+  }
+
+  // Whether an entry is of the item in row `item_key`. It is not if the hashes of two items with
+  // equal index keys collide: then the entry of one has replaced that of the other.
+  bool is_of(const Part& part, std::string_view key, std::string_view value,
+             std::string_view item_key) const {
+    const auto owner = item_key_of(part, key, value);
+    return !owner || *owner == item_key;  // find_wrong names a damaged one
   }
 
   std::string problem_of_entry(const Part& part, std::string_view key, std::string_view value) {
@@ -245,15 +270,15 @@ class TableCheck {
   Verification& verification_;
   const Table& table_;
   const std::map<SpaceId, KeptCounters>& counters_;
+  const bool has_older_keys_;
   const std::vector<Part> parts_ = parts_of(table_);
   const Hash128 sum_secret_ = random_secret();
 };
 
 }  // namespace
 
-void verify_table(Verification& verification, const Table& table,
-                  const std::map<SpaceId, KeptCounters>& counters) {
-  TableCheck(verification, table, counters).run();
+void verify_table(Verification& verification, const Table& table, const CatalogContents& catalog) {
+  TableCheck(verification, table, catalog).run();
 }
 
 }  // namespace stator

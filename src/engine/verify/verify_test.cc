@@ -267,6 +267,14 @@ TEST_F(Verify, FindsAnEntryUnderAKeyThatIsNotItsOwn) {
               ElementsAre(HasSubstr("has no entry"), HasSubstr("whose entry it is not")));
 }
 
+// As if the hashes of two items with equal index keys had collided.
+TEST_F(Verify, FindsAnItemWhoseEntryAnotherItemReplaced) {
+  const std::vector<Row> entries = rows(kByGenre);
+  put_row(entries[0].key, entries[1].value);
+  EXPECT_THAT(findings(), ::testing::Contains(AllOf(HasSubstr("index 'byGenre': the item"),
+                                                    HasSubstr("has no entry; another item's"))));
+}
+
 TEST_F(Verify, FindsAnEntryThatIsDamaged) {
   const Row row = rows(kByYear).back();
   put_row(row.key, row.value.substr(0, row.value.size() - 1));
