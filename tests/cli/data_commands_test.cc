@@ -154,7 +154,7 @@ TEST_P(DataCommands, QueryAPartition) {
   EXPECT_THAT(stator({"query", "Orders", "nobody"}), Prints(""));
   expect_failure({"query", "Orders", "ann", "1", "2"}, 2, "give 1 to 2 values");
   expect_failure({"query", "Orders", "ann", "--index", "none"}, 2, "does not have an index 'none'");
-  expect_failure({"query", "Orders", "ann", "1", "--from", "2"}, 2, "no sort key left");
+  expect_failure({"query", "Orders", "ann", "1", "--from", "2"}, 2, "a range needs a sort key");
   expect_failure({"query", "Orders", "ann", "--limit", "0"}, 2, "--limit");
 }
 

@@ -53,7 +53,7 @@ TEST_P(RecipeCommands, TogglePagesThroughItsHistory) {
   const std::string next = first.out.substr(first.out.find("\"next\":\"") + 8);
   EXPECT_THAT(stator({"toggle", "history", "door", "--cursor", next.substr(0, next.find('"'))}),
               Prints("1\t2024-01-01T00:00:00Z\t1\n"));
-  expect_failure({"toggle", "history", "door", "--cursor", "rubbish"}, 1, "cursor: it is damaged");
+  expect_failure({"toggle", "history", "door", "--cursor", "rubbish"}, 1, "cursor: damaged");
 }
 
 TEST_P(RecipeCommands, ToggleKeepsNothingOfALateEventWhereItIsGated) {

@@ -190,15 +190,15 @@ TEST_P(TransferCommand, ReportsMissingFilesAndTables) {
     EXPECT_EQ(ran.status, status) << reason;
     EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
   };
-  refused({"import", "Tab", write("a.json", "")}, 1, "no table 'Tab'; make it first");
+  refused({"import", "Tab", write("a.json", "")}, 1, "table 'Tab' does not exist");
   refused({"import", "Tab", where_.path("nowhere")}, 1, "no such file or directory");
   refused({"import", "Tab", write("a.json", ""), "--key", "pk:X"}, 2, "NAME:S, NAME:N or NAME:B");
   fs::create_directory(where_.path("empty"));
-  refused({"import", "Tab", where_.path("empty")}, 2, "no files of items");
+  refused({"import", "Tab", where_.path("empty")}, 2, "no item files in");
   refused({"export", "Tab", where_.path("out")}, 1, "not found");
   ASSERT_EQ(stator({"import", "Tab", write("a.json", ""), "--key", "pk:S"}).status, 0);
   refused({"import", "Tab", where_.path("a.json"), "--checkpoint", write("other", "{}")}, 2,
-          "no checkpoint of this import");
+          "is not a checkpoint of this import");
 }
 
 }  // namespace
