@@ -16,7 +16,7 @@ constexpr int kVersionWithBackfill = 2;  // has what readers of the first must n
 
 Failure damaged(std::string_view what) {
   return fail(Code::kCorruption,
-              "A table definition in the catalogue is damaged: " + std::string(what));
+              "A table definition in the catalog is damaged: " + std::string(what));
 }
 
 Failure unknown_version(int64_t version) {

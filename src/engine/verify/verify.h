@@ -21,7 +21,7 @@ namespace stator {
 
 struct Finding {
   std::string_view
-      kind;  // "file", "catalogue", "item", "index", "counter", "change", "token", "orphan"
+      kind;  // "file", "catalog", "item", "index", "counter", "change", "token", "orphan"
   std::string message;  // one line of UTF-8
 };
 

@@ -13,7 +13,7 @@
 namespace stator {
 namespace {
 
-constexpr std::string_view kCatalogKind = "catalogue";
+constexpr std::string_view kCatalogKind = "catalog";
 
 class CatalogCheck {
  public:
@@ -22,7 +22,7 @@ class CatalogCheck {
   std::optional<CatalogContents> run() {
     if (!read_header()) return std::nullopt;
     const bool all_read = verification_.scan(
-        space_range(kCatalogSpace), kCatalogKind, "the catalogue",
+        space_range(kCatalogSpace), kCatalogKind, "the catalog",
         [this](std::string_view key, std::string_view value) { check_row(key, value); });
     if (!all_read) contents_.complete = false;
     for (const TablePtr& table : contents_.tables) {
@@ -45,7 +45,7 @@ class CatalogCheck {
     const auto header = verification_.get(catalog_row_key(CatalogRow::kHeader), kCatalogKind);
     if (!header) {
       bool empty = true;
-      verification_.scan({}, kCatalogKind, "the catalogue",
+      verification_.scan({}, kCatalogKind, "the catalog",
                          [&](std::string_view, std::string_view) { empty = false; });
       if (!empty)
         verification_.add(kCatalogKind, "it has no header, so nothing else can be checked");

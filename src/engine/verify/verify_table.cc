@@ -197,7 +197,7 @@ class TableCheck {
              " bytes";
     };
     if (kept->second == counted) return;
-    verification_.add("counter", where + ": the catalogue says " + text(kept->second) +
+    verification_.add("counter", where + ": the catalog says " + text(kept->second) +
                                      ", there are " + text(counted));
   }
 

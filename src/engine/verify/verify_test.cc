@@ -233,7 +233,7 @@ TEST_F(Verify, FindsAnEntryThatIsMissing) {
   erase_row(rows(kByYear).front().key);
   EXPECT_THAT(
       findings(),
-      ElementsAre(HasSubstr("counter: table 'Music', index 'byYear': the catalogue says 39"),
+      ElementsAre(HasSubstr("counter: table 'Music', index 'byYear': the catalog says 39"),
                   AllOf(HasSubstr("index: table 'Music', index 'byYear': the item"),
                         HasSubstr("has no entry"))));
 }
@@ -241,7 +241,7 @@ TEST_F(Verify, FindsAnEntryThatIsMissing) {
 TEST_F(Verify, FindsEntriesWhoseItemIsNotThere) {
   erase_row(indexed_item().key);
   EXPECT_THAT(findings(),
-              ElementsAre(HasSubstr("counter: table 'Music': the catalogue says 59 items"),
+              ElementsAre(HasSubstr("counter: table 'Music': the catalog says 59 items"),
                           AllOf(HasSubstr("index 'byYear': entry"), HasSubstr("is not there")),
                           AllOf(HasSubstr("index 'byGenre': entry"), HasSubstr("is not there")),
                           AllOf(HasSubstr("index 'all': entry"), HasSubstr("is not there"))));
@@ -338,7 +338,7 @@ TEST_F(Verify, FindsACounterThatIsWrong) {
   append_big_endian(counters, uint64_t{2});
   append_big_endian(counters, uint64_t{14});
   put_row(catalog_row_key(CatalogRow::kCounters, kPlain), counters);
-  EXPECT_THAT(findings(), ElementsAre("counter: table 'Plain': the catalogue says 2 items of 14 "
+  EXPECT_THAT(findings(), ElementsAre("counter: table 'Plain': the catalog says 2 items of 14 "
                                       "bytes, there are 1 items of 14 bytes"));
 }
 
@@ -363,7 +363,7 @@ TEST_F(Verify, FindsADamagedCatalog) {
   const std::string table = catalog_row_key(CatalogRow::kTable, "Plain");
   const std::string definition = rows({.begin = table, .end = table + '\0'}).front().value;
   put_row(table, definition.substr(0, definition.size() - 1));
-  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: table 'Plain'")));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalog: table 'Plain'")));
   change([&](TransactStore&, Batch& batch) {
     batch.erase(table);
     batch.put(catalog_row_key(CatalogRow::kTable, "Other"), definition);
@@ -376,9 +376,9 @@ TEST_F(Verify, FindsADamagedCatalog) {
     append_big_endian(next, kPlain);
     batch.put(catalog_row_key(CatalogRow::kNextSpace), next);
   });
-  EXPECT_THAT(findings(), ::testing::Contains("catalogue: space 20 was never given out"));
+  EXPECT_THAT(findings(), ::testing::Contains("catalog: space 20 was never given out"));
   erase_row(catalog_row_key(CatalogRow::kHeader));
-  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: it has no header")));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalog: it has no header")));
 }
 
 // ---- Change logs
@@ -444,7 +444,7 @@ TEST_F(VerifyLog, FindsALogWithoutAMark) {
 TEST_F(VerifyLog, FindsALogThatTheCatalogForgot) {
   erase_row(catalog_row_key(CatalogRow::kLog, kLog));
   EXPECT_THAT(findings(),
-              ElementsAre(HasSubstr("catalogue: table 'Logged': its change log is not there"),
+              ElementsAre(HasSubstr("catalog: table 'Logged': its change log is not there"),
                           HasSubstr("orphan: 31 rows of space 23,")));
 }
 
@@ -480,7 +480,7 @@ TEST_F(Verify, NamesTheFirstFindingsAndCountsAll) {
 TEST_F(Verify, SpeaksInLinesOfText) {
   const std::string name = "\n\x1b[2J\xff";
   put_row(catalog_row_key(CatalogRow::kTable, name), "");
-  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalogue: table '??[2J?': ")));
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalog: table '??[2J?': ")));
 }
 
 }  // namespace
