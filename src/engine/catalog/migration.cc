@@ -19,8 +19,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::size_t kRowsAtOnce = 4096;
-constexpr std::size_t kBytesAtOnce = 1UL << 20;
+constexpr std::size_t kMovedRowsMax = 4096;
+constexpr std::size_t kMovedBytesMax = 1UL << 20;
 constexpr std::chrono::seconds kReportInterval{10};
 
 // A space whose rows have other keys in the current format.
@@ -127,11 +127,12 @@ class Migration {
   Result<std::vector<Row>> next_rows(const KeyRange& range) const {
     std::vector<Row> rows;
     std::size_t bytes = 0;
-    STATOR_RETURN_IF_ERROR(read_range(store_, {.range = range, .expected_rows = kRowsAtOnce},
+    STATOR_RETURN_IF_ERROR(read_range(store_, {.range = range, .expected_rows = kMovedRowsMax},
                                       [&](std::string_view key, std::string_view value) {
                                         rows.push_back({std::string(key), std::string(value)});
                                         bytes += key.size() + value.size();
-                                        return rows.size() < kRowsAtOnce && bytes < kBytesAtOnce;
+                                        return rows.size() < kMovedRowsMax &&
+                                               bytes < kMovedBytesMax;
                                       }));
     return rows;
   }

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/rows/time_queue.h"
 #include "engine/testing/engine_harness.h"
+#include "support/forwarding_store.h"
 #include "support/must.h"
 
 namespace stator::test {

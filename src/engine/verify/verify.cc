@@ -142,7 +142,7 @@ void verify_tokens(Verification& verification, bool has_older_keys) {
           verification.add("token", "row by time " + hex(key) + " is damaged");
           return;
         }
-        const auto token = verification.get(expiry->row_key, "token");
+        const auto token = verification.get(std::string(expiry->row_key), "token");
         const auto row = token ? decode_token_row(*token) : std::nullopt;
         if (!token || (row && static_cast<uint64_t>(row->expires_ms) < expiry->time)) {
           verification.add("token", "row by time " + hex(key) + " has no token");
