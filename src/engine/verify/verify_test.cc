@@ -231,11 +231,10 @@ TEST_F(Verify, LeavesTheRowsOfATableThatIsBeingDroppedToTheEngine) {
 
 TEST_F(Verify, FindsAnEntryThatIsMissing) {
   erase_row(rows(kByYear).front().key);
-  EXPECT_THAT(
-      findings(),
-      ElementsAre(HasSubstr("counter: table 'Music', index 'byYear': the catalog says 39"),
-                  AllOf(HasSubstr("index: table 'Music', index 'byYear': the item"),
-                        HasSubstr("has no entry"))));
+  EXPECT_THAT(findings(),
+              ElementsAre(HasSubstr("counter: table 'Music', index 'byYear': the catalog says 39"),
+                          AllOf(HasSubstr("index: table 'Music', index 'byYear': the item"),
+                                HasSubstr("has no entry"))));
 }
 
 TEST_F(Verify, FindsEntriesWhoseItemIsNotThere) {
