@@ -25,7 +25,7 @@ std::string random_uuid() {
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
   std::string uuid = hex(bytes);
-  for (const std::size_t dash : {8, 13, 18, 23}) uuid.insert(dash, 1, '-');
+  for (const std::size_t dash : {8U, 13U, 18U, 23U}) uuid.insert(dash, 1, '-');
   return uuid;
 }
 

@@ -45,7 +45,7 @@ Result<void> Catalog::give_versions(const StoredCatalog& stored) {
     }
   }
   if (without.empty()) return {};
-  const auto given =
+  auto given =
       commit_catalog(store_, stored.version, {}, [&](GuardedRows, Batch& batch) -> Result<void> {
         for (const SpaceId space : without) {
           batch.put_schema_version(version_key(space), stored.version + 1);
@@ -120,8 +120,7 @@ Result<TablePtr> Catalog::compile_table(TableDefinition definition, uint64_t ver
     }
   }
   if (known && known->version() == version) return known;
-  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
-                          make_table(std::move(definition), version, known.get()));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table, make_table(std::move(definition), version, known.get()));
   note_recording(table);
   if (known) {
     known->replaced_by(*table);

@@ -146,7 +146,7 @@ Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
   STATOR_RETURN_IF_ERROR(stop_unwanted_recording(space, now_ms));
   LogPtr log;
   std::vector<ShardBoundary> boundaries;
-  const auto maintained = on_current([&]() -> Result<void> {
+  auto maintained = on_current([&]() -> Result<void> {
     log = nullptr;
     const auto current = snapshot();
     const auto found = current->logs.find(space);
