@@ -33,7 +33,7 @@ struct Engine::Impl : JobEngine {
 namespace {
 
 void maintain(JobEngine& engine) {
-  // If that fails, the next time, or whoever misses a table.
+  // If that fails, the next run or the next request for a missing table reads it.
   static_cast<void>(engine.catalog->refresh());
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);

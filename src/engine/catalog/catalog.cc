@@ -9,7 +9,6 @@
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/catalog_spaces.h"
-#include "engine/catalog/migration.h"
 #include "engine/catalog/records.h"
 #include "engine/errors/messages.h"
 

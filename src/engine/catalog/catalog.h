@@ -12,6 +12,8 @@
 // Lifetime: the store and the jobs must outlive the catalog and every TablePtr.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -72,11 +74,12 @@ class Catalog {
 
   using SnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
   SnapshotPtr snapshot() const { return snapshot_.get(); }
-  // The same on a store of one process. If several share it, the newest one where `has_all` is
-  // false, or a table `name` (or ARN) is missing: these can block, and fail as refresh() in the
-  // words of the service.
+  // The same on a store of one process. If several share it, the newest one where a table `name`
+  // (or ARN) is missing, or one that `name_of` returns for an item: these can block, and fail as
+  // refresh() in the words of the service.
   Result<SnapshotPtr> snapshot_with(std::string_view name);
-  Result<SnapshotPtr> snapshot_where(FunctionRef<bool(const CatalogSnapshot&)> has_all);
+  template <class Items, class NameOf = std::identity>
+  Result<SnapshotPtr> snapshot_with_all(const Items& items, NameOf name_of = {});
   Result<SnapshotPtr> newest_snapshot();
   const Hash128& secret() const { return secret_; }
   // Loads what other processes have changed by now. Waits for changes under way. Tables that stay
@@ -131,12 +134,13 @@ class Catalog {
 
   // catalog_load.cc
   Result<void> load();
+  Result<SnapshotPtr> snapshot_where(FunctionRef<bool(const CatalogSnapshot&)> has_all);
   Result<void> catch_up();
   Result<CatalogSnapshot> compile(StoredCatalog stored);
   Result<TablePtr> compile_table(TableDefinition definition, uint64_t version);
   Result<std::shared_ptr<Table>> make_table(TableDefinition definition, uint64_t version,
                                             const Table* previous) const;
-  Result<void> give_versions(const StoredCatalog& stored);
+  Result<bool> give_versions(const StoredCatalog& stored);
   Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
 
   // Runs `attempt`, which changes the stored catalog, until memory was not behind it.
@@ -188,6 +192,7 @@ class Catalog {
                     int64_t now_ms) const;
 
   TransactStore& store_;
+  const bool is_shared_ = store_.capabilities().several_processes;
   JobRunner& jobs_;
   Hash128 secret_ = {};
   std::shared_ptr<const SchemaRow> version_row_;
@@ -198,6 +203,15 @@ class Catalog {
   std::multiset<HeldHistory> held_;
   AtomicSnapshot<CatalogSnapshot> snapshot_;
 };
+
+template <class Items, class NameOf>
+Result<Catalog::SnapshotPtr> Catalog::snapshot_with_all(const Items& items, NameOf name_of) {
+  return snapshot_where([&](const CatalogSnapshot& snapshot) {
+    return std::ranges::all_of(items, [&](const auto& item) {
+      return snapshot.find(std::invoke(name_of, item)) != nullptr;
+    });
+  });
+}
 
 template <class Attempt>
 auto Catalog::on_current(Attempt attempt) -> std::invoke_result_t<Attempt&> {

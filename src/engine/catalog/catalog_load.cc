@@ -28,23 +28,28 @@ Result<void> Catalog::load() {
   const auto counters = std::move(stored.counters);
   const auto dropped = std::move(stored.dropped);
   for (const HeldHistory& history : stored.held) hold(history);
-  STATOR_RETURN_IF_ERROR(give_versions(stored));
-  STATOR_RETURN_IF_ERROR(refresh());
+  STATOR_ASSIGN_OR_RETURN(const bool has_all_versions, give_versions(stored));
+  if (is_shared_ || !has_all_versions) {
+    STATOR_RETURN_IF_ERROR(refresh());
+  } else {
+    STATOR_ASSIGN_OR_RETURN(CatalogSnapshot loaded, compile(std::move(stored)));
+    publish(std::move(loaded));
+  }
   STATOR_RETURN_IF_ERROR(load_counters(counters));
   erase_later(dropped);
   return {};
 }
 
 // Tables of older versions of Stator have no version. With one, a version of 0 means that the table
-// is gone.
-Result<void> Catalog::give_versions(const StoredCatalog& stored) {
+// is gone. Returns true if none was without.
+Result<bool> Catalog::give_versions(const StoredCatalog& stored) {
   std::vector<SpaceId> without;
   for (const auto* tables : {&stored.tables, &stored.restoring}) {
     for (const TableDefinition& table : *tables) {
       if (!stored.versions.contains(table.space)) without.push_back(table.space);
     }
   }
-  if (without.empty()) return {};
+  if (without.empty()) return true;
   auto given =
       commit_catalog(store_, stored.version, {}, [&](GuardedRows, Batch& batch) -> Result<void> {
         for (const SpaceId space : without) {
@@ -53,14 +58,14 @@ Result<void> Catalog::give_versions(const StoredCatalog& stored) {
         return {};
       });
   // Another process has loaded the catalog too, and gave them.
-  if (!given && given.error().code == kBehind) return {};
-  return given;
+  if (!given && given.error().code != kBehind) return Failure(std::move(given).error());
+  return false;
 }
 
 Result<Catalog::SnapshotPtr> Catalog::snapshot_where(
     FunctionRef<bool(const CatalogSnapshot&)> has_all) {
   auto current = snapshot();
-  if (!store_.capabilities().several_processes || has_all(*current)) return current;
+  if (!is_shared_ || has_all(*current)) return current;
   if (auto refreshed = refresh(); !refreshed) {
     return Failure(service_error(std::move(refreshed).error()));
   }
@@ -77,7 +82,7 @@ Result<Catalog::SnapshotPtr> Catalog::newest_snapshot() {
 }
 
 Result<void> Catalog::refresh() {
-  // Whoever changes the catalog here publishes it before the lock is free.
+  // A change in this process is published before its lock is released.
   const std::lock_guard lock(changes_);
   return catch_up();
 }

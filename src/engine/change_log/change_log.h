@@ -2,7 +2,7 @@
 // ChangeLog: every change of a table's items, with both images, in the order of the commits.
 //
 // A table whose changes somebody wants has a log, a space of its own: a record is put in the commit
-// of the write that it tells of, under a commit version of the store. Its items fall into
+// of the write that it describes, under a commit version of the store. Its items fall into
 // kLogPartitions by the hash of their partition key; an item's records are in one log partition, in
 // order. Boundaries cut the log into epochs: what lies between two of them ages, and is erased, as
 // one. A stream is some epochs of a log, and a shard is what one log partition has in one of them.

@@ -2,6 +2,7 @@
 // BatchGetItem, BatchWriteItem: single-item operations side by side, atomic one by one.
 #include <algorithm>
 #include <mutex>
+#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -42,19 +43,10 @@ class Seen {
   std::set<std::pair<std::string, EncodedItem>> keys_;
 };
 
-// A snapshot for the tables of a batch.
-template <class Request>
-Result<Catalog::SnapshotPtr> snapshot_of(const EngineCore& engine, const Request& request) {
-  return engine.catalog->snapshot_where([&](const CatalogSnapshot& current) {
-    return std::ranges::all_of(request.items, [&](const auto& of_table) {
-      return current.find(of_table.first) != nullptr;
-    });
-  });
-}
-
 Result<std::vector<TableReads>> prepare_reads(const EngineCore& engine,
                                               const BatchGetItemRequest& request) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, snapshot_of(engine, request));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot,
+                          engine.catalog->snapshot_with_all(request.items | std::views::keys));
   std::vector<TableReads> reads;
   Seen seen;
   std::optional<Error> missing;
@@ -188,7 +180,8 @@ Item identity_of(const WriteAction& action, const WriteRequest& request) {
 // Sizes, duplicates, absent tables, keys: in this order, each of the whole batch.
 Result<std::vector<NamedAction>> prepare_writes(const EngineCore& engine,
                                                 const BatchWriteItemRequest& request) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, snapshot_of(engine, request));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot,
+                          engine.catalog->snapshot_with_all(request.items | std::views::keys));
   std::vector<NamedAction> actions;
   std::vector<const WriteRequest*> requests;
   std::optional<Error> missing;
@@ -234,7 +227,7 @@ Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
     const std::vector<std::string> row_keys = row_keys_of(table_reads);
     std::vector<std::size_t> sizes(row_keys.size());  // 0 where absent
     std::size_t processed = bytes < kBatchBytesMax ? row_keys.size() : 0;
-    const auto read = read_and_wait(
+    auto read = read_and_wait(
         *engine.store, {.keys = std::span(row_keys).first(processed)},
         [&](std::size_t part, std::string_view, std::string_view value) {
           FoundItem found;
@@ -245,7 +238,7 @@ Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
           if (bytes >= kBatchBytesMax) processed = part + 1;
           return bytes < kBatchBytesMax;
         });
-    if (!read) return Failure(service_error(Error(read.error())));
+    if (!read) return Failure(service_error(std::move(read).error()));
     for (std::size_t i = 0; i < processed; ++i) {
       meter.add(*table_reads.table, read_units(sizes[i]) * (keys.consistent_read ? 1 : 0.5));
     }

@@ -40,11 +40,8 @@ Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
                                                     const TransactGetItemsRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
   std::vector<std::optional<ProjectionExpression>> projections;
-  const auto has_all = [&](const CatalogSnapshot& current) {
-    return std::ranges::all_of(
-        request.items, [&](const auto& item) { return current.find(item.table) != nullptr; });
-  };
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_where(has_all));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with_all(
+                                                   request.items, &TransactGetItem::table));
   std::vector<const Table*> tables;
   std::vector<CancellationReason> reasons;
   std::set<std::string> keys;

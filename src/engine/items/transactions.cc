@@ -38,11 +38,8 @@ using Effects = std::vector<WriteEffect>;
 
 Result<std::vector<WriteAction>> prepare(const ItemEngine& engine,
                                          const TransactWriteItemsRequest& request) {
-  const auto has_all = [&](const CatalogSnapshot& current) {
-    return std::ranges::all_of(
-        request.items, [&](const auto& item) { return current.find(item.table) != nullptr; });
-  };
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_where(has_all));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with_all(
+                                                   request.items, &TransactWriteItem::table));
   std::vector<WriteAction> actions;
   std::optional<Error> missing;
   for (const TransactWriteItem& item : request.items) {

@@ -51,11 +51,8 @@ Result<std::vector<Plan>> plan_all(const ExecuteTransactionRequest& request) {
 
 Result<std::vector<TablePtr>> find_tables(const ItemEngine& engine,
                                           const std::vector<Plan>& plans) {
-  const auto has_all = [&](const CatalogSnapshot& current) {
-    return std::ranges::all_of(
-        plans, [&](const auto& plan) { return current.find(plan.table) != nullptr; });
-  };
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_where(has_all));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot,
+                          engine.catalog->snapshot_with_all(plans, &Plan::table));
   std::vector<TablePtr> tables;
   for (const Plan& plan : plans) {
     STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(*snapshot, plan.table));
