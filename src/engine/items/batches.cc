@@ -227,17 +227,16 @@ Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
     const std::vector<std::string> row_keys = row_keys_of(table_reads);
     std::vector<std::size_t> sizes(row_keys.size());  // 0 where absent
     std::size_t processed = bytes < kBatchBytesMax ? row_keys.size() : 0;
-    auto read = read_and_wait(
-        *engine.store, {.keys = std::span(row_keys).first(processed)},
-        [&](std::size_t part, std::string_view, std::string_view value) {
-          FoundItem found;
-          show_row(value, *table_reads.table, keys.keys[part], table_reads.projection, true, found);
-          if (found.item) items.append(*found.item);
-          sizes[part] = found.bytes;
-          bytes += found.bytes;
-          if (bytes >= kBatchBytesMax) processed = part + 1;
-          return bytes < kBatchBytesMax;
-        });
+    const auto show = [&](std::size_t part, std::string_view, std::string_view value) {
+      FoundItem found;
+      show_row(value, *table_reads.table, keys.keys[part], table_reads.projection, true, found);
+      if (found.item) items.append(*found.item);
+      sizes[part] = found.bytes;
+      bytes += found.bytes;
+      if (bytes >= kBatchBytesMax) processed = part + 1;
+      return bytes < kBatchBytesMax;
+    };
+    auto read = read_and_wait(*engine.store, {.keys = std::span(row_keys).first(processed)}, show);
     if (!read) return Failure(service_error(std::move(read).error()));
     for (std::size_t i = 0; i < processed; ++i) {
       meter.add(*table_reads.table, read_units(sizes[i]) * (keys.consistent_read ? 1 : 0.5));
