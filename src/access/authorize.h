@@ -61,7 +61,8 @@ Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers
 
 template <class Request>
 Result<void> authorize(const Access& access, Engine& engine, const Request& request) {
-  // Its errors depend on the request alone, and what is looked at afterwards has the API's limits.
+  // Its errors depend only on the request. The values checked afterwards are within the API's
+  // limits.
   STATOR_RETURN_IF_ERROR(validate(request));
   return authorize_with(access, engine, [&](Needs& needs) { return gather(needs, request); });
 }

@@ -67,7 +67,7 @@ constexpr Rule kRules[] = {
 };
 static_assert(std::ranges::is_sorted(kRules, {}, &Rule::operation));
 
-// What a restoration does to the new table, for which rights are needed too.
+// The caller also needs rights for the actions of a restoration on the new table.
 constexpr std::string_view kRestoreActions[] = {
     "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem"};
 

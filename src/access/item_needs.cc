@@ -131,7 +131,7 @@ Result<void> gather_write(Needs& needs, std::string_view action, const Request& 
     STATOR_RETURN_IF_ERROR(expressions.add_update(request.update));
   }
   STATOR_RETURN_IF_ERROR(expressions.add_condition("ConditionExpression", request.condition));
-  // What a successful write returns, besides the old item that a failed condition does.
+  // The values returned by a successful write; a failed condition can also return the old item.
   const bool returns_both =
       request.on_condition_failure == ReturnValuesOnConditionCheckFailure::kAllOld &&
       request.return_values != ReturnValues::kNone;

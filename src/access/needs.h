@@ -48,7 +48,7 @@ class Needs {
   Need& anywhere(std::string_view action);  // on no resource
   Need& repeat(const Need& need);           // a copy of its current state
   Need& on_resource(std::string_view action, std::string arn);
-  // `rest` is what follows the table's name: "/index/ByPlace", "/stream/…".
+  // `rest` follows the table's name in the ARN: "/index/ByPlace", "/stream/…".
   Need& on_table(std::string_view action, std::string_view name, std::string_view rest = {});
   Need& on_index(std::string_view action, std::string_view table,
                  const std::optional<std::string>& index);

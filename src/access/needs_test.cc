@@ -34,7 +34,7 @@ class NeedsTest : public EngineTest {
     EXPECT_THAT(engine_->create_table(numbers), IsOk());
   }
 
-  // With all keys wanted unless told.
+  // For all keys unless the test names some.
   template <class Request>
   std::vector<std::string> needs_of(std::string_view json, policy::KeySet wanted = all_keys()) {
     auto request = wire::read_request<Request>(json);

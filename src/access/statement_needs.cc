@@ -70,7 +70,7 @@ Need& add_plan_once(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapac
   return need;
 }
 
-// Both an old item that a failed condition returns and what a successful write does.
+// The old item returned by a failed condition, and the values returned by a successful write.
 void add_plan(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapacity capacity,
               ReturnValuesOnConditionCheckFailure on_failure, std::string_view enclosing) {
   const Need& need = add_plan_once(needs, plan, capacity, on_failure, enclosing);

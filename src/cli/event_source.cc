@@ -83,7 +83,7 @@ class Lines final : public EventSource {
         lines.push_back(std::move(line->first));
         continue;
       }
-      // What has come is handled before more is waited for.
+      // Handles received events before waiting for more.
       if (ended_ || !lines.empty()) break;
       STATOR_ASSIGN_OR_RETURN(const bool more, fill(stop));
       if (!more) break;

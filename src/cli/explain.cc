@@ -42,7 +42,7 @@ std::optional<T> sum(const std::optional<T>& total, const std::optional<T>& part
   return *total + *part;
 }
 
-// What a SELECT that was run to its end cost. Absent: the service does not report it.
+// The cost of a SELECT run to its end. Absent if the service does not report it.
 struct Cost {
   std::size_t items = 0;
   int pages = 0;

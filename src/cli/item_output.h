@@ -34,7 +34,7 @@ class ItemOutput {
   ItemOutput(std::FILE* file, const std::string& format, std::vector<std::string> first = {});
   ItemOutput(const ItemOutput&) = delete;
   ItemOutput& operator=(const ItemOutput&) = delete;
-  ~ItemOutput();  // prints what is left
+  ~ItemOutput();  // prints the rest
 
   void add(Item item);
 

@@ -139,7 +139,7 @@ class Lanes {
     return true;
   }
 
-  // What is stored without a gap.
+  // The readings stored without a gap.
   ReadingsReached done() const {
     const std::scoped_lock lock(mutex_);
     return done_;
@@ -277,7 +277,7 @@ Result<Imported> import_readings(Client& client, const ImportOptions& options,
     STATOR_RETURN_IF_ERROR(checkpoint.remove());
     return imported;
   }
-  // Where the client has failed, the checkpoint before this one holds.
+  // If the client has failed, the previous checkpoint stays valid.
   if (done.position != saved.position) (void)checkpoint.save(done);
   const bool only_stopped = stop.stop_requested() && !stored && stored.error().retryable();
   if (!stored && !only_stopped) return failure_of(std::move(stored));

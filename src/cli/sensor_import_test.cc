@@ -158,7 +158,7 @@ TEST_F(SensorImport, StartsOverIfTheFileHasChanged) {
   imported = must(import());
   EXPECT_EQ(imported.resumed_after, 0);
   EXPECT_EQ(imported.recorded.stored, 2);
-  // And where it is asked to.
+  // And when the option requests it.
   write(1'000, "broken line\n");
   EXPECT_FALSE(import());
   write(1'000);
@@ -197,7 +197,7 @@ TEST_F(SensorImport, WaitsWhileTheServiceIsThrottledOrAwayAndNotForever) {
   ASSERT_FALSE(given_up);
   EXPECT_EQ(given_up.error().code, Code::kThrottling);
   client_.before({});
-  // What is wrong with a reading is not repeated.
+  // The error of a reading is printed once.
   client_.first("BatchWriteItem", 1, refuse(Code::kValidation));
   EXPECT_EQ(import().error().code, Code::kValidation);
 }

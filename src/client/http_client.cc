@@ -293,7 +293,7 @@ Result<TransactGetItemsResult> HttpClient::transact_get_items(
   return impl_->call<TransactGetItemsResult>("TransactGetItems", request, Effect::kReads);
 }
 
-// What a statement does is for the service to find out: it may write.
+// Only the service knows whether a statement writes.
 Result<ExecuteStatementResult> HttpClient::execute_statement(
     const ExecuteStatementRequest& request) {
   return impl_->call<ExecuteStatementResult>("ExecuteStatement", request, Effect::kWrites);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What HttpClient makes of throttles, failures and broken connections, and what it sends.
+// HttpClient's requests, and its reaction to throttles, failures and broken connections.
 #include "stator/http_client.h"
 
 #include <gmock/gmock.h>

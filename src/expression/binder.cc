@@ -50,7 +50,7 @@ bool is_one_of(AttributeType type, std::initializer_list<AttributeType> types) {
   return std::ranges::find(types, type) != types.end();
 }
 
-// Literals of a wrong type are refused; what a path holds is not known yet.
+// Refuses literals of a wrong type; the types of paths are not known yet.
 Result<void> check_literal(const Operand& operand, std::string_view name,
                            std::initializer_list<AttributeType> types) {
   if (operand.kind != OperandKind::kValue || is_one_of(operand.value.type(), types)) return {};
@@ -224,7 +224,7 @@ Result<void> check_update_literal(const Operand& operand, const char* section,
                    section);
 }
 
-// What the actions write, as the expression has them.
+// The paths that the actions write, in the expression's order.
 std::vector<Path> in_order(std::vector<const UpdateAction*> actions) {
   std::ranges::sort(actions, {}, &UpdateAction::position);
   std::vector<Path> paths;

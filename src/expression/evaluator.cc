@@ -14,7 +14,7 @@ using enum AttributeType;
 // An operand's value: a view of the item or of a literal, or a number computed by size().
 struct Evaluated {
   std::optional<ValueView> view;
-  std::string computed;  // holds what `view` shows, where it was computed
+  std::string computed;  // the bytes of `view` if it was computed
 };
 
 // Of a string: its length as Java counts it, in units of UTF-16, of which an emoji has two.

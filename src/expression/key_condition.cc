@@ -23,7 +23,7 @@ using expression::OperandKind;
 namespace message = expression::message;
 using Operator = KeyCondition::Operator;
 
-// One part of a key condition: an attribute's name and what is asked of it.
+// One part of a key condition: an attribute's name and its comparison.
 struct Part {
   Operator op = Operator::kEqual;
   AttributeValue operand;

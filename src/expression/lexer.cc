@@ -40,7 +40,7 @@ std::size_t symbol_length(std::string_view text) {
   return std::string_view("()[],.=<>+-").find(text[0]) == std::string_view::npos ? 0 : 1;
 }
 
-// The token at the front of `text`, which is not empty; kEnd where none begins there.
+// The token at the front of `text`, which is not empty; kEnd if no token begins there.
 Token first_token(std::string_view text) {
   const char c = text[0];
   if (is_letter(c)) return {TokenKind::kWord, text.substr(0, run_length(text, is_word))};
@@ -66,7 +66,7 @@ Result<std::vector<Token>> tokenize(std::string_view text) {
     if (at == text.size()) break;
     Token token = first_token(text.substr(at));
     if (token.kind == TokenKind::kEnd) {
-      // The whole character: a message that holds a part of one is no text.
+      // The whole character: a part of one would make the message invalid UTF-8.
       const std::size_t length = 1 + run_length(text.substr(at + 1, 3), is_continuation);
       token = {TokenKind::kSymbol, text.substr(at, length)};
       if (!stray) stray = tokens.size();

@@ -105,7 +105,7 @@ class Parser {
   }
   Result<void> finish();
 
-  // Counts the depth of what the calling function reads.
+  // Counts the nesting depth of the expression that the calling function reads.
   class Nesting {
    public:
     explicit Nesting(int& depth) : depth_(depth) { ++depth_; }

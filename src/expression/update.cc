@@ -237,7 +237,8 @@ std::vector<const UpdateAction*> sorted(const std::vector<UpdateAction>& actions
   return order;
 }
 
-// The type of an operand, if its text tells. That of if_not_exists() is its second operand's.
+// The type of an operand, if its text determines it. That of if_not_exists() is its second
+// operand's.
 std::optional<Update::Assigned> static_type(const Operand& operand) {
   switch (operand.kind) {
     case OperandKind::kValue:
@@ -270,7 +271,7 @@ struct Update::Impl {
 
   expression::UpdateTree tree;
   bool legacy;
-  expression::PathTree paths;  // what it writes
+  expression::PathTree paths;  // the paths written
   std::set<std::string, std::less<>> names;
 };
 

@@ -164,7 +164,7 @@ void Connection::serve() {
 void Connection::receive() {
   const ServerOptions& options = loop_->shared().options;
   if (peer_ended_) {
-    // Half of a request, then nothing: whoever still listens is told.
+    // The rest of a request did not arrive in time; the client may still read the response.
     return reader_.empty() ? close() : refuse(options.malformed, 400);
   }
   if (reader_.empty()) {
@@ -265,7 +265,7 @@ std::size_t Connection::write_some(std::string_view bytes, std::string_view then
 void Connection::on_received(const ErrorCode& error, std::size_t count) {
   reading_ = false;
   if (state_ == State::kClosed) return;
-  if (refused_) {  // what was received is dropped
+  if (refused_) {  // drops received bytes
     reader_.clear();
     hold(0, 0);
   }
@@ -289,7 +289,7 @@ bool Connection::send_continue() {
   return write_some(kContinue, {}, error) == kContinue.size();
 }
 
-// Answers what is not read as a request, and closes.
+// Responds to bytes that are not a valid request, and closes.
 void Connection::refuse(Response response) {
   refused_ = true;
   has_room_ = false;
@@ -307,7 +307,7 @@ void Connection::refuse(const std::function<Response()>& answer, int status) {
   refuse(answer ? answer() : Response{.status = status});
 }
 
-// True where serve() may go on with the next request.
+// True if serve() can continue with the next request.
 bool Connection::handle() {
   Shared& shared = loop_->shared();
   reader_.note(peer_, std::chrono::steady_clock::now());
@@ -353,11 +353,11 @@ void Connection::answer(Response response) {
 }
 
 void Connection::deliver(Response response) {
-  if (state_ != State::kHandling) return;  // closed meanwhile
+  if (state_ != State::kHandling) return;  // closed in the meantime
   if (send(std::move(response), reader_.keep_alive())) serve();
 }
 
-// True where the answer is out and the next request may be read.
+// True if the response is sent and the next request can be read.
 bool Connection::send(Response response, bool keep) {
   keep_ = keep && !loop_->stopping();
   const bool head_only = !refused_ && reader_.request().method == "HEAD";
@@ -417,7 +417,7 @@ void Connection::resume_sending() {
   if (state_ == State::kSending && continue_sending()) serve();
 }
 
-// True where the next request may be read here.
+// True if the next request can be read here.
 bool Connection::finish_answer() {
   set_in_progress(false);
   has_room_ = false;

@@ -31,7 +31,7 @@ bool Connection::move_to(const std::shared_ptr<Loop>& loop, Loop::Step step) {
   const auto before = std::exchange(loop_, loop);
   ErrorCode ignored;
   protocol_ = socket_.local_endpoint(ignored).protocol();
-  moving_ = socket_.release(ignored);  // which TLS goes on to use
+  moving_ = socket_.release(ignored);  // TLS still uses it
   before->release(*this);
   loop->take(self, step);
   return true;

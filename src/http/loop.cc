@@ -61,7 +61,7 @@ void Loop::run() {
       context_.run();
       break;
     } catch (const std::exception&) {
-      continue;  // out of memory in one handler: the others go on
+      continue;  // out of memory in one handler: run the others
     }
   }
 }

@@ -99,7 +99,7 @@ class MemoryBudget {
 
   const std::size_t limit_;
   std::atomic<std::size_t> held_ = 0;
-  std::atomic<std::size_t> peak_ = 0;  // since the last quiet moment
+  std::atomic<std::size_t> peak_ = 0;  // since the budget was last unused
   std::atomic<int> waiting_ = 0;
   std::atomic<bool> calls_ = false;
   std::function<void()> on_release_ = {};

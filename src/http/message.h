@@ -11,7 +11,7 @@ struct Response;
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower_text);
 
-// What the response announces about the connection; HTTP/1.0 clients need an explicit keep-alive.
+// The response's Connection header; HTTP/1.0 clients need an explicit keep-alive.
 enum class Persistence { kKeepAlive, kStatedKeepAlive, kClose };
 
 // Replaces `out` by the status line and headers, up to and including the empty line.

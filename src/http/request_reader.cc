@@ -38,7 +38,7 @@ struct HeaderSlices {
   Slice value;
 };
 
-// What the parser's callbacks fill in.
+// The state that the parser's callbacks fill in.
 struct Head {
   const char* base = nullptr;  // of the buffer, while the parser runs
   const char* limit = nullptr;
@@ -177,7 +177,7 @@ struct RequestReader::Impl {
   void next();
 };
 
-// Gives the parser what it has not taken yet.
+// Passes the remaining bytes to the parser.
 boost::system::error_code RequestReader::Impl::put() {
   boost::system::error_code error;
   head.base = data.get() + begin;

@@ -222,7 +222,7 @@ TEST_P(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
     Peer& sender = senders.emplace_back(server->port());
     ASSERT_TRUE(sender.send(std::string_view(request).substr(0, kHalf)));
   }
-  // Eight halves are more than may be held: one is refused before the others go on.
+  // Eight halves exceed the budget: one is refused before the others continue.
   std::vector<pollfd> polled;
   for (const Peer& sender : senders) polled.push_back({sender.descriptor(), POLLIN, 0});
   ASSERT_GT(poll(polled.data(), polled.size(), 30'000), 0);
@@ -236,7 +236,7 @@ TEST_P(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
   EXPECT_EQ(refused + answered, senders.size());
   EXPECT_GT(refused, 0U);
   EXPECT_GT(answered, 0U);
-  // What was held is free again.
+  // The memory is free again.
   for (int i = 0; i < 4; ++i) {
     Peer another(server->port());
     ASSERT_TRUE(another.send(request));

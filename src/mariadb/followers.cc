@@ -202,7 +202,7 @@ class SqlFollowers final : public Followers {
 
   const FollowersOptions options_;
   std::mutex mutex_;
-  Connection connection_;  // guarded by mutex_, as what follows
+  Connection connection_;  // guarded by mutex_, as the members below
   std::vector<MYSQL_BIND> parameters_;
   unsigned long user_length_ = 0;
   unsigned long cursor_length_ = 0;

@@ -26,7 +26,7 @@ class NatsFeedBus : public testing::Test {
     EXPECT_TRUE(opened) << opened.error().message;
     return opened.value_or(nullptr);
   }
-  // What the server keeps of the stream.
+  // The server's state of the stream.
   uint64_t kept() {
     natsConnection* connection = nullptr;
     jsCtx* context = nullptr;
@@ -49,7 +49,7 @@ class NatsFeedBus : public testing::Test {
   std::optional<test::NatsServer> server_{std::in_place};
 };
 
-// Once the server has done what was told to it without waiting.
+// Waits until the server has processed requests that have no reply.
 template <class Condition>
 bool comes_to(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + 30s;

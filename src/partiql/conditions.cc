@@ -126,7 +126,7 @@ Result<ConditionNode> chain(ConditionKind kind, const Term& term, const Paramete
   return node;
 }
 
-// attribute_exists(a) = true: a condition compared with what it should be.
+// attribute_exists(a) = true: a condition compared with its expected value.
 Result<ConditionNode> decision(const Term& decides_term, Comparator comparator, const Term& literal,
                                const Parameters& parameters) {
   STATOR_ASSIGN_OR_RETURN(ConditionNode node, node_of(decides_term, parameters));

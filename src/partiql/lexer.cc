@@ -94,7 +94,7 @@ class Lexer {
     at_ += length;
   }
 
-  // Spaces and comments; false where a comment does not end.
+  // Skips spaces and comments; false if a comment does not end.
   bool skip_blank() {
     while (at_ < text_.size()) {
       const std::string_view rest = text_.substr(at_);
@@ -113,7 +113,7 @@ class Lexer {
     return true;
   }
 
-  // Reads the token at the front into `token`; its length in bytes, 0 where there is none.
+  // Reads the token at the front into `token`; its length in bytes, 0 if there is none.
   std::size_t read(Token& token) const {
     const std::string_view rest = text_.substr(at_);
     const char c = rest[0];

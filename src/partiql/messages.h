@@ -4,7 +4,7 @@
 
 namespace stator::partiql::message {
 
-// Of syntax; the detail follows, or nothing where the text cannot even be cut into tokens.
+// Syntax errors. The detail follows, or nothing if the text has invalid tokens.
 inline constexpr const char* kNotWellFormed = "Statement wasn't well formed, can't be processed: ";
 inline constexpr const char* kLeftover = "Unexpected token after expression";
 inline constexpr const char* kUnexpectedTerm = "Unexpected term";

@@ -16,7 +16,7 @@ Failure too_deep() {
   return not_well_formed(fmt::format(message::kTooDeep, kDepthMax));
 }
 
-// A term with its parts; kValidation where it would be too deep to walk.
+// A term with its parts; kValidation if it is nested too deeply.
 Result<Term> make(TermKind kind, const Position& at, std::string text, std::vector<Term> parts) {
   Term term{.kind = kind, .at = at, .text = std::move(text), .parts = std::move(parts)};
   for (const Term& part : term.parts) term.depth = std::max(term.depth, part.depth + 1);

@@ -32,7 +32,7 @@ class TermParser {
   Token take() { return tokens_[is_end() ? next_ : next_++]; }
   bool take_keyword(std::string_view word);
   bool take_symbol(std::string_view text);
-  // "Expected RIGHT_PAREN" and the like where it is not there.
+  // Fails with "Expected RIGHT_PAREN" or similar if the token is missing.
   Result<void> expect_symbol(std::string_view text, std::string_view called);
 
   Result<Term> parse_expression() { return parse_or(); }

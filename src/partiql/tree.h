@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of a PartiQL statement: what the parser makes and the planner turns into expressions.
+// The tree of a PartiQL statement: the parser's result and the planner's input.
 //
 // Depth is bounded by kDepthMax, so recursion over a tree is safe.
 #pragma once
@@ -64,7 +64,7 @@ enum class StatementKind { kSelect, kInsert, kUpdate, kDelete, kExists };
 
 struct Statement {
   StatementKind kind = StatementKind::kSelect;
-  std::vector<std::string> source;  // the table, then what follows dots
+  std::vector<std::string> source;  // the table, then the names behind dots
   std::vector<Term> columns;        // SELECT; none: *
   std::optional<Term> where;
   std::vector<OrderTerm> order;

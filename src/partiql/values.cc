@@ -11,7 +11,7 @@
 namespace stator::partiql {
 namespace {
 
-// What a message calls a term that is no value.
+// The name of a term that is not a value, for messages.
 std::string called(const Term& term) {
   switch (term.kind) {
     case TermKind::kPath:

@@ -15,7 +15,7 @@ namespace stator::policy {
 namespace {
 
 constexpr int kAddressBits = 128;
-constexpr int kIpv4Offset = 96;  // where an IPv4 address is in its IPv6 form
+constexpr int kIpv4Offset = 96;  // offset of an IPv4 address in its IPv6 form
 
 Failure refused_condition(std::string text) {
   return fail(Code::kInvalidArgument, std::move(text));

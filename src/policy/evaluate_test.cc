@@ -282,9 +282,9 @@ TEST(ResourcePolicies, ConcernThePrincipalsThatTheyName) {
             Decision::kNotAllowed);
 }
 
-// ---- Random policies beside a model of few lines
+// ---- Random policies compared with a small model
 
-// Without clever steps: what is left of the text after each way to take the pattern's start.
+// Simple and slow: the rest of the text after each way to match the pattern's start.
 bool glob(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {

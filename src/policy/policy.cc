@@ -145,7 +145,7 @@ Result<void> read_principals(Statement& statement, const Item& object) {
   }
   const auto* kinds = found->second.get_if<Item>();
   if (kinds == nullptr || kinds->empty()) return refused("'Principal' must be '*' or an object");
-  // Services and federated users exist elsewhere, nobody here is one.
+  // Stator has no services or federated users.
   STATOR_RETURN_IF_ERROR(check_members(*kinds, {"AWS", "Service", "Federated"}));
   for (const auto& [kind, value] : *kinds) {
     STATOR_ASSIGN_OR_RETURN(const auto texts, texts_of(kind, value));

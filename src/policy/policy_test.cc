@@ -162,7 +162,7 @@ TEST(PolicyDocument, IsBounded) {
               FailsWith(Code::kInvalidArgument, "more than 128 wildcards"));
 }
 
-// Documents with bytes changed are read or refused, and what is read can be evaluated.
+// Documents with changed bytes are accepted or refused; accepted ones can be evaluated.
 TEST(PolicyDocument, SurvivesDamage) {
   const std::string sound = R"({"Version": "2012-10-17", "Statement": [{"Sid": "a",
       "Effect": "Allow", "Action": ["dynamodb:Get*", "*"], "NotResource":

@@ -36,7 +36,7 @@ Item principal_of(const Statement& statement) {
   if (statement.everyone) texts.emplace_back("*");
   for (const std::string& account : statement.accounts) texts.emplace_back(account);
   for (const std::string& user : statement.users) texts.emplace_back(user);
-  // Of other kinds nobody is one.
+  // Principals of other kinds match nobody.
   if (texts.empty()) return {{"Service", "none"}};
   return {{"AWS", std::move(texts)}};
 }

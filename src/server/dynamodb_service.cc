@@ -36,7 +36,7 @@ constexpr std::string_view kNoOperation = "<UnknownOperationException/>\n";
 
 }  // namespace
 
-// The form of a response: what the client asked for, and its id.
+// The requested form of a response, and its request id.
 struct ResponseForm {
   std::string_view content_type = kJsonType;  // a constant
   bool gzip = false;
@@ -147,7 +147,7 @@ struct Exchange {
   RequestScope scope;
   ResponseForm form = {};
 
-  // `error` is what the response says, if that is an error of the API.
+  // `error` is the response's error of the API, if it has one.
   void send(http::Response response, const Error* error = nullptr) {
     scope.finish(response, error, form.id.text());
     respond(std::move(response));

@@ -20,7 +20,7 @@ GunzipOutcome gunzip(std::string_view compressed, std::size_t bytes_max, std::st
 // The decompressed size according to the last bytes of the input, which gunzip() checks.
 std::size_t claimed_size(std::string_view compressed);
 
-// Absent if there is no memory or the result would not be shorter.
+// Absent if memory is short or the result would not be shorter.
 std::optional<std::string> gzip(std::string_view text);
 
 // Whether an Accept-Encoding takes gzip.

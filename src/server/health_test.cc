@@ -32,7 +32,7 @@ RawAnswer ask_once(const Server& server, const std::string& request) {
   return connection.read_answer();
 }
 
-// A store in memory that keeps the acknowledgements of commits, and reports the health it is told.
+// A store in memory that delays the acknowledgments of commits, and reports a given health.
 class HealthStore final : public test::ForwardingStore {
  public:
   HealthStore() : ForwardingStore(make_memory_store()) {}
@@ -104,7 +104,7 @@ TEST_F(Health, OperationsInProgressFinishAfterNewOnesAreRefused) {
   store_->keeps = true;
   const std::string_view put = R"({"TableName":"Tab","Item":{"p":{"S":"a"}}})";
   const auto in_progress = start(parsed("POST", "/", "DynamoDB_20120810.PutItem", put));
-  store_->keeps = false;  // for what the engine writes as it ends
+  store_->keeps = false;  // for the engine's last writes
   ASSERT_FALSE(*in_progress);
   service_->refuse_operations();
   EXPECT_EQ(page("/health/live").status, 200);

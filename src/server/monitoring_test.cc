@@ -38,7 +38,7 @@ Names matches_of(const std::string& text, const std::regex& pattern) {
   return names;
 }
 
-// What the text calls a metric, without a histogram's endings.
+// A metric's name in the text, without a histogram's suffixes.
 Names metrics_in(const std::string& text) {
   static const std::regex metric("\\b((?:stator|process)_[a-z_]+[a-z])");
   static const std::regex ending("(.*(?:_seconds|_bytes))_(?:bucket|sum|count)");

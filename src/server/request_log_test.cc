@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The access log and the log of slow requests: their lines, and what a server writes.
+// The access log and the log of slow requests: single lines, and the log of a server.
 #include "server/request_log.h"
 
 #include <gmock/gmock.h>
@@ -117,7 +117,7 @@ TEST(LineWriterTest, AppendsLinesAndOpensARenamedFileAgain) {
   {
     const auto writer = must(LineWriter::open(path));
     writer->write("one");
-    // What was written before is in the file or on its way to it, wherever that is now.
+    // Earlier lines are in the file or on their way to it, even after a rename.
     std::filesystem::rename(path, directory.path() / "log.1");
     ASSERT_TRUE(writer->reopen());
     writer->write("two");

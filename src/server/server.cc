@@ -29,7 +29,7 @@
 
 namespace stator::server {
 
-// In the order of construction: what comes first is used by what follows.
+// In the order of construction: members use those above them.
 struct Server::Impl {
   ListenAddress address;
   ListenAddress metrics_address = {};
@@ -349,7 +349,7 @@ void Server::drain(std::chrono::milliseconds at_least) {
 }
 
 void Server::stop() {
-  impl_->sampler.reset();  // it uses what follows
+  impl_->sampler.reset();  // it uses the members below
   if (impl_->http) impl_->http->stop();
   if (impl_->monitoring) impl_->monitoring->stop();
   impl_->control.reset();

@@ -509,7 +509,7 @@ TEST(Server, RefusesToListenBeyondThisMachine) {
   }
 }
 
-// Whoever can sign a request may do so from any page, as with the service itself.
+// Signed requests are accepted from any origin, as by DynamoDB.
 TEST(Server, WithCredentialsLetsAnyPageAsk) {
   const auto server = Server::start({.listen = {.host = "127.0.0.1", .port = 0},
                                      .credentials = Credentials{{"AKID", {.secret = "secret"}}}});

@@ -37,7 +37,7 @@ std::vector<std::string_view> split(std::string_view text, char divider) {
 // AKID/20260131/us-east-1/dynamodb/aws4_request
 struct Credential {
   std::string_view access_key;
-  std::string_view scope;                 // what follows it
+  std::string_view scope;                 // the text behind it
   std::array<std::string_view, 4> parts;  // of the scope
 };
 
@@ -171,7 +171,7 @@ Result<void> check_time(std::string_view date, int64_t now_ms) {
 
 }  // namespace
 
-// What a request's headers say of its signature.
+// The signature in a request's headers.
 struct SignatureVerifier::Claims {
   Authorization given;
   Credential credential;

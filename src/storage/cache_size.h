@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a store fills with blocks that it has read, unless its options say.
+// The default size of a store's cache of blocks.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace stator {
 
-// An eighth of `memory_bytes`, but 64 MB to 8 GB.
+// An eighth of `memory_bytes`, at least 64 MB and at most 8 GB.
 constexpr std::size_t cache_bytes_of(uint64_t memory_bytes) {
   constexpr uint64_t kLeast = 64UL << 20;
   constexpr uint64_t kMost = 8UL << 30;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying a data directory, and putting the copy where it belongs.
+// Copies a data directory, and renames the finished copy.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@ Result<void> copy_file(const std::filesystem::path& from, const std::filesystem:
                        FunctionRef<void(std::size_t bytes)> copied);
 
 // Copies `from`, which no process may have open, into `to`, which must not exist. All of it is on
-// the disk on return; after a failure, what there is of it is to be removed. kLocked, kCorruption,
-// kIo as open_rocks_store(); what the files hold is not looked at.
+// the disk on return. After a failure the caller removes `to`. Errors: kLocked, kCorruption and kIo
+// as open_rocks_store(); the contents of the files are not checked.
 Result<void> copy_data_directory(const std::filesystem::path& from, const std::filesystem::path& to,
                                  BytesVisitor progress);
 
-// Renames a directory to a name that nothing has, durably. kAlreadyExists where something has it.
+// Renames a directory durably. kAlreadyExists if `to` exists.
 Result<void> rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace stator

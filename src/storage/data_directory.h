@@ -14,18 +14,17 @@ namespace stator {
 class DataDirectory {
  public:
   // Locks `path` and makes sure that it is a data directory of a format that this version reads,
-  // creating it where it is absent or empty and `create_if_missing` allows. Errors as
+  // creating it if it is absent or empty and `create_if_missing` is set. Errors as
   // open_rocks_store().
   static Result<DataDirectory> open(const std::filesystem::path& path, bool create_if_missing);
   DataDirectory(DataDirectory&& other) noexcept;
   DataDirectory& operator=(DataDirectory&&) = delete;
   ~DataDirectory();  // unlocks
 
-  // No database has been made in it yet: mark it once one is there.
+  // Whether no database has been created in it yet; the caller marks it when one has been.
   bool is_fresh() const { return fresh_; }
 
-  // kIo in a process that was forked from the one that opened it: it has neither the lock nor the
-  // threads of the store.
+  // kIo in a child process: it has neither the lock nor the threads of the store.
   Result<void> check_process() const;
 
  private:
@@ -36,9 +35,10 @@ class DataDirectory {
   uint64_t forks_;  // of this process when it was opened
 };
 
-inline constexpr const char* kDatabaseName = "rocksdb";  // what holds the rows, within it
+inline constexpr const char* kDatabaseName = "rocksdb";  // the subdirectory of the rows
 
-// Writes the marker into a directory that holds the data: from now on their absence is damage.
+// Writes the marker into a directory that has a database. A marked directory without one is
+// damaged.
 Result<void> mark_data_directory(const std::filesystem::path& path);
 
 }  // namespace stator

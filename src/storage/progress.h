@@ -18,12 +18,12 @@ namespace stator {
 
 struct Progress {
   uint64_t last_row = 0;             // the number of the last acknowledged row
-  uint64_t commit_versions_end = 0;  // no commit version that was given is as high
-  bool synced = true;     // the writes had been synced; otherwise the operating system had them
-  std::string boot = {};  // of the operating system; see boot_id()
+  uint64_t commit_versions_end = 0;  // above every commit version that was assigned
+  bool synced = true;                // false: the writes had only reached the operating system
+  std::string boot = {};             // the boot_id() at that time
 };
 
-// Identifies one run of the operating system; empty if it does not tell.
+// Identifies one run of the operating system; empty if unknown.
 std::string boot_id();
 
 // Thread safety: one thread at a time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reads of every store have in common.
+// Reads as all stores implement them.
 #pragma once
 
 #include <cstddef>

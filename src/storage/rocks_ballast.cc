@@ -13,9 +13,9 @@ namespace stator {
 namespace {
 
 constexpr const char* kName = "ballast";
-// Left free for small files that are written without asking, as the progress file.
+// Left free for small files that bypass the ballast, such as the progress file.
 constexpr uint64_t kLeftBytes = 64UL << 10;
-// More than RocksDB's files allocate in advance, and than is given at one time.
+// More than RocksDB's files allocate in advance, and more than one release.
 constexpr uint64_t kPlentyBytes = 256UL << 20;
 
 }  // namespace

@@ -2,8 +2,8 @@
 // Ballast: allocated space in a file without content, kept for what must be written even if
 // another program has taken the last free byte.
 //
-// It shrinks by just what a file is about to grow by, and grows as soon as a file is deleted, so
-// that another program that fills the disk has hardly a moment to take what is given up.
+// It shrinks by exactly the amount by which a file is about to grow, and grows as soon as a file is
+// deleted, so that another program has little time to take the released space.
 // Thread safety: every method may be called from any thread.
 #pragma once
 
@@ -20,23 +20,23 @@ namespace stator {
 
 class Ballast {
  public:
-  // In `directory`; `env`, which tells how much is free there, must outlive it.
+  // The file is in `directory`. `env`, which reports the free space there, must outlive it.
   Ballast(rocksdb::Env& env, std::filesystem::path directory);
 
   uint64_t bytes() const;
-  uint64_t free_bytes() const;  // of the disk, the ballast apart
+  uint64_t free_bytes() const;  // of the disk, without the ballast
   uint64_t available_bytes() const { return free_bytes() + bytes(); }
 
-  // How much restore() aims at, and what is kept from work that can be done later. Until they are
-  // set, restore() does nothing and nothing is kept.
+  // Sets the size that restore() aims at, and the free bytes denied to work that can wait. Until
+  // they are set, restore() does nothing and nothing is denied.
   void aim_at(uint64_t bytes, uint64_t kept) {
     aim_ = bytes;
     kept_ = kept;
   }
-  // Allocates as much of the aim as there is space for.
+  // Allocates as much of the aim as the disk has space for.
   void restore();
-  // Gives up what is missing of so many free bytes, as far as it has it. While there is little
-  // space, the result is a lock: until it is released nobody else is given what is free.
+  // Releases what the disk lacks of `bytes` free bytes, as far as the ballast has it. While space
+  // is short, the result owns a lock, and no other thread gets free space until it is released.
   enum class For { kAnything, kWhatCanWait };
   [[nodiscard]] std::unique_lock<std::mutex> make_room(uint64_t bytes, For what);
 

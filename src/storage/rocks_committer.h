@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // RocksCommitter: gathers waiting batches into one write, in order.
 //
-// While a write is on its way to the disk the next batches wait, and go together in the next one;
-// what it acknowledges meanwhile does not hold that one up. Queued versions can be read through
-// find(), so that the writers of one key need not wait for the disk between them.
-// Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row
-// that is written, keeps its latest number over restarts, crashes and copies, and never goes back.
-// They begin above the number found at the start, and each costs a row of its own; batches are
-// written in the order in which they were versioned. So by induction no row that is there has a
-// commit version above the latest number, and the next start begins above all of them, however much
-// of the end a crash took. Commit versions of batches that were refused are given again, as they
-// are in no row: without that they could outrun the numbers. After a write that may or may not have
-// been made nothing more is taken until the next start.
+// While one write is on its way to the disk, the next batches wait and form the next write. The
+// acknowledgments of a write run on another thread and do not delay the next write. find() returns
+// queued versions, so that the writers of one key do not wait for the disk between them.
 //
-// Failure: while the disk is too full (see RocksSpace), batches are refused before anything of them
-// is written, except those that free space. If the disk turns out to be full in the middle of a
-// write, the store resumes in a new log, without that write. After any other failed write nothing
-// more is taken until the store is opened again: a disk that lost one write may have lost others.
+// Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row
+// that it writes. It keeps its latest number over restarts, crashes and copies, and never reduces
+// it. Commit versions begin above the number found at startup, each belongs to a row of its own,
+// and batches are written in the order of their versions. By induction, no stored row has a commit
+// version above the latest number, so the next startup begins above all of them even if a crash
+// lost the end of the log. Commit versions of refused batches are assigned again, because they are
+// in no row; otherwise they could overtake the numbers. After a write with an unknown outcome the
+// committer refuses all batches until the next startup.
+//
+// Failure: while the disk is too full (see RocksSpace), the committer refuses batches before it
+// writes any part of them, except batches that free space. If the disk becomes full during a write,
+// the store resumes in a new log, without that write. After any other failed write the committer
+// refuses all batches until the store is opened again: a disk that lost one write may have lost
+// others.
 //
 // Thread safety: every method may be called from any thread at once.
 #pragma once
@@ -57,28 +59,28 @@ class RocksCommitter {
     uint64_t sequence = 0;
     std::optional<std::string> value;  // absent: erased
   };
-  // The newest queued version of a key; absent where none waits.
+  // The newest queued version of a key; absent if there is none.
   std::optional<Queued> find(std::string_view key) const;
 
   // Queues a batch. `done` runs when it, and everything up to sequence `seen`, is written. An empty
   // batch waits for `seen` only. `queued` is called once, before `done` can run: from then on
   // find() returns the batch's versions. If the outcome is known at once, it is returned instead,
-  // and neither `done` nor `queued` is called. kSchemaChanged unless schemas have the `expected`
-  // versions as the batch takes its place.
+  // and neither `done` nor `queued` is called. kSchemaChanged unless the schemas have the
+  // `expected` versions when the batch is queued.
   std::optional<CommitResult> commit(Batch batch, uint64_t seen, CommitDone& done,
                                      FunctionRef<void()> queued, SchemaVersions expected);
-  // The newest version may still be queued.
+  // The result includes queued versions.
   Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key);
 
-  // Every commit version up to this one is of a written row, or of none.
+  // Every commit version up to this one belongs to a written row or to none.
   uint64_t written_commit_version() const;
 
-  // Calls `look` while nothing is being written, with the sequence of the last batch that was.
-  // Waits for a write that is under way.
+  // Waits for the write in progress, and calls `look` with the sequence of the last written batch
+  // before the next write begins.
   void between_writes(FunctionRef<void(uint64_t sequence)> look);
 
   StoreHealth health() const;
-  // The members that concern commits.
+  // Sets the members that describe commits.
   StoreStats stats() const;
 
  private:
@@ -86,7 +88,7 @@ class RocksCommitter {
     uint64_t sequence = 0;
     Batch batch;
     CommitDone done;
-    uint64_t last_commit_version = 0;  // given up to this batch
+    uint64_t last_commit_version = 0;  // assigned up to this batch
   };
   using Group = std::vector<std::unique_ptr<Waiting>>;
   struct Newest {
@@ -116,25 +118,26 @@ class RocksCommitter {
   std::condition_variable wake_;
   std::deque<std::unique_ptr<Waiting>> queue_;
   std::size_t queued_bytes_ = 0;
-  uint64_t last_sequence_ = 0;           // of what was queued
-  uint64_t written_sequence_ = 0;        // of what is durable, or lost
-  uint64_t last_commit_version_ = 0;     // of what was queued
-  uint64_t written_commit_version_ = 0;  // of what was written
-  uint64_t lost_up_to_ = 0;              // of what had been read from the queue and then failed
-  // By keys of the batches that wait.
+  uint64_t last_sequence_ = 0;           // queued
+  uint64_t written_sequence_ = 0;        // durable, or lost
+  uint64_t last_commit_version_ = 0;     // queued
+  uint64_t written_commit_version_ = 0;  // written
+  uint64_t lost_up_to_ = 0;              // sequence of batches that failed after others read them
+  // By keys of the waiting batches.
   std::unordered_map<std::string_view, Newest> newest_;
   SchemaRows schemas_;
   std::optional<Error> failure_;  // set once: no further writes
   uint64_t commits_ = 0;          // written, or refused by the disk
   uint64_t groups_ = 0;
   uint64_t syncs_ = 0;
-  bool full_ = false;  // for puts, when last looked
+  bool full_ = false;  // for puts, at the last check
   bool progress_synced_ = true;
   bool writing_ = false;  // one of the threads is
-  int looking_ = 0;       // between_writes() that wait for the write under way
+  int looking_ = 0;       // calls of between_writes() that wait
   std::condition_variable idle_;
   bool stopping_ = false;
-  // Of the thread that writes: when it last looked for room, and the bytes admitted since.
+  // Used by the writing thread only: when it last checked the free space, and the bytes admitted
+  // since.
   std::chrono::steady_clock::time_point looked_;
   uint64_t admitted_bytes_ = 0;
   std::array<std::thread, 2> threads_;  // one writes while the other acknowledges

@@ -10,7 +10,7 @@ class DB;
 
 namespace stator {
 
-// Reads every block of every table file. Goes on after a damaged file with the next one.
+// Reads every block of every table file, also after damaged files.
 void verify_table_files(rocksdb::DB& db, DamageVisitor damaged, BytesVisitor progress);
 
 }  // namespace stator

@@ -3,7 +3,7 @@
 //
 // A log is a sequence of blocks of 32 KB. A record is one write: a checksum, a length, a type and a
 // part of the write for each block that it spans. A write begins with the number of its first row
-// and the number of its rows. See docs/formats/directory.md for what the checks rest on.
+// and the number of its rows. docs/formats/directory.md explains the checks.
 #pragma once
 
 #include <cstdint>
@@ -39,18 +39,18 @@ struct LogFile {
 // kIo if the file cannot be read.
 Result<LogFile> read_log_file(const std::filesystem::path& path, uint64_t number);
 
-// What the manifest says: rows up to `last_row` are in table files or in logs from `first_log` on.
+// From the manifest: rows up to `last_row` are in table files or in logs from `first_log` on.
 struct ManifestState {
   uint64_t last_row = 0;
   uint64_t first_log = 0;
 };
 
 struct LogState {
-  std::vector<LogFile> files;   // those that are needed, in order
+  std::vector<LogFile> files;   // needed for recovery, in order
   std::string damage = {};      // one line; empty: none, or only what a loss of power leaves
-  bool is_excused = false;      // the damage can be the loss of power that `os` does not survive
-  std::size_t sound_files = 0;  // so many files precede the damage or contain its start
-  uint64_t last_row = 0;        // the last one that opening finds
+  bool is_excused = false;      // a power loss with durability `os` explains the damage
+  std::size_t sound_files = 0;  // number of files before the damage, with the one where it starts
+  uint64_t last_row = 0;        // number of the last row that opening recovers
 };
 
 // Compares the logs in `directory` with the manifest and with what was acknowledged. kIo if a file

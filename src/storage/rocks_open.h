@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a RocksDB database: its options, what is checked first, and the recovery of a damaged
-// log.
+// Opens a RocksDB database: its options, the checks before, and the recovery of a damaged log.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@ Failure refused(std::string_view key) {
   return fail(Code::kAccessDenied, "no access to '" + std::string(key) + "'");
 }
 
-// The parts of a key; absent where a file cannot have it.
+// The parts of a key; absent if a file cannot have this name.
 std::optional<std::vector<std::string>> parts_of(std::string_view key) {
   std::vector<std::string> parts;
   while (true) {

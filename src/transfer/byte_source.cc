@@ -58,7 +58,7 @@ class Bytes final : public ByteSource {
   std::size_t at_ = 0;
 };
 
-// What the two compressions share: a buffer of folded bytes, and the bound on what comes of them.
+// Shared by both compressions: a buffer of compressed bytes, and the limit of decompressed bytes.
 class Unfolding : public ByteSource {
  public:
   explicit Unfolding(std::unique_ptr<ByteSource> source)

@@ -18,7 +18,7 @@ std::optional<T> named(const std::array<std::string_view, 3>& names, std::string
   return static_cast<T>(found - names.begin());
 }
 
-// Cuts off the ending where the name has it.
+// Removes the suffix if the name has it.
 bool cut(std::string_view& name, std::string_view ending) {
   if (!name.ends_with(ending)) return false;
   name.remove_suffix(ending.size());

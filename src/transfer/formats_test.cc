@@ -45,7 +45,7 @@ std::string folded(const std::string& text, Compression compression) {
                                              : text;
 }
 
-// What a file holds: items, and what is wrong with the others ("!" before what ends the file).
+// The items of a file, and the errors of the others ("!" marks the one that ends the file).
 struct Read {
   std::vector<Item> items;
   std::vector<std::string> errors;

@@ -43,7 +43,7 @@ Found ItemReader::damaged() {
   return Found::kDamaged;
 }
 
-// Reads more; false where there is none, or it failed.
+// Reads more; false at the end or after an error.
 bool ItemReader::fill() {
   if (source_ended_) return false;
   if (begin_ > kChunkBytes || begin_ == buffer_.size()) {
@@ -64,7 +64,7 @@ bool ItemReader::fill() {
   return !source_ended_;
 }
 
-// Makes the text longer by one line; false where there is none, or it failed.
+// Appends one line to the text; false at the end or after an error.
 bool ItemReader::extend_line() {
   for (std::size_t searched = next_line_;;) {
     const std::size_t found = buffer_.find('\n', searched);
@@ -92,7 +92,7 @@ bool ItemReader::extend_line() {
   return false;
 }
 
-// The lines of the next record, or records; false where there are none, or it failed.
+// Reads the lines of the next record or records; false at the end or after an error.
 bool ItemReader::read_text() {
   line_end_ = next_line_ = begin_;
   bool goes_on = false;
@@ -123,7 +123,7 @@ bool ItemReader::skip(uint64_t bytes) {
   return true;
 }
 
-// The header, then on to where the records are wanted.
+// Reads the header, then skips to the requested position.
 bool ItemReader::start() {
   started_ = true;
   while (parser_->wants_header() && read_text()) {

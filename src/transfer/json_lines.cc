@@ -9,7 +9,7 @@
 namespace stator::transfer {
 namespace {
 
-// The end of the JSON object that `text` begins with; npos where it has none.
+// The end of the JSON object at the start of `text`; npos if there is none.
 std::size_t object_end(std::string_view text) {
   std::size_t depth = 0;
   bool quoted = false;

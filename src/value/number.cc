@@ -79,7 +79,7 @@ Failure underflow() {
               "supported range");
 }
 
-// Echoes the text, cut between UTF-8 characters where it is very long.
+// Echoes the text; a very long one is truncated at a UTF-8 character boundary.
 Failure not_a_number(std::string_view text) {
   std::string message = "The parameter cannot be converted to a numeric value";
   if (text.empty()) return fail(Code::kValidation, std::move(message));
@@ -158,7 +158,7 @@ class DigitReader {
   Uint128 digits_ = 0;
 };
 
-// Reads what follows the `e`; false if that is not an integer of 64 bits. Saturates far out of
+// Reads the text behind the `e`; false if that is not an integer of 64 bits. Saturates far out of
 // range.
 bool read_exponent(const char* at, const char* end, int64_t& exponent) {
   constexpr int64_t kSaturated = 1'000'000'000'000'000;

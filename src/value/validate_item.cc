@@ -12,7 +12,7 @@ namespace {
 // DynamoDB refuses values nested beyond 31 levels; the rest is slack.
 constexpr int kNestingMax = 40;
 
-// Each check returns what is wrong, or null.
+// Each check returns the error message, or null.
 using Damage = const char*;
 
 Damage check_value(std::string_view value, int depth);

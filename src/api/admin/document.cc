@@ -96,7 +96,7 @@ class DocumentReader {
     return number.value_or(Number());
   }
 
-  // Times outside of what a clock can show are cut to it.
+  // Clamps times to the range of the clock.
   AttributeValue time(Json json) {
     constexpr double kSecondsMax = 1e11;
     const double seconds = std::clamp(reader_.real(json), -kSecondsMax, kSecondsMax);

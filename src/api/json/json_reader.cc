@@ -29,7 +29,7 @@ std::string_view token_name(Json json) {
   }
 }
 
-// What the model calls an element of a list or a map.
+// The model's name for an element of a list or a map.
 std::string element_shape(std::string_view member) {
   constexpr std::pair<std::string_view, std::string_view> kShapes[] = {
       {"KeySchema", "KeySchemaElement"},
@@ -119,7 +119,7 @@ bool Reader::list(Json json, simdjson::dom::array& array) {
   return false;
 }
 
-// A structure stands in a member of its own, or is an element.
+// A structure is the value of a member, or an element.
 bool Reader::structure(Json json, simdjson::dom::object& object) {
   const std::string_view list = std::exchange(element_of_, {});
   if (failed()) return false;

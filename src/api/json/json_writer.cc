@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighs = 0x8080808080808080;
 
-// Nonzero where one of the eight bytes is below 0x20, a quote or a backslash. Bits above the first
+// Nonzero if one of the eight bytes is below 0x20, a quote or a backslash. Bits above the first
 // such byte may be wrong, those up to it are not.
 uint64_t needs_escape(uint64_t word) {
   const uint64_t control = (word - kOnes * 0x20) & ~word;
@@ -97,7 +97,7 @@ std::string_view opening(AttributeType type) {
   return kOpenings[static_cast<std::size_t>(type)];
 }
 
-// Writes what follows the type of a value.
+// Writes the part of a value after its type.
 struct ContentWriter {
   JsonWriter& out;
   void operator()(const std::string& text) const { out.text(text); }

@@ -17,7 +17,7 @@ constexpr std::size_t kNameCharactersMax = 255;
 constexpr std::size_t kReportedMax = 10;      // violations in one message
 constexpr std::size_t kValueBytesMax = 1024;  // of a value quoted in a message
 
-// The value, cut where it is long, and never within a character.
+// The value; a long one is truncated at a character boundary.
 std::string_view shortened(std::string_view value) {
   if (value.size() <= kValueBytesMax) return value;
   std::size_t end = kValueBytesMax;

@@ -110,7 +110,7 @@ inline constexpr const char* kDuplicateBinaries =
     "duplicates.";
 inline constexpr const char* kInvalidExpressionValue =
     "ExpressionAttributeValues contains invalid value: {} for key {}";
-// Requests in process only: over the wire such text is no JSON.
+// Only for requests in process: over the wire such text is not valid JSON.
 inline constexpr const char* kNoUtf8 =
     "One or more parameter values were invalid: A string is not valid UTF-8";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wire form against AWS's machine-readable model of the API, where the machine has it: every
+// Compares the wire form with AWS's machine-readable model of the API, if it is installed: every
 // member we write is one of the model's, and every parameter of the model is written (a sample that
 // sets all of them would miss none).
 #include <gtest/gtest.h>

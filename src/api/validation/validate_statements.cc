@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests in PartiQL. What a statement says is no matter of the model's.
+// Validates requests in PartiQL. The model does not describe the statements' text.
 #include "api/validation/attribute_check.h"
 #include "api/validation/validate.h"
 #include "api/validation/validate_rules.h"

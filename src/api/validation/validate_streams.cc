@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: what a table may be asked for, and the operations that read one.
+// Validates stream settings of tables, and the operations that read streams.
 #include "api/model/messages.h"
 #include "api/validation/validate.h"
 #include "api/validation/validate_rules.h"

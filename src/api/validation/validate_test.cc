@@ -79,7 +79,7 @@ TEST(Validate, RefusesTableNames) {
         "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+; Value 'a;' at"}});
 }
 
-// A table that nobody could have made is looked for and not found.
+// A name that no table can have is a missing table, not an invalid request.
 TEST(Validate, LetsShortNamesOfTablesToReadPass) {
   EXPECT_THAT(validate(GetItemRequest{.table = "a", .key = {{"pk", "1"}}}), IsOk());
 }

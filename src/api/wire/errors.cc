@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors on the wire: {"__type": "prefix#Name", "message": …} and what some carry beside it.
+// Errors on the wire: {"__type": "prefix#Name", "message": …} and the members that some add.
 #include <array>
 #include <string>
 #include <string_view>
@@ -49,7 +49,7 @@ std::string_view message_member(Code code) {
 }
 
 std::string public_message(const Error& error) {
-  // What failed on this machine is for its log: paths and states are nobody's business elsewhere.
+  // Details of a local failure, such as paths, belong in this machine's log only.
   if (public_code(error.code) == Code::kInternalServerError) {
     return "The request processing has failed because of an unknown error, exception or failure.";
   }
@@ -81,7 +81,7 @@ void write_reasons(JsonWriter& json, const std::vector<CancellationReason>& reas
 
 }  // namespace
 
-// Codes that arise beside the API reach a remote caller as one of its own.
+// Remote callers see codes that are not the API's as one of the API's.
 Code public_code(Code code) {
   switch (code) {
     case Code::kTimeout:
@@ -116,7 +116,7 @@ std::string error_to_json(const Error& error) {
   json.key("__type");
   json.text(std::string(type_prefix(code)) + code_name(code));
   const std::string message = public_message(error);
-  if (!message.empty()) {  // nothing is said about what is no JSON, and no operation
+  if (!message.empty()) {  // invalid JSON and unknown operations have none
     json.key(message_member(code));
     json.text(message);
   }

@@ -7,7 +7,7 @@
 namespace stator::wire {
 namespace {
 
-// A feature that this version lacks: refused where it is asked for, rather than dropped silently.
+// Refuses a feature that this version lacks, instead of ignoring it silently.
 void refuse(Reader& reader, std::string_view parameter) {
   reader.fail(Code::kValidation, fmt::format(messages::kNotSupported, parameter));
 }

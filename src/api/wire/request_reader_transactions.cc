@@ -53,7 +53,7 @@ constexpr Member<ElementDraft> kElement[] = {
     {"Update", set_action<TransactAction::kUpdate>},
 };
 
-// The first action with an invalid value: what is wrong with an earlier one is reported first.
+// The first action with an invalid value: errors of earlier actions are reported first.
 struct TransactWriteDraft : TransactWriteItemsRequest {
   std::string fault;
   std::size_t faulty = 0;

@@ -175,7 +175,7 @@ Code code_of(std::string_view type, int status) {
     const auto code = static_cast<Code>(i);
     if (type == code_name(code)) return code;
   }
-  // Names that the service uses beside the documented ones.
+  // Undocumented names that the service uses too.
   if (type == "InternalFailure" || type == "InternalServerErrorException") {
     return Code::kInternalServerError;
   }

@@ -79,7 +79,7 @@ Result<StoredSettings> SettingsItem::complete(const Check& check, const Missing&
     if (current.empty()) added.try_emplace(kFormat, 1);
     return added;
   };
-  // Settings are stored before any data: what is read after data was seen has them.
+  // Settings are stored before any data: a read after a read of data finds them.
   STATOR_ASSIGN_OR_RETURN(stored, change(add_missing));
   const bool legacy = stored.empty();
   return StoredSettings{std::move(stored), legacy};
@@ -127,7 +127,7 @@ std::optional<Time> kept_since(const Map& stored, std::optional<std::chrono::sec
   const auto before = seconds_in(stored, kRetentionBefore);
   const auto changed = int64_in(stored, kRetentionChanged);
   if (!before || !changed) return since;
-  // What was stored before the change expires by the shortest retention that there was.
+  // Items stored before the change expire by the shortest retention so far.
   const Time change{std::chrono::sys_seconds(std::chrono::seconds(*changed))};
   return std::max(since, std::min(now - *before, change));
 }

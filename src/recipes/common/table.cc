@@ -36,7 +36,7 @@ Result<void> check_same(const TableDescription& found, const CreateTableRequest&
   return {};
 }
 
-// Several processes may do this at once, and the service refuses what is done already.
+// Several processes can do this at once; the service refuses all but the first.
 Result<void> expire_by(Client& client, const std::string& table, const std::string& attribute) {
   const RetryPolicy policy;
   const auto described = recipes::with_retries(

@@ -22,7 +22,7 @@ std::string tag_of(const PostVersion& version) {
   return version.retracted ? "retracted:" : std::to_string(version.edits) + ":";
 }
 
-// What the author's item must still be.
+// The condition on the author's item.
 std::string still(const PostVersion& version) {
   if (version.retracted) return "claim = :mine AND attribute_exists(retracted)";
   return std::string("claim = :mine AND attribute_not_exists(retracted) AND ") +
@@ -134,7 +134,7 @@ Result<Delivery::Outcome> Delivery::deliver_claimed(Job& job) {
   return Outcome::kBusy;
 }
 
-// The post as it is, and this attempt's for a while if it is in the outbox and nobody else's.
+// Reads the post, and claims it for a while if it is in the outbox and unclaimed.
 Result<Delivery::Look> Delivery::claim(const Job& job) {
   const UpdateItemRequest take{
       .table = options_.table,
@@ -213,7 +213,7 @@ std::vector<UserId> Delivery::unreached(const Job& job, std::vector<UserId> user
   return users;
 }
 
-// One round over the followers, from where an earlier one stopped.
+// One pass over the followers; resumes where the previous pass stopped.
 Result<void> Delivery::pass_followers(const Job& job) {
   const std::string* resume = text_in(job.version.post, "outbox_cursor");
   std::string cursor = resume != nullptr ? *resume : std::string();

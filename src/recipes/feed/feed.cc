@@ -213,7 +213,7 @@ Result<Post> FeedState::post_of(const Item& item) const {
               .edits = int64_in(item, "edits").value_or(0)};
 }
 
-// What the outbox holds is delivered without an announcement too, only later.
+// Posts in the outbox are delivered without an announcement too, but later.
 void FeedState::announce(const UserId& author, const PostId& id) const {
   if (options.bus) static_cast<void>(options.bus->announce(author, id));
 }
@@ -261,7 +261,7 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
   if (written.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(written));
   STATOR_ASSIGN_OR_RETURN(const std::optional<Item> existing,
                           state.refused_by(written.error(), state.key_of(author, range_key)));
-  // What it was published with is not known of a post that was edited or retracted.
+  // The original text of an edited or retracted post is unknown.
   if (existing && !existing->contains("edits") && !existing->contains("retracted")) {
     const std::string* stored = text_in(*existing, "content");
     if (stored == nullptr || *stored != content) {
@@ -353,7 +353,7 @@ Result<void> Feed::retract(const UserId& author, const PostId& id) const {
     return state.client.update_item(mark);
   });
   if (!written && written.error().code == Code::kConditionalCheckFailed) {
-    // A repeated request may find what the one before it has done.
+    // A repeated request can find the effect of the previous one.
     STATOR_ASSIGN_OR_RETURN(const std::optional<Item> there,
                             state.refused_by(written.error(), mark.key));
     const bool is_done = attempts > 1 && there && there->contains("retracted");

@@ -103,7 +103,7 @@ class Backfill {
     return {};
   }
 
-  // The post as it is now; absent where it has been withdrawn.
+  // The current post; absent if it has been withdrawn.
   Result<std::optional<Item>> still_there(const Item& post) {
     const GetItemRequest get{.table = options_.table,
                              .key = state_.key_of(author_, post.find(options_.range_key)->second),

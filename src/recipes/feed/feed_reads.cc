@@ -108,7 +108,7 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
 
 namespace {
 
-// Deletes what is older than the newest `keep` of one partition.
+// Deletes all but the newest `keep` posts of one partition.
 class Trimming {
  public:
   Trimming(const FeedState& state, const UserId& user, const std::stop_token& stop)

@@ -36,7 +36,7 @@ struct FeedState {
   FeedOptions options;
   TimeSource& time;
   std::shared_ptr<TableFollowers> table_followers;  // null if they are stored elsewhere
-  Followers* followers;                             // null: there are no followers
+  Followers* followers;                             // null: the feed has no followers
   mutable std::atomic<int64_t> last_post_us{0};     // makes times of one object's posts unique
   mutable MergedAuthors merged_authors = {};
 

@@ -28,7 +28,7 @@ class Waiting {
   Waiting(const FeedState& state, const std::stop_token& stop)
       : state_(state), stream_(state, stop) {}
 
-  // Delivers what is found by one look; whether another would find more.
+  // Delivers the posts found by one query; returns whether another could find more.
   Result<bool> deliver(Delivery& delivery) {
     STATOR_RETURN_IF_ERROR(delivery.retry());
     if (state_.options.outbox == Outbox::kStream) return stream_.look(delivery);
@@ -113,7 +113,7 @@ class Worker {
   Result<void> handle(const Announcement& post) {
     const auto range_key = PostKeys::range_key(state_.options.layout, post.id);
     if (!range_key || !state_.check_user("author", post.author)) {
-      if (post.done) post.done();  // nobody can handle it
+      if (post.done) post.done();  // no worker can handle it
       return {};
     }
     STATOR_ASSIGN_OR_RETURN(const Delivery::Outcome outcome,

@@ -60,7 +60,7 @@ class Acquisition {
   Result<Answer> look();
   Result<Answer> written(Step step, Result<WriteResult> result);
   Result<Answer> judge_error(const Error& error);
-  // Decides what the item means for the caller.
+  // Interprets the item for the caller.
   Result<Answer> judge(std::optional<Item> item);
 
   const LockTable& table_;

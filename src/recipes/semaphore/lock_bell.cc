@@ -9,7 +9,7 @@ namespace stator::recipes {
 
 struct Bells {
   std::mutex mutex;
-  std::multimap<std::string, LockBell*> waiting;  // guarded by mutex, as what it points to
+  std::multimap<std::string, LockBell*> waiting;  // guarded by mutex, as the bells themselves
   uint64_t next_order = 0;
 
   // Locks are known by table and key; the same ones elsewhere cost each other a look at most.

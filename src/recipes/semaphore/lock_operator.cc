@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBreaksOfARequest = 50;
 
-// Narrows the state to what the filter asks for; false where nothing is left.
+// Applies the filter to the state; false if nothing is left.
 bool narrow(LockState& state, const LockFilter& filter, Time now) {
   const bool all = !filter.user && !filter.expired && !filter.overdue;
   std::erase_if(state.holders, [&](const LockHolder& holder) {
@@ -119,7 +119,7 @@ Result<Fence> Semaphore::break_lock(const LockName& name, const std::optional<st
                                       [&] { return table.client.update_item(request); });
     if (!written) {
       if (written.error().code != Code::kConditionalCheckFailed) return Failure(written.error());
-      ++changes;  // somebody came or went, or it was our own attempt
+      ++changes;  // another client changed the item, or our own attempt did
       continue;
     }
     LockBell::ring(table, key);

@@ -18,7 +18,7 @@ std::array<std::pair<std::string_view, const std::string*>, 3> names_of(const Lo
   return {{{"building", &place.building}, {"floor", &place.floor}, {"room", &place.room}}};
 }
 
-// FNV-1a. Where a sensor is, is stored with it, so that others may choose otherwise.
+// FNV-1a. A sensor's shard is stored with it, so another writer can choose differently.
 uint64_t hash_of(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {

@@ -38,7 +38,7 @@ QueryRequest query_of_attributes(const SensorOptions& options, const Location& p
   if (!place.building.empty()) add("building", place.building);
   if (!place.floor.empty()) add("floor", place.floor);
   if (!place.room.empty()) add("room", place.room);
-  // What is indexed are attributes that another registry of the table has too.
+  // The indexed attributes are those that every registry of the table has.
   request.filter = "begins_with(#pk, :mine)";
   request.names->emplace("#pk", options.names.partition_key);
   request.values->emplace(":mine", options.names.sensor_prefix);

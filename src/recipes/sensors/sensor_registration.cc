@@ -13,7 +13,7 @@
 namespace stator::recipes {
 namespace {
 
-// Whether a write was refused for what is at the sensor's key, and that as far as it was sent.
+// Whether a write was refused because of the item at the sensor's key; the item, if it was sent.
 struct Refusal {
   bool by_condition = false;
   const Item* sent = nullptr;
@@ -50,7 +50,7 @@ Result<Sensor> SensorRegistration::sensor_in(const Item& info) const {
   return *std::move(sensor);
 }
 
-// A single write where there is nothing but the sensor's own item.
+// A single write if only the sensor's own item changes.
 Result<void> SensorRegistration::write(TransactWriteItem info,
                                        std::vector<TransactWriteItem> places) const {
   constexpr auto kAllOld = ReturnValuesOnConditionCheckFailure::kAllOld;
@@ -167,7 +167,7 @@ Result<Sensor> SensorRegistration::move(const Sensor& known, const Location& to)
   const Item from_key = location_key(options_, known);
   Item place = location_key(options_, moved);
   if (place != from_key) {
-    // The old place's item must be there, or `known` is not what is registered.
+    // Without the old place's item, `known` is outdated.
     places.push_back({.action = TransactAction::kDelete,
                       .table = options_.table,
                       .item = from_key,

@@ -181,7 +181,7 @@ Result<RolledUp> SensorRollUps::make(const SensorId& id, Period period, Time fro
   from = first_whole(period, from);
   RolledUp all;
   while (from < to) {
-    if (from + length * kWindowPeriods < to) {  // where there may be long gaps
+    if (from + length * kWindowPeriods < to) {  // there can be long gaps
       STATOR_ASSIGN_OR_RETURN(const std::optional<Time> next, next_reading(id, from, to));
       if (!next) break;
       from = period_begin(period, *next);

@@ -103,7 +103,7 @@ Result<void> SensorSettingsItem::check(const Map& stored, bool places) const {
   return {};
 }
 
-// The options that a writer stores since nobody has yet.
+// The options that the first writer stores.
 Map SensorSettingsItem::missing(const Map& stored, bool places) const {
   Map missing;
   if (options_.retention && !stored.contains(kRetention)) {
@@ -151,7 +151,7 @@ Result<std::shared_ptr<const SensorTerms>> SensorSettingsItem::terms(SensorUse u
   const auto since = time_.since_boot();
   const auto usable = [&](const SensorTerms& kept) {
     if (writes) return kept.legacy || missing(kept.stored, places).empty();
-    // While no layout is stored, somebody may be about to spread a city over shards.
+    // While no layout is stored, another writer may be about to spread a city over shards.
     return !places || kept.stores_layout();
   };
   auto kept = kept_.get(since);

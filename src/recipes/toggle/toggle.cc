@@ -391,7 +391,7 @@ Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, cons
   STATOR_RETURN_IF_ERROR(check_range(range));
   STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
 
-  // A bound without an event id stands before every event of its time.
+  // A bound without an event id sorts before every event of its time.
   std::string first =
       range.from ? std::string(kLogPrefix) + time_key(*range.from) : std::string(kLogFirst);
   std::string last =

@@ -34,7 +34,7 @@ Result<void> ToggleSettingsItem::check(const Map& stored) const {
                        seconds_in(stored, kRetention));
 }
 
-// The options that a writer stores since nobody has yet.
+// The options that the first writer stores.
 Map ToggleSettingsItem::missing(const Map& stored) const {
   Map missing;
   if (!stored.contains(kMode)) missing.emplace(kMode, mode_name(options_.mode));
