@@ -4,7 +4,9 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ARGS ?=
-CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
+# Tests wait for servers and leases as much as they compute.
+TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
+CTEST = ctest --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
 .PHONY: help build run test check bare demo bench differential peers package soak format lint install clean
 
@@ -80,6 +82,10 @@ soak: package
 	STATOR_DISK_FULL_ROUNDS=$${STATOR_DISK_FULL_ROUNDS:-50} build/soak/tests/power_loss/disk_full_test
 	STATOR_FLIPS=$${STATOR_FLIPS:-200} build/soak/tests/crash/damaged_log_test
 	STATOR_CRASH_ROUNDS=$${STATOR_CRASH_ROUNDS:-1000} build/soak/tests/crash/crash_test
+	for sanitizer in asan tsan; do \
+	  cmake --preset $$sanitizer && cmake --build --preset $$sanitizer -j $(JOBS) && \
+	  ctest --preset $$sanitizer-rest -j $(TEST_JOBS) || exit 1; done
+	scripts/fuzz $${STATOR_FUZZ_SECONDS:-60}
 	scripts/bare bookworm all
 	scripts/bare trixie all
 

@@ -36,10 +36,11 @@ endfunction()
 # stator_test(NAME SOURCES … DEPS …): one test program, run by ctest as one test named NAME. Its
 # sources are compiled several at a time as well.
 # TIMEOUT is in seconds; LABELS name the suite it belongs to (default: quick). One that is
-# SINGLE_THREADED is left out under TSan, which has nothing to find there. Those of more COST start
-# first, so that a long one does not run alone in the end; it is about its seconds.
+# SINGLE_THREADED is left out under TSan, which has nothing to find there. PROCESSES: it starts
+# many programs of Stator. Under TSan each takes long to start, so only `make soak` runs it there. Those
+# of more COST start first, so that a long one does not run alone in the end; it is about its seconds.
 function(stator_test name)
-  cmake_parse_arguments(ARG "SINGLE_THREADED" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "SINGLE_THREADED;PROCESSES" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT STATOR_TESTS OR (ARG_SINGLE_THREADED AND STATOR_SANITIZE STREQUAL "thread"))
     return()
   endif()
@@ -48,6 +49,9 @@ function(stator_test name)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS quick)
+  endif()
+  if(ARG_PROCESSES)
+    list(APPEND ARG_LABELS processes)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)

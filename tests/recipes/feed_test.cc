@@ -452,7 +452,7 @@ class NewestFirstFeedTest : public testing::TestWithParam<std::string> {
   Bench bench{GetParam()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Homes, NewestFirstFeedTest, testing::ValuesIn(home_kinds()),
+INSTANTIATE_TEST_SUITE_P(Homes, NewestFirstFeedTest, testing::ValuesIn(recipe_home_kinds()),
                          [](const auto& test) { return test.param; });
 
 TEST_P(NewestFirstFeedTest, ReadsAndPagesAmongItemsThatOthersWrote) {

@@ -21,7 +21,7 @@ struct FeedHome {
 // Everything but what would be the same again.
 inline std::vector<FeedHome> feed_homes() {
   std::vector<FeedHome> homes;
-  for (const std::string& kind : home_kinds()) {
+  for (const std::string& kind : recipe_home_kinds()) {
     homes.push_back({kind});
     homes.push_back({kind, FeedLayout::kNewestFirst});
     if (kind != "rocks") homes.push_back({kind, FeedLayout::kOrdered, Outbox::kStream});

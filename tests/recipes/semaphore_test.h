@@ -31,8 +31,8 @@ class SemaphoreBench : public testing::TestWithParam<std::string> {
   Bench bench{GetParam()};
 };
 
-#define STATOR_IN_ALL_HOMES(suite)                                              \
-  INSTANTIATE_TEST_SUITE_P(Homes, suite, testing::ValuesIn(test::home_kinds()), \
+#define STATOR_IN_ALL_HOMES(suite)                                                     \
+  INSTANTIATE_TEST_SUITE_P(Homes, suite, testing::ValuesIn(test::recipe_home_kinds()), \
                            [](const auto& test) { return test.param; })
 
 }  // namespace stator::test

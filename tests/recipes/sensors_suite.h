@@ -123,7 +123,7 @@ class SensorSuite : public testing::TestWithParam<std::tuple<std::string, Sensor
 #define STATOR_SENSOR_HOMES(suite)                                                        \
   INSTANTIATE_TEST_SUITE_P(                                                               \
       Homes, suite,                                                                       \
-      testing::Combine(testing::ValuesIn(home_kinds()),                                   \
+      testing::Combine(testing::ValuesIn(recipe_home_kinds()),                            \
                        testing::Values(SensorKind::kLocationItems, SensorKind::kComposed, \
                                        SensorKind::kMultiAttribute)),                     \
       [](const auto& test) {                                                              \

@@ -55,7 +55,7 @@ class ToggleSettingsTest : public testing::TestWithParam<std::tuple<std::string,
 };
 
 INSTANTIATE_TEST_SUITE_P(Homes, ToggleSettingsTest,
-                         testing::Combine(testing::ValuesIn(home_kinds()),
+                         testing::Combine(testing::ValuesIn(recipe_home_kinds()),
                                           testing::Values(ToggleMode::kOrderedLog,
                                                           ToggleMode::kGated)),
                          [](const auto& test) {

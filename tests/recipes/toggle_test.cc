@@ -40,7 +40,7 @@ class ToggleTest : public testing::TestWithParam<std::tuple<std::string, ToggleM
 };
 
 INSTANTIATE_TEST_SUITE_P(Homes, ToggleTest,
-                         testing::Combine(testing::ValuesIn(home_kinds()),
+                         testing::Combine(testing::ValuesIn(recipe_home_kinds()),
                                           testing::Values(ToggleMode::kOrderedLog,
                                                           ToggleMode::kGated)),
                          [](const auto& test) {
@@ -505,7 +505,7 @@ class GatedToggleTest : public testing::TestWithParam<std::string> {
   Bench bench{GetParam()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Homes, GatedToggleTest, testing::ValuesIn(home_kinds()),
+INSTANTIATE_TEST_SUITE_P(Homes, GatedToggleTest, testing::ValuesIn(recipe_home_kinds()),
                          [](const auto& test) { return test.param; });
 
 TEST_P(GatedToggleTest, RetriesConflictsAndDoesNotMistakeThem) {

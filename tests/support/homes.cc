@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/homes.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ranges>
+#include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "server/server.h"
@@ -32,6 +36,20 @@ Home::~Home() = default;
 std::vector<std::string> home_kinds() {
   if (endpoint() != nullptr) return {"endpoint"};
   return {"memory", "rocks", "http"};
+}
+
+std::vector<std::string> recipe_home_kinds() {
+  std::vector<std::string> kinds = home_kinds();
+  const char* named = std::getenv("STATOR_RECIPE_HOMES");
+  if (named == nullptr) return kinds;
+  std::vector<std::string> chosen;
+  for (const auto part : std::views::split(std::string_view(named), ',')) {
+    const std::string kind(part.begin(), part.end());
+    if (std::ranges::find(kinds, kind) == kinds.end())
+      throw std::invalid_argument("STATOR_RECIPE_HOMES");
+    chosen.push_back(kind);
+  }
+  return chosen;
 }
 
 Home open_home(const std::string& kind) {

@@ -29,6 +29,9 @@ struct Home {
 };
 
 std::vector<std::string> home_kinds();  // "memory", "rocks", "http"; or "endpoint"
+// For suites about what uses a client: the kinds that STATOR_RECIPE_HOMES names ("http,rocks"),
+// otherwise all.
+std::vector<std::string> recipe_home_kinds();
 Home open_home(const std::string& kind);
 
 // Until the table can be used, or is gone; an endpoint may take its time over either.
