@@ -15,6 +15,7 @@
 #include "engine/jobs/imports.h"
 #include "engine/jobs/job_engine.h"
 #include "engine/jobs/job_records.h"
+#include "engine/jobs/restore.h"
 #include "engine/query/query_operations.h"
 #include "engine/schema/backfill.h"
 #include "engine/schema/schema_operations.h"
@@ -32,9 +33,21 @@ struct Engine::Impl : JobEngine {
 
 namespace {
 
+// Starts the jobs that no engine works on.
+Result<void> resume(JobEngine& engine) {
+  STATOR_RETURN_IF_ERROR(engine.leases.look(engine.now_ms()));
+  resume_backfills(engine);
+  STATOR_RETURN_IF_ERROR(resume_backups(engine));
+  STATOR_RETURN_IF_ERROR(resume_restores(engine));
+  STATOR_RETURN_IF_ERROR(admin::resume_jobs(engine, admin::kImportJobs, start_import));
+  return admin::resume_jobs(engine, admin::kExportJobs, start_export);
+}
+
 void maintain(JobEngine& engine) {
   // If that fails, the next run or the next request for a missing table reads it.
   static_cast<void>(engine.catalog->refresh());
+  engine.leases.beat();
+  if (engine.leases.are_shared()) static_cast<void>(resume(engine));
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
@@ -49,10 +62,7 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   // From here on it ends as an engine does, its workers first.
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
-  resume_backfills(parts);
-  STATOR_RETURN_IF_ERROR(resume_copies(parts));
-  STATOR_RETURN_IF_ERROR(admin::resume_jobs(parts, admin::kImportJobs, start_import));
-  STATOR_RETURN_IF_ERROR(admin::resume_jobs(parts, admin::kExportJobs, start_export));
+  STATOR_RETURN_IF_ERROR(resume(parts));
   const auto snapshot = parts.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     if (table->expiry() != nullptr) start_sweeping(parts);
@@ -76,6 +86,7 @@ Engine::~Engine() {
   impl_->jobs.stop();
   impl_->writes.wait_until_empty();
   impl_->housekeeping.stop();
+  impl_->leases.release();
   impl_->catalog->save_counters();
 }
 

@@ -9,6 +9,7 @@
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
 #include "engine/core/arns.h"
+#include "engine/core/leased_job.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/export_filter.h"
 #include "engine/jobs/job_records.h"
@@ -51,8 +52,11 @@ transfer::ExportSummary summary_of(const JobEngine& engine, const std::string& i
 
 class Export final : public Job {
  public:
-  Export(JobEngine& engine, std::string id)
-      : engine_(engine), id_(std::move(id)), key_(record_key(RecordKind::kExport, id_)) {}
+  Export(JobEngine& engine, JobLease& lease, std::string id)
+      : engine_(engine),
+        lease_(lease),
+        id_(std::move(id)),
+        key_(record_key(RecordKind::kExport, id_)) {}
 
   Result<JobState> step() override {
     if (!bucket_) STATOR_RETURN_IF_ERROR(begin());
@@ -106,7 +110,7 @@ class Export final : public Job {
 
   Result<void> end(const std::optional<admin::JobFailure>& failure) {
     std::optional<HeldHistory> history;
-    STATOR_RETURN_IF_ERROR(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+    STATOR_RETURN_IF_ERROR(Records(lease_).change(key_, [&](Item& record) -> Result<void> {
       if (record.empty()) return {};
       history = history_of(record);
       for (const char* member : {"From", "Log", "Stamp", "ToStamp", "StampLimit", "Definition"}) {
@@ -181,7 +185,7 @@ class Export final : public Job {
     const auto all = history_of(record_);
     const auto history = history_of(record);
     engine_.catalog->hold(*history);
-    const auto kept = Records(*engine_.store).put(key_, record);
+    const auto kept = Records(lease_).put(key_, record);
     engine_.catalog->release(kept ? *all : *history);
     STATOR_RETURN_IF_ERROR(kept);
     record_ = std::move(record);
@@ -276,6 +280,7 @@ class Export final : public Job {
   }
 
   JobEngine& engine_;
+  JobLease& lease_;
   std::string id_;
   std::string key_;
   Item record_;
@@ -297,7 +302,9 @@ class Export final : public Job {
 }  // namespace
 
 void start_export(JobEngine& engine, const std::string& id) {
-  engine.jobs.add(admin::job_name(admin::kExportJobs, id), std::make_unique<Export>(engine, id));
+  start_leased(engine, admin::job_name(admin::kExportJobs, id),
+               record_work(record_key(RecordKind::kExport, id)),
+               [&](JobLease& lease) { return std::make_unique<Export>(engine, lease, id); });
 }
 
 std::string export_manifest(const JobEngine& engine, const std::string& id, const Item& record) {
