@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two engines of one backend for tests of jobs: one works on them, and can be stopped at any of its
-// commits.
+// commits and views.
 #pragma once
 
 #include <functional>
@@ -23,18 +23,18 @@
 
 namespace stator::test {
 
-// A process's store that can be held at a commit, or cut off. Only commits that are made on other
-// threads than the one that made it count: those of jobs.
+// A process's store that can be held at a commit or a view, or cut off. Only those count that are
+// asked for on other threads than the one that made it: those of jobs.
 //
 // Thread safety: every method may be called from any thread at once.
 class HeldStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
-  // The next `commits` pass. Those after them wait.
-  void hold_after(int commits) {
+  // The next `calls` pass. Those after them wait.
+  void hold_after(int calls) {
     const std::lock_guard lock(mutex_);
-    passing_ = commits;
+    passing_ = calls;
   }
   bool is_holding() const {
     const std::lock_guard lock(mutex_);
@@ -74,6 +74,13 @@ class HeldStore final : public ForwardingStore {
       if (!passes) return done(refused());
       if (is_job) note(batch);
       inner_->write(std::move(batch), std::move(done), expected);
+    });
+  }
+  void with_view(ViewBody body, ReadDone done) override {
+    const bool is_job = std::this_thread::get_id() != requests_;
+    pass_or_wait(is_job, [this, body, done = std::move(done)](bool passes) mutable {
+      if (!passes) return done(Failure(refused().error));
+      inner_->with_view(body, std::move(done));
     });
   }
   void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
@@ -132,7 +139,58 @@ class HeldStore final : public ForwardingStore {
 // `ours_` starts jobs; engine_ is another process.
 class SharedJobs : public EngineTest {
  protected:
+  // Of the kind of job under test: what it starts from, its start, whether it has ended as engine_
+  // sees it, and whether it did all that it was asked for, once.
+  virtual void prepare() = 0;
+  virtual void start(Engine& engine) = 0;
+  virtual bool is_done() = 0;
+  virtual void check() = 0;
+
+  // Stops ours_ at each commit and view of the job, each time on a new backend. `before` runs then;
+  // `end` once the other engine has finished the job.
+  void stop_at_each_call(const std::function<void()>& before, const std::function<void()>& end) {
+    for (int call = 0;; ++call) {
+      SCOPED_TRACE("call " + std::to_string(call));
+      ASSERT_LT(call, 1000);
+      prepare();
+      our_store_->hold_after(call);
+      start(*ours_);
+      ASSERT_TRUE(comes_true([&] { return our_store_->is_holding() || is_done(); }));
+      if (!our_store_->is_holding()) {
+        EXPECT_GT(call, 2);
+        return;
+      }
+      before();
+      const bool had_ended = is_done();
+      // The first commit takes the lease.
+      for (int i = 0; i < 3 && call > 0; ++i) {
+        engine_->run_maintenance();
+        EXPECT_EQ(is_done(), had_ended);
+      }
+      EXPECT_FALSE(call > 0 && their_store_->take_has_written());
+      clock_.advance(kLease);
+      engine_->run_maintenance();
+      ASSERT_TRUE(comes_true([&] { return is_done(); }));
+      end();
+      check();
+      expect_sound();
+      if (HasFailure()) return;
+    }
+  }
+  // An owner that sleeps until another one has finished the job, and goes on then.
+  void wake_up_ours() {
+    our_store_->take_has_written();
+    our_store_->let_go();
+    EXPECT_TRUE(comes_true([&] { return ours_->stats().jobs == 0; }));
+    EXPECT_FALSE(our_store_->take_has_written());
+  }
+  void kill_ours() {
+    our_store_->cut();
+    ours_.reset();
+  }
+
   static constexpr int kItems = 300;
+  static constexpr int kFirstYear = 1000;
   static constexpr auto kLease = std::chrono::milliseconds(kJobLeaseMs);
 
   SharedJobs() { std::filesystem::create_directories(buckets_ / "mine"); }
@@ -168,7 +226,7 @@ class SharedJobs : public EngineTest {
   static Item song(int i) {
     return {{"pk", std::to_string(i)},
             {"genre", "folk"},
-            {"year", std::to_string(1900 + i)},
+            {"year", std::to_string(kFirstYear + i)},
             {"expires", 4'000'000'000 + i}};
   }
   std::unique_ptr<Engine> open_engine(HeldStore*& store) {
@@ -177,6 +235,7 @@ class SharedJobs : public EngineTest {
     return must(Engine::open(std::move(held),
                              {.clock = &clock_,
                               .buckets = buckets_,
+                              .export_file_bytes = 9000,
                               .sweep_interval = {},
                               .retry_delay = [](int) { return std::chrono::milliseconds(0); },
                               .maintenance_interval = {}}));

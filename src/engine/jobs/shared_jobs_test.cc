@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of each kind while two engines share a store: the engine that works on a job is stopped at
-// each of its commits in turn, and the other one finishes the job.
+// each of its calls in turn, and the other one finishes the job.
 #include <fstream>
-#include <functional>
 
 #include "api/admin/document.h"
 #include "engine/catalog/records.h"
@@ -14,8 +13,7 @@ namespace {
 // A kind of job, on the table of SharedJobs::restart().
 class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::string> {
  protected:
-  // Before the job: what it starts from.
-  void prepare() {
+  void prepare() override {
     restart();
     if (GetParam() == "restore") {
       backup_ = create_backup(*engine_);
@@ -30,7 +28,7 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
     their_store_->take_has_written();
   }
 
-  void start(Engine& engine) {
+  void start(Engine& engine) override {
     if (GetParam() == "backup") {
       backup_ = create_backup(engine);
     } else if (GetParam() == "restore") {
@@ -55,8 +53,7 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
     }
   }
 
-  // As the other process sees it.
-  bool is_done() {
+  bool is_done() override {
     EXPECT_THAT(engine_->parts().catalog->refresh(), IsOk());
     if (GetParam() == "backup") return backup_status() == "AVAILABLE";
     if (GetParam() == "import") {
@@ -69,8 +66,7 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
     return table != nullptr && (*table)->definition().unfinished.empty();
   }
 
-  // The job did all that it was asked for, once.
-  void check() {
+  void check() override {
     const auto expected = items("Songs");
     ASSERT_EQ(expected.size(), static_cast<std::size_t>(kItems));
     if (GetParam() == "restore" || GetParam() == "recovery") {
@@ -89,38 +85,6 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
            {{"BackupArn", backup_}, {"TargetTableName", "Copy"}});
       wait_for_table("Copy");
       EXPECT_EQ(items("Copy"), expected);
-    }
-  }
-
-  // The number of commits at which the job can be stopped is the number of rounds. `end` stops the
-  // owner for good or lets it wake up, once the other engine has finished.
-  void stop_at_each_commit(const std::function<void()>& before, const std::function<void()>& end) {
-    for (int commit = 0;; ++commit) {
-      SCOPED_TRACE(GetParam() + ", commit " + std::to_string(commit));
-      ASSERT_LT(commit, 1000);
-      prepare();
-      our_store_->hold_after(commit);
-      start(*ours_);
-      ASSERT_TRUE(comes_true([&] { return our_store_->is_holding() || is_done(); }));
-      if (!our_store_->is_holding()) {
-        EXPECT_GT(commit, 2);
-        return;
-      }
-      before();
-      const bool had_ended = is_done();
-      // The first commit takes the lease.
-      for (int i = 0; i < 3 && commit > 0; ++i) {
-        engine_->run_maintenance();
-        EXPECT_EQ(is_done(), had_ended);
-      }
-      EXPECT_FALSE(commit > 0 && their_store_->take_has_written());
-      clock_.advance(kLease);
-      engine_->run_maintenance();
-      ASSERT_TRUE(comes_true([&] { return is_done(); }));
-      end();
-      check();
-      expect_sound();
-      if (HasFailure()) return;
     }
   }
 
@@ -153,22 +117,11 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
 };
 
 TEST_P(JobSharing, AnotherEngineFinishesWhatADeadOneBegan) {
-  stop_at_each_commit(
-      [&] {
-        our_store_->cut();
-        ours_.reset();
-      },
-      [] {});
+  stop_at_each_call([&] { kill_ours(); }, [] {});
 }
 
 TEST_P(JobSharing, AnOwnerThatWakesUpAfterItsLeaseWritesNothing) {
-  stop_at_each_commit([] {},
-                      [&] {
-                        our_store_->take_has_written();
-                        our_store_->let_go();
-                        EXPECT_TRUE(comes_true([&] { return ours_->stats().jobs == 0; }));
-                        EXPECT_FALSE(our_store_->take_has_written());
-                      });
+  stop_at_each_call([] {}, [&] { wake_up_ours(); });
 }
 
 TEST_P(JobSharing, OneEngineWorksOnAJobWhileBothRun) {
