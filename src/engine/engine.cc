@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/admin/administration.h"
@@ -33,6 +34,13 @@ struct Engine::Impl : JobEngine {
 
 namespace {
 
+// Another process can have switched TTL on, and have ended.
+void sweep_if_needed(JobEngine& engine) {
+  const auto snapshot = engine.catalog->snapshot();
+  const auto expires = [](const auto& table) { return table.second->expiry() != nullptr; };
+  if (std::ranges::any_of(snapshot->tables, expires)) start_sweeping(engine);
+}
+
 // Starts the jobs that no engine works on.
 Result<void> resume(JobEngine& engine) {
   STATOR_RETURN_IF_ERROR(engine.leases.look(engine.now_ms()));
@@ -47,7 +55,10 @@ void maintain(JobEngine& engine) {
   // If that fails, the next run or the next request for a missing table reads it.
   static_cast<void>(engine.catalog->refresh());
   engine.leases.beat();
-  if (engine.leases.are_shared()) static_cast<void>(resume(engine));
+  if (engine.leases.are_shared()) {
+    static_cast<void>(resume(engine));
+    sweep_if_needed(engine);
+  }
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
@@ -63,9 +74,9 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
   STATOR_RETURN_IF_ERROR(resume(parts));
+  sweep_if_needed(parts);
   const auto snapshot = parts.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
-    if (table->expiry() != nullptr) start_sweeping(parts);
     STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*table));
   }
   parts.ticker.start(options.maintenance_interval,
