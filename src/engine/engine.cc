@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/admin/administration.h"
@@ -15,6 +16,7 @@
 #include "engine/jobs/imports.h"
 #include "engine/jobs/job_engine.h"
 #include "engine/jobs/job_records.h"
+#include "engine/jobs/restore.h"
 #include "engine/query/query_operations.h"
 #include "engine/schema/backfill.h"
 #include "engine/schema/schema_operations.h"
@@ -32,9 +34,31 @@ struct Engine::Impl : JobEngine {
 
 namespace {
 
+// Another process can have switched TTL on, and have ended.
+void sweep_if_needed(JobEngine& engine) {
+  const auto snapshot = engine.catalog->snapshot();
+  const auto expires = [](const auto& table) { return table.second->expiry() != nullptr; };
+  if (std::ranges::any_of(snapshot->tables, expires)) start_sweeping(engine);
+}
+
+// Starts the jobs that no engine works on.
+Result<void> resume(JobEngine& engine) {
+  STATOR_RETURN_IF_ERROR(engine.leases.look(engine.now_ms()));
+  resume_backfills(engine);
+  STATOR_RETURN_IF_ERROR(resume_backups(engine));
+  STATOR_RETURN_IF_ERROR(resume_restores(engine));
+  STATOR_RETURN_IF_ERROR(admin::resume_jobs(engine, admin::kImportJobs, start_import));
+  return admin::resume_jobs(engine, admin::kExportJobs, start_export);
+}
+
 void maintain(JobEngine& engine) {
   // If that fails, the next run or the next request for a missing table reads it.
   static_cast<void>(engine.catalog->refresh());
+  engine.leases.beat();
+  if (engine.leases.are_shared()) {
+    static_cast<void>(resume(engine));
+    sweep_if_needed(engine);
+  }
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
@@ -49,13 +73,10 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   // From here on it ends as an engine does, its workers first.
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
-  resume_backfills(parts);
-  STATOR_RETURN_IF_ERROR(resume_copies(parts));
-  STATOR_RETURN_IF_ERROR(admin::resume_jobs(parts, admin::kImportJobs, start_import));
-  STATOR_RETURN_IF_ERROR(admin::resume_jobs(parts, admin::kExportJobs, start_export));
+  STATOR_RETURN_IF_ERROR(resume(parts));
+  sweep_if_needed(parts);
   const auto snapshot = parts.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
-    if (table->expiry() != nullptr) start_sweeping(parts);
     STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*table));
   }
   parts.ticker.start(options.maintenance_interval,
@@ -76,6 +97,7 @@ Engine::~Engine() {
   impl_->jobs.stop();
   impl_->writes.wait_until_empty();
   impl_->housekeeping.stop();
+  impl_->leases.release();
   impl_->catalog->save_counters();
 }
 

@@ -121,7 +121,21 @@ Result<fs::path> Bucket::place_for(const std::string& key) const {
 
 Result<void> Bucket::write(const std::string& key, std::string_view bytes) const {
   STATOR_ASSIGN_OR_RETURN(const fs::path place, place_for(key));
-  return replace_file(place, bytes);
+  const fs::path written = begin_writing(place);
+  STATOR_RETURN_IF_ERROR(write_durably(written, bytes));
+  return put_in_place(written, place);
+}
+
+fs::path Bucket::begin_writing(const fs::path& place) const {
+  const auto incomplete = [&](uint64_t writer) {
+    return fs::path(place.string() + "." + std::to_string(writer) + ".part");
+  };
+  if (writer_ == 0) return place.string() + ".part";
+  for (uint64_t earlier = 1; earlier < writer_; ++earlier) {
+    std::error_code ignored;
+    fs::remove(incomplete(earlier), ignored);
+  }
+  return incomplete(writer_);
 }
 
 bool Bucket::has(const std::string& key) const {

@@ -26,6 +26,13 @@ class Bucket {
   // The directory itself.
   static Result<Bucket> open(const std::filesystem::path& directory);
 
+  // Several writers can write the same objects at the same time if they write the same bytes and
+  // have different numbers from 1 on: until an object is complete, each has a file of its own. A
+  // writer deletes the incomplete files of those with lower numbers. 0: there is only one writer.
+  void write_as(uint64_t writer) { writer_ = writer; }
+  // Where an object is written until it is complete. Deletes what earlier writers left there.
+  std::filesystem::path begin_writing(const std::filesystem::path& place) const;
+
   // Keys that begin with `prefix`, in order. Errors: kLimitExceeded for more than 50,000, the limit
   // of an import.
   Result<std::vector<std::string>> keys(std::string_view prefix) const;
@@ -41,6 +48,7 @@ class Bucket {
  private:
   explicit Bucket(std::filesystem::path directory) : directory_(std::move(directory)) {}
   std::filesystem::path directory_;
+  uint64_t writer_ = 0;
 };
 
 // A key prefix without leading and trailing slashes.

@@ -46,8 +46,13 @@ class Md5 {
 
 class GzipWriter final : public DataFileWriter {
  public:
-  GzipWriter(int descriptor, std::filesystem::path place, std::string key)
-      : descriptor_(descriptor), place_(std::move(place)), key_(std::move(key)) {}
+  // `descriptor` is of the file `written`, which becomes `place`.
+  GzipWriter(int descriptor, std::filesystem::path written, std::filesystem::path place,
+             std::string key)
+      : descriptor_(descriptor),
+        written_(std::move(written)),
+        place_(std::move(place)),
+        key_(std::move(key)) {}
   GzipWriter(const GzipWriter&) = delete;
   GzipWriter& operator=(const GzipWriter&) = delete;
   ~GzipWriter() override {
@@ -55,12 +60,9 @@ class GzipWriter final : public DataFileWriter {
     if (descriptor_ < 0) return;
     close(descriptor_);
     std::error_code ignored;
-    std::filesystem::remove(part_of(place_), ignored);
+    std::filesystem::remove(written_, ignored);
   }
 
-  static std::filesystem::path part_of(const std::filesystem::path& place) {
-    return place.string() + ".part";
-  }
   bool begin() {
     constexpr int kGzip = MAX_WBITS + 16;
     constexpr int kMemory = 8;
@@ -78,7 +80,7 @@ class GzipWriter final : public DataFileWriter {
     STATOR_RETURN_IF_ERROR(fold({}, Z_FINISH));
     const bool synced = fsync(descriptor_) == 0;
     if (!synced) return fail(Code::kIo, "cannot write '" + place_.string() + "'");
-    STATOR_RETURN_IF_ERROR(put_in_place(part_of(place_), place_));
+    STATOR_RETURN_IF_ERROR(put_in_place(written_, place_));
     close(std::exchange(descriptor_, -1));
     const std::string md5 = md5_.finish();
     return DataFile{.key = key_,
@@ -117,6 +119,7 @@ class GzipWriter final : public DataFileWriter {
   }
 
   int descriptor_;
+  std::filesystem::path written_;
   std::filesystem::path place_;
   std::string key_;
   z_stream stream_{};
@@ -255,10 +258,11 @@ std::string line_of(DataFormat format, const ItemChange& change) {
 Result<std::unique_ptr<DataFileWriter>> DataFileWriter::create(const Bucket& bucket,
                                                                std::string key) {
   STATOR_ASSIGN_OR_RETURN(const std::filesystem::path place, bucket.place_for(key));
-  const int descriptor = open(GzipWriter::part_of(place).c_str(),
-                              O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  std::filesystem::path written = bucket.begin_writing(place);
+  const int descriptor =
+      open(written.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor < 0) return fail(Code::kAccessDenied, "cannot write '" + place.string() + "'");
-  auto writer = std::make_unique<GzipWriter>(descriptor, place, std::move(key));
+  auto writer = std::make_unique<GzipWriter>(descriptor, std::move(written), place, std::move(key));
   if (!writer->begin()) return fail(Code::kIo, "not enough memory to compress it");
   return std::unique_ptr<DataFileWriter>(std::move(writer));
 }

@@ -165,8 +165,7 @@ Result<Item> delete_backup(JobEngine& engine, const Item& request) {
   if (in_use || text_of(backup.record, "Status") != kBackupAvailable) {
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   }
-  const auto space = static_cast<SpaceId>(integer_of(backup.record, "Space"));
-  STATOR_RETURN_IF_ERROR(engine.catalog->release_space(backup.key(), space));
+  STATOR_RETURN_IF_ERROR(engine.catalog->release_space(backup.key()));
   backup.record["Status"] = "DELETED";
   return describe(engine, backup);
 }

@@ -105,13 +105,15 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
   Item begun = import_description(engine, job);
   const auto failure = find_failure(engine, request);
   if (failure) end_job(job.record, engine.now_ms(), failure);
-  const Records records(*engine.store);
   const std::string key = record_key(RecordKind::kImport, job.id);
-  STATOR_RETURN_IF_ERROR(records.put(key, job.record));
-  if (failure) return begun;
-  const auto made = engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}});
+  if (failure) {
+    STATOR_RETURN_IF_ERROR(Records(*engine.store).put(key, job.record));
+    return begun;
+  }
+  const auto made =
+      engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}},
+                                    NamedRecord{.key = key, .record = std::move(job.record)});
   if (!made) {
-    STATOR_RETURN_IF_ERROR(records.put(key, {}));
     if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);
     return Failure(made.error());
   }

@@ -93,17 +93,17 @@ Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int
 }
 
 Result<TableVersions> Catalog::update(std::string_view name, int64_t now_ms, Change change,
-                                      Fill fill) {
-  return on_current([&] { return update_once(name, now_ms, change, fill); });
+                                      Fill fill, JobLease* lease) {
+  return on_current([&] { return update_once(name, now_ms, change, fill, lease); });
 }
 
 Result<TableVersions> Catalog::update_once(std::string_view name, int64_t now_ms, Change change,
-                                           Fill& fill) {
+                                           Fill& fill, JobLease* lease) {
   CatalogSnapshot next = *snapshot();
   const TablePtr* found = next.find(name);
   if (found == nullptr) return no_such_table(name);
   TableVersions versions{.before = *found, .after = {}};
-  STATOR_ASSIGN_OR_RETURN(Written written, replace(*versions.before, now_ms, change));
+  STATOR_ASSIGN_OR_RETURN(Written written, replace(*versions.before, now_ms, change, lease));
   STATOR_ASSIGN_OR_RETURN(versions.after, make_table(std::move(written.definition),
                                                      next.version + 1, versions.before.get()));
   note_recording(versions.after);
@@ -120,7 +120,8 @@ Result<TableVersions> Catalog::update_once(std::string_view name, int64_t now_ms
 }
 
 // Writes what `change` makes of the table's definition.
-Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Change change) const {
+Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Change change,
+                                          JobLease* lease) const {
   const uint64_t version = snapshot()->version;
   const std::string key = catalog_row_key(CatalogRow::kTable, table.name());
   std::vector<std::string> keys = {key, catalog_row_key(CatalogRow::kNextSpace)};
@@ -154,13 +155,20 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
     }
     for (const SpaceId space : before.unfinished) {
       if (definition.is_unfinished(space)) continue;
-      batch.erase(catalog_row_key(CatalogRow::kBackfill, space));
+      erase_backfill(space, batch);
     }
     batch.put(key, encode_table(definition));
     batch.put_schema_version(version_key(definition.space), version + 1);
     return Written{.definition = std::move(definition), .log = std::move(log)};
   };
-  return commit_catalog(store_, version, std::move(keys), plan);
+  return commit_catalog(store_, version, std::move(keys), plan, lease);
+}
+
+// How far it came, and its lease: nobody continues it.
+void Catalog::erase_backfill(SpaceId space, Batch& batch) const {
+  const std::string key = catalog_row_key(CatalogRow::kBackfill, space);
+  batch.erase(key);
+  if (is_shared_) batch.erase(lease_key(key));
 }
 
 Result<TablePtr> Catalog::drop(std::string_view name, int64_t now_ms, LastBackup last_backup) {
@@ -208,9 +216,7 @@ Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backu
     for (const SpaceId space : erased.spaces) {
       batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
     }
-    for (const SpaceId space : dropped.unfinished) {
-      batch.erase(catalog_row_key(CatalogRow::kBackfill, space));
-    }
+    for (const SpaceId space : dropped.unfinished) erase_backfill(space, batch);
     if (log_row) {
       STATOR_ASSIGN_OR_RETURN(erased.log, end_log(rows[1], now_ms, batch));
     }

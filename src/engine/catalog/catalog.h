@@ -26,6 +26,7 @@
 #include "base/atomic_snapshot.h"
 #include "base/function_ref.h"
 #include "engine/background/job_runner.h"
+#include "engine/catalog/job_lease.h"
 #include "engine/catalog/stored_catalog.h"
 #include "engine/catalog/table.h"
 #include "engine/change_log/change_log.h"
@@ -94,8 +95,9 @@ class Catalog {
   // process reads by that version, the rows of spaces that the definition no longer has go.
   using Change = FunctionRef<Result<void>(TableDefinition& definition)>;
   using Fill = std::move_only_function<void(const std::string& table, SpaceId space)>;
-  Result<TableVersions> update(std::string_view name, int64_t now_ms, Change change,
-                               Fill fill = {});
+  // A job gives its lease.
+  Result<TableVersions> update(std::string_view name, int64_t now_ms, Change change, Fill fill = {},
+                               JobLease* lease = nullptr);
   // kResourceNotFound; kValidation for a protected table. No write to it commits afterwards. Its
   // rows go once nobody in this process reads them, the log
   // when its streams have been unreadable for long enough. The record that `last_backup` makes is
@@ -116,15 +118,22 @@ class Catalog {
   // catalog_records.cc: changes that go with a record, see records.h.
   // Gives out a space, and writes the record that names it.
   Result<SpaceId> take_space(const std::string& record_key, FunctionRef<Item(SpaceId)> record);
-  // Erases a record, and the rows of its space.
-  Result<void> release_space(const std::string& record_key, SpaceId space);
+  // Gives the record of a job another space, unless the lease is lost, and erases the rows of the
+  // one before: late writes of an earlier owner of the job go there.
+  Result<SpaceId> exchange_space(const std::string& record_key, JobLease& lease);
+  // Erases a record, and the rows of its space. No error if there is none. A job gives its lease,
+  // which ends.
+  Result<void> release_space(const std::string& record_key, JobLease* lease = nullptr);
   // Gives spaces to a table that is to be restored, and keeps it in the record.
   // kTableAlreadyExists where the name is taken, kTableInUse where it is so by another restoration.
-  Result<TablePtr> begin_restore(TableDefinition definition, Item record);
-  // Makes the table visible. No error if it is not being restored.
-  Result<void> finish_restore(const std::string& name);
+  // `import` is written with it.
+  Result<TablePtr> begin_restore(TableDefinition definition, Item record,
+                                 std::optional<NamedRecord> import = {});
+  // Makes the table visible. No error if it is not being restored. The lease of a restore ends;
+  // an import goes on.
+  Result<void> finish_restore(const std::string& name, JobLease* lease = nullptr);
   // Forgets a table that is being restored, and erases its rows. No error if there is none.
-  Result<void> cancel_restore(const std::string& name);
+  Result<void> cancel_restore(const std::string& name, JobLease* lease = nullptr);
 
   // Keeps the counters for the next start. Nobody may write afterwards.
   void save_counters();
@@ -153,18 +162,20 @@ class Catalog {
   };
   Result<TablePtr> create_once(const CreateTableRequest& settings, int64_t now_ms);
   Result<TableVersions> update_once(std::string_view name, int64_t now_ms, Change change,
-                                    Fill& fill);
+                                    Fill& fill, JobLease* lease);
   Result<TablePtr> drop_once(std::string_view name, int64_t now_ms, LastBackup last_backup);
   Result<Written> insert(const CreateTableRequest& settings, int64_t now_ms) const;
-  Result<Written> replace(const Table& table, int64_t now_ms, Change change) const;
+  Result<Written> replace(const Table& table, int64_t now_ms, Change change, JobLease* lease) const;
   struct Erased {
     std::vector<SpaceId> spaces;
     LogPtr log;  // null where there is none
   };
   Result<Erased> erase(const Table& table, LastBackup last_backup, int64_t now_ms) const;
-  Result<TablePtr> begin_restore_once(const TableDefinition& definition, const Item& record);
-  Result<void> finish_restore_once(const std::string& name);
-  Result<void> cancel_restore_once(const std::string& name);
+  Result<TablePtr> begin_restore_once(const TableDefinition& definition, const Item& record,
+                                      const std::optional<NamedRecord>& import);
+  Result<void> finish_restore_once(const std::string& name, JobLease* lease);
+  Result<void> cancel_restore_once(const std::string& name, JobLease* lease);
+  void erase_backfill(SpaceId space, Batch& batch) const;
   void erase_later(SpaceId space);
   Result<void> erase_rows(SpaceId space) const;  // unless it is held
   void publish(CatalogSnapshot next);

@@ -11,6 +11,7 @@
 
 #include "engine/catalog/catalog_commit.h"
 #include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/job_lease.h"
 #include "engine/catalog/stored_catalog.h"
 
 namespace stator {
@@ -24,19 +25,20 @@ inline std::string version_key(SpaceId table) {
 
 // Reads `keys`, lets `plan(rows, batch)` put its writes into the batch, and commits them with
 // `version` + 1 as the catalog's version. kBehind if the catalog does not have `version` any more;
-// otherwise see commit_change().
+// otherwise see commit_change(), and JobLease::commit() if a job makes the change.
 template <class Plan>
 auto commit_catalog(TransactStore& store, uint64_t version, std::vector<std::string> keys,
-                    Plan plan) {
+                    Plan plan, JobLease* lease = nullptr) {
   using Planned = std::invoke_result_t<Plan&, GuardedRows, Batch&>;
   keys.push_back(catalog_row_key(CatalogRow::kVersion));
-  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Planned {
+  const auto change = [&](GuardedRows rows, Batch& batch) -> Planned {
     STATOR_ASSIGN_OR_RETURN(const uint64_t stored, read_version(rows.back()));
     if (stored != version) return fail(kBehind, "the catalog has changed");
     Planned planned = plan(rows.first(rows.size() - 1), batch);
     if (planned) batch.put_schema_version(keys.back(), version + 1);
     return planned;
-  });
+  };
+  return lease != nullptr ? lease->commit(keys, change) : commit_change(store, keys, change);
 }
 
 }  // namespace stator

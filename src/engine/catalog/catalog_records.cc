@@ -18,11 +18,10 @@ namespace stator {
 
 namespace {
 
-// The record of a table that is being restored. The catalog's version says that
-// the record is there.
+// A record that must be there: the catalog's version says so, or a lease.
 Result<Item> record_in(const std::optional<std::string>& row) {
   if (!row || !validate_item(*row)) {
-    return fail(Code::kCorruption, "the record of a table that is being restored is damaged");
+    return fail(Code::kCorruption, "the record of a backup or a restored table is damaged");
   }
   return decode_item(ItemView(*row));
 }
@@ -79,20 +78,53 @@ Result<SpaceId> Catalog::take_space(const std::string& record_key,
   });
 }
 
-Result<void> Catalog::release_space(const std::string& record_key, SpaceId space) {
-  Batch batch;
-  batch.erase(record_key);
-  batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
-  STATOR_RETURN_IF_ERROR(write_or_fail(store_, std::move(batch)));
-  erase_later(space);
+Result<SpaceId> Catalog::exchange_space(const std::string& record_key, JobLease& lease) {
+  const std::array<std::string, 2> keys = {record_key, catalog_row_key(CatalogRow::kNextSpace)};
+  struct Exchanged {
+    SpaceId before = 0;
+    SpaceId after = 0;
+  };
+  const auto exchange = [&](GuardedRows rows, Batch& batch) -> Result<Exchanged> {
+    STATOR_ASSIGN_OR_RETURN(Item record, record_in(rows[0]));
+    Spaces spaces(rows[1]);
+    const Exchanged exchanged{.before = static_cast<SpaceId>(integer_of(record, "Space")),
+                              .after = spaces.take()};
+    STATOR_RETURN_IF_ERROR(spaces.save(batch));
+    record["Space"] = exchanged.after;
+    batch.put(record_key, encode_item(record));
+    batch.put(catalog_row_key(CatalogRow::kDropped, exchanged.before), "");
+    return exchanged;
+  };
+  STATOR_ASSIGN_OR_RETURN(const Exchanged exchanged, lease.commit(keys, exchange));
+  erase_later(exchanged.before);
+  return exchanged.after;
+}
+
+Result<void> Catalog::release_space(const std::string& record_key, JobLease* lease) {
+  const std::array<std::string, 1> keys = {record_key};
+  const auto release = [&](GuardedRows rows, Batch& batch) -> Result<SpaceId> {
+    if (!rows[0]) return SpaceId{0};
+    STATOR_ASSIGN_OR_RETURN(const Item record, record_in(rows[0]));
+    const auto space = static_cast<SpaceId>(integer_of(record, "Space"));
+    batch.erase(record_key);
+    batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+    if (lease != nullptr) lease->end_in(batch);
+    return space;
+  };
+  STATOR_ASSIGN_OR_RETURN(const SpaceId space, lease != nullptr
+                                                   ? lease->commit(keys, release)
+                                                   : commit_change(store_, keys, release));
+  if (space != 0) erase_later(space);
   return {};
 }
 
-Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record) {
-  return on_current([&] { return begin_restore_once(definition, record); });
+Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record,
+                                        std::optional<NamedRecord> import) {
+  return on_current([&] { return begin_restore_once(definition, record, import); });
 }
 
-Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, const Item& record) {
+Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, const Item& record,
+                                             const std::optional<NamedRecord>& import) {
   const std::string& name = wanted.settings.table;
   CatalogSnapshot next = *snapshot();
   if (next.tables.contains(name)) {
@@ -114,6 +146,7 @@ Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, cons
     Item kept = record;
     kept["Definition"] = Binary{encode_table(definition)};
     batch.put(record_key(RecordKind::kRestore, name), encode_item(kept));
+    if (import) batch.put(import->key, encode_item(import->record));
     batch.put_schema_version(version_key(definition.space), next.version + 1);
     return definition;
   };
@@ -127,11 +160,11 @@ Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, cons
   return table;
 }
 
-Result<void> Catalog::finish_restore(const std::string& name) {
-  return on_current([&] { return finish_restore_once(name); });
+Result<void> Catalog::finish_restore(const std::string& name, JobLease* lease) {
+  return on_current([&] { return finish_restore_once(name, lease); });
 }
 
-Result<void> Catalog::finish_restore_once(const std::string& name) {
+Result<void> Catalog::finish_restore_once(const std::string& name, JobLease* lease) {
   CatalogSnapshot next = *snapshot();
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
@@ -141,9 +174,11 @@ Result<void> Catalog::finish_restore_once(const std::string& name) {
     STATOR_ASSIGN_OR_RETURN(const TableDefinition definition, table_in(record));
     batch.put(catalog_row_key(CatalogRow::kTable, name), encode_table(definition));
     batch.erase(key);
+    if (lease != nullptr && !record.contains("Import")) lease->end_in(batch);
     return history_of(record);
   };
-  STATOR_ASSIGN_OR_RETURN(const auto history, commit_catalog(store_, next.version, {key}, plan));
+  STATOR_ASSIGN_OR_RETURN(const auto history,
+                          commit_catalog(store_, next.version, {key}, plan, lease));
   if (history) release(*history);
   const TablePtr table = found->second;
   table->count_state()->is_needed = true;
@@ -153,11 +188,11 @@ Result<void> Catalog::finish_restore_once(const std::string& name) {
   return {};
 }
 
-Result<void> Catalog::cancel_restore(const std::string& name) {
-  return on_current([&] { return cancel_restore_once(name); });
+Result<void> Catalog::cancel_restore(const std::string& name, JobLease* lease) {
+  return on_current([&] { return cancel_restore_once(name, lease); });
 }
 
-Result<void> Catalog::cancel_restore_once(const std::string& name) {
+Result<void> Catalog::cancel_restore_once(const std::string& name, JobLease* lease) {
   CatalogSnapshot next = *snapshot();
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
@@ -170,6 +205,7 @@ Result<void> Catalog::cancel_restore_once(const std::string& name) {
     STATOR_ASSIGN_OR_RETURN(const Item record, record_in(rows[0]));
     STATOR_ASSIGN_OR_RETURN(const TableDefinition definition, table_in(record));
     batch.erase(key);
+    if (lease != nullptr) lease->end_in(batch);
     batch.put_schema_version(version_key(definition.space), 0);
     Cancelled cancelled{.spaces = definition.all_spaces(), .history = history_of(record)};
     for (const SpaceId space : cancelled.spaces) {
@@ -178,7 +214,7 @@ Result<void> Catalog::cancel_restore_once(const std::string& name) {
     return cancelled;
   };
   STATOR_ASSIGN_OR_RETURN(const Cancelled cancelled,
-                          commit_catalog(store_, next.version, {key}, plan));
+                          commit_catalog(store_, next.version, {key}, plan, lease));
   if (cancelled.history) release(*cancelled.history);
   next.restoring.erase(found);
   publish_change(std::move(next));

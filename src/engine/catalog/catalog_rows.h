@@ -26,6 +26,7 @@ enum class CatalogRow : char {
   kLog = 'l',        // space: definition of a change log
   kCounters = 'c',   // space: items and bytes, only between a clean stop and the next start
   kBackfill = 'b',   // space that is being filled: the row key of the last item seen
+  kLease = 'j',      // the rest of the key of a record or a kBackfill row: who works on that job
   kVersion = 'v',    // nothing: the catalog's version; space: that of the table with this space
   kMigration = 'm',  // only during a migration: the key of the last row that was moved
 };

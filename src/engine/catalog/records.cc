@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/catalog/records.h"
 
+#include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_commit.h"
 #include "engine/errors/messages.h"
@@ -23,6 +24,12 @@ std::string settings_key(SpaceId table) {
   std::string id;
   append_big_endian(id, table);
   return record_key(RecordKind::kSettings, id);
+}
+
+bool is_open_job(const Item& record) {
+  if (record.empty()) return false;
+  const std::string status = text_of(record, "Status");
+  return status.empty() || status == "CREATING" || status == "IN_PROGRESS";
 }
 
 bool is_record(std::string_view rest, std::string_view value) {
@@ -85,7 +92,7 @@ Result<void> Records::change_guarded(const std::string& key, const std::string& 
                                      Change change) const {
   std::vector<std::string> keys = {key};
   if (!guard.empty()) keys.push_back(guard);
-  return commit_change(store_, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
+  const auto change_row = [&](GuardedRows rows, Batch& batch) -> Result<void> {
     if (!guard.empty() && !rows[1]) {
       return fail(Code::kResourceNotFound, messages::kResourceNotFound);
     }
@@ -99,8 +106,11 @@ Result<void> Records::change_guarded(const std::string& key, const std::string& 
     } else {
       batch.put(key, encode_item(record));
     }
+    if (lease_ != nullptr && !is_open_job(record)) lease_->end_in(batch);
     return {};
-  });
+  };
+  return lease_ != nullptr ? lease_->commit(keys, change_row)
+                           : commit_change(store_, keys, change_row);
 }
 
 }  // namespace stator

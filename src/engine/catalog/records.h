@@ -14,6 +14,7 @@
 
 #include "base/function_ref.h"
 #include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/job_lease.h"
 #include "engine/catalog/table.h"
 #include "storage/transact_store.h"
 
@@ -30,12 +31,16 @@ enum class RecordKind : char {
 
 std::string record_key(RecordKind kind, std::string_view name);
 std::string settings_key(SpaceId table);
+// Whether the record is of a job that has not ended: a backup, restore, import or export.
+bool is_open_job(const Item& record);
 // Whether what follows the letter is a record's key, and `value` a record.
 bool is_record(std::string_view rest, std::string_view value);
 
 class Records {
  public:
   explicit Records(TransactStore& store) : store_(store) {}
+  // Changes fail unless the lease is held, and erase it if the record no longer is an open job.
+  explicit Records(JobLease& lease) : store_(lease.store()), lease_(&lease) {}
 
   // Empty where there is none.
   Result<Item> get(const std::string& key) const;
@@ -56,6 +61,7 @@ class Records {
   Result<void> change_guarded(const std::string& key, const std::string& guard,
                               Change change) const;
   TransactStore& store_;
+  JobLease* lease_ = nullptr;  // null: anybody may make the change
 };
 
 }  // namespace stator

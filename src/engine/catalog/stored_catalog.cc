@@ -6,6 +6,7 @@
 #include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/job_lease.h"
 #include "engine/catalog/records.h"
 #include "engine/errors/messages.h"
 
@@ -47,6 +48,8 @@ Result<void> read_catalog_row(std::string_view rest, std::string_view value, Sto
       return id.empty() ? Result<void>() : unknown_row();
     case CatalogRow::kMigration:
       return unknown_row();  // it has ended
+    case CatalogRow::kLease:
+      return decode_lease(value) ? Result<void>() : unknown_row();
     case CatalogRow::kBackfill:
       return is_space ? Result<void>() : unknown_row();
     case CatalogRow::kVersion: {

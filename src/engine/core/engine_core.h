@@ -12,6 +12,7 @@
 
 #include "engine/background/job_runner.h"
 #include "engine/catalog/catalog.h"
+#include "engine/catalog/job_leases.h"
 #include "engine/core/engine_options.h"
 #include "storage/transact_store.h"
 
@@ -25,11 +26,13 @@ struct EngineCore {
   EngineCore(std::unique_ptr<TransactStore> the_store, const EngineOptions& the_options)
       : store(std::move(the_store)),
         options(the_options),
+        leases(*store),
         jobs(options.report, options.retry_delay) {}
 
   // In the order in which they need each other: the store goes last.
   std::unique_ptr<TransactStore> store;
   EngineOptions options;
+  JobLeases leases;
   JobRunner jobs;  // whatever takes long: copies, imports, exports, index fills, counts
   std::unique_ptr<Catalog> catalog;
 

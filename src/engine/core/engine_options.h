@@ -19,6 +19,7 @@ struct EngineOptions {
   std::string account = "000000782867";
   // Its directories stand for S3's buckets; empty: there are none.
   std::filesystem::path buckets = {};
+  int64_t export_file_bytes = 64L << 20;  // of lines, before compression, in one file of an export
   // Told of what no answer tells, such as why an item was not imported; from any thread.
   std::function<void(LogLevel, const std::string&)> report = {};
   // How often expired items are looked for, by the machine's time; zero: when told only.

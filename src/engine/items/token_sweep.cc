@@ -37,7 +37,8 @@ class TokenSweep final : public Job {
   void begin() {
     until_ms_ = clock_.unix_ms() + 1;
     // The clock was set back: later tokens can expire before earlier ones.
-    if (until_ms_ < state_.from_ms) state_.from_ms = 0;
+    // Other processes can have other clocks.
+    if (until_ms_ < state_.from_ms || is_shared_) state_.from_ms = 0;
     left_ = expired_tokens(state_.from_ms, until_ms_);
     is_begun_ = true;
   }
@@ -67,6 +68,7 @@ class TokenSweep final : public Job {
   }
 
   TransactStore& store_;
+  const bool is_shared_ = store_.capabilities().several_processes;
   const Clock& clock_;
   TokenSweepState& state_;
   bool is_begun_ = false;

@@ -2,7 +2,8 @@
 // The sweep of idempotency tokens: a job that erases those that have expired.
 //
 // The next sweep begins at the time at which the last one ended: erased rows are not read again
-// before the next start.
+// before the next start. On a store that several processes share it begins at the first token: each
+// process can sweep, and nothing is left behind by one that has ended.
 #pragma once
 
 #include <atomic>

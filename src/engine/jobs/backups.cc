@@ -5,74 +5,14 @@
 
 #include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/records.h"
 #include "engine/core/arns.h"
-#include "engine/jobs/restore.h"
+#include "engine/core/leased_job.h"
 #include "engine/jobs/table_copy.h"
 
 namespace stator {
 namespace {
-
-class BackupJob final : public Job {
- public:
-  // Without a state the copy starts with one of its own.
-  BackupJob(JobEngine& engine, std::string key, TablePtr table, SpaceId to,
-            std::unique_ptr<ReadView> state)
-      : engine_(engine), key_(std::move(key)), table_(std::move(table)), to_(to) {
-    if (state) begin(std::move(state));
-  }
-
-  Result<JobState> step() override {
-    if (!copied_) {
-      if (!copy_) STATOR_RETURN_IF_ERROR(begin_again());
-      STATOR_ASSIGN_OR_RETURN(const JobState state, copy_->step([](Batch&, const std::string&) {}));
-      if (state == JobState::kMore) return state;
-      copied_ = CopiedRows{.items = copy_->items(), .bytes = copy_->bytes()};
-      copy_.reset();
-    }
-    STATOR_RETURN_IF_ERROR(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
-      if (record.empty()) return {};
-      record["Status"] = kBackupAvailable;
-      record["Items"] = copied_->items;
-      record["Bytes"] = copied_->bytes;
-      return {};
-    }));
-    return JobState::kDone;
-  }
-
-  void rest() override { copy_.reset(); }
-
-  Result<void> abandon(const Error&) override {
-    copy_.reset();
-    return engine_.catalog->release_space(key_, to_);
-  }
-
- private:
-  struct CopiedRows {
-    int64_t items = 0;
-    int64_t bytes = 0;
-  };
-
-  Result<void> begin_again() {
-    STATOR_RETURN_IF_ERROR(engine_.store->drop_range(space_range(to_)));
-    STATOR_ASSIGN_OR_RETURN(auto state, state_of_now(engine_));
-    begin(std::move(state));
-    return {};
-  }
-
-  void begin(std::unique_ptr<ReadView> state) {
-    TableHistory source;
-    source.key.space = table_->definition().space;
-    copy_.emplace(*engine_.store, CopyPlan{.from = std::move(source), .to = to_}, std::move(state));
-  }
-
-  JobEngine& engine_;
-  std::string key_;
-  TablePtr table_;  // keeps its rows, whoever drops it
-  SpaceId to_;
-  std::optional<RowCopy> copy_;
-  std::optional<CopiedRows> copied_;
-};
 
 // The table that the record is a backup of; null if it is gone.
 TablePtr backed_up_table(const JobEngine& engine, const Item& record) {
@@ -82,6 +22,112 @@ TablePtr backed_up_table(const JobEngine& engine, const Item& record) {
   const TablePtr* table = snapshot->find(definition->settings.table);
   if (table == nullptr || (*table)->definition().id != definition->id) return nullptr;
   return *table;
+}
+
+// What a copy begins with.
+struct CopyStart {
+  TablePtr table;
+  SpaceId to = 0;  // nothing has been written there
+  std::unique_ptr<ReadView> state;
+};
+
+class BackupJob final : public Job {
+ public:
+  // Without a start the copy begins again, in another space.
+  BackupJob(JobEngine& engine, JobLease& lease, std::string key, std::optional<CopyStart> start)
+      : engine_(engine), lease_(lease), key_(std::move(key)) {
+    if (start) begin(std::move(*start));
+  }
+
+  Result<JobState> step() override {
+    if (!copied_) {
+      if (!copy_) STATOR_RETURN_IF_ERROR(begin_again());
+      if (!table_) return end_without_table();
+      STATOR_ASSIGN_OR_RETURN(const JobState state, copy_->step([](Batch&, const std::string&) {}));
+      if (state == JobState::kMore) return state;
+      copied_ = CopiedRows{.items = copy_->items(), .bytes = copy_->bytes()};
+      copy_.reset();
+    }
+    STATOR_ASSIGN_OR_RETURN(const bool is_whole, finish());
+    return is_whole ? JobState::kDone : end_without_table();
+  }
+
+  void rest() override { copy_.reset(); }
+
+  Result<void> abandon(const Error&) override {
+    copy_.reset();
+    return engine_.catalog->release_space(key_, &lease_);
+  }
+
+ private:
+  struct CopiedRows {
+    int64_t items = 0;
+    int64_t bytes = 0;
+  };
+
+  Result<JobState> end_without_table() {
+    STATOR_RETURN_IF_ERROR(engine_.catalog->release_space(key_, &lease_));
+    return JobState::kDone;
+  }
+
+  // No table_: it is gone.
+  Result<void> begin_again() {
+    if (!table_) {
+      STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
+      STATOR_ASSIGN_OR_RETURN(const Item record, Records(*engine_.store).get(key_));
+      table_ = backed_up_table(engine_, record);
+      if (!table_) return {};
+    }
+    STATOR_ASSIGN_OR_RETURN(const SpaceId to, engine_.catalog->exchange_space(key_, lease_));
+    STATOR_ASSIGN_OR_RETURN(auto state, state_of_now(engine_));
+    begin({.table = table_, .to = to, .state = std::move(state)});
+    return {};
+  }
+
+  void begin(CopyStart start) {
+    table_ = std::move(start.table);
+    TableHistory source;
+    source.key.space = table_->definition().space;
+    copy_.emplace(lease_, CopyPlan{.from = std::move(source), .to = start.to},
+                  std::move(start.state));
+  }
+
+  // False: another process has dropped the table, and could have erased rows before they were
+  // copied. Those that this process drops stay, as table_ is held.
+  Result<bool> finish() {
+    const std::vector<std::string> keys = {key_,
+                                           catalog_row_key(CatalogRow::kTable, table_->name())};
+    return lease_.commit(keys, [&](GuardedRows rows, Batch& batch) -> Result<bool> {
+      if (!rows[0]) return true;
+      if (engine_.leases.are_shared()) {
+        const auto now = rows[1] ? decode_table(*rows[1])
+                                 : Result<TableDefinition>(fail(Code::kResourceNotFound, ""));
+        if (!now || now->id != table_->definition().id) return false;
+      }
+      STATOR_RETURN_IF_ERROR(validate_item(*rows[0]));
+      Item record = decode_item(ItemView(*rows[0]));
+      record["Status"] = kBackupAvailable;
+      record["Items"] = copied_->items;
+      record["Bytes"] = copied_->bytes;
+      batch.put(key_, encode_item(record));
+      lease_.end_in(batch);
+      return true;
+    });
+  }
+
+  JobEngine& engine_;
+  JobLease& lease_;
+  std::string key_;
+  TablePtr table_;  // keeps its rows, whoever in this process drops it
+  std::optional<RowCopy> copy_;
+  std::optional<CopiedRows> copied_;
+};
+
+void start(JobEngine& engine, const std::string& id, std::optional<CopyStart> copy) {
+  const std::string key = record_key(RecordKind::kBackup, id);
+  start_leased(engine, "backup " + id, record_work(key), [&](JobLease& lease) {
+    return std::make_unique<BackupJob>(engine, lease, key, std::move(copy));
+  });
 }
 
 }  // namespace
@@ -103,28 +149,13 @@ Result<std::unique_ptr<ReadView>> state_of_now(JobEngine& engine) {
 
 void start_backup(JobEngine& engine, const std::string& id, const TablePtr& table, SpaceId to,
                   std::unique_ptr<ReadView> state) {
-  engine.jobs.add("backup " + id,
-                  std::make_unique<BackupJob>(engine, record_key(RecordKind::kBackup, id), table,
-                                              to, std::move(state)));
+  start(engine, id, CopyStart{.table = table, .to = to, .state = std::move(state)});
 }
 
-Result<void> resume_copies(JobEngine& engine) {
+Result<void> resume_backups(JobEngine& engine) {
   STATOR_ASSIGN_OR_RETURN(const auto backups, Records(*engine.store).list(RecordKind::kBackup));
   for (const auto& [id, record] : backups) {
-    if (text_of(record, "Status") == kBackupAvailable) continue;
-    const auto space = static_cast<SpaceId>(integer_of(record, "Space"));
-    if (const TablePtr table = backed_up_table(engine, record)) {
-      start_backup(engine, id, table, space, nullptr);
-      continue;
-    }
-    engine.jobs.add("deletion of backup " + id,
-                    [&engine, key = record_key(RecordKind::kBackup, id), space] {
-                      return engine.catalog->release_space(key, space);
-                    });
-  }
-  const auto snapshot = engine.catalog->snapshot();
-  for (const auto& [name, table] : snapshot->restoring) {
-    start_restore(engine, name);
+    if (is_open_job(record) && is_free(engine, RecordKind::kBackup, id)) start(engine, id, {});
   }
   return {};
 }
@@ -137,8 +168,7 @@ void erase_expired_backups(JobEngine& engine) {
     if (integer_of(record, "ExpiresMs", INT64_MAX) > engine.now_ms()) continue;
     const auto in_use = is_being_restored(engine, backup_arn(engine, record, id));
     if (!in_use || *in_use) continue;
-    static_cast<void>(engine.catalog->release_space(
-        record_key(RecordKind::kBackup, id), static_cast<SpaceId>(integer_of(record, "Space"))));
+    static_cast<void>(engine.catalog->release_space(record_key(RecordKind::kBackup, id)));
   }
 }
 

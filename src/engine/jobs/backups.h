@@ -25,11 +25,12 @@ Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn);
 
 // The state that a backup of now copies; null on a store without LocalViews.
 Result<std::unique_ptr<ReadView>> state_of_now(JobEngine& engine);
-// Starts to copy what `state` has of the table, or the table as it is if that is null.
+// Starts to copy what `state` has of the table, or the table as it is if that is null. Nothing has
+// been written to the space `to`.
 void start_backup(JobEngine& engine, const std::string& id, const TablePtr& table, SpaceId to,
                   std::unique_ptr<ReadView> state);
-// Resumes the copies that an earlier process began.
-Result<void> resume_copies(JobEngine& engine);
+// Starts those that no engine works on.
+Result<void> resume_backups(JobEngine& engine);
 
 // Those that have expired and that no table is being restored from. What fails is tried again with
 // the next call.

@@ -9,6 +9,7 @@
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
 #include "engine/core/arns.h"
+#include "engine/core/leased_job.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/export_filter.h"
 #include "engine/jobs/job_records.h"
@@ -18,7 +19,6 @@
 namespace stator {
 namespace {
 
-constexpr int64_t kFileBytes = 64L << 20;     // of lines, in one data file
 constexpr int64_t kBilledLeast = 10'000'000;  // of an incremental export
 
 transfer::ExportSummary summary_of(const JobEngine& engine, const std::string& id,
@@ -51,8 +51,11 @@ transfer::ExportSummary summary_of(const JobEngine& engine, const std::string& i
 
 class Export final : public Job {
  public:
-  Export(JobEngine& engine, std::string id)
-      : engine_(engine), id_(std::move(id)), key_(record_key(RecordKind::kExport, id_)) {}
+  Export(JobEngine& engine, JobLease& lease, std::string id)
+      : engine_(engine),
+        lease_(lease),
+        id_(std::move(id)),
+        key_(record_key(RecordKind::kExport, id_)) {}
 
   Result<JobState> step() override {
     if (!bucket_) STATOR_RETURN_IF_ERROR(begin());
@@ -67,10 +70,7 @@ class Export final : public Job {
       STATOR_RETURN_IF_ERROR(std::move(written));
       return JobState::kMore;
     }
-    if (summary_.ended_ms == 0) {
-      if (summary_.increment) summary_.billed_bytes = std::max(summary_.billed_bytes, kBilledLeast);
-      summary_.ended_ms = engine_.now_ms();
-    }
+    STATOR_RETURN_IF_ERROR(keep_end());
     STATOR_RETURN_IF_ERROR(transfer::write_manifests(*bucket_, summary_, files_));
     STATOR_RETURN_IF_ERROR(end(std::nullopt));
     return JobState::kDone;
@@ -106,10 +106,11 @@ class Export final : public Job {
 
   Result<void> end(const std::optional<admin::JobFailure>& failure) {
     std::optional<HeldHistory> history;
-    STATOR_RETURN_IF_ERROR(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+    STATOR_RETURN_IF_ERROR(Records(lease_).change(key_, [&](Item& record) -> Result<void> {
       if (record.empty()) return {};
       history = history_of(record);
-      for (const char* member : {"From", "Log", "Stamp", "ToStamp", "StampLimit", "Definition"}) {
+      for (const char* member :
+           {"From", "Log", "Stamp", "ToStamp", "StampLimit", "Definition", "WrittenMs"}) {
         record.erase(member);
       }
       if (!failure) {
@@ -138,6 +139,7 @@ class Export final : public Job {
       return fail(Code::kInvalidArgument,
                   messages::key_not_found(summary_.key_id.value_or("alias/aws/s3")));
     }
+    bucket.write_as(lease_.fence());
     STATOR_RETURN_IF_ERROR(bucket.write(transfer::export_directory(summary_) + "/_started", ""));
     STATOR_ASSIGN_OR_RETURN(TableDefinition decoded, table_in(record_));
     STATOR_ASSIGN_OR_RETURN(const TablePtr table,
@@ -173,6 +175,21 @@ class Export final : public Job {
     return keep_commit_versions(first_commit_version_.value_or(*commit_version), *commit_version);
   }
 
+  // The time at which all files were written, which the manifests state. The first owner that comes
+  // so far decides it, so that every owner writes the same manifests.
+  Result<void> keep_end() {
+    if (summary_.ended_ms != 0) return {};
+    int64_t written_ms = 0;
+    STATOR_RETURN_IF_ERROR(Records(lease_).change(key_, [&](Item& record) -> Result<void> {
+      if (!record.contains("WrittenMs")) record["WrittenMs"] = engine_.now_ms();
+      written_ms = integer_of(record, "WrittenMs");
+      return {};
+    }));
+    if (summary_.increment) summary_.billed_bytes = std::max(summary_.billed_bytes, kBilledLeast);
+    summary_.ended_ms = written_ms;
+    return {};
+  }
+
   Result<void> keep_commit_versions(uint64_t from, uint64_t to) {
     Item record = record_;
     record["Stamp"] = static_cast<int64_t>(from);
@@ -181,7 +198,7 @@ class Export final : public Job {
     const auto all = history_of(record_);
     const auto history = history_of(record);
     engine_.catalog->hold(*history);
-    const auto kept = Records(*engine_.store).put(key_, record);
+    const auto kept = Records(lease_).put(key_, record);
     engine_.catalog->release(kept ? *all : *history);
     STATOR_RETURN_IF_ERROR(kept);
     record_ = std::move(record);
@@ -192,7 +209,17 @@ class Export final : public Job {
     start_ = {.after = after_, .items = summary_.items, .billed_bytes = summary_.billed_bytes};
     STATOR_ASSIGN_OR_RETURN(file_, transfer::DataFileWriter::create(
                                        *bucket_, transfer::data_key(summary_, std::ssize(files_))));
-    if (items_ || changes_) return {};
+    return {};
+  }
+
+  Result<void> finish_file() {
+    STATOR_ASSIGN_OR_RETURN(transfer::DataFile written, file_->finish());
+    files_.push_back(std::move(written));
+    file_.reset();
+    return {};
+  }
+
+  void open_readers() {
     const auto commit_version = static_cast<uint64_t>(integer_of(record_, "Stamp"));
     if (summary_.increment) {
       changes_.emplace(*engine_.store, history_, commit_version,
@@ -200,7 +227,6 @@ class Export final : public Job {
     } else {
       items_.emplace(*engine_.store, history_, commit_version, after_);
     }
-    return {};
   }
 
   void close_readers() {
@@ -219,25 +245,31 @@ class Export final : public Job {
   }
 
   Result<void> write_some() {
-    if (!file_) STATOR_RETURN_IF_ERROR(begin_file());
+    if (!items_ && !changes_) open_readers();
     STATOR_ASSIGN_OR_RETURN(const bool more,
                             changes_ ? write_rows(*changes_) : write_rows(*items_));
-    if (more && file_->line_bytes() < kFileBytes) return {};
-    STATOR_ASSIGN_OR_RETURN(transfer::DataFile written, file_->finish());
-    files_.push_back(std::move(written));
-    file_.reset();
-    read_all_ = !more;
-    if (read_all_) close_readers();
+    if (more) return {};
+    if (!file_ && files_.empty()) STATOR_RETURN_IF_ERROR(begin_file());
+    if (file_) STATOR_RETURN_IF_ERROR(finish_file());
+    close_readers();
+    read_all_ = true;
     return {};
   }
 
-  // False: there are no more rows.
+  // False: there are no more rows. Where a file ends depends on the rows alone, not on how many of
+  // them are read at once.
   template <class Rows>
   Result<bool> write_rows(Rows& rows) {
     STATOR_ASSIGN_OR_RETURN(const auto some, rows.next());
     if (!some) return false;
-    for (const auto& row : *some) STATOR_RETURN_IF_ERROR(write_row(row, *file_));
-    if (!some->empty()) after_ = some->back().row_key;
+    for (const auto& row : *some) {
+      if (!file_) STATOR_RETURN_IF_ERROR(begin_file());
+      STATOR_RETURN_IF_ERROR(write_row(row, *file_));
+      after_ = row.row_key;
+      if (file_->line_bytes() >= engine_.options.export_file_bytes) {
+        STATOR_RETURN_IF_ERROR(finish_file());
+      }
+    }
     return true;
   }
 
@@ -276,6 +308,7 @@ class Export final : public Job {
   }
 
   JobEngine& engine_;
+  JobLease& lease_;
   std::string id_;
   std::string key_;
   Item record_;
@@ -297,7 +330,9 @@ class Export final : public Job {
 }  // namespace
 
 void start_export(JobEngine& engine, const std::string& id) {
-  engine.jobs.add(admin::job_name(admin::kExportJobs, id), std::make_unique<Export>(engine, id));
+  start_leased(engine, admin::job_name(admin::kExportJobs, id),
+               record_work(record_key(RecordKind::kExport, id)),
+               [&](JobLease& lease) { return std::make_unique<Export>(engine, lease, id); });
 }
 
 std::string export_manifest(const JobEngine& engine, const std::string& id, const Item& record) {

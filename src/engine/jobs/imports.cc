@@ -9,8 +9,8 @@
 
 #include "api/admin/document.h"
 #include "api/validation/validate.h"
-#include "engine/catalog/catalog_commit.h"
 #include "engine/catalog/records.h"
+#include "engine/core/leased_job.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/errors/messages.h"
 #include "engine/items/index_maintenance.h"
@@ -33,8 +33,8 @@ constexpr int64_t kReportedErrors = 100;
 
 class Import final : public Job {
  public:
-  Import(JobEngine& engine, const std::string& id)
-      : engine_(engine), id_(id), key_(record_key(RecordKind::kImport, id)) {}
+  Import(JobEngine& engine, JobLease& lease, const std::string& id)
+      : engine_(engine), lease_(lease), id_(id), key_(record_key(RecordKind::kImport, id)) {}
 
   Result<JobState> step() override {
     if (!begun_) STATOR_RETURN_IF_ERROR(begin());
@@ -66,6 +66,7 @@ class Import final : public Job {
   };
 
   Result<void> begin() {
+    STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
     STATOR_ASSIGN_OR_RETURN(record_, Records(*engine_.store).get(key_));
     const std::string name = text_of(record_, "Table");
     const auto snapshot = engine_.catalog->snapshot();
@@ -82,11 +83,11 @@ class Import final : public Job {
   }
 
   Result<void> finish() {
-    if (table_) STATOR_RETURN_IF_ERROR(engine_.catalog->finish_restore(table_->name()));
+    if (table_) STATOR_RETURN_IF_ERROR(engine_.catalog->finish_restore(table_->name(), &lease_));
     if (!failure_ && integer_of(record_, "Errors") > 0) {
       failure_ = {"ItemValidationError", messages::kItemsNotImported};
     }
-    return Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
+    return Records(lease_).change(key_, [&](Item& record) -> Result<void> {
       if (!record.empty()) admin::end_job(record, engine_.now_ms(), failure_);
       return {};
     });
@@ -224,7 +225,7 @@ class Import final : public Job {
       batch.put(key_, encode_item(record));
       return {};
     };
-    STATOR_RETURN_IF_ERROR(commit_change(*engine_.store, keys, change, table_->schema()));
+    STATOR_RETURN_IF_ERROR(lease_.commit(keys, change, table_->schema()));
     record_ = std::move(record);
     batch_.clear();
     batch_bytes_ = 0;
@@ -234,6 +235,7 @@ class Import final : public Job {
   }
 
   JobEngine& engine_;
+  JobLease& lease_;
   std::string id_;
   std::string key_;
   Item record_;
@@ -252,7 +254,9 @@ class Import final : public Job {
 }  // namespace
 
 void start_import(JobEngine& engine, const std::string& id) {
-  engine.jobs.add(admin::job_name(admin::kImportJobs, id), std::make_unique<Import>(engine, id));
+  start_leased(engine, admin::job_name(admin::kImportJobs, id),
+               record_work(record_key(RecordKind::kImport, id)),
+               [&](JobLease& lease) { return std::make_unique<Import>(engine, lease, id); });
 }
 
 }  // namespace stator

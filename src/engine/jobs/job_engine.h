@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "engine/catalog/records.h"
 #include "engine/schema/schema_engine.h"
 
 namespace stator {
@@ -13,5 +14,10 @@ struct JobEngine : SchemaEngine {
 
   std::mutex backups;  // held while one is deleted, or begins to be restored
 };
+
+// Whether no engine works on a job, by what JobLeases::look() saw.
+inline bool is_free(const JobEngine& engine, RecordKind kind, std::string_view name) {
+  return engine.leases.is_free(lease_key(record_key(kind, name)));
+}
 
 }  // namespace stator

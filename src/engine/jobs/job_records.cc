@@ -149,7 +149,7 @@ void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& fail
 Result<void> resume_jobs(JobEngine& engine, const JobKind& kind, StartJob start) {
   STATOR_ASSIGN_OR_RETURN(const auto records, Records(*engine.store).list(kind.record));
   for (const auto& [id, record] : records) {
-    if (text_of(record, "Status") == "IN_PROGRESS") start(engine, id);
+    if (is_open_job(record) && is_free(engine, kind.record, id)) start(engine, id);
   }
   return {};
 }

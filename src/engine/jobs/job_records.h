@@ -63,7 +63,7 @@ void describe_failure(const JobEngine& engine, const JobKind& kind, const Job& j
 // Ends the job in its record: completed, where nothing failed.
 void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& failure);
 
-// Goes on with the jobs that an earlier process began.
+// Starts the jobs that no engine works on.
 using StartJob = void (*)(JobEngine& engine, const std::string& id);
 Result<void> resume_jobs(JobEngine& engine, const JobKind& kind, StartJob start);
 

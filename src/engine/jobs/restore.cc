@@ -9,6 +9,7 @@
 #include "api/wire/wire.h"
 #include "base/random.h"
 #include "engine/catalog/records.h"
+#include "engine/core/leased_job.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/table_copy.h"
 #include "engine/schema/table_description.h"
@@ -110,7 +111,8 @@ Result<void> check_throughput(const Item& request, const CreateTableRequest& sou
 // The copy of a table's items and entries from a backup, or as another table's were.
 class Restore final : public Job {
  public:
-  Restore(JobEngine& engine, std::string table) : engine_(engine), name_(std::move(table)) {}
+  Restore(JobEngine& engine, JobLease& lease, std::string table)
+      : engine_(engine), lease_(lease), name_(std::move(table)) {}
 
   Result<JobState> step() override {
     if (is_copied_) return finish();
@@ -134,23 +136,23 @@ class Restore final : public Job {
 
   Result<void> abandon(const Error&) override {
     copy_.reset();
-    return engine_.catalog->cancel_restore(name_);
+    return engine_.catalog->cancel_restore(name_, &lease_);
   }
 
  private:
   Result<JobState> finish() {
-    STATOR_RETURN_IF_ERROR(engine_.catalog->finish_restore(name_));
+    STATOR_RETURN_IF_ERROR(engine_.catalog->finish_restore(name_, &lease_));
     return JobState::kDone;
   }
 
   // Sets copy_ once the source is known; kDone if there is nothing to copy.
   Result<JobState> begin() {
+    STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
     const auto snapshot = engine_.catalog->snapshot();
     const auto found = snapshot->restoring.find(name_);
     if (found == snapshot->restoring.end()) return JobState::kDone;
     table_ = found->second;
     STATOR_ASSIGN_OR_RETURN(record_, Records(*engine_.store).get(key_));
-    if (record_.contains("Import")) return JobState::kDone;  // imports.h
     STATOR_ASSIGN_OR_RETURN(const bool has_commit_version, find_commit_version());
     if (!has_commit_version) return JobState::kMore;
     CopyPlan plan{.from = {.key = table_->key(), .secret = table_->secret()},
@@ -167,7 +169,7 @@ class Restore final : public Job {
     if (const auto position = record_.find("Position"); position != record_.end()) {
       if (const Binary* bytes = position->second.get_if<Binary>()) plan.after = bytes->bytes;
     }
-    copy_.emplace(*engine_.store, plan);
+    copy_.emplace(lease_, plan);
     return JobState::kMore;
   }
 
@@ -187,13 +189,14 @@ class Restore final : public Job {
     record_["Stamp"] = static_cast<int64_t>(*commit_version);
     record_.erase("StampLimit");
     record_.erase("TimeMs");
-    const auto kept = Records(*engine_.store).put(key_, record_);
+    const auto kept = Records(lease_).put(key_, record_);
     engine_.catalog->release(kept ? all : history);
     STATOR_RETURN_IF_ERROR(kept);
     return true;
   }
 
   JobEngine& engine_;
+  JobLease& lease_;
   std::string name_;
   std::string key_ = record_key(RecordKind::kRestore, name_);
   TablePtr table_;
@@ -239,7 +242,18 @@ Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item recor
 }
 
 void start_restore(JobEngine& engine, const std::string& table) {
-  engine.jobs.add("restoration of table '" + table + "'", std::make_unique<Restore>(engine, table));
+  start_leased(engine, "restoration of table '" + table + "'",
+               record_work(record_key(RecordKind::kRestore, table)),
+               [&](JobLease& lease) { return std::make_unique<Restore>(engine, lease, table); });
+}
+
+Result<void> resume_restores(JobEngine& engine) {
+  STATOR_ASSIGN_OR_RETURN(const auto restores, Records(*engine.store).list(RecordKind::kRestore));
+  for (const auto& [table, record] : restores) {
+    if (record.contains("Import")) continue;  // imports.h
+    if (is_free(engine, RecordKind::kRestore, table)) start_restore(engine, table);
+  }
+  return {};
 }
 
 Result<Item> description_of(const JobEngine& engine, const Table& table, TableStatus status) {

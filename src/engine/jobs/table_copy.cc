@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "engine/catalog/catalog_commit.h"
 #include "engine/items/index_maintenance.h"
 
 namespace stator {
@@ -18,11 +17,11 @@ std::string moved_key(std::string_view key, SpaceId to) {
 
 }  // namespace
 
-RowCopy::RowCopy(TransactStore& store, const CopyPlan& plan, std::unique_ptr<ReadView> state)
-    : store_(store),
+RowCopy::RowCopy(JobLease& lease, const CopyPlan& plan, std::unique_ptr<ReadView> state)
+    : lease_(lease),
       state_(std::move(state)),
       plan_(plan),
-      source_(store, plan_.from, plan_.commit_version, plan_.after, ChangedRows::kBytesMax,
+      source_(lease.store(), plan_.from, plan_.commit_version, plan_.after, ChangedRows::kBytesMax,
               state_.get()) {}
 
 Result<JobState> RowCopy::step(Progress progress) {
@@ -50,8 +49,7 @@ Result<void> RowCopy::write(Progress progress) const {
     }
   }
   progress(batch, batch_.back().row_key);
-  return write_or_fail(store_, std::move(batch),
-                       plan_.indexed ? plan_.indexed->schema() : SchemaVersions());
+  return lease_.write(std::move(batch), plan_.indexed ? plan_.indexed->schema() : SchemaVersions());
 }
 
 }  // namespace stator

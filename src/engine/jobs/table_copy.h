@@ -24,8 +24,9 @@ struct CopyPlan {
 
 class RowCopy {
  public:
-  // `state` may be given if the plan has no log: then the items are those that it has.
-  RowCopy(TransactStore& store, const CopyPlan& plan, std::unique_ptr<ReadView> state = nullptr);
+  // `state` may be given if the plan has no log: then the items are those that it has. Nothing is
+  // written once the lease is lost.
+  RowCopy(JobLease& lease, const CopyPlan& plan, std::unique_ptr<ReadView> state = nullptr);
 
   // Called in each transaction of the copy; `last` is the source's key that it reaches.
   using Progress = FunctionRef<void(Batch& batch, const std::string& last)>;
@@ -38,7 +39,7 @@ class RowCopy {
  private:
   Result<void> write(Progress progress) const;
 
-  TransactStore& store_;
+  JobLease& lease_;
   std::unique_ptr<ReadView> state_;
   CopyPlan plan_;
   PastItems source_;

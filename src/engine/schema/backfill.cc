@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/catalog/catalog_commit.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/counting.h"
+#include "engine/core/leased_job.h"
 
 namespace stator {
 namespace {
@@ -24,8 +24,8 @@ struct Row {
 
 class Backfill final : public Job {
  public:
-  Backfill(ItemEngine& engine, std::string table, SpaceId space)
-      : engine_(engine), name_(std::move(table)), space_(space) {}
+  Backfill(ItemEngine& engine, JobLease& lease, std::string table, SpaceId space)
+      : engine_(engine), lease_(lease), name_(std::move(table)), space_(space) {}
 
   Result<JobState> step() override {
     STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
@@ -130,7 +130,7 @@ class Backfill final : public Job {
       batch.put(position_key(), last);
       return {};
     };
-    return commit_change(*engine_.store, keys, change, table.schema());
+    return lease_.commit(keys, change, table.schema());
   }
 
   // Entries of this job are in no count yet. A TTL queue has none.
@@ -148,16 +148,19 @@ class Backfill final : public Job {
   }
 
   Result<void> finish() const {
-    const auto finished = engine_.catalog->update(name_, engine_.now_ms(),
-                                                  [&](TableDefinition& definition) -> Result<void> {
-                                                    std::erase(definition.unfinished, space_);
-                                                    return {};
-                                                  });
+    const auto finished = engine_.catalog->update(
+        name_, engine_.now_ms(),
+        [&](TableDefinition& definition) -> Result<void> {
+          std::erase(definition.unfinished, space_);
+          return {};
+        },
+        {}, &lease_);
     if (finished || finished.error().code == Code::kResourceNotFound) return {};
     return Failure(finished.error());
   }
 
   ItemEngine& engine_;
+  JobLease& lease_;
   std::string name_;
   SpaceId space_;
   bool started_ = false;
@@ -169,17 +172,21 @@ class Backfill final : public Job {
 
 }  // namespace
 
-void start_backfill(ItemEngine& engine, std::string table, SpaceId space) {
+void start_backfill(ItemEngine& engine, const std::string& table, SpaceId space) {
   const std::string name =
       "filling of space " + std::to_string(space) + " of table '" + table + "'";
-  engine.jobs.add(name, std::make_unique<Backfill>(engine, std::move(table), space));
+  start_leased(engine, name, backfill_work(table, space), [&](JobLease& lease) {
+    return std::make_unique<Backfill>(engine, lease, table, space);
+  });
 }
 
 void resume_backfills(ItemEngine& engine) {
   const auto snapshot = engine.catalog->snapshot();
   for (const auto& [name, table] : snapshot->tables) {
     for (const SpaceId space : table->definition().unfinished) {
-      start_backfill(engine, name, space);
+      if (engine.leases.is_free(backfill_work(name, space).key)) {
+        start_backfill(engine, name, space);
+      }
     }
   }
 }

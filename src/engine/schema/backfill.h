@@ -15,8 +15,8 @@
 namespace stator {
 
 // Starts to fill `space` of a table. Ends early if the table or the space is dropped.
-void start_backfill(ItemEngine& engine, std::string table, SpaceId space);
-// Resumes those that an earlier process began.
+void start_backfill(ItemEngine& engine, const std::string& table, SpaceId space);
+// Starts those that no engine works on.
 void resume_backfills(ItemEngine& engine);
 
 }  // namespace stator

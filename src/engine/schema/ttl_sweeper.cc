@@ -54,7 +54,9 @@ class TableSweep {
   std::size_t run() {
     SweepCursor& cursor = table_->sweep_cursor();
     const int64_t now_ms = engine_.now_ms();
-    const int64_t from = cursor.take();
+    // Other processes write without lowering this cursor, and can end before they sweep.
+    const int64_t taken = cursor.take();
+    const int64_t from = engine_.leases.are_shared() && taken != INT64_MAX ? 0 : taken;
     std::vector<RangeRead> left = expired_rows(*table_->expiry(), from, now_ms);
     std::size_t deleted = 0;
     while (!left.empty()) {

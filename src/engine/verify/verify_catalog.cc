@@ -7,6 +7,7 @@
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_header.h"
 #include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/job_lease.h"
 #include "engine/catalog/records.h"
 #include "engine/verify/verify_parts.h"
 
@@ -37,6 +38,7 @@ class CatalogCheck {
     for (const SpaceId space : settings_) check_set(space);
     for (const SpaceId space : backfills_) check_unfinished(space);
     for (const SpaceId space : versions_) check_versioned(space);
+    for (const std::string& job : leases_) check_leased(job);
     return std::move(contents_);
   }
 
@@ -99,6 +101,10 @@ class CatalogCheck {
         if (rest.size() != sizeof(SpaceId)) return damaged(key);
         backfills_.insert(static_cast<SpaceId>(read_big_endian(rest)));
         return;
+      case CatalogRow::kLease:
+        if (!decode_lease(value)) return damaged(key);
+        leases_.emplace(key.substr(kPartitionBytes + 1));
+        return;
       case CatalogRow::kVersion:
         if ((!rest.empty() && rest.size() != sizeof(SpaceId)) || value.size() != 8) {
           return damaged(key);
@@ -123,6 +129,9 @@ class CatalogCheck {
 
   // A backup is checked as a table without indexes would be: its copy has only items.
   void check_record(std::string_view key, RecordKind kind, const Item& record) {
+    if (kind != RecordKind::kSettings && is_open_job(record)) {
+      open_jobs_.emplace(key.substr(kPartitionBytes));
+    }
     if (kind == RecordKind::kSettings) {
       settings_.insert(static_cast<SpaceId>(read_big_endian(key.substr(kPartitionBytes + 2))));
       return;
@@ -232,6 +241,18 @@ class CatalogCheck {
                           " is being filled, though no table says that it is unfinished");
   }
 
+  // A job erases its lease when it ends.
+  void check_leased(const std::string& job) {
+    if (open_jobs_.contains(job) || !contents_.complete) return;
+    const bool is_backfill = std::ranges::any_of(contents_.tables, [&](const TablePtr& table) {
+      return std::ranges::any_of(table->definition().unfinished, [&](SpaceId space) {
+        return job == catalog_row_key(CatalogRow::kBackfill, space).substr(kPartitionBytes);
+      });
+    });
+    if (is_backfill) return;
+    verification_.add(kCatalogKind, "the lease of job " + hex(job) + " is of no job");
+  }
+
   void check_versioned(SpaceId space) {
     if (live_.contains(space) || contents_.restoring.contains(space) || !contents_.complete) return;
     verification_.add(kCatalogKind,
@@ -257,7 +278,9 @@ class CatalogCheck {
   SpaceId next_space_ = kFirstTableSpace;
   std::set<SpaceId> live_;
   std::set<SpaceId> backfills_;
-  std::set<SpaceId> versions_;  // of tables
+  std::set<SpaceId> versions_;       // of tables
+  std::set<std::string> leases_;     // the rest of the key of each, as in open_jobs_
+  std::set<std::string> open_jobs_;  // keys of their records, without the partition
 };
 
 }  // namespace

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leases of jobs, as several processes take them from each other.
+#include "engine/catalog/job_lease.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/job_leases.h"
+#include "engine/catalog/records.h"
+#include "engine/testing/engine_harness.h"
+#include "support/from_environment.h"
+#include "support/must.h"
+#include "support/shared_store.h"
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+using test::must;
+using test::SharedBackend;
+using test::SharedStore;
+
+constexpr uint32_t kSeed = 28;
+const auto is_refused = FailsWith(Code::kHeld, "another engine has taken the job");
+constexpr int64_t kNowMs = 1'700'000'000'000;
+
+// A process: its store and its leases.
+struct Process {
+  explicit Process(SharedBackend& backend, uint32_t seed) : store(backend, seed) {}
+
+  // The lease, taken if it is free by what look() saw.
+  std::shared_ptr<JobLease> take(const std::string& record) {
+    auto lease = leases.begin(record_work(record));
+    EXPECT_THAT(lease->take(), IsOk());
+    return lease;
+  }
+
+  SharedStore store;
+  JobLeases leases{store};
+};
+
+class Leases : public ::testing::Test {
+ protected:
+  Leases() { put_record("IN_PROGRESS"); }
+
+  void put_record(const std::string& status) {
+    EXPECT_THAT(Records(ours_.store).put(record_, Item{{"Status", status}}), IsOk());
+  }
+  std::optional<LeaseRow> row() {
+    std::optional<LeaseRow> row;
+    must(read_value(ours_.store, lease_key(record_),
+                    [&](std::string_view value) { row = must(decode_lease(value)); }));
+    return row;
+  }
+  // What a commit of the job under this lease does.
+  static Result<void> work(JobLease& lease) {
+    return lease.commit({}, [](GuardedRows, Batch& batch) -> Result<void> {
+      batch.put(std::string(kPartitionBytes, 'x'), "worked");
+      return {};
+    });
+  }
+  bool has_worked() {
+    return must(
+        read_value(ours_.store, std::string(kPartitionBytes, 'x'), [](std::string_view) {}));
+  }
+  // `theirs_` looks at the leases, `passed_ms` after the start.
+  bool is_free_for_them(int64_t passed_ms) {
+    EXPECT_THAT(theirs_.leases.look(kNowMs + passed_ms), IsOk());
+    return theirs_.leases.is_free(lease_key(record_));
+  }
+
+  const std::string record_ = record_key(RecordKind::kExport, "1");
+  SharedBackend backend_{kSeed};
+  Process ours_{backend_, kSeed + 1};
+  Process theirs_{backend_, kSeed + 2};
+};
+
+TEST_F(Leases, AreTakenByOneProcess) {
+  EXPECT_TRUE(is_free_for_them(0));
+  const auto ours = ours_.take(record_);
+  EXPECT_TRUE(ours->is_held());
+  EXPECT_EQ(ours->fence(), 1U);
+  EXPECT_TRUE(theirs_.take(record_)->is_lost());
+  EXPECT_THAT(work(*ours), IsOk());
+  EXPECT_TRUE(has_worked());
+}
+
+TEST_F(Leases, AreTakenOfOpenJobsOnly) {
+  put_record("COMPLETED");
+  EXPECT_TRUE(ours_.take(record_)->is_lost());
+  EXPECT_FALSE(row());
+  put_record("IN_PROGRESS");
+  EXPECT_TRUE(theirs_.take(record_)->is_held());
+}
+
+TEST_F(Leases, RunOutIfTheirRowDoesNotChange) {
+  const auto ours = ours_.take(record_);
+  EXPECT_FALSE(is_free_for_them(0));
+  EXPECT_FALSE(is_free_for_them(kJobLeaseMs - 1));
+  EXPECT_TRUE(is_free_for_them(kJobLeaseMs));
+  const auto theirs = theirs_.take(record_);
+  EXPECT_TRUE(theirs->is_held());
+  EXPECT_EQ(theirs->fence(), 2U);
+}
+
+TEST_F(Leases, AreKeptByHeartbeats) {
+  const auto ours = ours_.take(record_);
+  EXPECT_FALSE(is_free_for_them(0));
+  for (int i = 1; i <= 3; ++i) {
+    ours_.leases.beat();
+    EXPECT_FALSE(is_free_for_them(i * kJobLeaseMs));
+  }
+  EXPECT_TRUE(is_free_for_them(4 * kJobLeaseMs));
+}
+
+// The clock of the process that waits is the only one that counts.
+TEST_F(Leases, RunOutLaterIfTheClockIsSetBack) {
+  const auto ours = ours_.take(record_);
+  EXPECT_FALSE(is_free_for_them(10 * kJobLeaseMs));
+  EXPECT_FALSE(is_free_for_them(0));
+  EXPECT_FALSE(is_free_for_them(kJobLeaseMs - 1));
+  EXPECT_TRUE(is_free_for_them(kJobLeaseMs));
+}
+
+TEST_F(Leases, ThatAreLostCommitNothing) {
+  const auto ours = ours_.take(record_);
+  is_free_for_them(0);
+  ASSERT_TRUE(is_free_for_them(kJobLeaseMs));
+  const auto theirs = theirs_.take(record_);
+  EXPECT_THAT(work(*ours), is_refused);
+  EXPECT_TRUE(ours->is_lost());
+  Batch batch;
+  batch.put(std::string(kPartitionBytes, 'x'), "worked");
+  EXPECT_THAT(ours->write(std::move(batch)), is_refused);
+  EXPECT_THAT(Records(*ours).put(record_, {}), is_refused);
+  EXPECT_THAT(ours->beat(), is_refused);
+  EXPECT_FALSE(has_worked());
+  EXPECT_EQ(must(Records(ours_.store).get(record_)).size(), 1U);
+  EXPECT_THAT(work(*theirs), IsOk());
+}
+
+// Between the look and the attempt, the owner said that it is alive.
+TEST_F(Leases, AreNotTakenFromAnOwnerThatCameBack) {
+  const auto ours = ours_.take(record_);
+  is_free_for_them(0);
+  ASSERT_TRUE(is_free_for_them(kJobLeaseMs));
+  EXPECT_THAT(ours->beat(), IsOk());
+  EXPECT_TRUE(theirs_.take(record_)->is_lost());
+  EXPECT_THAT(work(*ours), IsOk());
+}
+
+TEST_F(Leases, AreFreeAtOnceAfterAStop) {
+  const auto ours = ours_.take(record_);
+  ours_.leases.release();
+  ASSERT_TRUE(is_free_for_them(0));
+  const auto theirs = theirs_.take(record_);
+  EXPECT_TRUE(theirs->is_held());
+  EXPECT_EQ(theirs->fence(), 2U);
+  EXPECT_THAT(work(*ours), is_refused);
+}
+
+TEST_F(Leases, EndWithTheirJob) {
+  const auto ours = ours_.take(record_);
+  EXPECT_TRUE(row());
+  EXPECT_THAT(Records(*ours).put(record_, Item{{"Status", "IN_PROGRESS"}, {"Step", 1}}), IsOk());
+  EXPECT_TRUE(row());
+  EXPECT_THAT(Records(*ours).put(record_, Item{{"Status", "COMPLETED"}}), IsOk());
+  EXPECT_FALSE(row());
+}
+
+// The row of the later job is as that of the earlier one was: only the holder is another.
+TEST_F(Leases, OfAnEarlierJobOfTheSameNameAreNotThoseOfALaterOne) {
+  const auto earlier = ours_.take(record_);
+  is_free_for_them(0);
+  ASSERT_TRUE(is_free_for_them(kJobLeaseMs));
+  EXPECT_THAT(Records(*theirs_.take(record_)).put(record_, {}), IsOk());
+  put_record("IN_PROGRESS");
+  ASSERT_THAT(ours_.leases.look(kNowMs), IsOk());
+  const auto later = ours_.take(record_);
+  EXPECT_EQ(later->fence(), earlier->fence());
+  EXPECT_THAT(work(*earlier), is_refused);
+  EXPECT_THAT(work(*later), IsOk());
+}
+
+TEST_F(Leases, OfAnEngineThatWorksOnTheJobAreNotFreeForIt) {
+  const auto ours = ours_.take(record_);
+  ASSERT_THAT(ours_.leases.look(kNowMs), IsOk());
+  ASSERT_THAT(ours_.leases.look(kNowMs + kJobLeaseMs), IsOk());
+  EXPECT_FALSE(ours_.leases.is_free(lease_key(record_)));
+  ours_.leases.end(*ours);
+  EXPECT_TRUE(ours_.leases.is_free(lease_key(record_)));
+}
+
+TEST_F(Leases, ThatAreDamagedAreReported) {
+  Batch batch;
+  batch.put(lease_key(record_), "short");
+  ASSERT_EQ(write_and_wait(ours_.store, std::move(batch)).outcome, CommitOutcome::kCommitted);
+  EXPECT_THAT(ours_.leases.begin(record_work(record_))->take(),
+              FailsWith(Code::kCorruption, "the lease of a job is damaged"));
+}
+
+TEST(LeasesOfOneProcess, NeedNoRows) {
+  const auto store = make_memory_store();
+  JobLeases leases(*store);
+  const std::string record = record_key(RecordKind::kExport, "1");
+  const auto lease = leases.begin(record_work(record));
+  EXPECT_TRUE(lease->is_held());
+  EXPECT_EQ(lease->fence(), 0U);
+  EXPECT_THAT(Records(*lease).put(record, Item{{"Status", "IN_PROGRESS"}}), IsOk());
+  leases.beat();
+  leases.release();
+  std::size_t rows = 0;
+  ASSERT_THAT(
+      read_range(*store, {}, [&](std::string_view, std::string_view) { return ++rows > 0; }),
+      IsOk());
+  EXPECT_EQ(rows, 1U);
+}
+
+// Processes take the lease from each other all the time. Each commit appends the number of its
+// turn: they never go back, whatever arrives late.
+TEST(LeaseHistories, AreInTurns) {
+  constexpr int kProcesses = 3;
+  constexpr int kTurns = 25;
+  const auto seed = static_cast<uint32_t>(test::number_from_environment("STATOR_SEED", kSeed));
+  SharedBackend backend(
+      seed, {.conflicts = 50, .lost_replies = 50, .late = 50, .outages = 300, .slow = 5});
+  const std::string record = record_key(RecordKind::kExport, "1");
+  const std::vector<std::string> history = {std::string(kPartitionBytes, 'x')};
+  SharedStore last(backend, seed);
+  while (!Records(last).put(record, Item{{"Status", "IN_PROGRESS"}})) {
+  }
+  const auto run = [&](uint32_t number) {
+    Process process(backend, seed + number);
+    std::mt19937 random(seed + number);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      static_cast<void>(process.leases.look(kNowMs));
+      static_cast<void>(process.leases.look(kNowMs + kJobLeaseMs));
+      const auto lease = process.leases.begin(record_work(record));
+      while (!lease->take()) {
+      }
+      for (int work = static_cast<int>(random() % 4); work > 0 && lease->is_held(); --work) {
+        static_cast<void>(
+            lease->commit(history, [&](GuardedRows rows, Batch& batch) -> Result<void> {
+              batch.put(history[0], rows[0].value_or("") + std::to_string(lease->fence()) + " ");
+              return {};
+            }));
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(kProcesses);
+    for (uint32_t i = 1; i <= kProcesses; ++i) threads.emplace_back(run, i);
+  }
+  backend.deliver_late();
+  std::string turns;
+  must(read_value(last, history[0], [&](std::string_view value) { turns = value; }));
+  std::istringstream text(turns);
+  uint64_t highest = 0;
+  for (uint64_t fence = 0; text >> fence; highest = std::max(highest, fence)) {
+    ASSERT_GE(fence, highest) << turns;
+  }
+  EXPECT_GT(highest, static_cast<uint64_t>(kTurns)) << turns;
+}
+
+}  // namespace
+}  // namespace stator
