@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/admin/administration.h"
@@ -32,9 +33,19 @@ struct Engine::Impl : JobEngine {
 
 namespace {
 
+bool has_expiring_items(const CatalogSnapshot& snapshot) {
+  return std::ranges::any_of(snapshot.tables,
+                             [](const auto& table) { return table.second->expiry() != nullptr; });
+}
+
+// Other processes can have enabled TTL and changed policies since.
 void maintain(JobEngine& engine) {
-  // If that fails, the next run or the next request for a missing table reads it.
-  static_cast<void>(engine.catalog->refresh());
+  // If that fails, the next run repeats it.
+  const auto snapshot = engine.catalog->newest_snapshot();
+  if (snapshot && engine.catalog->is_shared()) {
+    static_cast<void>(engine.resource_policies.refresh(**snapshot));
+    if (has_expiring_items(**snapshot)) start_sweeping(engine);
+  }
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
@@ -54,10 +65,8 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   STATOR_RETURN_IF_ERROR(admin::resume_jobs(parts, admin::kImportJobs, start_import));
   STATOR_RETURN_IF_ERROR(admin::resume_jobs(parts, admin::kExportJobs, start_export));
   const auto snapshot = parts.catalog->snapshot();
-  for (const auto& [name, table] : snapshot->tables) {
-    if (table->expiry() != nullptr) start_sweeping(parts);
-    STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*table));
-  }
+  if (has_expiring_items(*snapshot)) start_sweeping(parts);
+  STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*snapshot));
   parts.ticker.start(options.maintenance_interval,
                      [&parts] { parts.housekeeping.post([&parts] { maintain(parts); }); });
   return engine;
