@@ -17,9 +17,17 @@ const std::string& AccessView::region() const {
   return engine_.parts().options.region;
 }
 
+const TablePtr* AccessView::find(std::string_view table) const {
+  const TablePtr* found = snapshot_->find(table);
+  if (found != nullptr || !engine_.parts().catalog->is_shared()) return found;
+  auto newest = engine_.parts().catalog->newest_snapshot();
+  if (newest) snapshot_ = std::move(*newest);
+  return snapshot_->find(table);
+}
+
 std::optional<std::string> AccessView::partition_key(
     std::string_view name, const std::optional<std::string>& index) const {
-  const TablePtr* table = snapshot_->find(name);
+  const TablePtr* table = find(name);
   if (table == nullptr) return std::nullopt;
   if (!index) return (*table)->key().hash[0].name;
   const Index* found = (*table)->index(*index);
@@ -28,10 +36,11 @@ std::optional<std::string> AccessView::partition_key(
 }
 
 PolicyPtr AccessView::resource_policy(std::string_view name, std::string_view rest) const {
-  const ResourcePolicies& policies = engine_.parts().resource_policies;
+  ResourcePolicies& policies = engine_.parts().resource_policies;
   if (!policies.any()) return nullptr;
-  const TablePtr* table = snapshot_->find(name);
-  return table == nullptr ? nullptr : policies.find(**table, rest);
+  const TablePtr* table = find(name);
+  if (table == nullptr) return nullptr;
+  return policies.learn(**table) ? policies.find(**table, rest) : ResourcePolicies::unreadable();
 }
 
 policy::KeySet AccessView::resource_policy_keys() const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // AccessView: what access control asks the engine about the resources of one request. It reads one
-// snapshot of the catalog.
+// snapshot of the catalog, and a newer one if a table is missing and other processes can have
+// created it.
 //
+// Thread safety: for one thread at a time.
 // Lifetime: the engine must outlive it.
 #pragma once
 
@@ -27,13 +29,15 @@ class AccessView {
   // The name of the first attribute of a partition key; absent if there is no such table or index.
   std::optional<std::string> partition_key(std::string_view table,
                                            const std::optional<std::string>& index) const;
-  // See ResourcePolicies::find.
+  // See ResourcePolicies::find. ResourcePolicies::unreadable() if the store cannot be read.
   PolicyPtr resource_policy(std::string_view table, std::string_view rest) const;
   policy::KeySet resource_policy_keys() const;
 
  private:
+  const TablePtr* find(std::string_view table) const;
+
   Engine& engine_;
-  std::shared_ptr<const CatalogSnapshot> snapshot_;
+  mutable std::shared_ptr<const CatalogSnapshot> snapshot_;
 };
 
 }  // namespace stator

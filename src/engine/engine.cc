@@ -34,11 +34,9 @@ struct Engine::Impl : JobEngine {
 
 namespace {
 
-// Another process can have switched TTL on, and have ended.
-void sweep_if_needed(JobEngine& engine) {
-  const auto snapshot = engine.catalog->snapshot();
-  const auto expires = [](const auto& table) { return table.second->expiry() != nullptr; };
-  if (std::ranges::any_of(snapshot->tables, expires)) start_sweeping(engine);
+bool has_expiring_items(const CatalogSnapshot& snapshot) {
+  return std::ranges::any_of(snapshot.tables,
+                             [](const auto& table) { return table.second->expiry() != nullptr; });
 }
 
 // Starts the jobs that no engine works on.
@@ -51,13 +49,15 @@ Result<void> resume(JobEngine& engine) {
   return admin::resume_jobs(engine, admin::kExportJobs, start_export);
 }
 
+// Other processes can have enabled TTL, changed policies, and ended, since.
 void maintain(JobEngine& engine) {
-  // If that fails, the next run or the next request for a missing table reads it.
-  static_cast<void>(engine.catalog->refresh());
+  // What fails here, the next run repeats.
+  const auto snapshot = engine.catalog->newest_snapshot();
   engine.leases.beat();
-  if (engine.leases.are_shared()) {
-    static_cast<void>(resume(engine));
-    sweep_if_needed(engine);
+  if (engine.leases.are_shared()) static_cast<void>(resume(engine));
+  if (snapshot && engine.catalog->is_shared()) {
+    static_cast<void>(engine.resource_policies.refresh(**snapshot));
+    if (has_expiring_items(**snapshot)) start_sweeping(engine);
   }
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
@@ -74,11 +74,9 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
   STATOR_RETURN_IF_ERROR(resume(parts));
-  sweep_if_needed(parts);
   const auto snapshot = parts.catalog->snapshot();
-  for (const auto& [name, table] : snapshot->tables) {
-    STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*table));
-  }
+  if (has_expiring_items(*snapshot)) start_sweeping(parts);
+  STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*snapshot));
   parts.ticker.start(options.maintenance_interval,
                      [&parts] { parts.housekeeping.post([&parts] { maintain(parts); }); });
   return engine;

@@ -80,7 +80,7 @@ Result<TablePtr> exported_table(const JobEngine& engine, const std::string& arn)
   if (!parts && parts.error().code == Code::kAccessDenied) return Failure(parts.error());
   if (parts && !parts->rest.empty()) return fail(Code::kValidation, messages::kInvalidTableArn);
   if (!parts) return fail(Code::kTableNotFound, messages::no_such_table(arn));
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(parts->table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   const TablePtr* table = snapshot->find(parts->table);
   if (table == nullptr) return fail(Code::kTableNotFound, messages::no_such_table(arn));
   return *table;
@@ -193,7 +193,7 @@ Result<Item> describe_export(JobEngine& engine, const Item& request) {
 // Of a table: those of the one that has the name now.
 Result<Item> list_exports(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "TableArn");
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(arn));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   const TablePtr* table = arn.empty() ? nullptr : snapshot->find(arn);
   return list_jobs(
       engine, kExportJobs, request, "MaxResults", "ExportSummaries",

@@ -17,7 +17,7 @@ struct GlobalTable {
 };
 
 Result<GlobalTable> find_global(const JobEngine& engine, const std::string& name) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(name));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   if (const TablePtr* table = snapshot->find(name)) {
     STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, **table));
     const Item& kept = map_of(settings, "GlobalTable");

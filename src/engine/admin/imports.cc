@@ -82,7 +82,7 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
     return fail(Code::kValidation, messages::options_for_format(text_of(request, "InputFormat")));
   }
   STATOR_ASSIGN_OR_RETURN(TableDefinition definition, definition_of(engine, parameters));
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   STATOR_ASSIGN_OR_RETURN(const auto earlier, job_of_token(engine, kImportJobs, request));
   if (earlier) {
     if (text_of(earlier->record, "Table") != name) {

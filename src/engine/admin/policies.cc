@@ -31,7 +31,7 @@ Result<Resource> resource_of(const JobEngine& engine, const std::string& arn) {
   if (!parts.rest.empty() && !parts.rest.starts_with("/stream/")) {
     return fail(Code::kValidation, messages::index_arn(arn));
   }
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(parts.table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   const TablePtr* table = snapshot->find(parts.table);
   if (table == nullptr) return fail(Code::kResourceNotFound, messages::arn_not_found(arn));
   return Resource{.table = *table, .member = "Policy" + parts.rest};

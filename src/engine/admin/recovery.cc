@@ -19,7 +19,8 @@ constexpr int64_t kDefaultDays = 35;
 
 // kTableNotFound; kContinuousBackupsUnavailable for a table that is being restored.
 Result<TablePtr> find_backed_up(const JobEngine& engine, std::string_view name) {
-  if (engine.catalog->snapshot()->restoring.contains(name)) {
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
+  if (snapshot->restoring.contains(name)) {
     return fail(Code::kContinuousBackupsUnavailable, messages::backups_being_enabled(name));
   }
   return find_table_named(engine, name);

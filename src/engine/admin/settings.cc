@@ -77,7 +77,7 @@ Result<Item> list_contributor_insights(JobEngine& engine, const Item& request) {
   const int64_t given = integer_of(request, "MaxResults");
   const std::size_t most = given > 0 ? static_cast<std::size_t>(given) : 100;
   const std::string after = text_of(request, "NextToken");
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   if (request.contains("TableName")) {
     STATOR_RETURN_IF_ERROR(find_resource(engine, text_of(request, "TableName")));
   }

@@ -11,14 +11,14 @@
 
 namespace stator::admin {
 Result<TablePtr> find_resource(const JobEngine& engine, std::string_view table) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   const TablePtr* found = snapshot->find(table);
   if (found == nullptr) return fail(Code::kResourceNotFound, messages::table_not_found(table));
   return *found;
 }
 
 Result<TablePtr> find_table_named(const JobEngine& engine, std::string_view table) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   const TablePtr* found = snapshot->find(table);
   if (found == nullptr) return fail(Code::kTableNotFound, messages::no_such_table(table));
   return *found;

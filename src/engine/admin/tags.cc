@@ -19,7 +19,7 @@ Result<TablePtr> tagged_table(const JobEngine& engine, const std::string& arn) {
     return fail(Code::kValidation, messages::index_arn(arn));
   }
   if (!parts.rest.empty()) return fail(Code::kValidation, messages::invalid_table_arn(arn));
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(parts.table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   const TablePtr* table = snapshot->find(parts.table);
   if (table == nullptr) return fail(Code::kResourceNotFound, messages::arn_not_found(arn));
   return *table;

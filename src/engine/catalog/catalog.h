@@ -75,12 +75,10 @@ class Catalog {
 
   using SnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
   SnapshotPtr snapshot() const { return snapshot_.get(); }
-  // The same on a store of one process. If several share it, the newest one where a table `name`
-  // (or ARN) is missing, or one that `name_of` returns for an item: these can block, and fail as
-  // refresh() in the words of the service.
-  Result<SnapshotPtr> snapshot_with(std::string_view name);
-  template <class Items, class NameOf = std::identity>
-  Result<SnapshotPtr> snapshot_with_all(const Items& items, NameOf name_of = {});
+  // Whether other processes can change the catalog.
+  bool is_shared() const { return is_shared_; }
+  // Everything that was committed before the call. If the store is shared, this reads the catalog's
+  // version: it can block. Errors: those of refresh(), as the service has them.
   Result<SnapshotPtr> newest_snapshot();
   const Hash128& secret() const { return secret_; }
   // Loads what other processes have changed by now. Waits for changes under way. Tables that stay
@@ -143,7 +141,6 @@ class Catalog {
 
   // catalog_load.cc
   Result<void> load();
-  Result<SnapshotPtr> snapshot_where(FunctionRef<bool(const CatalogSnapshot&)> has_all);
   Result<void> catch_up();
   Result<CatalogSnapshot> compile(StoredCatalog stored);
   Result<TablePtr> compile_table(TableDefinition definition, uint64_t version);
@@ -214,15 +211,6 @@ class Catalog {
   std::multiset<HeldHistory> held_;
   AtomicSnapshot<CatalogSnapshot> snapshot_;
 };
-
-template <class Items, class NameOf>
-Result<Catalog::SnapshotPtr> Catalog::snapshot_with_all(const Items& items, NameOf name_of) {
-  return snapshot_where([&](const CatalogSnapshot& snapshot) {
-    return std::ranges::all_of(items, [&](const auto& item) {
-      return snapshot.find(std::invoke(name_of, item)) != nullptr;
-    });
-  });
-}
 
 template <class Attempt>
 auto Catalog::on_current(Attempt attempt) -> std::invoke_result_t<Attempt&> {

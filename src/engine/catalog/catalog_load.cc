@@ -62,23 +62,12 @@ Result<bool> Catalog::give_versions(const StoredCatalog& stored) {
   return false;
 }
 
-Result<Catalog::SnapshotPtr> Catalog::snapshot_where(
-    FunctionRef<bool(const CatalogSnapshot&)> has_all) {
-  auto current = snapshot();
-  if (!is_shared_ || has_all(*current)) return current;
+Result<Catalog::SnapshotPtr> Catalog::newest_snapshot() {
+  if (!is_shared_) return snapshot();
   if (auto refreshed = refresh(); !refreshed) {
     return Failure(service_error(std::move(refreshed).error()));
   }
   return snapshot();
-}
-
-Result<Catalog::SnapshotPtr> Catalog::snapshot_with(std::string_view name) {
-  return snapshot_where(
-      [&](const CatalogSnapshot& snapshot) { return snapshot.find(name) != nullptr; });
-}
-
-Result<Catalog::SnapshotPtr> Catalog::newest_snapshot() {
-  return snapshot_where([](const CatalogSnapshot&) { return false; });
 }
 
 Result<void> Catalog::refresh() {

@@ -15,18 +15,21 @@ constexpr std::string_view kPolicyMember = "Policy";
 
 PolicyPtr parse_stored(const std::string& document) {
   auto parsed = policy::Policy::parse(document, policy::PolicyKind::kResource);
-  if (!parsed) {
-    parsed = policy::Policy::parse(
-        R"({"Statement": {"Sid": "UnreadablePolicy", "Effect": "Deny", "Principal": "*",
-            "NotAction": ["dynamodb:GetResourcePolicy", "dynamodb:PutResourcePolicy",
-                          "dynamodb:DeleteResourcePolicy"], "Resource": "*"}})",
-        policy::PolicyKind::kResource);
-    STATOR_CHECK(parsed.has_value());
-  }
+  if (!parsed) return ResourcePolicies::unreadable();
   return std::make_shared<const policy::Policy>(std::move(*parsed));
 }
 
 }  // namespace
+
+PolicyPtr ResourcePolicies::unreadable() {
+  auto parsed = policy::Policy::parse(
+      R"({"Statement": {"Sid": "UnreadablePolicy", "Effect": "Deny", "Principal": "*",
+          "NotAction": ["dynamodb:GetResourcePolicy", "dynamodb:PutResourcePolicy",
+                        "dynamodb:DeleteResourcePolicy"], "Resource": "*"}})",
+      policy::PolicyKind::kResource);
+  STATOR_CHECK(parsed.has_value());
+  return std::make_shared<const policy::Policy>(std::move(*parsed));
+}
 
 void ResourcePolicies::publish(Policies next) {
   next.keys.reset();
@@ -46,6 +49,19 @@ Result<void> check_policy(const std::string& text) {
   return fail(Code::kValidation, messages::invalid_policy(parsed.error().message));
 }
 
+void ResourcePolicies::add(const Table& table, const Item& settings, Policies& to) {
+  const SpaceId space = table.definition().space;
+  if (const auto& created = table.definition().settings.resource_policy) {
+    to.by_name[{space, ""}] = parse_stored(*created);
+  }
+  for (const auto& [member, value] : settings) {
+    if (!member.starts_with(kPolicyMember)) continue;
+    const std::string document = text_of(as_map(value), "Document");
+    to.by_name[{space, member.substr(kPolicyMember.size())}] =
+        document.empty() ? nullptr : parse_stored(document);
+  }
+}
+
 Result<void> ResourcePolicies::refresh(const Table& table) {
   const std::lock_guard lock(changes_);
   const SpaceId space = table.definition().space;
@@ -53,19 +69,33 @@ Result<void> ResourcePolicies::refresh(const Table& table) {
   Policies next = *policies_.get();
   const auto erased =
       std::erase_if(next.by_name, [&](const auto& entry) { return entry.first.first == space; });
-  if (const auto& created = table.definition().settings.resource_policy) {
-    next.by_name[{space, ""}] = parse_stored(*created);
-  }
-  for (const auto& [member, value] : settings) {
-    if (!member.starts_with(kPolicyMember)) continue;
-    const std::string document = text_of(as_map(value), "Document");
-    next.by_name[{space, member.substr(kPolicyMember.size())}] =
-        document.empty() ? nullptr : parse_stored(document);
-  }
-  if (next.by_name.empty() && erased == 0) return {};
+  add(table, settings, next);
+  if (is_shared_) next.read.insert(space);
+  if (next.by_name.empty() && erased == 0 && !is_shared_) return {};
   any_ = true;
   publish(std::move(next));
   return {};
+}
+
+Result<void> ResourcePolicies::refresh(const CatalogSnapshot& snapshot) {
+  const std::lock_guard lock(changes_);
+  STATOR_ASSIGN_OR_RETURN(auto settings, Records(store_).list(RecordKind::kSettings));
+  Policies next;
+  for (const auto& [name, table] : snapshot.tables) {
+    const SpaceId space = table->definition().space;
+    std::string id;
+    append_big_endian(id, space);
+    add(*table, settings[id], next);
+    if (is_shared_) next.read.insert(space);
+  }
+  if (!next.by_name.empty()) any_ = true;
+  publish(std::move(next));
+  return {};
+}
+
+Result<void> ResourcePolicies::learn(const Table& table) {
+  if (!is_shared_ || policies_.get()->read.contains(table.definition().space)) return {};
+  return refresh(table);
 }
 
 void ResourcePolicies::forget(const Table& table) {

@@ -2,20 +2,23 @@
 // ResourcePolicies: the resource policies of tables and streams, parsed.
 //
 // Thread safety: any thread; readers do not wait for changes.
-// Visibility: after refresh() returns, find() sees what the table's settings contained when it was
-// called, or later.
+// Visibility: after refresh() returns, find() sees what the settings contained when it was called,
+// or later. Another process learns of a changed policy with its next maintenance (by default within
+// a minute; DynamoDB's are eventually consistent too), of a new table's policy before its first
+// use.
 #pragma once
 
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/atomic_snapshot.h"
-#include "engine/catalog/table.h"
+#include "engine/catalog/catalog.h"
 #include "policy/policy.h"
 #include "storage/transact_store.h"
 
@@ -28,22 +31,30 @@ Result<void> check_policy(const std::string& text);
 
 class ResourcePolicies {
  public:
-  explicit ResourcePolicies(TransactStore& store) : store_(store) {
+  explicit ResourcePolicies(TransactStore& store)
+      : store_(store), is_shared_(store.capabilities().several_processes), any_(is_shared_) {
     policies_.set(std::make_shared<const Policies>());
   }
 
   // Before the first table with a policy is visible.
   void expect_policies() { any_ = true; }
+  // Whether there can be policies: always if other processes can make some.
   bool any() const { return any_.load(std::memory_order_relaxed); }
 
   // Reads the policies of a table again. Errors: those of the store.
   Result<void> refresh(const Table& table);
+  // Reads the policies of all tables again. Errors: those of the store.
+  Result<void> refresh(const CatalogSnapshot& snapshot);
+  // Reads those of a table that this process has not read yet. Errors: those of the store.
+  Result<void> learn(const Table& table);
   // For a table that was dropped.
   void forget(const Table& table);
 
   // `rest` is empty for the table, and "/stream/…" for a stream. Null: it has no policy. A document
-  // that cannot be read any more denies all but the operations on policies.
+  // that cannot be read any more is unreadable().
   PolicyPtr find(const Table& table, std::string_view rest) const;
+  // Denies all but the operations on policies.
+  static PolicyPtr unreadable();
   // Of all policies.
   policy::KeySet keys() const;
 
@@ -51,13 +62,16 @@ class ResourcePolicies {
   using Name = std::pair<SpaceId, std::string>;  // of the table's rows; `rest`
   struct Policies {
     std::map<Name, PolicyPtr, std::less<>> by_name;  // null: it was deleted
+    std::set<SpaceId> read;  // tables of a shared store whose policies these are
     policy::KeySet keys;
   };
 
+  static void add(const Table& table, const Item& settings, Policies& to);
   void publish(Policies next);
 
   TransactStore& store_;
-  std::atomic<bool> any_ = false;
+  const bool is_shared_;
+  std::atomic<bool> any_;
   std::mutex changes_;
   AtomicSnapshot<Policies> policies_;
 };

@@ -2,7 +2,6 @@
 // BatchGetItem, BatchWriteItem: single-item operations side by side, atomic one by one.
 #include <algorithm>
 #include <mutex>
-#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -43,16 +42,14 @@ class Seen {
   std::set<std::pair<std::string, EncodedItem>> keys_;
 };
 
-Result<std::vector<TableReads>> prepare_reads(const EngineCore& engine,
+Result<std::vector<TableReads>> prepare_reads(const CatalogSnapshot& snapshot,
                                               const BatchGetItemRequest& request) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot,
-                          engine.catalog->snapshot_with_all(request.items | std::views::keys));
   std::vector<TableReads> reads;
   Seen seen;
   std::optional<Error> missing;
   for (const auto& [name, keys] : request.items) {
     TableReads table_reads{.name = &name, .keys = &keys};
-    auto table = find_table(*snapshot, name);
+    auto table = find_table(snapshot, name);
     STATOR_ASSIGN_OR_RETURN(table_reads.projection,
                             parse_projection(table ? table->get() : nullptr, keys.projection,
                                              keys.names, keys.legacy, Layer::kCurrent));
@@ -178,15 +175,13 @@ Item identity_of(const WriteAction& action, const WriteRequest& request) {
 }
 
 // Sizes, duplicates, absent tables, keys: in this order, each of the whole batch.
-Result<std::vector<NamedAction>> prepare_writes(const EngineCore& engine,
+Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
                                                 const BatchWriteItemRequest& request) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot,
-                          engine.catalog->snapshot_with_all(request.items | std::views::keys));
   std::vector<NamedAction> actions;
   std::vector<const WriteRequest*> requests;
   std::optional<Error> missing;
   for (const auto& [name, writes] : request.items) {
-    auto table = find_table(*snapshot, name);
+    auto table = find_table(snapshot, name);
     for (const WriteRequest& write : writes) {
       STATOR_ASSIGN_OR_RETURN(NamedAction action,
                               parse_batched(name, table ? *table : nullptr, write));
@@ -211,12 +206,9 @@ Result<std::vector<NamedAction>> prepare_writes(const EngineCore& engine,
   return actions;
 }
 
-}  // namespace
-
-Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
-                                            const BatchGetItemRequest& request) {
-  STATOR_RETURN_IF_ERROR(validate(request));
-  STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(engine, request));
+Result<BatchGetItemResponse> read_batch(const EngineCore& engine, const CatalogSnapshot& snapshot,
+                                        const BatchGetItemRequest& request) {
+  STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(snapshot, request));
 
   BatchGetItemResponse response;
   CapacityMeter meter(request.return_capacity);
@@ -236,8 +228,9 @@ Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
       if (bytes >= kBatchBytesMax) processed = part + 1;
       return bytes < kBatchBytesMax;
     };
-    auto read = read_and_wait(*engine.store, {.keys = std::span(row_keys).first(processed)}, show);
-    if (!read) return Failure(service_error(std::move(read).error()));
+    const Table* const of[] = {table_reads.table.get()};
+    STATOR_RETURN_IF_ERROR(
+        read_tables(engine, of, {.keys = std::span(row_keys).first(processed)}, show));
     for (std::size_t i = 0; i < processed; ++i) {
       meter.add(*table_reads.table, read_units(sizes[i]) * (keys.consistent_read ? 1 : 0.5));
     }
@@ -252,13 +245,24 @@ Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
   return response;
 }
 
+}  // namespace
+
+Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
+                                            const BatchGetItemRequest& request) {
+  STATOR_RETURN_IF_ERROR(validate(request));
+  return on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) {
+    return read_batch(engine, snapshot, request);
+  });
+}
+
 void batch_write_item(ItemEngine& engine, const BatchWriteItemRequest& request,
                       Done<BatchWriteItemResult> done) {
   if (auto valid = validate(request); !valid) {
     done(failure_of(std::move(valid)));
     return;
   }
-  auto actions = prepare_writes(engine, request);
+  auto actions = on_newest_tables(
+      engine, [&](const CatalogSnapshot& snapshot) { return prepare_writes(snapshot, request); });
   if (!actions) {
     done(failure_of(std::move(actions)));
     return;

@@ -14,11 +14,11 @@
 #include "engine/items/transact_write.h"
 
 namespace stator {
+namespace {
 
-Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest& request) {
-  STATOR_RETURN_IF_ERROR(validate(request));
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(request.table));
-  const TablePtr* table = snapshot->find(request.table);
+Result<GetItemResponse> read_one(const EngineCore& engine, const CatalogSnapshot& snapshot,
+                                 const GetItemRequest& request) {
+  const TablePtr* table = snapshot.find(request.table);
   STATOR_ASSIGN_OR_RETURN(
       const auto projection,
       parse_projection(table == nullptr ? nullptr : table->get(), request.projection, request.names,
@@ -27,28 +27,25 @@ Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest&
   STATOR_RETURN_IF_ERROR(check_key((*table)->key(), request.key));
 
   CapacityMeter meter(request.return_capacity);
-  auto found = read_item(*engine.store, **table, request.key, projection, meter.wanted());
-  if (!found) return Failure(service_error(std::move(found).error()));
+  STATOR_ASSIGN_OR_RETURN(FoundItem found,
+                          read_item(engine, **table, request.key, projection, meter.wanted()));
   GetItemResponse response;
-  response.item = std::move(found->item);
-  meter.add(**table, read_units(found->bytes) * (request.consistent_read ? 1 : 0.5));
+  response.item = std::move(found.item);
+  meter.add(**table, read_units(found.bytes) * (request.consistent_read ? 1 : 0.5));
   response.capacity = meter.one();
   return response;
 }
 
-Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
-                                                    const TransactGetItemsRequest& request) {
-  STATOR_RETURN_IF_ERROR(validate(request));
+Result<TransactGetItemsResponse> read_all(const EngineCore& engine, const CatalogSnapshot& snapshot,
+                                          const TransactGetItemsRequest& request) {
   std::vector<std::optional<ProjectionExpression>> projections;
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with_all(
-                                                   request.items, &TransactGetItem::table));
   std::vector<const Table*> tables;
   std::vector<CancellationReason> reasons;
   std::set<std::string> keys;
   std::vector<std::string> row_keys;  // in their order
   bool cancelled = false;
   for (const TransactGetItem& item : request.items) {
-    const TablePtr* found = snapshot->find(item.table);
+    const TablePtr* found = snapshot.find(item.table);
     STATOR_ASSIGN_OR_RETURN(auto projection,
                             parse_projection(found == nullptr ? nullptr : found->get(),
                                              item.projection, item.names, false, Layer::kOlder));
@@ -70,14 +67,13 @@ Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
   }
   if (cancelled) return transaction_cancelled(std::move(reasons));
 
-  auto rows = read_together(*engine.store, row_keys);
-  if (!rows) return Failure(service_error(std::move(rows).error()));
+  STATOR_ASSIGN_OR_RETURN(const auto rows, read_together(engine, tables, row_keys));
   TransactGetItemsResponse response;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < tables.size(); ++i) {
     FoundItem found;
-    if (const auto& row = (*rows)[i]) {
+    if (const auto& row = rows[i]) {
       show_row(*row, *tables[i], request.items[i].key, projections[i], true, found);
     }
     bytes += found.bytes;
@@ -88,6 +84,21 @@ Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
   }
   response.capacity = meter.all();
   return response;
+}
+
+}  // namespace
+
+Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest& request) {
+  STATOR_RETURN_IF_ERROR(validate(request));
+  return on_newest_tables(
+      engine, [&](const CatalogSnapshot& snapshot) { return read_one(engine, snapshot, request); });
+}
+
+Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
+                                                    const TransactGetItemsRequest& request) {
+  STATOR_RETURN_IF_ERROR(validate(request));
+  return on_newest_tables(
+      engine, [&](const CatalogSnapshot& snapshot) { return read_all(engine, snapshot, request); });
 }
 
 }  // namespace stator

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/current_tables.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/collections.h"
@@ -36,14 +37,12 @@ struct TransactWrite {
 
 using Effects = std::vector<WriteEffect>;
 
-Result<std::vector<WriteAction>> prepare(const ItemEngine& engine,
+Result<std::vector<WriteAction>> prepare(const CatalogSnapshot& snapshot,
                                          const TransactWriteItemsRequest& request) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with_all(
-                                                   request.items, &TransactWriteItem::table));
   std::vector<WriteAction> actions;
   std::optional<Error> missing;
   for (const TransactWriteItem& item : request.items) {
-    auto table = find_table(*snapshot, item.table);
+    auto table = find_table(snapshot, item.table);
     STATOR_ASSIGN_OR_RETURN(
         WriteAction action,
         parse_write(table ? *table : nullptr, {.action = item.action,
@@ -264,6 +263,7 @@ Result<void> rebind_actions(TransactWrite& write) {
     cancelled = true;
   }
   if (cancelled) return transaction_cancelled(std::move(reasons));
+  write.keys = guarded_keys(write);
   return {};
 }
 
@@ -317,7 +317,8 @@ void transact_write_items(ItemEngine& engine, const TransactWriteItemsRequest& r
     done(failure_of(std::move(valid)));
     return;
   }
-  auto actions = prepare(engine, request);
+  auto actions = on_newest_tables(
+      engine, [&](const CatalogSnapshot& snapshot) { return prepare(snapshot, request); });
   if (!actions) {
     done(failure_of(std::move(actions)));
     return;

@@ -173,14 +173,12 @@ Result<void> check_write(WriteAction& action, const Item& item) {
 }
 
 Result<void> rebind_write(const CatalogSnapshot& snapshot, WriteAction& action) {
-  STATOR_ASSIGN_OR_RETURN(TablePtr table, find_table(snapshot, action.table->name()));
-  if (table->definition().id != action.table->definition().id) {
-    return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-  }
-  action.table = std::move(table);
+  STATOR_ASSIGN_OR_RETURN(action.table, find_table(snapshot, action.table->name()));
   STATOR_RETURN_IF_ERROR(check_condition(action));
   const bool puts = action.action == TransactAction::kPut;
-  return check_write(action, puts ? decode_item(ItemView(action.item)) : Item(action.key));
+  Item item = puts ? decode_item(ItemView(action.item)) : std::move(action.key);
+  action.key.clear();
+  return check_write(action, item);
 }
 
 Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/current_tables.h"
 #include "engine/items/collections.h"
 #include "engine/items/item_operations.h"
 #include "engine/items/write_action.h"
@@ -53,10 +54,9 @@ WriteResponse make_response(const Wanted& wanted, const WriteAction& action, Wri
   return response;
 }
 
-Result<WriteAction> prepare(const ItemEngine& engine, const std::string& table_name,
+Result<WriteAction> prepare(const CatalogSnapshot& snapshot, const std::string& table_name,
                             const WriteParameters& parameters) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(table_name));
-  auto table = find_table(*snapshot, table_name);
+  auto table = find_table(snapshot, table_name);
   STATOR_ASSIGN_OR_RETURN(WriteAction action,
                           parse_write(table ? std::move(*table) : nullptr, parameters));
   if (!table) return failure_of(std::move(table));
@@ -71,16 +71,18 @@ void write(ItemEngine& engine, const Request& request, TransactAction kind, cons
     done(failure_of(std::move(valid)));
     return;
   }
-  Result<WriteAction> action = prepare(engine, request.table,
-                                       {.action = kind,
-                                        .item = item,
-                                        .update = update,
-                                        .condition = request.condition,
-                                        .names = request.names,
-                                        .values = request.values,
-                                        .on_condition_failure = request.on_condition_failure,
-                                        .legacy = request.legacy,
-                                        .layer = Layer::kCounted});
+  auto action = on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) {
+    return prepare(snapshot, request.table,
+                   {.action = kind,
+                    .item = item,
+                    .update = update,
+                    .condition = request.condition,
+                    .names = request.names,
+                    .values = request.values,
+                    .on_condition_failure = request.on_condition_failure,
+                    .legacy = request.legacy,
+                    .layer = Layer::kCounted});
+  });
   if (!action) {
     done(failure_of(std::move(action)));
     return;

@@ -7,7 +7,6 @@
 
 #include "api/validation/validate.h"
 #include "engine/errors/messages.h"
-#include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
 #include "engine/query/query_operations.h"
@@ -54,6 +53,14 @@ struct Prepared {
   }
 };
 
+Result<partiql::Plan> plan_of(const BatchStatement& statement) {
+  static const std::vector<AttributeValue> none;
+  if (!statement.parameters_fault.empty()) {
+    return fail(Code::kValidation, statement.parameters_fault);
+  }
+  return partiql::plan(statement.statement, statement.parameters ? *statement.parameters : none);
+}
+
 Result<Prepared> prepare_select(Prepared prepared, const partiql::Plan& plan) {
   const Failure refusal =
       fail(Code::kValidation, messages::select_without_key("BatchExecuteStatement"));
@@ -68,14 +75,13 @@ Result<Prepared> prepare_select(Prepared prepared, const partiql::Plan& plan) {
   return prepared;
 }
 
-Result<Prepared> prepare(const ItemEngine& engine, const BatchStatement& statement,
+Result<Prepared> prepare(const CatalogSnapshot& snapshot, const BatchStatement& statement,
                          partiql::Plan plan) {
   if (plan.kind == partiql::StatementKind::kExists) {
     return fail(Code::kValidation, messages::kExistsPlace);
   }
   Prepared prepared;
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(plan.table));
-  STATOR_ASSIGN_OR_RETURN(prepared.table, find_statement_table(*snapshot, plan.table));
+  STATOR_ASSIGN_OR_RETURN(prepared.table, find_statement_table(snapshot, plan.table));
   if (plan.reads()) return prepare_select(std::move(prepared), plan);
   prepared.returning = plan.returning.value_or(ReturnValues::kNone);
   STATOR_ASSIGN_OR_RETURN(prepared.action, statement_action(prepared.table, std::move(plan),
@@ -103,17 +109,24 @@ struct StatementBatch {
   }
 };
 
-void read(ItemEngine& engine, StatementBatch& batch, const Prepared& prepared, bool consistent,
-          BatchStatementResult& result) {
-  const Table& table = *prepared.table;
-  result.table = table.name();
-  auto found =
-      read_item(*engine.store, table, prepared.key, prepared.projection, batch.meter.wanted());
+void read(ItemEngine& engine, StatementBatch& batch, const BatchStatement& statement,
+          Prepared prepared, BatchStatementResult& result) {
+  result.table = prepared.table->name();
+  const auto found = on_newest_tables(
+      engine, [&, is_first = true](const CatalogSnapshot& snapshot) mutable -> Result<FoundItem> {
+        if (!std::exchange(is_first, false)) {
+          STATOR_ASSIGN_OR_RETURN(auto plan, plan_of(statement));
+          STATOR_ASSIGN_OR_RETURN(prepared, prepare(snapshot, statement, std::move(plan)));
+        }
+        return read_item(engine, *prepared.table, prepared.key, prepared.projection,
+                         batch.meter.wanted());
+      });
   if (!found) {
-    result.error = statement_error(service_error(std::move(found).error()));
+    result.error = statement_error(found.error());
     return;
   }
-  batch.meter.add(table, read_units(found->bytes) * (consistent ? 1 : 0.5));
+  batch.meter.add(*prepared.table,
+                  read_units(found->bytes) * (statement.consistent_read ? 1 : 0.5));
   if (found->item) result.item = decode_item(ItemView(*found->item));
 }
 
@@ -141,16 +154,8 @@ void write(ItemEngine& engine, const std::shared_ptr<StatementBatch>& batch, Pre
 using Plans = std::vector<Result<partiql::Plan>>;
 
 Plans plan_all(const BatchExecuteStatementRequest& request) {
-  static const std::vector<AttributeValue> none;
   Plans plans;
-  for (const BatchStatement& statement : request.statements) {
-    if (!statement.parameters_fault.empty()) {
-      plans.push_back(fail(Code::kValidation, statement.parameters_fault));
-      continue;
-    }
-    plans.push_back(
-        partiql::plan(statement.statement, statement.parameters ? *statement.parameters : none));
-  }
+  for (const BatchStatement& statement : request.statements) plans.push_back(plan_of(statement));
   return plans;
 }
 
@@ -160,6 +165,17 @@ Result<void> check_kinds(const Plans& plans) {
   };
   if (any(true) && any(false)) return fail(Code::kValidation, messages::kMixedBatch);
   return {};
+}
+
+// Uses the plan up.
+Result<Prepared> prepare_newest(const ItemEngine& engine, const BatchStatement& statement,
+                                Result<partiql::Plan>& plan) {
+  return on_newest_tables(
+      engine, [&, is_first = true](const CatalogSnapshot& snapshot) mutable -> Result<Prepared> {
+        if (!std::exchange(is_first, false)) plan = plan_of(statement);
+        STATOR_ASSIGN_OR_RETURN(partiql::Plan taken, std::move(plan));
+        return prepare(snapshot, statement, std::move(taken));
+      });
 }
 
 Result<void> check_distinct(const std::vector<Result<Prepared>>& statements) {
@@ -184,8 +200,7 @@ void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequ
   std::vector<Result<Prepared>> statements;
   Result<void> checked = check_kinds(plans);
   for (std::size_t i = 0; i < plans.size() && checked; ++i) {
-    statements.push_back(plans[i] ? prepare(engine, request.statements[i], std::move(*plans[i]))
-                                  : Result<Prepared>(failure_of(std::move(plans[i]))));
+    statements.push_back(prepare_newest(engine, request.statements[i], plans[i]));
   }
   if (checked) checked = check_distinct(statements);
   if (!checked) {
@@ -204,7 +219,7 @@ void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequ
     } else if (statements[i]->action) {
       write(engine, batch, std::move(*statements[i]), i);
     } else {
-      read(engine, *batch, *statements[i], request.statements[i].consistent_read,
+      read(engine, *batch, request.statements[i], std::move(*statements[i]),
            batch->result.responses[i]);
     }
   }

@@ -6,8 +6,8 @@
 
 #include "api/model/base64.h"
 #include "api/validation/validate.h"
+#include "engine/core/current_tables.h"
 #include "engine/errors/messages.h"
-#include "engine/errors/service_errors.h"
 #include "engine/query/page.h"
 #include "engine/query/query_operations.h"
 #include "engine/query/statement_actions.h"
@@ -53,33 +53,30 @@ Result<Item> read_token(const Hash128& secret, const ExecuteStatementRequest& re
   return decode_item(ItemView(key));
 }
 
-Result<StatementResponse> select(ItemEngine& engine, const ExecuteStatementRequest& request,
-                                 partiql::Plan plan) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(plan.table));
-  STATOR_ASSIGN_OR_RETURN(const TablePtr table, find_statement_table(*snapshot, plan.table));
+Result<StatementResponse> select(ItemEngine& engine, const CatalogSnapshot& snapshot,
+                                 const ExecuteStatementRequest& request, partiql::Plan plan) {
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table, find_statement_table(snapshot, plan.table));
   const Hash128& secret = engine.catalog->secret();
   SelectOptions options{.limit = request.limit, .consistent_read = request.consistent_read};
   if (request.next_token) {
     STATOR_ASSIGN_OR_RETURN(options.start_key, read_token(secret, request));
   }
   STATOR_ASSIGN_OR_RETURN(const RangePlan ranges, plan_select(*table, std::move(plan), options));
-  auto page = read_page(*engine.store, ranges, request.return_capacity);
-  if (!page) return Failure(service_error(std::move(page).error()));
-  StatementResponse response{.items = std::move(page->items),
+  STATOR_ASSIGN_OR_RETURN(PageResponse page, read_page(engine, ranges, request.return_capacity));
+  StatementResponse response{.items = std::move(page.items),
                              .next_token = {},
-                             .last_evaluated_key = std::move(page->last_evaluated_key),
-                             .capacity = std::move(page->capacity),
-                             .examined = page->scanned_count};
+                             .last_evaluated_key = std::move(page.last_evaluated_key),
+                             .capacity = std::move(page.capacity),
+                             .examined = page.scanned_count};
   if (response.last_evaluated_key) {
     response.next_token = make_token(secret, request, *response.last_evaluated_key);
   }
   return response;
 }
 
-Result<WriteAction> prepare(const ItemEngine& engine, const ExecuteStatementRequest& request,
+Result<WriteAction> prepare(const CatalogSnapshot& snapshot, const ExecuteStatementRequest& request,
                             partiql::Plan plan) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(plan.table));
-  STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(*snapshot, plan.table));
+  STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(snapshot, plan.table));
   return statement_action(std::move(table), std::move(plan), request.on_condition_failure);
 }
 
@@ -100,12 +97,26 @@ void execute_statement(ItemEngine& engine, const ExecuteStatementRequest& reques
     done(fail(Code::kValidation, messages::kExistsPlace));
     return;
   }
+  // An attempt uses the plan up.
+  auto take_plan = [&, is_first = true]() mutable {
+    return std::exchange(is_first, false)
+               ? std::move(plan)
+               : partiql::plan(request.statement, parameters_of(request));
+  };
   if (plan->reads()) {
-    done(select(engine, request, std::move(*plan)));
+    done(
+        on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) -> Result<StatementResponse> {
+          STATOR_ASSIGN_OR_RETURN(partiql::Plan taken, take_plan());
+          return select(engine, snapshot, request, std::move(taken));
+        }));
     return;
   }
   const ReturnValues returning = plan->returning.value_or(ReturnValues::kNone);
-  auto action = prepare(engine, request, std::move(*plan));
+  auto action =
+      on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) -> Result<WriteAction> {
+        STATOR_ASSIGN_OR_RETURN(partiql::Plan taken, take_plan());
+        return prepare(snapshot, request, std::move(taken));
+      });
   if (!action) {
     done(failure_of(std::move(action)));
     return;

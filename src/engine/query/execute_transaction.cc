@@ -49,13 +49,11 @@ Result<std::vector<Plan>> plan_all(const ExecuteTransactionRequest& request) {
   return plans;
 }
 
-Result<std::vector<TablePtr>> find_tables(const ItemEngine& engine,
+Result<std::vector<TablePtr>> find_tables(const CatalogSnapshot& snapshot,
                                           const std::vector<Plan>& plans) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot,
-                          engine.catalog->snapshot_with_all(plans, &Plan::table));
   std::vector<TablePtr> tables;
   for (const Plan& plan : plans) {
-    STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(*snapshot, plan.table));
+    STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(snapshot, plan.table));
     tables.push_back(std::move(table));
   }
   return tables;
@@ -97,19 +95,19 @@ Result<ExecuteTransactionResult> read_all(ItemEngine& engine,
                                           const ExecuteTransactionRequest& request,
                                           const std::vector<Read>& reads) {
   std::vector<std::string> row_keys;
-  row_keys.reserve(reads.size());
+  std::vector<const Table*> tables;
   for (const Read& read : reads) {
     row_keys.push_back(item_row_key(read.table->secret(), read.table->key(), read.key));
+    tables.push_back(read.table.get());
   }
-  auto rows = read_together(*engine.store, row_keys);
-  if (!rows) return Failure(service_error(std::move(rows).error()));
+  STATOR_ASSIGN_OR_RETURN(const auto rows, read_together(engine, tables, row_keys));
   ExecuteTransactionResult result;
   CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < reads.size(); ++i) {
     const Read& read = reads[i];
     FoundItem found;
-    if (const auto& row = (*rows)[i]) {
+    if (const auto& row = rows[i]) {
       show_row(*row, *read.table, read.key, read.projection, true, found);
     }
     bytes += found.bytes;
@@ -185,14 +183,24 @@ void execute_transaction(ItemEngine& engine, const ExecuteTransactionRequest& re
   if (auto valid = validate(request); !valid) return fail_with(std::move(valid).error());
   auto plans = plan_all(request);
   if (!plans) return fail_with(std::move(plans).error());
-  auto tables = find_tables(engine, *plans);
-  if (!tables) return fail_with(std::move(tables).error());
   if (plans->front().reads()) {
-    auto reads = prepare_reads(*plans, *tables);
-    if (!reads) return fail_with(std::move(reads).error());
-    return done(read_all(engine, request, *reads));
+    return done(on_newest_tables(
+        engine, [&](const CatalogSnapshot& snapshot) -> Result<ExecuteTransactionResult> {
+          STATOR_ASSIGN_OR_RETURN(const auto tables, find_tables(snapshot, *plans));
+          STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(*plans, tables));
+          return read_all(engine, request, reads);
+        }));
   }
-  auto actions = prepare_writes(request, std::move(*plans), *tables);
+  auto actions = on_newest_tables(
+      engine,
+      [&, is_first =
+              true](const CatalogSnapshot& snapshot) mutable -> Result<std::vector<WriteAction>> {
+        // An attempt uses the plans up.
+        if (!std::exchange(is_first, false)) plans = plan_all(request);
+        if (!plans) return failure_of(std::move(plans));
+        STATOR_ASSIGN_OR_RETURN(const auto tables, find_tables(snapshot, *plans));
+        return prepare_writes(request, std::move(*plans), tables);
+      });
   if (!actions) return fail_with(std::move(actions).error());
   TransactWriteOptions options{.token = request.client_request_token,
                                .return_capacity = request.return_capacity};

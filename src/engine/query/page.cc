@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "engine/core/current_tables.h"
 #include "engine/items/capacity.h"
 #include "engine/rows/stored_key.h"
 
@@ -25,23 +26,23 @@ class Page {
  public:
   explicit Page(const RangePlan& plan) : plan_(plan) { response_.items_wanted = !plan.count_only; }
 
-  Result<void> read(TransactStore& store) {
+  Result<void> read(const EngineCore& engine) {
     std::vector<RangeRead> ranges;
     ranges.reserve(1 + plan_.more.size());
     for (std::size_t part = 0; part <= plan_.more.size(); ++part) ranges.push_back(range(part));
-    return read_and_wait(store, {.ranges = ranges, .one_state = true},
-                         [&](std::size_t part, std::string_view, std::string_view value) {
-                           const ItemView item(value);
-                           if (!belongs(item, part)) return true;
-                           const bool last = count(item);
-                           take(item);
-                           if (last) response_.last_evaluated_key = key_of(plan_, item);
-                           return !last;
-                         });
+    return read_tables(engine, {&plan_.table, 1}, {.ranges = ranges, .one_state = true},
+                       [&](std::size_t part, std::string_view, std::string_view value) {
+                         const ItemView item(value);
+                         if (!belongs(item, part)) return true;
+                         const bool last = count(item);
+                         take(item);
+                         if (last) response_.last_evaluated_key = key_of(plan_, item);
+                         return !last;
+                       });
   }
 
-  Result<void> read_fetching(TransactStore& store) {
-    return view_and_wait(store, [&](ReadView& view) -> Result<void> {
+  Result<void> read_fetching(const EngineCore& engine) {
+    return view_table(engine, *plan_.table, [&](ReadView& view) -> Result<void> {
       for (std::size_t part = 0; part <= plan_.more.size(); ++part) {
         STATOR_RETURN_IF_ERROR(read_fetching(view, part));
         if (response_.last_evaluated_key) break;
@@ -147,10 +148,10 @@ class Page {
 
 }  // namespace
 
-Result<PageResponse> read_page(TransactStore& store, const RangePlan& plan,
+Result<PageResponse> read_page(const EngineCore& engine, const RangePlan& plan,
                                ReturnConsumedCapacity return_capacity) {
   Page page(plan);
-  STATOR_RETURN_IF_ERROR(plan.fetches_items ? page.read_fetching(store) : page.read(store));
+  STATOR_RETURN_IF_ERROR(plan.fetches_items ? page.read_fetching(engine) : page.read(engine));
   return std::move(page).finish(return_capacity);
 }
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/current_tables.h"
 #include "engine/errors/messages.h"
-#include "engine/errors/service_errors.h"
 #include "engine/query/page.h"
 #include "engine/query/query_operations.h"
 
@@ -14,16 +14,15 @@ namespace {
 template <class Request, class Plan>
 Result<PageResponse> read_range(const EngineCore& engine, const Request& request, Plan make_plan) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(request.table));
-  const TablePtr* table = snapshot->find(request.table);
-  if (table == nullptr) {
-    STATOR_RETURN_IF_ERROR(check_expressions(request));
-    return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-  }
-  STATOR_ASSIGN_OR_RETURN(const RangePlan plan, make_plan(**table, request));
-  auto page = read_page(*engine.store, plan, request.return_capacity);
-  if (!page) return Failure(service_error(std::move(page).error()));
-  return page;
+  return on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) -> Result<PageResponse> {
+    const TablePtr* table = snapshot.find(request.table);
+    if (table == nullptr) {
+      STATOR_RETURN_IF_ERROR(check_expressions(request));
+      return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+    }
+    STATOR_ASSIGN_OR_RETURN(const RangePlan plan, make_plan(**table, request));
+    return read_page(engine, plan, request.return_capacity);
+  });
 }
 
 }  // namespace

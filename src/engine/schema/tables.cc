@@ -33,7 +33,7 @@ Result<CreateTableResult> create_table(SchemaEngine& engine, const CreateTableRe
 Result<DescribeTableResult> describe_table(EngineCore& engine,
                                            const DescribeTableRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(request.table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     const auto restoring = snapshot->restoring.find(request.table);

@@ -69,8 +69,10 @@ class TableSweep {
       deleted += *count;
       left = std::move(read->rest);
     }
-    // If the clock was set back, the seconds between are swept already.
-    if (from != INT64_MAX) cursor.lower(std::max(from, now_ms / 1000 + 1));
+    // If the clock was set back, the seconds between are swept already. Another process does not
+    // lower the cursor when it writes what has expired.
+    const int64_t swept = std::max(from, now_ms / 1000 + 1);
+    if (from != INT64_MAX) cursor.lower(engine_.catalog->is_shared() ? 0 : swept);
     return deleted;
   }
 
@@ -141,8 +143,9 @@ Result<void> change(const TimeToLiveSpecification& wanted, TableDefinition& defi
 
 std::size_t sweep_expired(SchemaEngine& engine) {
   std::size_t deleted = 0;
-  const auto snapshot = engine.catalog->snapshot();
-  for (const auto& [name, table] : snapshot->tables) {
+  const auto snapshot = engine.catalog->newest_snapshot();
+  if (!snapshot) return 0;  // the next sweep tries again
+  for (const auto& [name, table] : (*snapshot)->tables) {
     if (table->expiry() != nullptr) deleted += TableSweep(engine, table).run();
   }
   return deleted;
@@ -167,7 +170,7 @@ Result<UpdateTimeToLiveResult> update_time_to_live(SchemaEngine& engine,
 Result<DescribeTimeToLiveResult> describe_time_to_live(const EngineCore& engine,
                                                        const DescribeTimeToLiveRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(request.table));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   const TablePtr* table = snapshot->find(request.table);
   if (table == nullptr) {
     return fail(Code::kResourceNotFound, messages::table_not_found(request.table));

@@ -41,7 +41,7 @@ class TimeToLive : public EngineTest {
   }
   bool has(const std::string& pk) { return get("Things", {{"pk", pk}}).has_value(); }
   std::size_t queue_length() {
-    const TablePtr table = *engine_->parts().catalog->snapshot()->find("Things");
+    const TablePtr table = *must(engine_->parts().catalog->newest_snapshot())->find("Things");
     std::size_t rows = 0;
     EXPECT_THAT(read_range(engine_->store(), {.range = space_range(table->expiry()->space)},
                            [&](std::string_view, std::string_view) { return ++rows > 0; }),
@@ -164,8 +164,10 @@ TEST_F(TimeToLive, DeletesWhatHasExpiredAndNothingElse) {
   }
   EXPECT_EQ(all_pages(ScanRequest{.table = "Things", .index = "byColor"}).size(), 5U);
   const auto table = engine_->describe_table({.table = "Things"})->table;
-  EXPECT_EQ(table.item_count, 6);
-  EXPECT_EQ(table.global_indexes[0].item_count, 5);
+  if (counts_are_exact()) {
+    EXPECT_EQ(table.item_count, 6);
+    EXPECT_EQ(table.global_indexes[0].item_count, 5);
+  }
   EXPECT_EQ(engine_->sweep_expired(), 0U);
   clock_.advance(std::chrono::minutes(1));
   EXPECT_EQ(engine_->sweep_expired(), 1U);

@@ -152,7 +152,9 @@ TEST_F(TableChanges, AnIndexHoldsTheItemsThatWereThereBefore) {
   ASSERT_EQ(table.global_indexes.size(), 1U);
   EXPECT_EQ(table.global_indexes[0].status, TableStatus::kActive);
   EXPECT_FALSE(table.global_indexes[0].backfilling);
-  EXPECT_EQ(table.global_indexes[0].item_count, 300);
+  if (counts_are_exact()) {
+    EXPECT_EQ(table.global_indexes[0].item_count, 300);
+  }
   EXPECT_EQ(table.attributes.size(), 2U);
   EXPECT_EQ(all_pages(QueryRequest{.table = "Things",
                                    .index = "byColor",

@@ -10,6 +10,7 @@
 
 #include "api/validation/validate.h"
 #include "engine/core/arns.h"
+#include "engine/core/current_tables.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/streams/shard_iterator.h"
@@ -209,7 +210,7 @@ Result<ListStreamsResult> list_streams(const EngineCore& engine,
                                        const ListStreamsRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
   const int64_t now_ms = engine.now_ms();
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   std::vector<StreamSummary> streams;
   for (const auto& [space, log] : snapshot->logs) {
     if (request.table && log->table != *request.table) continue;
@@ -236,7 +237,7 @@ Result<ListStreamsResult> list_streams(const EngineCore& engine,
 Result<DescribeStreamResult> describe_stream(const EngineCore& engine,
                                              const DescribeStreamRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, request.stream));
   STATOR_ASSIGN_OR_RETURN(const auto epochs, read_log(engine, [&](ReadView& view, uint64_t safe) {
                             return epochs_of(view, safe, found, engine.now_ms());
@@ -274,7 +275,7 @@ Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
                                                   const GetShardIteratorRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
   const int64_t now_ms = engine.now_ms();
-  const auto snapshot = engine.catalog->snapshot();
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, request.stream));
   const SpaceId log = found.log->space;
   uint64_t end = 0;  // of what is read of the log
@@ -314,13 +315,16 @@ Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecord
   if (iterator->issued_ms <= engine.now_ms() - kIteratorLifetimeMs) {
     return fail(Code::kExpiredIterator, messages::kIteratorExpired);
   }
-  const auto snapshot = engine.catalog->snapshot();
-  STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, arn));
-  if (found.log->space != iterator->log) return stream_not_found(arn);
-  return read_log(engine, [&](ReadView& view, uint64_t safe) {
-    return read_records(engine, view, safe, found, *iterator, arn,
-                        request.limit.value_or(kRecordsMax));
-  });
+  // A snapshot that is behind shows a stream that is gone for as long as its records are there.
+  return on_newest_tables(
+      engine, [&](const CatalogSnapshot& snapshot) -> Result<GetRecordsResponse> {
+        STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, snapshot, arn));
+        if (found.log->space != iterator->log) return stream_not_found(arn);
+        return read_log(engine, [&](ReadView& view, uint64_t safe) {
+          return read_records(engine, view, safe, found, *iterator, arn,
+                              request.limit.value_or(kRecordsMax));
+        });
+      });
 }
 
 }  // namespace stator

@@ -358,7 +358,7 @@ TEST_F(Streams, RefuseIteratorsThatWereNotMadeHere) {
                                  good.substr(0, good.size() - 4), good + "AAAA"}) {
     EXPECT_THAT(read_from(bad), FailsWith(Code::kValidation, "Invalid ShardIterator")) << bad;
   }
-  open(make_memory_store());
+  open_empty();
   create(with_stream(hash_table()));
   EXPECT_THAT(read_from(good), FailsWith(Code::kValidation, "Invalid ShardIterator"))
       << "another database's";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine for tests: on a memory store or in a directory that it can be reopened from, with a
-// clock that stands until told, and writes that wait for their answer.
+// An engine for tests: on a memory store, as a pair (engine_pair.h), or in a directory that it can
+// be reopened from, with a clock that stands until told, and writes that wait for their answer.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <future>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/testing/engine_pair.h"
 #include "storage/stores.h"
 #include "support/matchers.h"
 #include "support/temp_dir.h"
@@ -62,16 +64,31 @@ inline IndexDefinition index_on(std::string name, KeySchema keys, Projection pro
 
 class EngineTest : public ::testing::Test {
  protected:
-  EngineTest() { open(make_memory_store()); }
+  EngineTest() { open_empty(); }
+  ~EngineTest() override {
+    if (HasFailure() && tests_run_on_a_pair()) {
+      std::cerr << "STATOR_TEST_BACKEND=pair STATOR_SEED=" << engine_.seed() << '\n';
+    }
+  }
+
+  // In memory, or a pair.
+  void open_empty() {
+    if (!tests_run_on_a_pair()) return open(make_memory_store());
+    engine_.open_pair(options());
+  }
 
   void open(std::unique_ptr<TransactStore> store) {
     engine_.reset();
-    auto opened = Engine::open(std::move(store), {.clock = &clock_, .sweep_interval = {}});
+    auto opened = Engine::open(std::move(store), options());
     ASSERT_THAT(opened, IsOk());
     engine_ = std::move(*opened);
   }
-  // Opens the test's directory, once more if it is open already.
+  // Opens the test's directory, once more if it is open already. A pair keeps its backend instead.
   void open_directory() {
+    if (tests_run_on_a_pair()) {
+      if (std::exchange(has_opened_directory_, true)) return engine_.reopen_pair(options());
+      return engine_.open_pair(options());
+    }
     engine_.reset();
     auto store = open_rocks_store({.path = directory_.path() / "data"});
     ASSERT_THAT(store, IsOk());
@@ -160,9 +177,15 @@ class EngineTest : public ::testing::Test {
     }));
   }
 
+  // Each process counts what it wrote itself.
+  static bool counts_are_exact() { return !tests_run_on_a_pair(); }
+
+  EngineOptions options() const { return {.clock = &clock_, .sweep_interval = {}}; }
+
   FakeClock clock_;
   TempDir directory_;
-  std::unique_ptr<Engine> engine_;
+  bool has_opened_directory_ = false;
+  TestEngine engine_;
 };
 
 }  // namespace stator::test

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// TestEngine: the engine of a test. If STATOR_TEST_BACKEND is "pair", it is two engines on one
+// SharedBackend, as two processes have them: each use of the pointer selects one of them. So a test
+// creates a table through one engine and uses it through the other at once.
+//
+// Thread safety: any thread, except opening and reset().
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string_view>
+#include <utility>
+
+#include "engine/engine.h"
+#include "support/from_environment.h"
+#include "support/must.h"
+#include "support/shared_store.h"
+
+namespace stator::test {
+
+inline bool tests_run_on_a_pair() {
+  const char* const backend = std::getenv("STATOR_TEST_BACKEND");
+  return backend != nullptr && std::string_view(backend) == "pair";
+}
+
+// The store resolves each of these, so no request fails because of them.
+inline constexpr SharedFaults kPairFaults{
+    .conflicts = 50, .lost_replies = 50, .late = 50, .outages = 0, .slow = 5};
+
+class TestEngine {
+ public:
+  TestEngine() = default;
+  TestEngine(const TestEngine&) = delete;
+  TestEngine& operator=(const TestEngine&) = delete;
+  TestEngine& operator=(std::unique_ptr<Engine> engine) {
+    reset();
+    engines_[0] = std::move(engine);
+    return *this;
+  }
+  ~TestEngine() { reset(); }
+
+  // On an empty backend.
+  void open_pair(const EngineOptions& options) {
+    reset();
+    backend_ = std::make_unique<SharedBackend>(static_cast<uint32_t>(seed_), kPairFaults);
+    reopen_pair(options);
+  }
+  // As if both processes were stopped and started again.
+  void reopen_pair(const EngineOptions& options) {
+    reset();
+    for (std::size_t i = 0; i < engines_.size(); ++i) {
+      const auto seed = static_cast<uint32_t>(seed_ + 1 + i);
+      engines_[i] = must(Engine::open(std::make_unique<SharedStore>(*backend_, seed), options));
+    }
+  }
+  // The backend stays for reopen_pair().
+  void reset() {
+    for (auto& engine : engines_) engine.reset();
+  }
+
+  Engine* operator->() const { return &**this; }
+  Engine& operator*() const {
+    if (!engines_[1]) return *engines_[0];
+    // Of one seed, the calls of one thread select the same engines in each run.
+    std::mt19937 random(static_cast<uint32_t>(seed_ + calls_.fetch_add(1)));
+    return *engines_[random() % 2];
+  }
+  // Each engine of a pair, otherwise the only one.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& engine : engines_) {
+      if (engine) visit(*engine);
+    }
+  }
+  uint64_t seed() const { return seed_; }
+
+ private:
+  const uint64_t seed_ = number_from_environment("STATOR_SEED", std::random_device{}());
+  mutable std::atomic<uint64_t> calls_ = 0;
+  std::unique_ptr<SharedBackend> backend_;  // null for one engine
+  std::array<std::unique_ptr<Engine>, 2> engines_;
+};
+
+}  // namespace stator::test
