@@ -35,6 +35,7 @@ namespace {
 void maintain(JobEngine& engine) {
   // If that fails, the next run or the next request for a missing table reads it.
   static_cast<void>(engine.catalog->refresh());
+  engine.catalog->share_counters();
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
