@@ -59,6 +59,7 @@ void maintain(JobEngine& engine) {
     static_cast<void>(engine.resource_policies.refresh(**snapshot));
     if (has_expiring_items(**snapshot)) start_sweeping(engine);
   }
+  engine.catalog->share_counters();
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);

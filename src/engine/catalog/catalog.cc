@@ -58,6 +58,7 @@ Result<TablePtr> Catalog::create_once(const CreateTableRequest& settings, int64_
   STATOR_ASSIGN_OR_RETURN(TablePtr table,
                           make_table(std::move(written.definition), next.version + 1, nullptr));
   note_recording(table);
+  counters_begun(*table, table->spaces());
   next.tables.emplace(table->name(), table);
   if (written.log) next.logs.insert_or_assign(written.log->space, written.log);
   publish_change(std::move(next));
@@ -87,6 +88,7 @@ Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int
 
     batch.put(key, encode_table(definition));
     batch.put_schema_version(version_key(definition.space), version + 1);
+    begin_counters(definition.all_spaces(), batch);
     return Written{.definition = std::move(definition), .log = std::move(log)};
   };
   return commit_catalog(store_, version, {key, catalog_row_key(CatalogRow::kNextSpace)}, plan);
@@ -112,10 +114,12 @@ Result<TableVersions> Catalog::update_once(std::string_view name, int64_t now_ms
   const TableDefinition& after = versions.after->definition();
   versions.before->replaced_by(*versions.after);
   versions.before->when_unused([this, lost = lost_spaces(before, after)] { erase_later(lost); });
+  const std::vector<SpaceId> new_spaces = lost_spaces(after, before);
+  counters_begun(*versions.after, new_spaces);
   next.tables.find(versions.after->name())->second = versions.after;
   publish_change(std::move(next));
   // The store refuses writes by the definition before.
-  for (const SpaceId space : lost_spaces(after, before)) fill(versions.after->name(), space);
+  for (const SpaceId space : new_spaces) fill(versions.after->name(), space);
   return versions;
 }
 
@@ -152,7 +156,11 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
 
     for (const SpaceId space : lost) {
       batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+      batch.erase(catalog_row_key(CatalogRow::kCounters, space));
     }
+    std::vector<SpaceId> counted = lost_spaces(definition, before);
+    if (definition.expiry) std::erase(counted, definition.expiry->space);
+    begin_counters(counted, batch);
     for (const SpaceId space : before.unfinished) {
       if (definition.is_unfinished(space)) continue;
       erase_backfill(space, batch);
@@ -213,6 +221,9 @@ Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backu
     batch.erase(key);
     batch.put_schema_version(version_key(dropped.space), 0);
     batch.erase(settings_key(dropped.space));
+    for (const SpaceId space : dropped.all_spaces()) {
+      batch.erase(catalog_row_key(CatalogRow::kCounters, space));
+    }
     for (const SpaceId space : erased.spaces) {
       batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
     }

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -133,8 +134,12 @@ class Catalog {
   // Forgets a table that is being restored, and erases its rows. No error if there is none.
   Result<void> cancel_restore(const std::string& name, JobLease* lease = nullptr);
 
-  // Keeps the counters for the next start. Nobody may write afterwards.
+  // catalog_counters.cc
+  // Adds what this process has counted to the catalog's rows, and takes over what others added.
+  // On a store of one process only before a clean stop: then nobody may write afterwards.
   void save_counters();
+  // The same if several processes share the store; nothing otherwise.
+  void share_counters();
 
  private:
   Catalog(TransactStore& store, JobRunner& jobs) : store_(store), jobs_(jobs) { publish({}); }
@@ -147,7 +152,6 @@ class Catalog {
   Result<std::shared_ptr<Table>> make_table(TableDefinition definition, uint64_t version,
                                             const Table* previous) const;
   Result<bool> give_versions(const StoredCatalog& stored);
-  Result<void> load_counters(const std::map<SpaceId, std::string>& rows);
 
   // Runs `attempt`, which changes the stored catalog, until memory was not behind it.
   template <class Attempt>
@@ -198,6 +202,13 @@ class Catalog {
   Result<void> forget_streams(SpaceId log, int64_t now_ms);
   Result<void> trim(const LogDefinition& log, const std::vector<ShardBoundary>& boundaries,
                     int64_t now_ms) const;
+
+  // catalog_counters.cc
+  static void load_counters(const Table& table, const std::map<SpaceId, std::string>& rows);
+  Result<void> take_counters(const std::map<SpaceId, std::string>& rows);
+  void save_counters(std::span<const TablePtr> tables);
+  void begin_counters(const std::vector<SpaceId>& spaces, Batch& batch) const;
+  void counters_begun(const Table& table, const std::vector<SpaceId>& spaces) const;  // committed
 
   TransactStore& store_;
   const bool is_shared_ = store_.capabilities().several_processes;

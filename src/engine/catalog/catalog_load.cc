@@ -25,7 +25,7 @@ Result<std::unique_ptr<Catalog>> Catalog::open(TransactStore& store, JobRunner& 
 
 Result<void> Catalog::load() {
   STATOR_ASSIGN_OR_RETURN(StoredCatalog stored, read_catalog(store_));
-  const auto counters = std::move(stored.counters);
+  const auto counters = stored.counters;
   const auto dropped = std::move(stored.dropped);
   for (const HeldHistory& history : stored.held) hold(history);
   STATOR_ASSIGN_OR_RETURN(const bool has_all_versions, give_versions(stored));
@@ -35,7 +35,7 @@ Result<void> Catalog::load() {
     STATOR_ASSIGN_OR_RETURN(CatalogSnapshot loaded, compile(std::move(stored)));
     publish(std::move(loaded));
   }
-  STATOR_RETURN_IF_ERROR(load_counters(counters));
+  STATOR_RETURN_IF_ERROR(take_counters(counters));
   erase_later(dropped);
   return {};
 }
@@ -101,6 +101,7 @@ Result<CatalogSnapshot> Catalog::compile(StoredCatalog stored) {
   };
   STATOR_RETURN_IF_ERROR(add(stored.tables, loaded.tables));
   STATOR_RETURN_IF_ERROR(add(stored.restoring, loaded.restoring));
+  for (const auto& [name, table] : loaded.tables) load_counters(*table, stored.counters);
   return loaded;
 }
 
@@ -130,50 +131,6 @@ Result<std::shared_ptr<Table>> Catalog::make_table(TableDefinition definition, u
   STATOR_ASSIGN_OR_RETURN(auto row, store_.schema_row(version_key(table->definition().space)));
   table->set_schema(std::move(row), version);
   return table;
-}
-
-// The rows are gone before anything can be written, so that after a crash they are absent, not old.
-Result<void> Catalog::load_counters(const std::map<SpaceId, std::string>& rows) {
-  const auto current = snapshot();
-  for (const auto& [name, table] : current->tables) {
-    const std::vector<SpaceId> spaces = table->spaces();
-    bool complete = true;
-    for (std::size_t i = 0; i < spaces.size(); ++i) {
-      const auto row = rows.find(spaces[i]);
-      if (row == rows.end() || row->second.size() != 16) {
-        complete = false;
-        continue;
-      }
-      const std::string_view value = row->second;
-      table->counters(i).set({.items = static_cast<int64_t>(read_big_endian(value.substr(0, 8))),
-                              .bytes = static_cast<int64_t>(read_big_endian(value.substr(8)))});
-    }
-    if (complete) table->count_state()->is_needed = false;
-  }
-  if (rows.empty()) return {};
-  Batch batch;
-  for (const auto& [space, value] : rows) {
-    batch.erase(catalog_row_key(CatalogRow::kCounters, space));
-  }
-  return write_or_fail(store_, std::move(batch));
-}
-
-void Catalog::save_counters() {
-  Batch batch;
-  const auto current = snapshot();
-  for (const auto& [name, table] : current->tables) {
-    if (table->needs_count()) continue;
-    const std::vector<SpaceId> spaces = table->spaces();
-    for (std::size_t i = 0; i < spaces.size(); ++i) {
-      const Counters::Totals counters = table->counters(i).totals();
-      std::string value;
-      append_big_endian(value, static_cast<uint64_t>(counters.items));
-      append_big_endian(value, static_cast<uint64_t>(counters.bytes));
-      batch.put(catalog_row_key(CatalogRow::kCounters, spaces[i]), value);
-    }
-  }
-  // If that fails, the next start counts.
-  if (!batch.empty()) static_cast<void>(write_and_wait(store_, std::move(batch)));
 }
 
 }  // namespace stator

@@ -245,8 +245,8 @@ TEST_F(CatalogSharing, KeepsWhatDidNotChange) {
   must(ours_->create(hash_table("Ours"), kNowMs));
   const TablePtr unchanged = *ours_->snapshot()->find("Ours");
   const TablePtr changed = *ours_->snapshot()->find("Things");
-  unchanged->counters(0).set({.items = 3, .bytes = 30});
-  changed->counters(0).set({.items = 4, .bytes = 40});
+  unchanged->counters(0).add(1, {.items = 3, .bytes = 30});
+  changed->counters(0).add(1, {.items = 4, .bytes = 40});
   must(add_tag(*theirs_, "theirs"));
   EXPECT_THAT(ours_->refresh(), IsOk());
   EXPECT_EQ(*ours_->snapshot()->find("Ours"), unchanged);

@@ -15,7 +15,9 @@
 
 namespace stator {
 
-// Of one table, in all its versions. Collections are named by the hash in their row keys.
+// Of one table, in all its versions. Collections are named by the hash in their row keys. Nothing
+// is stored: if several processes share the store, each adds only its own writes to what it has
+// counted.
 // Thread safety: every method may be called from any thread at once.
 class CollectionSizes {
  public:

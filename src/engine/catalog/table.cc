@@ -106,9 +106,16 @@ Counters::Totals Counters::totals() const {
           .bytes = std::max<int64_t>(0, totals_.bytes)};
 }
 
-void Counters::set(Totals totals) {
+Counters::Kept Counters::kept() const {
   const std::lock_guard lock(mutex_);
-  totals_ = totals;
+  return {.totals = totals_, .stored = stored_};
+}
+
+void Counters::set_stored(Totals totals, Totals stored) {
+  const std::lock_guard lock(mutex_);
+  totals_ -= totals;
+  totals_ += stored;
+  stored_ = stored;
 }
 
 void Counters::add(uint64_t sequence, Totals change) {

@@ -86,11 +86,24 @@ class Counters {
       bytes += more.bytes;
       return *this;
     }
+    Totals& operator-=(const Totals& less) {
+      items -= less.items;
+      bytes -= less.bytes;
+      return *this;
+    }
+    bool operator==(const Totals&) const = default;
   };
 
   // Not below 0, as they can be before the first count.
   Totals totals() const;
-  void set(Totals totals);
+  // What is kept of the counters in the catalog's row: see catalog_counters.cc.
+  struct Kept {
+    Totals totals;                      // can be below 0
+    std::optional<Totals> stored = {};  // the row when it was last seen; absent: never
+  };
+  Kept kept() const;
+  // The row holds `stored` now, in which `totals` of kept() are included.
+  void set_stored(Totals totals, Totals stored);
   // What a commit changed; `sequence` is CommitResult's.
   void add(uint64_t sequence, Totals change);
 
@@ -108,6 +121,7 @@ class Counters {
 
   mutable std::mutex mutex_;
   Totals totals_;
+  std::optional<Totals> stored_;
   uint64_t count_ = 0;  // the last that began
   bool is_counting_ = false;
   std::optional<uint64_t> base_;   // of the view that is counted; absent until it is taken

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many items and bytes the tables' spaces hold, in the catalog's rows `c`.
+//
+// Several processes add to one row: each adds what it has counted since it last saw the row, so
+// none overwrites what another one added. A row is begun with its space, or by the first process
+// that has counted the whole space. Whoever finds a row that it has never seen takes it over, and
+// drops its own counters: the count that the row comes from has seen most of those writes.
+// A process that ends without saving loses what it had not added yet. So the rows are approximate,
+// and stay so until the table is dropped.
+//
+// A store of one process has the rows only between a clean stop and the next start, which takes
+// them. So after a crash there are none, and the table is counted again.
+#include <utility>
+
+#include "engine/catalog/catalog.h"
+#include "engine/catalog/catalog_change.h"
+#include "engine/catalog/catalog_rows.h"
+
+namespace stator {
+namespace {
+
+using Totals = Counters::Totals;
+
+constexpr std::size_t kTotalsBytes = 16;
+constexpr std::size_t kTablesAtOnce = 64;  // of one transaction
+
+std::string encode_totals(const Totals& totals) {
+  std::string value;
+  append_big_endian(value, static_cast<uint64_t>(totals.items));
+  append_big_endian(value, static_cast<uint64_t>(totals.bytes));
+  return value;
+}
+
+// Absent for a row that is absent or damaged.
+std::optional<Totals> decode_totals(const std::optional<std::string>& row) {
+  if (!row || row->size() != kTotalsBytes) return std::nullopt;
+  const std::string_view value = *row;
+  return Totals{.items = static_cast<int64_t>(read_big_endian(value.substr(0, 8))),
+                .bytes = static_cast<int64_t>(read_big_endian(value.substr(8)))};
+}
+
+// The counters of one space, and its row.
+struct CounterPart {
+  Counters* counters = nullptr;
+  bool is_complete = false;        // they count the whole space
+  Counters::Kept kept = {};        // when the transaction began
+  std::optional<Totals> row = {};  // afterwards
+};
+
+// What the row holds afterwards, `row` before.
+std::optional<Totals> row_after(const CounterPart& part, const std::optional<Totals>& row) {
+  if (!row) return part.is_complete ? std::optional(part.kept.totals) : std::nullopt;
+  if (!part.kept.stored) return row;
+  Totals sum = *row;
+  sum += part.kept.totals;
+  sum -= *part.kept.stored;
+  return sum;
+}
+
+}  // namespace
+
+void Catalog::load_counters(const Table& table, const std::map<SpaceId, std::string>& rows) {
+  const std::vector<SpaceId> spaces = table.spaces();
+  bool complete = true;
+  for (std::size_t i = 0; i < spaces.size(); ++i) {
+    const Counters::Kept kept = table.counters(i).kept();
+    if (kept.stored) continue;
+    const auto found = rows.find(spaces[i]);
+    const auto row = found == rows.end() ? std::nullopt : decode_totals(found->second);
+    if (row) table.counters(i).set_stored(kept.totals, *row);
+    complete = complete && row;
+  }
+  if (complete) table.count_state()->is_needed = false;
+}
+
+// The rows are gone before anything can be written, so that after a crash they are absent, not old.
+Result<void> Catalog::take_counters(const std::map<SpaceId, std::string>& rows) {
+  if (is_shared_ || rows.empty()) return {};
+  Batch batch;
+  for (const auto& [space, value] : rows) {
+    batch.erase(catalog_row_key(CatalogRow::kCounters, space));
+  }
+  return write_or_fail(store_, std::move(batch));
+}
+
+// Of spaces that are new, and empty: so that each process adds to the rows, whoever is first.
+void Catalog::begin_counters(const std::vector<SpaceId>& spaces, Batch& batch) const {
+  if (!is_shared_) return;
+  for (const SpaceId space : spaces) {
+    batch.put(catalog_row_key(CatalogRow::kCounters, space), encode_totals({}));
+  }
+}
+
+void Catalog::counters_begun(const Table& table, const std::vector<SpaceId>& spaces) const {
+  if (!is_shared_) return;
+  std::map<SpaceId, std::string> rows;
+  for (const SpaceId space : spaces) rows.emplace(space, encode_totals({}));
+  load_counters(table, rows);
+}
+
+void Catalog::share_counters() {
+  if (is_shared_) save_counters();
+}
+
+void Catalog::save_counters() {
+  std::vector<TablePtr> tables;
+  const auto current = snapshot();
+  for (const auto& [name, table] : current->tables) {
+    tables.push_back(table);
+    if (tables.size() < kTablesAtOnce) continue;
+    save_counters(tables);
+    tables.clear();
+  }
+  save_counters(tables);
+}
+
+// What fails is saved with the next call, if there is one; otherwise the next start counts.
+void Catalog::save_counters(std::span<const TablePtr> tables) {
+  std::vector<CounterPart> parts;
+  std::vector<std::string> keys;
+  std::vector<SchemaVersion> expected;
+  for (const TablePtr& table : tables) {
+    const std::vector<SpaceId> spaces = table->spaces();
+    const auto schema = table->schema();
+    expected.insert(expected.end(), schema.begin(), schema.end());
+    for (std::size_t i = 0; i < spaces.size(); ++i) {
+      keys.push_back(catalog_row_key(CatalogRow::kCounters, spaces[i]));
+      parts.push_back({.counters = &table->counters(i),
+                       .is_complete = !table->needs_count(),
+                       .kept = table->counters(i).kept()});
+    }
+  }
+  if (parts.empty()) return;  // it would read nothing
+  const auto decide = [&](GuardedRows rows) {
+    Batch batch;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto row = decode_totals(rows[i]);
+      parts[i].row = row_after(parts[i], row);
+      if (parts[i].row && parts[i].row != row) batch.put(keys[i], encode_totals(*parts[i].row));
+    }
+    return batch;
+  };
+  const auto outcome = transact_and_wait(store_, keys, decide, expected).outcome;
+  // Adding the same again would be worse than losing it.
+  if (outcome != CommitOutcome::kCommitted && outcome != CommitOutcome::kUnknown) return;
+  for (const CounterPart& part : parts) {
+    if (part.row) part.counters->set_stored(part.kept.totals, *part.row);
+  }
+  for (const TablePtr& table : tables) load_counters(*table, {});
+}
+
+}  // namespace stator
