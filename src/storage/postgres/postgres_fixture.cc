@@ -8,28 +8,66 @@
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
+#include <mutex>
+#include <random>
 
 #include "storage/transact_fixture.h"
 
 namespace stator::test {
 namespace {
 
-std::unique_ptr<PostgresServer> server;
+std::unique_ptr<PostgresServer> own_server;
 
 // Stops the server before the program ends, also after a failure.
 class StopServer final : public testing::Environment {
  public:
-  void TearDown() override { server.reset(); }
+  void TearDown() override { own_server.reset(); }
 };
 
 std::string start_server() {
   testing::AddGlobalTestEnvironment(new StopServer);
-  server = std::make_unique<PostgresServer>();
-  if (server->dsn().empty()) {
+  own_server = std::make_unique<PostgresServer>();
+  if (own_server->dsn().empty()) {
     std::cerr << "PostgreSQL did not start; install it with scripts/install-dependencies check\n";
     std::exit(1);  // NOLINT(concurrency-mt-unsafe)
   }
-  return server->dsn();
+  return own_server->dsn();
+}
+
+// A fifth of the commits loses its connection.
+class RandomFates {
+ public:
+  PostgresProxy::Fate operator()(PostgresProxy::CommitPipeline commit) {
+    const std::lock_guard lock(mutex_);
+    const auto draw = random_() % 100;
+    if (draw < 7) return PostgresProxy::Fate::kLoseRequest;
+    if (draw < 14) return PostgresProxy::Fate::kLoseReply;
+    // One that holds locks would make all others wait for it.
+    if (draw < 21 && !commit.is_locked) return PostgresProxy::Fate::kDeliverLate;
+    return PostgresProxy::Fate::kPass;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::mt19937 random_{kSeed};
+};
+
+struct FaultyBackend {
+  RandomFates fates;
+  PostgresSchema schema;
+  PostgresProxy proxy{own_postgres()->socket(),
+                      [this](PostgresProxy::CommitPipeline commit) { return fates(commit); }};
+};
+
+OpenedStores open_faulty() {
+  OpenedStores opened;
+  const auto backend = std::make_shared<FaultyBackend>();
+  for (int i = 0; i < 2; ++i) {
+    opened.stores.push_back(PostgresSchema::open(backend->schema.options(backend->proxy)));
+  }
+  opened.deliver_late = [backend] { backend->proxy.deliver_late(); };
+  opened.backend = backend;
+  return opened;
 }
 
 std::string next_name() {
@@ -48,7 +86,7 @@ const std::string& postgres_dsn() {
 }
 
 PostgresServer* own_postgres() {
-  return server.get();
+  return own_server.get();
 }
 
 PostgresSchema::PostgresSchema() : name_(next_name()) {
@@ -80,10 +118,13 @@ std::string run_sql(const std::string& sql, const std::string& schema) {
 }
 
 std::vector<std::string> store_kinds() {
-  return {"one", "two"};
+  postgres_dsn();
+  if (own_postgres() == nullptr) return {"one", "two"};
+  return {"one", "two", "faulty"};
 }
 
 OpenedStores open_stores(const std::string& kind, const std::filesystem::path&) {
+  if (kind == "faulty") return open_faulty();
   OpenedStores opened;
   const auto schema = std::make_shared<PostgresSchema>();
   for (int i = 0; i < (kind == "one" ? 1 : 2); ++i) opened.stores.push_back(schema->open());

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "storage/postgres/connection.h"
+#include "storage/postgres/postgres_proxy.h"
 #include "storage/postgres/postgres_store.h"
 #include "support/matchers.h"
 #include "support/postgres_server.h"
@@ -29,6 +30,9 @@ class PostgresSchema {
   ~PostgresSchema();
 
   PostgresStoreOptions options() const { return {.dsn = postgres_dsn(), .schema = name_}; }
+  PostgresStoreOptions options(const PostgresProxy& proxy) const {
+    return {.dsn = proxy.dsn(), .schema = name_};
+  }
   std::unique_ptr<TransactStore> open() const { return open(options()); }
   static std::unique_ptr<TransactStore> open(const PostgresStoreOptions& options);
   const std::string& name() const { return name_; }
