@@ -19,7 +19,7 @@
 namespace stator::postgres {
 
 struct CommitterOptions {
-  std::size_t threads = 2;
+  std::size_t threads = 4;
   std::size_t queue_bytes_max = 64UL << 20;
   // How long a lost reply is looked for before the outcome stays unknown.
   std::chrono::milliseconds settle_timeout{10'000};

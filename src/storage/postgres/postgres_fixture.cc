@@ -41,7 +41,8 @@ class RandomFates {
     const std::lock_guard lock(mutex_);
     const auto draw = random_() % 100;
     if (draw < 7) return PostgresProxy::Fate::kLoseRequest;
-    if (draw < 14) return PostgresProxy::Fate::kLoseReply;
+    if (draw < 11) return PostgresProxy::Fate::kLoseReply;
+    if (draw < 14) return PostgresProxy::Fate::kRace;
     // One that holds locks would make all others wait for it.
     if (draw < 21 && !commit.is_locked) return PostgresProxy::Fate::kDeliverLate;
     return PostgresProxy::Fate::kPass;

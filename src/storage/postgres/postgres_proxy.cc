@@ -196,6 +196,11 @@ bool PostgresProxy::meet(Fate fate, std::string_view pipeline, int server) {
     case Fate::kLoseReply:
       ++pipelines_;
       send_all(server, pipeline);
+      close_after_end(server);
+      return false;
+    case Fate::kRace:
+      ++pipelines_;
+      send_all(server, pipeline);
       break;
     case Fate::kDeliverLate: {
       const std::lock_guard lock(mutex_);

@@ -22,7 +22,8 @@ class PostgresProxy {
   enum class Fate {
     kPass,
     kLoseRequest,  // the connection breaks, and nothing arrives
-    kLoseReply,    // the connection breaks, and it arrives
+    kLoseReply,    // it is executed, and then the connection breaks
+    kRace,         // it arrives, and the connection breaks at once
     kDeliverLate,  // the connection breaks, and it arrives with deliver_late()
   };
   // A pipeline that calls commit_batches().

@@ -20,7 +20,7 @@ struct PostgresStoreOptions {
   std::string schema = "stator";  // lower-case letters, digits and '_'
   // Connections: of reads, of commits, and of transactions that other ones kept interrupting.
   std::size_t read_connections = 4;
-  std::size_t commit_connections = 2;
+  std::size_t commit_connections = 4;
   std::size_t locked_connections = 2;
   std::size_t queued_reads_max = 10'000;     // kThrottling beyond
   std::size_t queue_bytes_max = 64UL << 20;  // of commits that wait; kThrottling beyond

@@ -129,6 +129,13 @@ TEST_F(UnknownOutcome, IsReportedIfTheServerCannotBeReached) {
   EXPECT_TRUE(store_->health().writable);
 }
 
+// Whichever arrives first, the commit or the question about it, the other one finds it.
+TEST_F(UnknownOutcome, OfACommitUnderWayIsOneOfTheTwo) {
+  open(std::vector<Fate>(20, Fate::kRace));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(get("counter"), "10");
+}
+
 // A commit that waits for a replica and is cancelled stays, but a failover could lose it.
 TEST_F(UnknownOutcome, OfACommitThatWasNotReplicatedStaysUnknown) {
   open({}, std::chrono::milliseconds(1));
