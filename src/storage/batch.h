@@ -72,6 +72,12 @@ class Batch {
         place[i] = static_cast<char>(rest);
     }
   }
+  // Where commit versions go, in the order of the writes.
+  struct Versioned {
+    std::size_t write = 0;   // in writes()
+    std::size_t offset = 0;  // in its key
+  };
+  const std::vector<Versioned>& versioned() const { return versioned_; }
   const std::vector<Write>& writes() const { return writes_; }
   std::vector<Write>& writes() { return writes_; }
   bool empty() const { return writes_.empty(); }
@@ -82,10 +88,6 @@ class Batch {
  private:
   static constexpr std::size_t kNotesBytesMax = 4096;
   static constexpr std::size_t kOverheadBytes = 96;  // of bookkeeping, for the queue's bound
-  struct Versioned {
-    std::size_t write = 0;   // in writes_
-    std::size_t offset = 0;  // in its key
-  };
   std::vector<Write> writes_;
   std::vector<Versioned> versioned_;
   std::vector<SchemaWrite> schema_writes_;

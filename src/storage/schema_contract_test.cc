@@ -155,8 +155,7 @@ TEST_P(SchemaContract, ANewVersionComesAfterAllThatExpectedTheOneBefore) {
   EXPECT_GT(refused, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, SchemaContract,
-                         testing::Values("memory", "rocks", "shared", "faulty"),
+INSTANTIATE_TEST_SUITE_P(Stores, SchemaContract, testing::ValuesIn(test::store_kinds()),
                          [](const auto& instance) { return instance.param; });
 
 TEST(SchemaRows, LetsGoOfRowsThatNobodyUses) {

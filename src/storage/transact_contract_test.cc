@@ -476,40 +476,8 @@ TEST_P(TransactContract, HasFilesToCopyOnlyOnADisk) {
   EXPECT_GE(*(*copied)->safe_position(), *store().safe_position());
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, TransactContract,
-                         testing::Values("memory", "rocks", "shared", "faulty"),
+INSTANTIATE_TEST_SUITE_P(Stores, TransactContract, testing::ValuesIn(test::store_kinds()),
                          [](const auto& instance) { return instance.param; });
-
-// ---- What only a store on a network can meet
-
-TEST(SharedOutcome, IsUnknownWhenNobodyAnswersAndThenItMayHaveBeenApplied) {
-  int unknown = 0;
-  int committed = 0;
-  test::SharedBackend backend(kSeed, {.lost_replies = 400, .late = 400, .outages = 700});
-  {
-    test::SharedStore store(backend, kSeed);
-    const Keys keys{"counter"};
-    for (int i = 0; i < 200; ++i) {
-      const auto result = transact_and_wait(store, keys, [](GuardedRows rows) {
-        return put_of("counter", std::to_string(std::stoi(rows[0].value_or("0")) + 1));
-      });
-      if (result.outcome == CommitOutcome::kCommitted) ++committed;
-      if (result.outcome == CommitOutcome::kUnknown) {
-        ++unknown;
-        EXPECT_EQ(result.error.code, Code::kOutcomeUnknown);
-      }
-    }
-    EXPECT_GT(unknown, 0);
-    EXPECT_GT(committed, 0);
-    backend.deliver_late();
-    int counter = 0;
-    ASSERT_THAT(read_value(store, "counter",
-                           [&](std::string_view row) { counter = std::stoi(std::string(row)); }),
-                IsOk());
-    EXPECT_GE(counter, committed);
-    EXPECT_LE(counter, committed + unknown);
-  }
-}
 
 }  // namespace
 }  // namespace stator

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of TransactStore share: every kind of store, opened twice where it can be shared.
+// What the tests of TransactStore share: every kind of store, opened twice if it can be shared.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,7 +13,6 @@
 
 #include "storage/stores.h"
 #include "support/matchers.h"
-#include "support/shared_store.h"
 #include "support/temp_dir.h"
 
 namespace stator::test {
@@ -24,33 +25,24 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
-// "memory", "rocks": one store. "shared": two on one backend. "faulty": the same, and the backend
-// fails in every way that a store can hide.
+// The stores of one test: one, or several on one backend.
+struct OpenedStores {
+  std::shared_ptr<void> backend;  // destroyed after the stores
+  std::vector<std::unique_ptr<TransactStore>> stores;
+  // Delivers the requests that are still on their way.
+  std::function<void()> deliver_late = [] {};
+};
+
+// Each test program defines which kinds of stores its suites run on. `directory` is empty.
+std::vector<std::string> store_kinds();
+OpenedStores open_stores(const std::string& kind, const std::filesystem::path& directory);
+
 class TransactStores : public testing::TestWithParam<std::string> {
  protected:
-  TransactStores() { open(); }
+  TransactStores() : opened_(open_stores(GetParam(), directory_.path())) {}
   ~TransactStores() override {
     stores_.clear();
-    if (backend_) backend_->deliver_late();
-  }
-
-  void open() {
-    if (GetParam() == "memory") {
-      stores_.push_back(make_memory_store());
-    } else if (GetParam() == "rocks") {
-      auto opened = open_rocks_store({.path = directory_.path() / "data",
-                                      .durability = Durability::kOs,
-                                      .write_buffer_bytes = 256UL << 10});
-      ASSERT_THAT(opened, IsOk());
-      stores_.push_back(std::move(*opened));
-    } else {
-      SharedFaults faults;
-      if (GetParam() == "faulty") faults = {.conflicts = 50, .lost_replies = 100, .late = 100};
-      backend_ = std::make_unique<SharedBackend>(kSeed, faults);
-      for (uint32_t i = 0; i < 2; ++i) {
-        stores_.push_back(std::make_unique<SharedStore>(*backend_, kSeed + i));
-      }
-    }
+    opened_.deliver_late();
   }
 
   // The store of one of several users.
@@ -120,8 +112,8 @@ class TransactStores : public testing::TestWithParam<std::string> {
   }
 
   TempDir directory_;
-  std::unique_ptr<SharedBackend> backend_;
-  std::vector<std::unique_ptr<TransactStore>> stores_;
+  OpenedStores opened_;
+  std::vector<std::unique_ptr<TransactStore>>& stores_ = opened_.stores;
 };
 
 // The commit version in a key, behind `prefix`.

@@ -133,7 +133,7 @@ TEST_P(TransactHistories, HaveAnOrderThatExplainsThem) {
     });
   }
   threads.clear();
-  if (backend_) backend_->deliver_late();
+  opened_.deliver_late();
   std::vector<std::vector<int>> final_marks;
   final_marks.reserve(kKeys);
   for (const auto& value : values_of(store(), names)) final_marks.push_back(marks_of(value));
@@ -192,8 +192,7 @@ TEST_P(TransactHistories, OfOneUserAreThoseOfAMap) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, TransactHistories,
-                         testing::Values("memory", "rocks", "shared", "faulty"),
+INSTANTIATE_TEST_SUITE_P(Stores, TransactHistories, testing::ValuesIn(test::store_kinds()),
                          [](const auto& instance) { return instance.param; });
 
 }  // namespace

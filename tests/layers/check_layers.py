@@ -70,6 +70,8 @@ LIBRARIES = {
     r"curl/": r"src/client/.*",
     r"nats/nats.h": r"src/nats/.*",
     r"mysql.h": r"src/mariadb/.*",
+    r"libpq-fe.h": r"src/storage/postgres/.*",
+    r"storage/postgres/": r"(src/(storage/postgres|cli)|tests)/.*",
     r"yaml-cpp/": r"src/cli/.*",
     r"CLI/": r"src/cli/.*",
     r"openssl/": r"(src/(client|server|recipes|transfer|base|http)|tests/support|bench)/.*",

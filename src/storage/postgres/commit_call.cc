@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/postgres/commit_call.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/random.h"
+#include "storage/postgres/row_key.h"
+#include "storage/schema_rows.h"
+
+namespace stator::postgres {
+namespace {
+
+constexpr std::size_t kRequestIdBytes = 16;
+
+std::vector<KeyLock> sorted(std::vector<KeyLock> locks) {
+  std::ranges::sort(locks, {}, [](const KeyLock& lock) {
+    return std::pair(lock.hash, lock.is_shared);  // exclusive first
+  });
+  const auto repeated = std::ranges::unique(locks, {}, &KeyLock::hash);
+  locks.erase(repeated.begin(), repeated.end());
+  return locks;
+}
+
+std::string version_bytes(uint64_t version) {
+  std::string bytes(kSchemaVersionBytes, '\0');
+  for (std::size_t i = bytes.size(); i-- > 0; version >>= 8) bytes[i] = static_cast<char>(version);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<KeyLock> locks_of(std::span<const std::string_view> keys, SchemaVersions expected) {
+  std::vector<KeyLock> locks;
+  locks.reserve(keys.size() + expected.size());
+  for (const std::string_view key : keys) locks.push_back({.hash = lock_of(key)});
+  for (const SchemaVersion& schema : expected) {
+    locks.push_back({.hash = lock_of(schema.row->key()), .is_shared = true});
+  }
+  return sorted(std::move(locks));
+}
+
+// Versioned rows are nobody else's, and take no lock.
+void Commit::lock_keys() {
+  std::vector<std::string_view> keys;
+  keys.reserve(guards.size() + batch.writes().size());
+  for (const Guard& guard : guards) keys.push_back(guard.key);
+  auto versioned = batch.versioned().begin();
+  for (std::size_t i = 0; i < batch.writes().size(); ++i) {
+    if (versioned != batch.versioned().end() && versioned->write == i) {
+      ++versioned;
+    } else {
+      keys.push_back(batch.writes()[i].key);
+    }
+  }
+  locks = locks_of(keys, expected);
+}
+
+int32_t request_day() {
+  const auto now = std::chrono::system_clock::now();
+  return static_cast<int32_t>(
+      std::chrono::floor<std::chrono::days>(now).time_since_epoch().count());
+}
+
+CommitCall::CommitCall() : day_(request_day()), id_(random_bytes(kRequestIdBytes)) {}
+
+bool CommitCall::fits(const Commit& commit) const {
+  if (commits_.empty()) return true;
+  const auto ordinals = static_cast<int32_t>(commit.batch.versioned().size()) + 1;
+  if (commits_.size() >= kCommitsMax || bytes_ + commit.batch.bytes() > kBytesMax ||
+      ordinal_ + ordinals > kOrdinalsMax) {
+    return false;
+  }
+  return std::ranges::none_of(commit.locks, [&](const KeyLock& lock) {
+    const auto held = locks_.find(lock.hash);
+    return held != locks_.end() && !(held->second && lock.is_shared);
+  });
+}
+
+bool CommitCall::add(Commit& commit) {
+  if (!fits(commit)) return false;
+  const auto number = static_cast<int32_t>(commits_.size());
+  for (const KeyLock& lock : commit.locks) locks_.emplace(lock.hash, lock.is_shared);
+  for (const SchemaVersion& schema : commit.expected) {
+    const RowKey row(schema.row->key());
+    schemas_.p.add_bytes(row.p);
+    schemas_.s.add_bytes(row.s);
+    schemas_.batch.add_int4(number);
+    schema_versions_.add_bytes(version_bytes(schema.version));
+  }
+  for (const Guard& guard : commit.guards) {
+    const RowKey row(guard.key);
+    reads_.p.add_bytes(row.p);
+    reads_.s.add_bytes(row.s);
+    reads_.batch.add_int4(number);
+    read_versions_.add_int8(guard.version);
+  }
+  add_writes(commit.batch, number);
+  bytes_ += commit.batch.bytes();
+  last_ordinals_.push_back(ordinal_);
+  commits_.push_back(std::move(commit));
+  return true;
+}
+
+// Of several writes to one key the last counts. The rows get the last ordinal of their batch as
+// version, behind those of its versioned rows.
+void CommitCall::add_writes(const Batch& batch, int32_t number) {
+  const std::vector<Write>& writes = batch.writes();
+  const std::vector<Batch::Versioned>& versioned = batch.versioned();
+  for (const Batch::Versioned& row : versioned) {
+    const Write& write = writes[row.write];
+    logs_.p.add_bytes(write.key);
+    logs_.s.add_bytes(*write.value);
+    logs_.batch.add_int4(number);
+    log_at_.add_int4(static_cast<int32_t>(row.offset));
+    log_ordinals_.add_int4(++ordinal_);
+  }
+  ++ordinal_;
+  std::unordered_set<std::string_view> seen;
+  auto next_versioned = versioned.rbegin();
+  for (std::size_t i = writes.size(); i-- > 0;) {
+    if (next_versioned != versioned.rend() && next_versioned->write == i) {
+      ++next_versioned;
+      continue;
+    }
+    const Write& write = writes[i];
+    if (!seen.insert(write.key).second) continue;
+    const RowKey row(write.key);
+    Columns& columns = write.value ? puts_ : erases_;
+    columns.p.add_bytes(row.p);
+    columns.s.add_bytes(row.s);
+    columns.batch.add_int4(number);
+    if (!write.value) continue;
+    put_values_.add_bytes(*write.value);
+    put_ordinals_.add_int4(ordinal_);
+  }
+}
+
+void CommitCall::send(Connection& connection) {
+  const std::map<int64_t, bool> ascending(locks_.begin(), locks_.end());
+  ArrayValue hashes(ElementType::kInt8);
+  ArrayValue shared(ElementType::kBool);
+  for (const auto& [hash, is_shared] : ascending) {
+    hashes.add_int8(hash);
+    shared.add_bool(is_shared);
+  }
+  Parameters parameters;
+  parameters.int4(day_).bytes(id_).int4(static_cast<int32_t>(commits_.size()));
+  parameters.array(hashes).array(shared);
+  parameters.array(schemas_.p).array(schemas_.s).array(schema_versions_).array(schemas_.batch);
+  parameters.array(reads_.p).array(reads_.s).array(read_versions_).array(reads_.batch);
+  parameters.array(puts_.p).array(puts_.s).array(put_values_).array(put_ordinals_);
+  parameters.array(puts_.batch);
+  parameters.array(erases_.p).array(erases_.s).array(erases_.batch);
+  parameters.array(logs_.p).array(log_at_).array(logs_.s).array(log_ordinals_).array(logs_.batch);
+  connection.send(Statement::kCommitBatches, parameters);
+}
+
+SqlResult<Rows> CommitCall::settle(Connection& connection) const {
+  return connection.execute(Statement::kSettle, Parameters().int4(day_).bytes(id_));
+}
+
+std::vector<CommitResult> CommitCall::outcomes(const Rows& rows) const {
+  constexpr int kStamp = 0;
+  constexpr int kConflicts = 1;
+  constexpr int kChanged = 2;
+  std::vector<CommitResult> outcomes(commits_.size());
+  const CommitResult conflict{
+      .outcome = CommitOutcome::kConflict,
+      .error = {.code = Code::kConflict, .message = "other transactions came between"}};
+  if (rows.is_null(0, kStamp)) {
+    // Nothing was applied. A tombstone does not say why; a call does.
+    std::ranges::fill(outcomes, conflict);
+  } else {
+    const uint64_t stamp = rows.number(0, kStamp);
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      outcomes[i].sequence = stamp + static_cast<uint64_t>(last_ordinals_[i]);
+    }
+  }
+  const auto set = [&](int column, const CommitResult& outcome) {
+    for (const int32_t batch : rows.numbers(0, column)) {
+      const auto index = static_cast<std::size_t>(batch);
+      if (index < outcomes.size()) outcomes[index] = outcome;
+    }
+  };
+  set(kConflicts, conflict);
+  set(kChanged, schema_changed());
+  return outcomes;
+}
+
+}  // namespace stator::postgres

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// CommitCall: independent commits in one call of commit_batches(), each with its own outcome.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "storage/postgres/binary_values.h"
+#include "storage/postgres/connection.h"
+#include "storage/transact_store.h"
+
+namespace stator::postgres {
+
+struct KeyLock {
+  int64_t hash = 0;
+  bool is_shared = false;
+  bool operator==(const KeyLock&) const = default;
+};
+
+// What a transaction read, which must not have changed.
+struct Guard {
+  std::string_view key;  // borrowed
+  int64_t version = 0;   // 0: absent
+};
+
+// The locks of some keys and schema versions: ascending, distinct, exclusive if any is.
+std::vector<KeyLock> locks_of(std::span<const std::string_view> keys, SchemaVersions expected);
+
+struct Commit {
+  std::vector<Guard> guards;
+  std::vector<SchemaVersion> expected;
+  Batch batch;
+  std::vector<KeyLock> locks;  // set by lock_keys()
+  // Gets the commit back, to repeat it. Never null.
+  std::move_only_function<void(Commit* ended, CommitResult result)> done;
+
+  void lock_keys();
+};
+
+// The day that a request belongs to, since 1970 by this machine's clock.
+int32_t request_day();
+
+class CommitCall {
+ public:
+  static constexpr std::size_t kCommitsMax = 64;
+  static constexpr std::size_t kBytesMax = 1UL << 20;  // one commit may exceed it
+  // Commit versions that one transaction of PostgreSQL can give.
+  static constexpr int32_t kOrdinalsMax = 4095;
+
+  CommitCall();
+  // False, and nothing done, if the commit does not fit or has a lock in common with another one.
+  bool add(Commit& commit);
+  bool empty() const { return commits_.empty(); }
+
+  // Sends the call. Its outcome is then in the results.
+  void send(Connection& connection);
+  // Makes sure that the call has ended, and asks how. The call that never arrived never will.
+  SqlResult<Rows> settle(Connection& connection) const;
+  // What became of each commit, from what the call or settle() returned.
+  std::vector<CommitResult> outcomes(const Rows& rows) const;
+  std::vector<Commit> take_commits() { return std::move(commits_); }
+  std::size_t size() const { return commits_.size(); }
+
+ private:
+  // Columns of rows in commit_batches(), in the order of its parameters.
+  struct Columns {
+    ArrayValue p{ElementType::kBytea};
+    ArrayValue s{ElementType::kBytea};
+    ArrayValue batch{ElementType::kInt4};
+  };
+
+  bool fits(const Commit& commit) const;
+  void add_writes(const Batch& batch, int32_t number);
+
+  const int32_t day_;
+  const std::string id_;
+  std::vector<Commit> commits_;
+  std::vector<int32_t> last_ordinals_;
+  std::unordered_map<int64_t, bool> locks_;  // hash -> is shared
+  std::size_t bytes_ = 0;
+  int32_t ordinal_ = 0;
+
+  Columns schemas_;
+  ArrayValue schema_versions_{ElementType::kBytea};
+  Columns reads_;
+  ArrayValue read_versions_{ElementType::kInt8};
+  Columns puts_;
+  ArrayValue put_values_{ElementType::kBytea};
+  ArrayValue put_ordinals_{ElementType::kInt4};
+  Columns erases_;
+  Columns logs_;  // p: the whole key; s: the value
+  ArrayValue log_at_{ElementType::kInt4};
+  ArrayValue log_ordinals_{ElementType::kInt4};
+};
+
+}  // namespace stator::postgres

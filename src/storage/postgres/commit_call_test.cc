@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/postgres/commit_call.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "storage/postgres/postgres_fixture.h"
+
+namespace stator::postgres {
+namespace {
+
+using test::IsOk;
+
+Commit commit_of(const Batch& batch, std::vector<Guard> guards = {},
+                 std::vector<SchemaVersion> expected = {}) {
+  Commit commit{.guards = std::move(guards), .expected = std::move(expected), .batch = batch};
+  commit.lock_keys();
+  return commit;
+}
+
+Batch put_in_batch(const std::string& key) {
+  Batch batch;
+  batch.put(key, "x");
+  return batch;
+}
+
+TEST(CommitCall, TakesOnlyCommitsWithoutACommonLock) {
+  const SchemaRow row("schema");
+  const auto adds = [](CommitCall& call, Commit commit) { return call.add(commit); };
+  CommitCall call;
+  EXPECT_TRUE(adds(call, commit_of(put_in_batch("a"), {{.key = "g"}}, {{&row, 1}})));
+  EXPECT_FALSE(adds(call, commit_of(put_in_batch("a"))));
+  EXPECT_FALSE(adds(call, commit_of(put_in_batch("g")))) << "a key that another one read";
+  EXPECT_FALSE(adds(call, commit_of(put_in_batch("b"), {{.key = "a"}})));
+  EXPECT_FALSE(adds(call, commit_of(put_in_batch("schema"))))
+      << "a schema that another one expects";
+  EXPECT_TRUE(adds(call, commit_of(put_in_batch("b"), {}, {{&row, 2}})));
+  Batch versioned;
+  versioned.put_versioned("log-", "", "x");
+  EXPECT_TRUE(adds(call, commit_of(versioned)));
+  EXPECT_TRUE(adds(call, commit_of(versioned))) << "versioned rows are never the same";
+}
+
+TEST(CommitCall, IsBounded) {
+  CommitCall call;
+  for (std::size_t i = 0; i < CommitCall::kCommitsMax; ++i) {
+    Commit commit = commit_of(put_in_batch(std::to_string(i)));
+    ASSERT_TRUE(call.add(commit));
+  }
+  Commit one_more = commit_of(put_in_batch("more"));
+  EXPECT_FALSE(call.add(one_more));
+  EXPECT_EQ(one_more.batch.writes().size(), 1U) << "a commit that does not fit is left as it is";
+
+  CommitCall large;
+  Batch batch;
+  batch.put("a", std::string(CommitCall::kBytesMax, 'x'));
+  Commit first = commit_of(batch);
+  EXPECT_TRUE(large.add(first)) << "alone, it may have any size";
+  EXPECT_FALSE(large.add(one_more));
+
+  CommitCall versions;
+  Batch many;
+  for (int i = 0; i < CommitCall::kOrdinalsMax - 1; ++i) many.put_versioned("log-", "", "");
+  Commit all_ordinals = commit_of(many);
+  EXPECT_TRUE(versions.add(all_ordinals));
+  EXPECT_FALSE(versions.add(one_more)) << "it would take commit versions of the next transaction";
+}
+
+class CommitCalls : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = Connection::open({.dsn = test::postgres_dsn(), .schema = schema_.name()}, true);
+    ASSERT_TRUE(opened) << opened.error().message;
+    connection_ = std::move(*opened);
+  }
+  template <class... Commits>
+  std::vector<CommitResult> run(Commits... commits) {
+    CommitCall call;
+    EXPECT_TRUE((call.add(commits) && ...));
+    call.send(*connection_);
+    connection_->end();
+    const auto rows = connection_->results();
+    EXPECT_TRUE(rows) << rows.error().message;
+    return call.outcomes(rows->front());
+  }
+  std::string rows() const {
+    return test::run_sql(
+        "SELECT string_agg(convert_from(p || s, 'UTF8'), ' ' ORDER BY p, s) FROM kv",
+        schema_.name());
+  }
+  std::string requests() const {
+    return test::run_sql("SELECT count(*) FROM request", schema_.name());
+  }
+
+  test::PostgresSchema schema_;
+  std::unique_ptr<Connection> connection_;
+};
+
+TEST_F(CommitCalls, GiveEachCommitItsOwnOutcome) {
+  const SchemaRow schema("schema");
+  Batch three;
+  three.put("k", "1");
+  three.erase("never");
+  three.put_versioned("log-", "", "x");
+  const auto outcomes = run(
+      commit_of(put_in_batch("a"), {{.key = "a", .version = 0}}),
+      commit_of(put_in_batch("b"), {{.key = "b", .version = 7}}),
+      commit_of(put_in_batch("c"), {}, {{&schema, 1}}),
+      commit_of(put_in_batch("d"), {{.key = "d", .version = 7}}, {{&schema, 1}}), commit_of(three));
+  ASSERT_EQ(outcomes.size(), 5U);
+  EXPECT_EQ(outcomes[0].outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(outcomes[1].outcome, CommitOutcome::kConflict);
+  EXPECT_EQ(outcomes[2].outcome, CommitOutcome::kSchemaChanged);
+  EXPECT_EQ(outcomes[3].outcome, CommitOutcome::kSchemaChanged);
+  EXPECT_EQ(outcomes[4].outcome, CommitOutcome::kCommitted);
+  EXPECT_LT(outcomes[0].sequence, outcomes[4].sequence);
+  EXPECT_EQ(test::run_sql("SELECT count(*) FROM kv", schema_.name()), "3");
+  EXPECT_EQ(test::run_sql("SELECT ver FROM kv WHERE p = 'a'", schema_.name()),
+            std::to_string(outcomes[0].sequence))
+      << "guards compare the version that the commit reported";
+}
+
+TEST_F(CommitCalls, LeaveNothingIfNoCommitSucceeds) {
+  const auto outcomes = run(commit_of(put_in_batch("a"), {{.key = "a", .version = 7}}),
+                            commit_of(put_in_batch("b"), {{.key = "b", .version = 7}}));
+  EXPECT_EQ(outcomes[0].outcome, CommitOutcome::kConflict);
+  EXPECT_EQ(outcomes[1].outcome, CommitOutcome::kConflict);
+  EXPECT_EQ(rows(), "");
+  EXPECT_EQ(requests(), "0");
+}
+
+// The tombstone's key is that of the request, so a late request fails on it.
+TEST_F(CommitCalls, AreNotAppliedAfterTheirTombstone) {
+  CommitCall call;
+  Commit commit = commit_of(put_in_batch("a"));
+  ASSERT_TRUE(call.add(commit));
+  const auto settled = call.settle(*connection_);
+  ASSERT_TRUE(settled) << settled.error().message;
+  EXPECT_EQ(call.outcomes(*settled)[0].outcome, CommitOutcome::kConflict);
+  call.send(*connection_);
+  connection_->end();
+  const auto late = connection_->results();
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().state, "23505");
+  EXPECT_EQ(rows(), "");
+}
+
+TEST_F(CommitCalls, ReportTheSameOutcomesWhenTheyAreSettled) {
+  CommitCall call;
+  std::vector<Commit> commits;
+  commits.push_back(commit_of(put_in_batch("a"), {{.key = "a", .version = 7}}));
+  commits.push_back(commit_of(put_in_batch("b")));
+  for (Commit& commit : commits) ASSERT_TRUE(call.add(commit));
+  call.send(*connection_);
+  connection_->end();
+  const auto done = connection_->results();
+  ASSERT_TRUE(done) << done.error().message;
+  const auto outcomes = call.outcomes(done->front());
+  for (int i = 0; i < 2; ++i) {
+    const auto settled = call.settle(*connection_);
+    ASSERT_TRUE(settled) << settled.error().message;
+    const auto again = call.outcomes(*settled);
+    ASSERT_EQ(again.size(), 2U);
+    EXPECT_EQ(again[0].outcome, CommitOutcome::kConflict);
+    EXPECT_EQ(again[1].outcome, CommitOutcome::kCommitted);
+    EXPECT_EQ(again[1].sequence, outcomes[1].sequence);
+  }
+}
+
+TEST_F(CommitCalls, EmptyTheRequestsOfTwoDaysAgoOnly) {
+  const auto fill = [&](int days) {
+    test::run_sql("INSERT INTO request (slot, id) SELECT ((this_day() + " + std::to_string(days) +
+                      ") % 4)::int2, gen_random_uuid()",
+                  schema_.name());
+  };
+  for (const int days : {-1, 0, 1, 2}) fill(days);
+  ASSERT_TRUE(connection_->execute(Statement::kSweepRequests));
+  EXPECT_EQ(requests(), "3");
+  EXPECT_EQ(test::run_sql("SELECT count(*) FROM request WHERE slot = (this_day() + 2) % 4",
+                          schema_.name()),
+            "0");
+}
+
+}  // namespace
+}  // namespace stator::postgres

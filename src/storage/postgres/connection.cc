@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// libpq does not block: wait_for_result() sends and receives until a result is complete, so that a
+// server that does not respond costs response_timeout.
+#include "storage/postgres/connection.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "storage/postgres/libpq_library.h"
+
+namespace stator::postgres {
+namespace {
+
+// Every statement reads by key, so plans never depend on statistics. A commit waits for locks less
+// long than for a response. A process that stops between two statements loses its locks.
+constexpr const char* kSession = R"(
+SET search_path TO "{}";
+SET client_min_messages TO warning;
+SET default_transaction_isolation TO 'read committed';
+SET plan_cache_mode TO force_generic_plan;
+SET enable_seqscan TO off;
+SET enable_bitmapscan TO off;
+SET enable_hashjoin TO off;
+SET enable_mergejoin TO off;
+SET enable_sort TO off;
+SET jit TO off;
+SET lock_timeout TO {};
+SET idle_in_transaction_session_timeout TO {};
+)";
+
+std::string one_line(const char* text) {
+  std::string line = text == nullptr ? "" : text;
+  while (!line.empty() && line.back() == '\n') line.pop_back();
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
+SqlError error_of(const PGresult* result) {
+  const char* const state = libpq().error_field(result, PG_DIAG_SQLSTATE);
+  return {.state = state == nullptr ? kLostState : state,
+          .message = one_line(libpq().error_field(result, PG_DIAG_MESSAGE_PRIMARY))};
+}
+
+// The server shuts down or is no longer the primary: another connection may reach the one that is.
+bool ends_connection(const SqlError& error) {
+  return error.state.starts_with("08") || error.state.starts_with("57P") || error.state == "25006";
+}
+
+}  // namespace
+
+bool is_schema_name(std::string_view name) {
+  constexpr std::size_t kBytesMax = 63;
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && name.size() <= kBytesMax && std::ranges::all_of(name, is_plain) &&
+         (name[0] < '0' || name[0] > '9');
+}
+
+bool is_conflict(const SqlError& error) {
+  return error.state == "40001" || error.state == "40P01" || error.state == "55P03";
+}
+
+Error to_error(const SqlError& error) {
+  const Code code = error.state.starts_with("XX00") ? Code::kCorruption : Code::kUnavailable;
+  return {.code = code, .message = fmt::format("PostgreSQL: {} ({})", error.message, error.state)};
+}
+
+void Rows::Clear::operator()(pg_result* result) const {
+  libpq().clear(result);
+}
+
+int Rows::count() const {
+  return libpq().row_count(result_.get());
+}
+
+bool Rows::is_null(int row, int column) const {
+  return libpq().is_null(result_.get(), row, column) != 0;
+}
+
+std::string_view Rows::bytes(int row, int column) const {
+  return {libpq().value(result_.get(), row, column),
+          static_cast<std::size_t>(libpq().length(result_.get(), row, column))};
+}
+
+std::vector<int32_t> Rows::numbers(int row, int column) const {
+  constexpr std::size_t kHeaderBytes = 20;
+  constexpr std::size_t kElementBytes = 8;  // length and value
+  std::vector<int32_t> numbers;
+  if (is_null(row, column)) return numbers;
+  const std::string_view encoded = bytes(row, column);
+  for (std::size_t at = kHeaderBytes; at + kElementBytes <= encoded.size(); at += kElementBytes) {
+    numbers.push_back(static_cast<int32_t>(number_in(encoded.substr(at + 4, 4))));
+  }
+  return numbers;
+}
+
+void Connection::Finish::operator()(pg_conn* connection) const {
+  libpq().finish(connection);
+}
+
+Connection::~Connection() = default;
+
+SqlResult<std::unique_ptr<Connection>> Connection::open(const ConnectionOptions& options,
+                                                        bool prepare) {
+  std::unique_ptr<Connection> connection(new Connection(options));
+  // What is before dbname are defaults, which the connection string can replace.
+  const std::array<const char*, 7> names{"application_name",
+                                         "connect_timeout",
+                                         "keepalives_idle",
+                                         "tcp_user_timeout",
+                                         "target_session_attrs",
+                                         "dbname",
+                                         nullptr};
+  const std::string user_timeout = std::to_string(options.response_timeout.count());
+  const std::array<const char*, 7> values{
+      "stator", "5", "10", user_timeout.c_str(), "any", options.dsn.c_str(), nullptr};
+  connection->connection_.reset(libpq().connect(names.data(), values.data(), 1));
+  PGconn* const raw = connection->connection_.get();
+  if (raw == nullptr) return std::unexpected(connection->lost("out of memory"));
+  if (libpq().status(raw) != CONNECTION_OK) return std::unexpected(connection->lost());
+  libpq().set_notice_receiver(raw, notice, connection.get());
+  const auto half = options.response_timeout.count() / 2;
+  const auto session =
+      connection->run_script(fmt::format(kSession, options.schema, half, half * 4));
+  if (!session) return std::unexpected(session.error());
+  if (!prepare) return connection;
+  if (auto prepared = connection->prepare_all(); !prepared) {
+    return std::unexpected(std::move(prepared).error());
+  }
+  return connection;
+}
+
+SqlResult<void> Connection::prepare_all() {
+  PGconn* const raw = connection_.get();
+  if (libpq().set_nonblocking(raw, 1) != 0 || libpq().enter_pipeline_mode(raw) == 0) {
+    return std::unexpected(lost());
+  }
+  for (std::size_t i = 0; i < kStatements; ++i) {
+    const StatementText& text = statement_text(static_cast<Statement>(i));
+    if (libpq().send_prepare(raw, text.name.c_str(), text.sql.c_str(), 0, nullptr) == 0) {
+      return std::unexpected(lost());
+    }
+  }
+  end();
+  if (auto prepared = results(); !prepared) return std::unexpected(std::move(prepared).error());
+  warned_ = false;
+  return {};
+}
+
+void Connection::send(Statement statement, const Parameters& parameters) {
+  if (broken_) return;
+  static constexpr int kBinary = 1;
+  static constexpr auto kFormats = [] {
+    std::array<int, Parameters::kMax> formats{};
+    formats.fill(kBinary);
+    return formats;
+  }();
+  if (libpq().send_prepared(connection_.get(), statement_text(statement).name.c_str(),
+                            parameters.count(), parameters.values(), parameters.lengths(),
+                            kFormats.data(), kBinary) == 0) {
+    lost();
+  }
+}
+
+void Connection::end() {
+  if (broken_) return;
+  if (libpq().pipeline_sync(connection_.get()) == 0) lost();
+  ++pending_;
+}
+
+void Connection::end_and_ignore() {
+  end();
+  ignored_ = pending_;
+}
+
+SqlResult<std::vector<Rows>> Connection::results() {
+  std::vector<Rows> rows;
+  std::optional<SqlError> failed;
+  while (!broken_ && pending_ > 0) {
+    if (!wait_for_result()) break;
+    PGresult* const result = libpq().get_result(connection_.get());
+    if (result == nullptr) {
+      if (libpq().status(connection_.get()) == CONNECTION_BAD) lost();
+      continue;  // the end of a statement
+    }
+    Rows received(result);
+    switch (libpq().result_status(result)) {
+      case PGRES_PIPELINE_SYNC:
+        --pending_;
+        if (ignored_ > 0) {
+          --ignored_;
+          rows.clear();
+          continue;
+        }
+        if (failed) return std::unexpected(std::move(*failed));
+        return rows;
+      case PGRES_TUPLES_OK:
+      case PGRES_COMMAND_OK:
+        rows.push_back(std::move(received));
+        break;
+      case PGRES_PIPELINE_ABORTED:
+        break;
+      default: {
+        SqlError error = error_of(result);
+        if (ends_connection(error) || libpq().status(connection_.get()) == CONNECTION_BAD) {
+          return std::unexpected(lost(std::move(error.message)));
+        }
+        if (!failed && ignored_ == 0) failed = std::move(error);
+      }
+    }
+  }
+  return std::unexpected(SqlError{.state = kLostState, .message = lost_message_});
+}
+
+SqlResult<Rows> Connection::execute(Statement statement, const Parameters& parameters) {
+  send(statement, parameters);
+  end();
+  auto rows = results();
+  if (!rows) return std::unexpected(std::move(rows).error());
+  return std::move(rows->front());
+}
+
+SqlResult<Rows> Connection::run_script(const std::string& sql) {
+  PGresult* const result = libpq().exec(connection_.get(), sql.c_str());
+  if (result == nullptr) return std::unexpected(lost());
+  Rows rows(result);
+  const ExecStatusType status = libpq().result_status(result);
+  if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return rows;
+  return std::unexpected(error_of(result));
+}
+
+bool Connection::is_usable() {
+  if (broken_ || libpq().status(connection_.get()) != CONNECTION_OK) return false;
+  pollfd ready{.fd = libpq().socket(connection_.get()), .events = POLLIN, .revents = 0};
+  if (poll(&ready, 1, 0) == 0) return true;
+  // Bytes that nobody asked for: the results of an ignored pipeline, or the end.
+  if (libpq().consume_input(connection_.get()) == 0) lost();
+  if (pending_ == 0 && libpq().is_busy(connection_.get()) == 0) {
+    static_cast<void>(libpq().get_result(connection_.get()));
+  }
+  if (libpq().status(connection_.get()) != CONNECTION_OK) lost();
+  return !broken_;
+}
+
+// False if the connection broke.
+bool Connection::wait_for_result() {
+  PGconn* const raw = connection_.get();
+  for (;;) {
+    const int unsent = libpq().flush(raw);
+    if (unsent < 0) break;
+    if (libpq().is_busy(raw) == 0) return true;
+    pollfd ready{.fd = libpq().socket(raw),
+                 .events = static_cast<int16_t>(unsent > 0 ? POLLIN | POLLOUT : POLLIN),
+                 .revents = 0};
+    const int count = poll(&ready, 1, static_cast<int>(response_timeout_.count()));
+    if (count == 0) {
+      lost(fmt::format("no response within {} ms", response_timeout_.count()));
+      return false;
+    }
+    if (count > 0 && (ready.revents & ~POLLOUT) != 0 && libpq().consume_input(raw) == 0) break;
+  }
+  lost();
+  return false;
+}
+
+SqlError Connection::lost(std::string message) {
+  if (!broken_) {
+    broken_ = true;
+    lost_message_ =
+        message.empty() ? one_line(libpq().error_message(connection_.get())) : std::move(message);
+  }
+  return {.state = kLostState, .message = lost_message_};
+}
+
+void Connection::notice(void* self, const pg_result* result) {
+  const char* const state = libpq().error_field(result, PG_DIAG_SQLSTATE);
+  if (state != nullptr && std::string_view(state).starts_with("01")) {
+    static_cast<Connection*>(self)->warned_ = true;
+  }
+}
+
+}  // namespace stator::postgres

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connection: one connection to PostgreSQL with the store's prepared statements, in pipeline mode.
+//
+// Statements are sent in pipelines: send() for each, end(), then results(). Those of one pipeline
+// run as one transaction unless they contain BEGIN or COMMIT.
+// Thread safety: none; one thread at a time.
+// Errors: after a broken connection every call fails; nothing reconnects.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/result.h"
+#include "storage/postgres/binary_values.h"
+#include "storage/postgres/statements.h"
+
+struct pg_conn;
+struct pg_result;
+
+namespace stator::postgres {
+
+struct ConnectionOptions {
+  std::string dsn;     // a connection string or URI of libpq
+  std::string schema;  // see is_schema_name()
+  std::chrono::milliseconds response_timeout{10'000};
+};
+
+// Lower-case letters, digits and '_', 1 to 63, not a digit first.
+bool is_schema_name(std::string_view name);
+
+struct SqlError {
+  std::string state;  // SQLSTATE; kLostState if the connection broke
+  std::string message;
+};
+inline constexpr const char* kLostState = "08006";
+// Whether the same transaction can succeed if it is repeated: a deadlock or a lock timeout.
+bool is_conflict(const SqlError& error);
+Error to_error(const SqlError& error);
+
+template <class T>
+using SqlResult = std::expected<T, SqlError>;
+
+// What one statement returned. Lends its bytes.
+class Rows {
+ public:
+  explicit Rows(pg_result* owned) : result_(owned) {}
+
+  int count() const;
+  bool is_null(int row, int column) const;
+  std::string_view bytes(int row, int column) const;
+  uint64_t number(int row, int column) const { return number_in(bytes(row, column)); }
+  // Of an int4[]; none if it is null.
+  std::vector<int32_t> numbers(int row, int column) const;
+
+ private:
+  struct Clear {
+    void operator()(pg_result* result) const;
+  };
+  std::unique_ptr<pg_result, Clear> result_;
+};
+
+class Connection {
+ public:
+  // Connects and sets the session up. With `prepare`, the store's tables must exist.
+  static SqlResult<std::unique_ptr<Connection>> open(const ConnectionOptions& options,
+                                                     bool prepare);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  void send(Statement statement, const Parameters& parameters = {});
+  void end();
+  // Of the oldest pipeline that has none yet, one for each statement; or its first error.
+  SqlResult<std::vector<Rows>> results();
+  // Ends a pipeline whose results nobody needs.
+  void end_and_ignore();
+  // A pipeline of one statement.
+  SqlResult<Rows> execute(Statement statement, const Parameters& parameters = {});
+  // Runs SQL of several statements; only without prepared statements. Values are text.
+  SqlResult<Rows> run_script(const std::string& sql);
+
+  // Looks whether the server has closed the connection. Does not wait.
+  bool is_usable();
+  bool is_broken() const { return broken_; }
+  // Whether the server has sent a warning since the last call: a commit was not replicated.
+  bool take_warning() { return std::exchange(warned_, false); }
+
+ private:
+  struct Finish {
+    void operator()(pg_conn* connection) const;
+  };
+  explicit Connection(const ConnectionOptions& options)
+      : response_timeout_(options.response_timeout) {}
+
+  SqlResult<void> prepare_all();
+  bool wait_for_result();
+  SqlError lost(std::string message = {});
+  static void notice(void* self, const pg_result* result);
+
+  std::unique_ptr<pg_conn, Finish> connection_;
+  const std::chrono::milliseconds response_timeout_;
+  int ignored_ = 0;  // pipelines before the next one whose results are needed
+  int pending_ = 0;  // pipelines whose results were not received, those ignored included
+  bool broken_ = false;
+  bool warned_ = false;
+  std::string lost_message_;
+};
+
+}  // namespace stator::postgres

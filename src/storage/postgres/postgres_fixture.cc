@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// "one" store, or "two" on one database. "faulty": the same, and commits lose their connection
+// before they are sent, before they are answered, or before they arrive late.
+#include "storage/postgres/postgres_fixture.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <random>
+
+#include "storage/transact_fixture.h"
+
+namespace stator::test {
+namespace {
+
+std::unique_ptr<PostgresServer> own_server;
+
+// Stops the server before the program ends, also after a failure.
+class StopServer final : public testing::Environment {
+ public:
+  void TearDown() override { own_server.reset(); }
+};
+
+std::string start_server() {
+  testing::AddGlobalTestEnvironment(new StopServer);
+  own_server = std::make_unique<PostgresServer>();
+  if (own_server->dsn().empty()) {
+    std::cerr << "PostgreSQL did not start; install it with scripts/install-dependencies check\n";
+    std::exit(1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  return own_server->dsn();
+}
+
+// A fifth of the commits loses its connection.
+class RandomFates {
+ public:
+  PostgresProxy::Fate operator()(PostgresProxy::CommitPipeline commit) {
+    const std::lock_guard lock(mutex_);
+    const auto draw = random_() % 100;
+    if (draw < 7) return PostgresProxy::Fate::kLoseRequest;
+    if (draw < 11) return PostgresProxy::Fate::kLoseReply;
+    if (draw < 14) return PostgresProxy::Fate::kRace;
+    // One that holds locks would make all others wait for it.
+    if (draw < 21 && !commit.is_locked) return PostgresProxy::Fate::kDeliverLate;
+    return PostgresProxy::Fate::kPass;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::mt19937 random_{kSeed};
+};
+
+struct FaultyBackend {
+  RandomFates fates;
+  PostgresSchema schema;
+  PostgresProxy proxy{own_postgres()->socket(),
+                      [this](PostgresProxy::CommitPipeline commit) { return fates(commit); }};
+};
+
+OpenedStores open_faulty() {
+  OpenedStores opened;
+  const auto backend = std::make_shared<FaultyBackend>();
+  for (int i = 0; i < 2; ++i) {
+    opened.stores.push_back(PostgresSchema::open(backend->schema.options(backend->proxy)));
+  }
+  opened.deliver_late = [backend] { backend->proxy.deliver_late(); };
+  opened.backend = backend;
+  return opened;
+}
+
+std::string next_name() {
+  static std::atomic<int> count = 0;
+  return "stator_test_" + std::to_string(getpid()) + "_" + std::to_string(++count);
+}
+
+}  // namespace
+
+const std::string& postgres_dsn() {
+  static const std::string dsn = [] {
+    const char* const given = std::getenv("STATOR_TEST_DSN");
+    return given == nullptr ? start_server() : std::string(given);
+  }();
+  return dsn;
+}
+
+PostgresServer* own_postgres() {
+  return own_server.get();
+}
+
+PostgresSchema::PostgresSchema() : name_(next_name()) {
+  EXPECT_THAT(initialize_postgres_store(options()), IsOk());
+}
+
+PostgresSchema::~PostgresSchema() {
+  run_sql("DROP SCHEMA IF EXISTS " + name_ + " CASCADE", name_);
+}
+
+std::unique_ptr<TransactStore> PostgresSchema::open(const PostgresStoreOptions& options) {
+  auto store = open_postgres_store(options);
+  EXPECT_THAT(store, IsOk());
+  return store ? std::move(*store) : nullptr;
+}
+
+std::string run_sql(const std::string& sql, const std::string& schema) {
+  auto connection = postgres::Connection::open({.dsn = postgres_dsn(), .schema = schema}, false);
+  if (!connection) {
+    ADD_FAILURE() << connection.error().message;
+    return "";
+  }
+  const auto rows = (*connection)->run_script(sql);
+  if (!rows) {
+    ADD_FAILURE() << sql << ": " << rows.error().message;
+    return "";
+  }
+  return rows->count() == 0 ? "" : std::string(rows->bytes(0, 0));
+}
+
+std::vector<std::string> store_kinds() {
+  postgres_dsn();
+  if (own_postgres() == nullptr) return {"one", "two"};
+  return {"one", "two", "faulty"};
+}
+
+OpenedStores open_stores(const std::string& kind, const std::filesystem::path&) {
+  if (kind == "faulty") return open_faulty();
+  OpenedStores opened;
+  const auto schema = std::make_shared<PostgresSchema>();
+  for (int i = 0; i < (kind == "one" ? 1 : 2); ++i) opened.stores.push_back(schema->open());
+  opened.backend = schema;
+  return opened;
+}
+
+}  // namespace stator::test

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message of a client is a type, a length of four bytes that includes itself, and a body; the
+// first one has no type. A pipeline ends with a Sync, S, or is one simple query, Q.
+#include "storage/postgres/postgres_proxy.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "storage/postgres/binary_values.h"
+#include "storage/postgres/statements.h"
+
+namespace stator::test {
+namespace {
+
+constexpr int kLookMs = 50;  // between looks whether it is to end
+constexpr std::string_view kTerminate{"X\0\0\0\4", 5};
+
+bool send_all(int to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+// Empty at the end of the connection.
+std::string receive(int from) {
+  std::array<char, 65536> buffer{};
+  const ssize_t count = read(from, buffer.data(), buffer.size());
+  return {buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+void close_after_end(int server) {
+  send_all(server, kTerminate);
+  while (!receive(server).empty()) {
+  }
+  close(server);
+}
+
+int connect_to(const std::string& path) {
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  if (connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return descriptor;
+  }
+  close(descriptor);
+  return -1;
+}
+
+// The bytes of the first message; 0: not all of it is there.
+std::size_t message_bytes(std::string_view bytes) {
+  constexpr std::size_t kHeaderBytes = 5;
+  if (bytes.size() < kHeaderBytes) return 0;
+  const std::size_t whole = 1 + postgres::number_in(bytes.substr(1, 4));
+  return whole <= bytes.size() ? whole : 0;
+}
+
+// Whether a pipeline binds a prepared statement. Its name follows that of the portal, which is "".
+bool executes(std::string_view pipeline, postgres::Statement statement) {
+  const std::string named = '\0' + postgres::statement_text(statement).name + '\0';
+  while (!pipeline.empty()) {
+    const std::size_t size = message_bytes(pipeline);
+    if (pipeline[0] == 'B' && pipeline.substr(5).starts_with(named)) return true;
+    pipeline.remove_prefix(size);
+  }
+  return false;
+}
+
+}  // namespace
+
+PostgresProxy::PostgresProxy(std::string socket, std::function<Fate(CommitPipeline)> fate)
+    : socket_(std::move(socket)), fate_(std::move(fate)) {
+  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      listen(listener_, 64) != 0 ||
+      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    std::abort();
+  }
+  port_ = ntohs(address.sin_port);
+  accepting_ = std::jthread([this](const std::stop_token& stop) { accept_all(stop); });
+}
+
+PostgresProxy::~PostgresProxy() {
+  accepting_.request_stop();
+  accepting_.join();
+  close(listener_);
+  for (const Late& late : late_) close(late.server);
+}
+
+std::string PostgresProxy::dsn() const {
+  return "host=127.0.0.1 port=" + std::to_string(port_) +
+         " user=postgres dbname=postgres sslmode=disable gssencmode=disable";
+}
+
+void PostgresProxy::deliver_late() {
+  std::vector<Late> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.swap(late_);
+  }
+  for (const Late& late : all) {
+    send_all(late.server, late.bytes);
+    close_after_end(late.server);
+  }
+}
+
+void PostgresProxy::accept_all(const std::stop_token& stop) {
+  std::vector<std::jthread> connections;  // stopped and joined in the end
+  while (!stop.stop_requested()) {
+    pollfd ready{.fd = listener_, .events = POLLIN, .revents = 0};
+    if (poll(&ready, 1, kLookMs) <= 0) continue;
+    const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (client < 0) continue;
+    if (refuses_) {
+      close(client);
+      continue;
+    }
+    connections.emplace_back([this, client](const std::stop_token& end) { serve(client, end); });
+  }
+}
+
+void PostgresProxy::serve(int client, const std::stop_token& stop) {
+  const int server = connect_to(socket_);
+  bool open = server >= 0;
+  bool started = false;
+  std::string bytes;
+  std::array<pollfd, 2> ends{pollfd{client, POLLIN, 0}, pollfd{server, POLLIN, 0}};
+  while (open && !stop.stop_requested()) {
+    if (poll(ends.data(), ends.size(), kLookMs) <= 0) continue;
+    if (ends[1].revents != 0) {
+      const std::string reply = receive(server);
+      if (reply.empty() || !send_all(client, reply)) break;
+    }
+    if (ends[0].revents == 0) continue;
+    const std::string received = receive(client);
+    if (received.empty()) break;
+    if (!std::exchange(started, true)) {
+      open = send_all(server, received);
+      continue;
+    }
+    bytes += received;
+    if (!forward_pipelines(bytes, server)) {
+      close(client);
+      return;
+    }
+  }
+  close(client);
+  if (server >= 0) close(server);
+}
+
+// Once it returns false, the server's end was closed or is kept for later.
+bool PostgresProxy::forward_pipelines(std::string& bytes, int server) {
+  std::size_t end = 0;
+  while (const std::size_t size = message_bytes(std::string_view(bytes).substr(end))) {
+    const char type = bytes[end];
+    end += size;
+    if (type != 'S' && type != 'Q' && type != 'X') continue;
+    const std::string pipeline = bytes.substr(0, end);
+    bytes.erase(0, end);
+    end = 0;
+    Fate fate = Fate::kPass;
+    if (executes(pipeline, postgres::Statement::kCommitBatches)) {
+      fate = fate_({.is_locked = executes(pipeline, postgres::Statement::kCommit)});
+    }
+    if (!meet(fate, pipeline, server)) return false;
+  }
+  return true;
+}
+
+bool PostgresProxy::meet(Fate fate, std::string_view pipeline, int server) {
+  switch (fate) {
+    case Fate::kPass:
+      ++pipelines_;
+      if (send_all(server, pipeline)) return true;
+      close(server);
+      return false;
+    case Fate::kLoseRequest:
+      close(server);
+      return false;
+    case Fate::kLoseReply:
+      ++pipelines_;
+      send_all(server, pipeline);
+      close_after_end(server);
+      return false;
+    case Fate::kRace:
+      ++pipelines_;
+      send_all(server, pipeline);
+      break;
+    case Fate::kDeliverLate: {
+      const std::lock_guard lock(mutex_);
+      late_.push_back({server, std::string(pipeline)});
+      return false;
+    }
+  }
+  // The client learns of the end at once, while the server may still execute the commit.
+  const std::lock_guard lock(mutex_);
+  closing_.emplace_back(close_after_end, server);
+  return false;
+}
+
+}  // namespace stator::test

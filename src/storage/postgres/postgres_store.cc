@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/postgres/postgres_store.h"
+
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <utility>
+
+#include "storage/postgres/reading.h"
+#include "storage/postgres/row_key.h"
+#include "storage/postgres/schema.h"
+#include "storage/postgres/transactions.h"
+#include "storage/schema_rows.h"
+#include "storage/split_range.h"
+
+namespace stator {
+namespace {
+
+using postgres::Connection;
+using postgres::Parameters;
+using postgres::RowKey;
+using postgres::Session;
+using postgres::SqlResult;
+using postgres::Statement;
+using postgres::WorkerPool;
+
+postgres::ConnectionOptions connection_options(const PostgresStoreOptions& options) {
+  return {
+      .dsn = options.dsn, .schema = options.schema, .response_timeout = options.response_timeout};
+}
+
+// Calls that have not ended. A callback can begin another one before its own has.
+class CallsUnderWay {
+ public:
+  void begin() {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0) none_.notify_all();
+  }
+  void wait_for_none() {
+    std::unique_lock lock(mutex_);
+    none_.wait(lock, [this] { return count_ == 0; });
+  }
+  // Runs `done`, and then ends the call.
+  template <class Value>
+  auto ending(std::move_only_function<void(Value)> done) {
+    begin();
+    return [this, done = std::move(done)](Value value) mutable {
+      done(std::move(value));
+      done = nullptr;
+      end();
+    };
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable none_;
+  std::size_t count_ = 0;
+};
+
+class PostgresStore final : public TransactStore {
+ public:
+  explicit PostgresStore(const PostgresStoreOptions& options)
+      : connections_(connection_options(options)),
+        reads_(connections_, reachability_, options.read_connections, options.queued_reads_max),
+        locked_(connections_, reachability_, options.locked_connections, SIZE_MAX),
+        committer_(connections_, reachability_,
+                   {.threads = options.commit_connections,
+                    .queue_bytes_max = options.queue_bytes_max,
+                    .settle_timeout = options.settle_timeout}),
+        transactions_(reads_, locked_, committer_, options.settle_timeout) {}
+  PostgresStore(const PostgresStore&) = delete;
+  PostgresStore& operator=(const PostgresStore&) = delete;
+  ~PostgresStore() override { calls_.wait_for_none(); }
+
+  // An entry of PostgreSQL's index has at most 2,704 bytes.
+  StoreCapabilities capabilities() const override {
+    return {.key_bytes_max = 2600,
+            .value_bytes_max = 64UL << 20,
+            .transaction_bytes_max = 128UL << 20,
+            .snapshot_spans_partitions = true,
+            .several_processes = true};
+  }
+  StoreHealth health() const override {
+    std::string reason = reachability_.reason();
+    const bool writable = reason.empty();
+    return {.writable = writable, .reason = std::move(reason)};
+  }
+  StoreStats stats() const override { return committer_.stats(); }
+
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
+    transactions_.transact(keys, std::move(decide), calls_.ending(std::move(done)), expected);
+  }
+  void write(Batch batch, CommitDone done, SchemaVersions expected) override {
+    transactions_.write(std::move(batch), calls_.ending(std::move(done)), expected);
+  }
+  void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override;
+  void with_view(ViewBody body, ReadDone done) override;
+
+  Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) override {
+    return std::make_shared<const SchemaRow>(std::string(key));
+  }
+  Result<uint64_t> schema_version(const SchemaRow& row) override;
+  Result<LogPosition> safe_position() override;
+  Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) override {
+    return split_by_hash(range, parts);
+  }
+  Result<void> drop_range(const KeyRange& range) override;
+
+ private:
+  // Runs `job` on a thread with a connection, or passes the error on to `done`.
+  template <class Job>
+  void post_read(Job job, ReadDone done);
+  // Runs `job`, which takes a Connection& and returns an SqlResult, and waits for it. It runs again
+  // if the connection broke.
+  template <class Value, class Job>
+  Result<Value> run_and_wait(Job job);
+
+  const postgres::ConnectionOptions connections_;
+  postgres::Reachability reachability_;
+  CallsUnderWay calls_;
+  WorkerPool reads_;
+  WorkerPool locked_;
+  postgres::Committer committer_;
+  postgres::Transactions transactions_;
+};
+
+constexpr int kTriesMax = 2;  // of a read whose connection broke
+
+template <class Job>
+void PostgresStore::post_read(Job job, ReadDone done) {
+  if (reads_.is_full()) {
+    return done(
+        fail(Code::kThrottling, "too many reads are waiting for PostgreSQL; try again later"));
+  }
+  reads_.post([job = std::move(job), ending = calls_.ending(std::move(done))](
+                  Session& session) mutable { ending(job(session)); });
+}
+
+void PostgresStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone done) {
+  post_read(
+      [request, visit](Session& session) -> Result<void> {
+        for (int tries = 1;; ++tries) {
+          auto connection = session.connected();
+          if (!connection) return Failure(postgres::to_error(connection.error()));
+          bool visited = false;
+          const auto result = postgres::read_request(**connection, request, visit, visited);
+          if (result) return {};
+          if (visited || tries == kTriesMax || !(*connection)->is_broken()) {
+            return Failure(postgres::to_error(result.error()));
+          }
+        }
+      },
+      std::move(done));
+}
+
+void PostgresStore::with_view(ViewBody body, ReadDone done) {
+  post_read(
+      [body](Session& session) -> Result<void> {
+        auto connection = session.connected();
+        if (!connection) return Failure(postgres::to_error(connection.error()));
+        postgres::SnapshotView view(**connection);
+        return body(view);
+      },
+      std::move(done));
+}
+
+template <class Value, class Job>
+Result<Value> PostgresStore::run_and_wait(Job job) {
+  std::optional<Value> value;
+  std::promise<Result<void>> ended;
+  post_read(
+      [&](Session& session) -> Result<void> {
+        for (int tries = 1;; ++tries) {
+          auto connection = session.connected();
+          if (!connection) return Failure(postgres::to_error(connection.error()));
+          SqlResult<Value> result = job(**connection);
+          if (result) {
+            value.emplace(std::move(*result));
+            return {};
+          }
+          if (tries == kTriesMax || !(*connection)->is_broken()) {
+            return Failure(postgres::to_error(result.error()));
+          }
+        }
+      },
+      [&](Result<void> result) { ended.set_value(std::move(result)); });
+  STATOR_RETURN_IF_ERROR(ended.get_future().get());
+  return std::move(*value);
+}
+
+Result<uint64_t> PostgresStore::schema_version(const SchemaRow& row) {
+  return run_and_wait<uint64_t>([&](Connection& connection) -> SqlResult<uint64_t> {
+    const RowKey key(row.key());
+    const auto rows = connection.execute(Statement::kGet, Parameters().bytes(key.p).bytes(key.s));
+    if (!rows) return std::unexpected(rows.error());
+    return rows->count() == 0 ? 0 : schema_version_in(rows->bytes(0, 0));
+  });
+}
+
+Result<LogPosition> PostgresStore::safe_position() {
+  return run_and_wait<LogPosition>([](Connection& connection) -> SqlResult<LogPosition> {
+    const auto rows = connection.execute(Statement::kSafePosition);
+    if (!rows) return std::unexpected(rows.error());
+    return LogPosition{rows->number(0, 0)};
+  });
+}
+
+Result<void> PostgresStore::drop_range(const KeyRange& range) {
+  KeyRange rest = range;
+  for (;;) {
+    STATOR_ASSIGN_OR_RETURN(const auto last,
+                            run_and_wait<std::optional<std::string>>([&](Connection& connection) {
+                              return postgres::drop_chunk(connection, rest);
+                            }));
+    if (!last) return {};
+    rest.begin = *last + '\0';
+  }
+}
+
+}  // namespace
+
+Result<void> initialize_postgres_store(const PostgresStoreOptions& options) {
+  return postgres::initialize(connection_options(options));
+}
+
+Result<std::unique_ptr<TransactStore>> open_postgres_store(const PostgresStoreOptions& options) {
+  STATOR_RETURN_IF_ERROR(postgres::check_server_and_data(connection_options(options)));
+  return std::make_unique<PostgresStore>(options);
+}
+
+}  // namespace stator

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the contract suites do not reach: pages, partitions, locks, queues, restarts.
+#include <gtest/gtest.h>
+
+#include <future>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/postgres/postgres_fixture.h"
+#include "storage/postgres/row_key.h"
+#include "storage/transact_fixture.h"
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+using test::kSeed;
+using test::Row;
+
+// A transaction that holds the lock of a key, as a commit of another process does.
+class HeldKey {
+ public:
+  HeldKey(const std::string& key, const std::string& schema) {
+    auto opened =
+        postgres::Connection::open({.dsn = test::postgres_dsn(), .schema = schema}, false);
+    EXPECT_TRUE(opened);
+    connection_ = std::move(*opened);
+    EXPECT_TRUE(
+        connection_->run_script("BEGIN; SELECT pg_current_xact_id(); SELECT "
+                                "pg_advisory_xact_lock(" +
+                                std::to_string(postgres::lock_of(key)) + ")"));
+  }
+  void release() { EXPECT_TRUE(connection_->run_script("COMMIT")); }
+
+ private:
+  std::unique_ptr<postgres::Connection> connection_;
+};
+
+class PostgresStoreTest : public testing::Test {
+ protected:
+  static Batch put_of_key(const std::string& key, const std::string& value) {
+    Batch batch;
+    batch.put(key, value);
+    return batch;
+  }
+  void put(const std::map<std::string, std::string>& rows) {
+    Batch batch;
+    for (const auto& [key, value] : rows) batch.put(key, value);
+    const CommitResult result = write_and_wait(*store_, batch);
+    ASSERT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
+  }
+  std::vector<Row> rows_of(const RangeRead& read, std::size_t most = SIZE_MAX) {
+    std::vector<Row> rows;
+    EXPECT_THAT(read_range(*store_, read,
+                           [&](std::string_view key, std::string_view value) {
+                             rows.push_back({std::string(key), std::string(value)});
+                             return rows.size() < most;
+                           }),
+                IsOk());
+    return rows;
+  }
+  std::size_t count_all() { return rows_of({}).size(); }
+
+  test::PostgresSchema schema_;
+  std::unique_ptr<TransactStore> store_ = schema_.open();
+  std::unique_ptr<TransactStore> other_ = schema_.open();
+};
+
+// Ranges within a partition are read by other statements than those across partitions.
+TEST_F(PostgresStoreTest, ReadsRangesOfPartitionsAsAMapWould) {
+  std::mt19937 random(kSeed);
+  std::vector<std::string> partitions;
+  for (const char last : {'a', 'b', '\xff'}) {
+    partitions.push_back(std::string(kPartitionBytes - 1, 'p') + last);
+  }
+  partitions.emplace_back(kPartitionBytes, '\xff');
+  const auto end_of = [](std::string partition) {
+    while (!partition.empty() && partition.back() == '\xff') partition.pop_back();
+    if (!partition.empty()) ++partition.back();
+    return partition;
+  };
+  const auto random_sort = [&] {
+    return std::string(random() % 3, static_cast<char>(random() % 2 == 0 ? 'm' : random()));
+  };
+  std::map<std::string, std::string> model;
+  for (int i = 0; i < 300; ++i) {
+    model[partitions[random() % partitions.size()] + random_sort()] = std::to_string(i);
+  }
+  put(model);
+  for (int i = 0; i < 150; ++i) {
+    SCOPED_TRACE("range " + std::to_string(i) + " of seed " + std::to_string(kSeed));
+    const std::string& partition = partitions[random() % partitions.size()];
+    RangeRead read{.range = {partition + random_sort(), partition + random_sort()},
+                   .direction = random() % 2 == 0 ? Direction::kForward : Direction::kBackward,
+                   .expected_rows = random() % 20};
+    if (random() % 2 == 0) read.range.end = end_of(partition);
+    std::vector<Row> wanted;
+    for (const auto& [key, value] : model) {
+      const bool ends = !read.range.end.empty() && key >= read.range.end;
+      if (key >= read.range.begin && !ends) wanted.push_back({key, value});
+    }
+    if (read.direction == Direction::kBackward) std::ranges::reverse(wanted);
+    EXPECT_EQ(rows_of(read), wanted);
+    wanted.resize(std::min<std::size_t>(wanted.size(), 3));
+    EXPECT_EQ(rows_of(read, 3), wanted);
+  }
+}
+
+TEST_F(PostgresStoreTest, ARangeIsOneStateOverAllItsPages) {
+  std::map<std::string, std::string> rows;
+  for (int i = 1000; i < 4000; ++i) rows["key-" + std::to_string(i)] = "old";
+  put(rows);
+  const auto change = [&] {
+    Batch batch;
+    for (const auto& [key, value] : rows) batch.put(key, "new");
+    batch.erase("key-1999");
+    batch.put("key-2999-and-more", "new");
+    ASSERT_EQ(write_and_wait(*other_, batch).outcome, CommitOutcome::kCommitted);
+  };
+  for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+    put(rows);
+    ASSERT_THAT(other_->drop_range({"key-2999-", "key-2999."}), IsOk());
+    std::size_t count = 0;
+    EXPECT_THAT(read_range(*store_, {.range = {"key-", "key."}, .direction = direction},
+                           [&](std::string_view key, std::string_view value) {
+                             if (++count == 10) change();
+                             EXPECT_EQ(value, "old") << key;
+                             return value == "old";
+                           }),
+                IsOk());
+    EXPECT_EQ(count, 3000U);
+  }
+  put(rows);
+  std::size_t count = 0;
+  EXPECT_THAT(view_and_wait(*store_,
+                            [&](ReadView& view) -> Result<void> {
+                              EXPECT_TRUE(*view.get("key-1000", [](auto) {}));
+                              change();
+                              return view.scan({.range = {"key-", "key-2999-"}},
+                                               [&](std::string_view, std::string_view value) {
+                                                 count += value == "old" ? 1 : 0;
+                                                 return true;
+                                               });
+                            }),
+              IsOk());
+  EXPECT_EQ(count, 2000U);
+}
+
+TEST_F(PostgresStoreTest, DropsLargeRangesInChunks) {
+  std::map<std::string, std::string> rows{{"a", ""}, {"z", ""}};
+  for (int i = 1000; i < 3500; ++i) rows["key-" + std::to_string(i)] = "";
+  put(rows);
+  ASSERT_THAT(store_->drop_range({"key-", "key."}), IsOk());
+  EXPECT_EQ(rows_of({}), (std::vector<Row>{{"a", ""}, {"z", ""}}));
+  ASSERT_THAT(store_->drop_range({"b", ""}), IsOk());
+  EXPECT_EQ(rows_of({}), (std::vector<Row>{{"a", ""}}));
+}
+
+TEST_F(PostgresStoreTest, LocksItsKeysAfterTwoConflicts) {
+  const std::vector<std::string> keys{"hot"};
+  int decided = 0;
+  std::vector<std::future<CommitOutcome>> others;
+  const CommitResult result = transact_and_wait(*store_, keys, [&](GuardedRows rows) {
+    ++decided;
+    // The writes of the first two attempts come between. Later ones wait for this transaction.
+    auto written = std::make_shared<std::promise<CommitOutcome>>();
+    others.push_back(written->get_future());
+    other_->write(put_of_key("hot", "other"),
+                  [written](const CommitResult& other) { written->set_value(other.outcome); });
+    if (decided <= 2) others.back().wait();
+    return put_of_key("hot", rows[0].value_or("none") + " seen");
+  });
+  EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
+  EXPECT_EQ(decided, 3);
+  for (auto& other : others) EXPECT_EQ(other.get(), CommitOutcome::kCommitted);
+  EXPECT_EQ(rows_of({})[0].value, "other") << "it waited";
+}
+
+TEST_F(PostgresStoreTest, ATransactionUnderWayHoldsTheSafePosition) {
+  Batch batch;
+  batch.put_versioned("log-", "", "x");
+  HeldKey held("unrelated", schema_.name());
+  const CommitResult result = write_and_wait(*store_, batch);
+  ASSERT_EQ(result.outcome, CommitOutcome::kCommitted);
+  const uint64_t version = test::commit_version_in(rows_of({})[0].key, "log-");
+  EXPECT_LE(*store_->safe_position(), LogPosition{version});
+  held.release();
+  EXPECT_GT(*store_->safe_position(), LogPosition{version});
+}
+
+TEST_F(PostgresStoreTest, GathersCommitsThatWait) {
+  PostgresStoreOptions options = schema_.options();
+  options.commit_connections = 1;
+  const auto store = test::PostgresSchema::open(options);
+  HeldKey held("first", schema_.name());
+  std::vector<std::promise<CommitOutcome>> outcomes(41);
+  const auto write = [&](std::size_t i, const std::string& key) {
+    store->write(put_of_key(key, std::to_string(i)), [&outcomes, i](const CommitResult& result) {
+      outcomes[i].set_value(result.outcome);
+    });
+  };
+  write(0, "first");
+  while (store->stats().commit_groups == 0) std::this_thread::yield();
+  for (std::size_t i = 1; i <= 40; ++i) write(i, "key-" + std::to_string(i % 20));
+  held.release();
+  for (auto& outcome : outcomes) {
+    EXPECT_EQ(outcome.get_future().get(), CommitOutcome::kCommitted);
+  }
+  EXPECT_EQ(store->stats().commits, 41U);
+  EXPECT_EQ(store->stats().commit_groups, 3U) << "each key is written twice, in order";
+  for (const Row& row : rows_of({.range = {"key-", "key."}})) {
+    EXPECT_GT(std::stoi(row.value), 20) << row.key;
+  }
+}
+
+TEST_F(PostgresStoreTest, RefusesWhatDoesNotFitInItsQueues) {
+  PostgresStoreOptions options = schema_.options();
+  options.commit_connections = 1;
+  options.queue_bytes_max = 1;
+  const auto store = test::PostgresSchema::open(options);
+  HeldKey held("first", schema_.name());
+  std::promise<CommitOutcome> first;
+  std::promise<CommitOutcome> second;
+  const auto to = [](std::promise<CommitOutcome>& promise) {
+    return [&promise](const CommitResult& result) { promise.set_value(result.outcome); };
+  };
+  store->write(put_of_key("first", "1"), to(first));
+  while (store->stats().commit_groups == 0) std::this_thread::yield();
+  store->write(put_of_key("second", "1"), to(second));
+  const CommitResult refused = write_and_wait(*store, put_of_key("third", "1"));
+  EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
+  EXPECT_EQ(refused.error.code, Code::kThrottling);
+  held.release();
+  EXPECT_EQ(first.get_future().get(), CommitOutcome::kCommitted);
+  EXPECT_EQ(second.get_future().get(), CommitOutcome::kCommitted);
+  EXPECT_EQ(count_all(), 2U);
+
+  options.queued_reads_max = 0;
+  const auto closed = test::PostgresSchema::open(options);
+  EXPECT_THAT(read_value(*closed, "first", [](auto) {}), FailsWith(Code::kThrottling, "try again"));
+  EXPECT_THAT(closed->safe_position(), FailsWith(Code::kThrottling, "try again"));
+  const std::vector<std::string> keys{"first"};
+  EXPECT_EQ(transact_and_wait(*closed, keys, [](auto) { return Batch(); }).error.code,
+            Code::kThrottling);
+}
+
+TEST_F(PostgresStoreTest, RefusesMoreChangesThanATransactionCanNumber) {
+  Batch batch;
+  for (int i = 0; i < 4095; ++i) batch.put_versioned("log-", "", "");
+  EXPECT_EQ(write_and_wait(*store_, batch).error.code, Code::kInvalidArgument);
+  EXPECT_EQ(count_all(), 0U);
+}
+
+TEST_F(PostgresStoreTest, ReportsValuesThatTheServerRefuses) {
+  // Random bytes: PostgreSQL compresses others to fit its index.
+  std::mt19937 random(kSeed);
+  std::string key(4000, '\0');
+  for (char& byte : key) byte = static_cast<char>(random());
+  const CommitResult result = write_and_wait(*store_, put_of_key(key, ""));
+  EXPECT_EQ(result.outcome, CommitOutcome::kUnavailable);
+  EXPECT_NE(result.error.message.find("index row"), std::string::npos) << result.error.message;
+  key.resize(store_->capabilities().key_bytes_max);
+  EXPECT_EQ(write_and_wait(*store_, put_of_key(key, "")).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(rows_of({})[0].key, key);
+}
+
+TEST_F(PostgresStoreTest, OutlivesARestartOfTheServer) {
+  if (test::own_postgres() == nullptr) GTEST_SKIP() << "the server is not the test's own";
+  put({{"a", "1"}});
+  ASSERT_EQ(count_all(), 1U);
+  test::own_postgres()->restart();
+  EXPECT_EQ(count_all(), 1U);
+  EXPECT_EQ(write_and_wait(*store_, put_of_key("b", "1")).outcome, CommitOutcome::kCommitted);
+  test::own_postgres()->stop();
+  EXPECT_THAT(read_value(*store_, "a", [](auto) {}), FailsWith(Code::kUnavailable, "PostgreSQL"));
+  EXPECT_EQ(write_and_wait(*store_, put_of_key("c", "1")).outcome, CommitOutcome::kUnavailable);
+  EXPECT_FALSE(store_->health().writable);
+  test::own_postgres()->start();
+  EXPECT_EQ(count_all(), 2U);
+  EXPECT_TRUE(store_->health().writable);
+}
+
+}  // namespace
+}  // namespace stator

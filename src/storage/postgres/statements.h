@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements that a connection prepares. Parameters are listed in their order.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace stator::postgres {
+
+enum class Statement : std::size_t {
+  kBegin,          // -
+  kBeginReadOnly,  // -; the statements that follow read one state
+  kCommit,         // -
+  kRollback,       // -
+  kGet,            // p, s -> v
+  kGetMany,        // p[], s[] -> v or null, in the order of the keys
+  kGetVersioned,   // p[], s[] -> ver and v, or nulls, in the order of the keys
+  kLock,           // hash int8[], shared bool[]
+  kCommitBatches,  // see the function commit_batches -> stamp or null, conflicts, changed
+  kSettle,         // day int4, id -> stamp or null, conflicts, changed
+  kSafePosition,   // -> int8
+  kSweepRequests,  // -
+  // Rows of a range: p, s of its beginning; p, s of its end unless it has none; limit int4 -> p, s,
+  // v in the order of the direction.
+  kScan,
+  kScanToEnd,
+  kScanBackward,
+  kScanToEndBackward,
+  // The same of a range in one partition: p, s of its beginning; s of its end; limit.
+  kScanPartition,
+  kScanPartitionToEnd,
+  kScanPartitionBackward,
+  kScanPartitionToEndBackward,
+  // Erases the first rows of a range: parameters as above -> p, s of the last one; no row if there
+  // was none.
+  kDrop,
+  kDropToEnd,
+};
+inline constexpr std::size_t kStatements = static_cast<std::size_t>(Statement::kDropToEnd) + 1;
+
+struct StatementText {
+  std::string name;
+  std::string sql;
+};
+const StatementText& statement_text(Statement statement);
+
+}  // namespace stator::postgres

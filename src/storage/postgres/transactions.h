@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transactions: runs the calls of transact() and write() to their end.
+//
+// A transaction reads its keys, decides, and hands its batch to the committer with the versions
+// that it read. After two conflicts it locks its keys before it reads them.
+// Thread safety: any thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/postgres/committer.h"
+#include "storage/postgres/session.h"
+#include "storage/transact_store.h"
+
+namespace stator::postgres {
+
+class Transactions {
+ public:
+  // All of them must outlive it.
+  Transactions(WorkerPool& reads, WorkerPool& locked, Committer& committer,
+               std::chrono::milliseconds settle_timeout)
+      : reads_(reads), locked_(locked), committer_(committer), settle_timeout_(settle_timeout) {}
+
+  // As TransactStore's.
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected);
+  void write(Batch batch, CommitDone done, SchemaVersions expected);
+
+ private:
+  struct Call;
+  using CallPtr = std::unique_ptr<Call>;
+  // What a transaction read and decided; or how it ended already.
+  struct Decided {
+    std::optional<CommitResult> ended;
+    Commit commit;
+  };
+
+  void attempt(Session& session, CallPtr call);
+  void submit(Commit commit, CallPtr call);
+  void try_again(CallPtr call);
+  void run_locked(Session& session, CallPtr call);
+  CommitResult try_locked(Session& session, Call& call);
+
+  WorkerPool& reads_;
+  WorkerPool& locked_;
+  Committer& committer_;
+  const std::chrono::milliseconds settle_timeout_;
+};
+
+}  // namespace stator::postgres

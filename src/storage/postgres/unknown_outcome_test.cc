@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commits whose connection breaks, and how many round trips calls take when none does.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "storage/postgres/postgres_fixture.h"
+#include "storage/transact_fixture.h"
+
+namespace stator {
+namespace {
+
+using test::IsOk;
+using test::PostgresProxy;
+using Fate = PostgresProxy::Fate;
+
+const std::vector<std::string> kCounter{"counter"};
+
+// Each commit meets the next of some fates, and passes when there is none left.
+class UnknownOutcome : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::postgres_dsn();
+    if (test::own_postgres() == nullptr) GTEST_SKIP() << "the proxy needs the server's socket";
+    schema_.emplace();
+    proxy_.emplace(test::own_postgres()->socket(),
+                   [this](PostgresProxy::CommitPipeline commit) { return next_fate(commit); });
+  }
+  void TearDown() override { store_.reset(); }
+
+  void open(std::vector<Fate> fates, std::chrono::milliseconds settle_timeout = kLong) {
+    fates_ = std::move(fates);
+    PostgresStoreOptions options = schema_->options(*proxy_);
+    options.settle_timeout = settle_timeout;
+    store_ = test::PostgresSchema::open(options);
+  }
+  CommitResult increment() {
+    return transact_and_wait(*store_, kCounter, [this](GuardedRows rows) {
+      ++decided_;
+      Batch batch;
+      batch.put("counter", std::to_string(std::stoi(rows[0].value_or("0")) + 1));
+      return batch;
+    });
+  }
+  CommitOutcome put(const std::string& key, const std::string& value) {
+    Batch batch;
+    batch.put(key, value);
+    return write_and_wait(*store_, std::move(batch)).outcome;
+  }
+  std::string get(const std::string& key) {
+    std::string value = "none";
+    EXPECT_THAT(read_value(*store_, key, [&](std::string_view row) { value = row; }), IsOk());
+    return value;
+  }
+
+  static constexpr std::chrono::milliseconds kLong{60'000};
+
+  std::optional<test::PostgresSchema> schema_;
+  std::optional<PostgresProxy> proxy_;
+  std::unique_ptr<TransactStore> store_;
+  std::atomic<int> decided_ = 0;
+  std::function<void()> at_fate_ = [] {};
+  std::atomic<int> locked_commits_ = 0;
+
+ private:
+  Fate next_fate(PostgresProxy::CommitPipeline commit) {
+    locked_commits_ += commit.is_locked ? 1 : 0;
+    const std::size_t index = met_++;
+    if (index >= fates_.size()) return Fate::kPass;
+    at_fate_();
+    return fates_[index];
+  }
+
+  std::vector<Fate> fates_;
+  std::atomic<std::size_t> met_ = 0;
+};
+
+TEST_F(UnknownOutcome, OfALostRequestIsAConflictAndTheTransactionIsRepeated) {
+  open({Fate::kLoseRequest});
+  EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(decided_, 2);
+  EXPECT_EQ(get("counter"), "1");
+}
+
+TEST_F(UnknownOutcome, OfALostReplyIsFoundAndNothingIsRepeated) {
+  open({Fate::kLoseReply});
+  const CommitResult result = increment();
+  EXPECT_EQ(result.outcome, CommitOutcome::kCommitted);
+  EXPECT_GT(result.sequence, 0U);
+  EXPECT_EQ(decided_, 1);
+  EXPECT_EQ(get("counter"), "1");
+  EXPECT_GT(increment().sequence, result.sequence);
+}
+
+TEST_F(UnknownOutcome, ALateRequestIsNotAppliedOnceItsOutcomeWasSettled) {
+  open({Fate::kDeliverLate, Fate::kPass, Fate::kDeliverLate});
+  EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(put("a", "1"), CommitOutcome::kCommitted) << "a blind write is repeated too";
+  EXPECT_EQ(put("a", "2"), CommitOutcome::kCommitted);
+  proxy_->deliver_late();
+  EXPECT_EQ(get("counter"), "1");
+  EXPECT_EQ(get("a"), "2");
+}
+
+TEST_F(UnknownOutcome, OfALockedTransactionIsFoundToo) {
+  // The first two attempts arrive nowhere, so the third one locks its keys.
+  open({Fate::kLoseRequest, Fate::kLoseRequest, Fate::kLoseReply});
+  EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(locked_commits_, 1);
+  EXPECT_EQ(decided_, 3);
+  EXPECT_EQ(get("counter"), "1");
+}
+
+TEST_F(UnknownOutcome, IsReportedIfTheServerCannotBeReached) {
+  open({Fate::kLoseReply}, std::chrono::milliseconds(1));
+  at_fate_ = [&] { proxy_->refuse(true); };
+  Batch batch;
+  batch.put("a", "2");
+  const CommitResult result = write_and_wait(*store_, batch);
+  EXPECT_EQ(result.outcome, CommitOutcome::kUnknown);
+  EXPECT_EQ(result.error.code, Code::kOutcomeUnknown);
+  EXPECT_FALSE(store_->health().writable);
+  proxy_->refuse(false);
+  EXPECT_EQ(put("b", "1"), CommitOutcome::kCommitted) << "the store recovers";
+  EXPECT_TRUE(store_->health().writable);
+}
+
+// Whichever arrives first, the commit or the question about it, the other one finds it.
+TEST_F(UnknownOutcome, OfACommitUnderWayIsOneOfTheTwo) {
+  open(std::vector<Fate>(20, Fate::kRace));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(get("counter"), "10");
+}
+
+// A commit that waits for a replica and is cancelled stays, but a failover could lose it.
+TEST_F(UnknownOutcome, OfACommitThatWasNotReplicatedStaysUnknown) {
+  open({}, std::chrono::milliseconds(1));
+  EXPECT_EQ(put("a", "1"), CommitOutcome::kCommitted);
+  const auto configure = [&](const std::string& change) {
+    test::run_sql(change, schema_->name());
+    test::run_sql("SELECT pg_reload_conf()", schema_->name());
+  };
+  configure("ALTER SYSTEM SET synchronous_standby_names TO 'nobody'");
+  std::atomic<bool> ended = false;
+  CommitResult result;
+  std::jthread writer([&] {
+    Batch batch;
+    batch.put("a", "2");
+    do {
+      result = write_and_wait(*store_, batch);
+    } while (result.outcome == CommitOutcome::kCommitted);  // until the change is known
+    ended = true;
+  });
+  while (!ended) {
+    test::run_sql(
+        "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+        schema_->name());
+  }
+  writer.join();
+  configure("ALTER SYSTEM RESET synchronous_standby_names");
+  EXPECT_EQ(result.outcome, CommitOutcome::kUnknown) << result.error.message;
+  EXPECT_EQ(result.error.code, Code::kOutcomeUnknown);
+}
+
+TEST_F(UnknownOutcome, RoundTripsAreFew) {
+  open({});
+  const auto round_trips = [&](const auto& call) {
+    call();  // opens the connections
+    const uint64_t before = proxy_->pipelines();
+    call();
+    return proxy_->pipelines() - before;
+  };
+  PostgresStoreOptions options = schema_->options(*proxy_);
+  options.read_connections = 1;
+  options.commit_connections = 1;
+  store_ = test::PostgresSchema::open(options);
+  const std::vector<std::string> many{"a", "b", "counter"};
+  EXPECT_EQ(round_trips([&] { get("a"); }), 1U);
+  EXPECT_EQ(round_trips([&] {
+              EXPECT_THAT(read_and_wait(*store_, {.keys = many, .one_state = true},
+                                        [](auto, auto, auto) { return true; }),
+                          IsOk());
+            }),
+            1U);
+  EXPECT_EQ(round_trips([&] { put("a", "1"); }), 1U);
+  EXPECT_EQ(round_trips([&] { increment(); }), 2U);
+  EXPECT_EQ(round_trips([&] {
+              EXPECT_EQ(transact_and_wait(*store_, kCounter, [](auto) { return Batch(); }).outcome,
+                        CommitOutcome::kCommitted);
+            }),
+            1U)
+      << "nothing to write";
+}
+
+}  // namespace
+}  // namespace stator
