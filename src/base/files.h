@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files: descriptors that close themselves, complete writes, durable directories.
+// Files: an owning file descriptor, complete writes, durable directories.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace stator {
 
-// Owns a descriptor. Negative: it owns none.
+// Owns a file descriptor and closes it when destroyed. A negative one stands for none.
 class Descriptor {
  public:
   explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
@@ -19,16 +19,19 @@ class Descriptor {
   ~Descriptor();
 
   int get() const { return descriptor_; }
+  // The caller closes it.
   int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_;
 };
 
-// Writes all bytes. Returns false on failure, with the reason in errno.
+// Writes all bytes to a blocking descriptor, without syncing. Returns false on failure, with the
+// reason in errno; some of the bytes can have been written.
 bool write_all(int descriptor, std::string_view bytes);
 
-// Makes the names in a directory durable. Errors: kIo.
+// Syncs a directory, so that files created, renamed or deleted in it remain so after a power
+// failure. Their contents are not synced. Errors: kIo.
 Result<void> sync_directory(const std::filesystem::path& path);
 
 }  // namespace stator

@@ -6,8 +6,8 @@ namespace stator {
 
 enum class LogLevel {
   kInfo,     // progress, or an earlier problem is resolved
-  kWarning,  // no permanent failure
-  kError,
+  kWarning,  // something failed that is tried again or left out
+  kError,    // a permanent failure: someone has to act
 };
 
 }  // namespace stator

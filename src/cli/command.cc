@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
-#include "api/json/item_json.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
@@ -110,12 +112,18 @@ void add_json_flag(CLI::App& command, bool& json) {
       "--json", [&json] { json = errors_as_json = true; }, "Print one JSON object per line");
 }
 
-std::optional<std::string> read_standard_input(std::size_t bytes_max) {
+Result<std::string> read_standard_input(std::size_t megabytes_max) {
   std::string text;
   std::array<char, 1 << 16> buffer{};
   while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
-    if (text.size() + count > bytes_max) return std::nullopt;
+    if (text.size() + count > megabytes_max << 20) {
+      return fail(Code::kInvalidArgument,
+                  "standard input is larger than " + std::to_string(megabytes_max) + " MB");
+    }
     text.append(buffer.data(), count);
+  }
+  if (std::ferror(stdin) != 0) {
+    return fail(Code::kIo, std::string("cannot read standard input: ") + std::strerror(errno));
   }
   return text;
 }

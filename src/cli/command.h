@@ -11,13 +11,13 @@
 //     });
 //   }
 //
-// Also add one line to commands.h and commands.cc. A command with subcommands sets
-// require_subcommand(1) and leaves the callbacks to them.
+// Also declare add_lock() in commands.h and call it in commands.cc, where the order of the calls is
+// the order of the help. A command with subcommands sets require_subcommand(1) and leaves the
+// callbacks to them.
 #pragma once
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,24 +43,26 @@ struct Invocation {
 // Every subcommand, in the order in which help lists them.
 void add_commands(CLI::App& app, Invocation& invocation);
 
-// The text as one line, also if it comes from a library, a file name or untrusted data: control
-// characters except tabs become spaces.
+// Replaces control characters except tabs by spaces, so that text from libraries, file names or
+// untrusted data is printed as one line.
 std::string one_line(std::string_view text);
 
 // Prints one line on standard error: the problem and, if known, its remedy. Returns the exit
 // status.
-int report(const Error& error);                // kUsage for kInvalidArgument, otherwise kFailure
-int report_usage(std::string_view complaint);  // kUsage
+int report(const Error& error);              // kUsage for kInvalidArgument, otherwise kFailure
+int report_usage(std::string_view problem);  // kUsage
 
-// --json: results on standard output and errors on standard error as JSON objects, one per line. An
-// error has `error` (the code's name, as DynamoDB or stator/result.h spells it), `message` and
+// Adds --json, which sets `json`; `json` must live until the command has run. The command then
+// prints its results as JSON objects, one per line. report() and report_usage() print errors so by
+// themselves: `error` (the code's name, as DynamoDB or stator/result.h spells it), `message` and
 // `retryable`.
 void add_json_flag(CLI::App& command, bool& json);
 
-// All of standard input; absent if it is larger than `bytes_max`.
-std::optional<std::string> read_standard_input(std::size_t bytes_max);
+// Reads standard input to its end. Errors: kInvalidArgument if it is larger than `megabytes_max`;
+// kIo.
+Result<std::string> read_standard_input(std::size_t megabytes_max);
 
-// The whole program except `main`.
+// Parses the arguments and runs the subcommand. Returns the exit status of the process.
 int run_program(int argc, const char* const* argv);
 
 }  // namespace stator::cli

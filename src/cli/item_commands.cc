@@ -27,7 +27,7 @@ struct ItemFlags {
   bool json = false;
 };
 
-constexpr std::size_t kItemTextMax = 16UL << 20;
+constexpr std::size_t kItemTextMaxMb = 16;
 
 // 1 if there is no such item, as grep.
 int get(const ItemFlags& flags) {
@@ -51,9 +51,7 @@ int get(const ItemFlags& flags) {
 Result<Item> item_of(const ItemFlags& flags) {
   std::string text = flags.item;
   if (text == "-") {
-    auto input = read_standard_input(kItemTextMax);
-    if (!input) return fail(Code::kInvalidArgument, "the item is larger than 16 MB of JSON");
-    text = std::move(*input);
+    STATOR_ASSIGN_OR_RETURN(text, read_standard_input(kItemTextMaxMb));
   }
   return flags.dynamodb_json ? wire::item_from_json(text) : wire::item_from_plain_json(text);
 }

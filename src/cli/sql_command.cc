@@ -21,13 +21,13 @@ struct SqlFlags {
   bool json = false;
 };
 
-constexpr std::size_t kInputMax = 16UL << 20;
+constexpr std::size_t kInputMaxMb = 16;
 
 int run_sql(const SqlFlags& flags) {
   std::string text = flags.statement;
   if (text == "-") {
-    auto input = read_standard_input(kInputMax);
-    if (!input) return report_usage("standard input is larger than 16 MB");
+    auto input = read_standard_input(kInputMaxMb);
+    if (!input) return report(input.error());
     text = std::move(*input);
   }
   const std::vector<std::string> statements = split_statements(text);

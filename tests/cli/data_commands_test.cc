@@ -289,5 +289,14 @@ TEST(DataCommandsAlone, ReadAnItemAndStatementsFromStandardInput) {
   EXPECT_EQ(process.out(), "imported 1 items, 0 errors\n{\"id\":\"b\"}\n");
 }
 
+TEST(DataCommandsAlone, RefuseStandardInputThatCannotBeRead) {
+  // Reading a directory fails.
+  for (const char* command : {"\"$0\" sql - < /", "\"$0\" put Things - < /"}) {
+    Process process({"sh", "-c", command, STATOR_BINARY});
+    EXPECT_EQ(process.wait(), 1) << command;
+    EXPECT_THAT(process.err(), HasSubstr("cannot read standard input: Is a directory")) << command;
+  }
+}
+
 }  // namespace
 }  // namespace stator::test

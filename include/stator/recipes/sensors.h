@@ -9,18 +9,17 @@
 // Visibility: reads by id are consistent. at() is consistent with SensorLayout::kLocationItems.
 // With kIndexed it is as current as the endpoint's global indexes (in Stator: always current).
 // Thread safety: any thread can call every method.
-// Lifetime: borrows the client and the time source.
-// Settings: the layout, the retentions and the shards of cities are stored in the table, so that
-// all registries of the table agree. The first write to an empty table stores them; later writes
-// add missing ones. A registry without an option uses the stored value. If a registry's option
-// differs, every call that depends on it returns kLimitsDisagree, with both values in the message.
-// Tables written by earlier releases store no settings until change_settings(); each registry uses
-// its own options there.
-// Cost: a registry reads the settings before its first request and then at most once per minute:
-// one request and 1 RCU. The first write to a table also costs a scan and a write.
-// Errors: kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree,
-// kBadCursor, and the client's.
-// Layout of items: docs/formats/recipes.md.
+// Lifetime: the client and the time source must outlive the registry and its copies, which share
+// its state. Settings: the layout, the retentions and the shards of cities are stored in the table,
+// so that all registries of the table agree. The first write to an empty table stores them; later
+// writes add missing ones. A registry without an option uses the stored value. If a registry's
+// option differs, every call that depends on it returns kLimitsDisagree, with both values in the
+// message. Tables written by earlier releases store no settings until change_settings(); each
+// registry uses its own options there. Cost: a registry reads the settings before its first request
+// and then at most once per minute: one request and 1 RCU. In a table without stored settings, each
+// at() also reads them. The first write to a table also costs a scan and a write. Errors:
+// kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree, kBadCursor,
+// and the client's. Layout of items: docs/formats/recipes.md.
 #pragma once
 
 #include <chrono>
@@ -42,7 +41,8 @@ struct SensorId {
   auto operator<=>(const SensorId&) const = default;
 };
 
-// A place. In a query, members can be empty from the right: a floor, a building or a city.
+// A place. add() and move() need all four members. For at(), leave `room` empty to find the sensors
+// of a floor, also `floor` for a building, and also `building` for a city.
 struct Location {
   std::string city;
   std::string building = {};
@@ -88,8 +88,8 @@ struct RollUp {
 };
 
 enum class SensorLayout {
-  kLocationItems,  // version 1: an item per place in addition to the sensor's; add 4 WCU, move 6
-  kIndexed,        // version 2: a sparse global index on the sensors' items; add 2 WCU, move 3
+  kLocationItems,  // an item per place in addition to the sensor's; add 4 WCU, move 6
+  kIndexed,        // a sparse global index on the sensors' items; add 2 WCU, move 3
 };
 
 // The keys of kIndexed's index.
@@ -134,7 +134,8 @@ struct SensorOptions {
   SensorLayout layout = SensorLayout::kIndexed;
   LocationKeys location_keys = LocationKeys::kComposed;
   Duplicates duplicates = Duplicates::kReplace;
-  std::chrono::nanoseconds max_skew = std::chrono::minutes(10);  // beyond: kInFuture
+  // Readings that are further ahead of the registry's clock are rejected with kInFuture.
+  std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
   std::chrono::nanoseconds check_cache = std::chrono::minutes(1);
   // Readings older than this (up to 36,500 days) are neither stored nor returned. The table's time
   // to live deletes them by their `expires_at` (Unix seconds, ten minutes after they expire).
@@ -215,7 +216,8 @@ class SensorRegistry {
   // Makes the roll-ups of all periods that overlap the range from their readings and replaces the
   // stored ones. Repeating it counts nothing twice and includes late readings. If a reading of a
   // period might have expired, by the stored retention or by the `expires_at` of the period's
-  // readings, the stored roll-up of that period stays unchanged.
+  // readings, the stored roll-up of that period stays unchanged. An empty range means all readings.
+  // Errors: kCancelled after a stop request; roll-ups that were already made remain.
   Result<RolledUp> roll_up(const SensorId& id, Period period, const TimeRange& range = {},
                            const std::stop_token& stop = {}) const;
   // Makes the roll-ups of the periods of these readings. Call it after recording readings that can
@@ -235,11 +237,11 @@ class SensorRegistry {
 
   // Stores the members of `to` that are set, for all registries, and returns all stored settings.
   // Other registries use a new value within a minute. A changed retention applies to readings that
-  // are stored from then on. A raised number of shards is queried at once, but sensors are placed
-  // in the new shards only 15 minutes later, when every reader queries all shards; so at() omits no
-  // sensor if no clock is more than 10 minutes off. Registries whose own options differ then return
-  // kLimitsDisagree: remove or change their options.
-  // Errors: kLimitsDisagree for a lower number of shards, or if the index has no shard in its key.
+  // are stored from then on. After an increase of the number of shards, every registry queries the
+  // new shards within a minute, and sensors are placed in them 15 minutes later. at() omits no
+  // sensor if all clocks are within 10 minutes of the true time. Registries whose own options
+  // differ from the new settings return kLimitsDisagree: remove or change their options. Errors:
+  // kLimitsDisagree for a lower number of shards, or if the index has no shard in its key.
   Result<SensorSettings> change_settings(const SensorSettings& to) const;
 
   // The table definition for these options: on demand, two key attributes, the index in kIndexed.

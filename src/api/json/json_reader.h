@@ -73,13 +73,16 @@ class Reader {
   explicit Reader(Layer layer = Layer::kOlder) : layer_(layer) {}
 
   Layer layer() const { return layer_; }
+  // Malformed JSON or a wrong JSON type: reading has stopped.
   bool failed() const { return error_.has_value(); }
+  // Neither failed() nor an invalid value nor a violated constraint.
   bool sound() const { return !failed() && !invalid_ && constraints_.empty(); }
   void fail(Code code, std::string message);
   void fail(Error error);
   Result<void> result() const;
-  // Whether result() is about a value; errors of the parameters have precedence over it.
-  bool tells_value() const {
+  // Whether result() reports an invalid attribute value. Errors of check_parameters() have
+  // precedence over it.
+  bool reports_value() const {
     return !failed() && constraints_.empty() && invalid_ && invalid_stage_ > Stage::kParameters;
   }
 

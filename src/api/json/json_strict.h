@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads any JSON object as a map without losing information: a repeated member is an error, and
-// nulls are kept.
+// Converts a JSON object to attribute values without losing information: strings become S, numbers
+// N, true and false BOOL, null NULL, arrays L, objects M.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@
 
 namespace stator::wire {
 
-// Errors: kInvalidArgument with one line, also for more than 32 levels.
+// Errors: kInvalidArgument with a one-line message if the text is not one JSON object, a member is
+// repeated, or the nesting has more than 32 levels.
 Result<Item> read_strict_object(std::string_view json);
 
 }  // namespace stator::wire

@@ -105,12 +105,12 @@ void Constraints::table_name(std::string_view value, std::string_view path) {
   resource_name(name_in_arn(value), path, 1);
 }
 
-void Constraints::used_table(std::string_view value) {
+void Constraints::item_operation_table(std::string_view value) {
   if (!value.empty()) return table_name(value, "tableName");
   if (own_table_.empty()) missing("tableName");
 }
 
-void Constraints::managed_table(std::string_view value) {
+void Constraints::table_operation_table(std::string_view value) {
   if (!value.empty()) return resource_name(name_in_arn(value), "tableName");
   table_required_ = own_table_.empty();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constraints: collects violations of the API model into one message, such as
 // "2 validation errors detected: Value 'x' at 'keySchema.1.member.keyType' failed to satisfy …".
-// A violation by the request's own table name is reported alone, unless the request lacks its item
-// or key: an older layer of DynamoDB detects that and joins all violations.
+// If the request's own table name is invalid, only that is reported. Exception: if the request also
+// lacks its item or key, the older of DynamoDB's two layers (docs/COMPATIBILITY.md) responds, and
+// all violations are joined.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +28,14 @@ class Constraints {
                 std::string_view current = {});
   void missing(std::string_view path);  // Value null at …: must not be null
 
-  // In characters, that is, Unicode code points.
+  // Violated unless `value` has `least` to `most` Unicode code points; the bounds are included,
+  // also below.
   void length(std::string_view value, std::string_view path, std::size_t least, std::size_t most);
   void range(int64_t value, std::string_view path, int64_t least, int64_t most);
   // The size of a list or a map; `value` is printed for its content.
   void count(std::size_t count, std::string_view path, std::size_t least, std::size_t most,
              std::string_view value = "[]");
-  // Like violated(), in the layer that does not quote values and spells members as in the request.
+  // Like violated(), without the value and with the member's name as in the request ("TableName").
   void violated_unquoted(std::string_view path, std::string_view constraint);
   // The name of a table or an index: 3 to 255 characters of a-z, A-Z, 0-9, '_', '-', '.'.
   void resource_name(std::string_view value, std::string_view path, std::size_t least = 3);
@@ -42,12 +44,12 @@ class Constraints {
   // here, although no table has one.
   void table_name(std::string_view value, std::string_view path);
 
-  // 'tableName' itself, in an operation on items and in one on tables. Empty: missing, unless it
-  // was already found to be too short.
-  void used_table(std::string_view value);
-  void managed_table(std::string_view value);
+  // The member 'tableName' of an operation on items (PutItem, Query), and of one on tables
+  // (DescribeTable). Empty: missing, unless it was already found to be too short.
+  void item_operation_table(std::string_view value);
+  void table_operation_table(std::string_view value);
 
-  // A whole message that replaces those of all other members, other than the table's name.
+  // Makes result() return only `message`, unless the table's name is invalid.
   void report_alone(std::string message);
   // Sorts the violations by their members, in the order of `members` (names of the model).
   void sort_by(std::span<const std::string_view> members);

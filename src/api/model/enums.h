@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the API's enumerations, in one table each for reading, writing and messages. The
-// order is that of DynamoDB's messages.
+// The names of the API's enumerations. One table per enumeration serves reading, writing and
+// messages; its order is that of DynamoDB's messages.
 #pragma once
 
 #include <optional>
@@ -62,6 +62,7 @@ std::span<const EnumName<ConditionalOperator>> names_of(ConditionalOperator);
 std::span<const EnumName<AttributeAction>> names_of(AttributeAction);
 std::span<const EnumName<ComparisonOperator>> names_of(ComparisonOperator);
 
+// Valid for the lifetime of the program. Empty if the table does not have the value.
 template <class E>
 std::string_view enum_name(E value) {
   for (const EnumName<E>& entry : names_of(value)) {
@@ -70,6 +71,7 @@ std::string_view enum_name(E value) {
   return {};
 }
 
+// Case-sensitive. Absent if no value has this name.
 template <class E>
 std::optional<E> enum_from_name(std::string_view name) {
   for (const EnumName<E>& entry : names_of(E{})) {
@@ -78,7 +80,7 @@ std::optional<E> enum_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-// "[HASH, RANGE]"
+// All names, as in DynamoDB's messages: "[HASH, RANGE]".
 template <class E>
 std::string enum_set_text() {
   std::string text = "[";

@@ -35,7 +35,7 @@ Result<void> check_placeholders_of(const Request& request, bool has_expression) 
 
 template <class Request>
 void add_range_constraints(const Request& request, Constraints& constraints) {
-  constraints.used_table(request.table);
+  constraints.item_operation_table(request.table);
   if (request.index) constraints.resource_name(*request.index, "indexName");
 }
 
@@ -120,19 +120,19 @@ std::string values_without_expression(Layer layer, std::string_view absent) {
 }
 
 void add_constraints(const PutItemRequest& request, Constraints& constraints) {
-  constraints.used_table(request.table);
+  constraints.item_operation_table(request.table);
 }
 
 void add_constraints(const GetItemRequest& request, Constraints& constraints) {
-  constraints.used_table(request.table);
+  constraints.item_operation_table(request.table);
 }
 
 void add_constraints(const UpdateItemRequest& request, Constraints& constraints) {
-  constraints.used_table(request.table);
+  constraints.item_operation_table(request.table);
 }
 
 void add_constraints(const DeleteItemRequest& request, Constraints& constraints) {
-  constraints.used_table(request.table);
+  constraints.item_operation_table(request.table);
 }
 
 // Query's limit is checked by another layer than Scan's.

@@ -128,7 +128,7 @@ Result<void> check_texts(const UpdateTableRequest& request) {
 }  // namespace
 
 void add_constraints(const UpdateTableRequest& request, Constraints& constraints) {
-  constraints.managed_table(request.table);
+  constraints.table_operation_table(request.table);
   if (request.attributes) add_attributes(*request.attributes, constraints);
   add_throughput(request.throughput, "provisionedThroughput", constraints);
   if (!request.global_indexes) return;
@@ -147,13 +147,13 @@ void add_constraints(const UpdateTableRequest& request, Constraints& constraints
 }
 
 void add_constraints(const UpdateTimeToLiveRequest& request, Constraints& constraints) {
-  constraints.managed_table(request.table);
+  constraints.table_operation_table(request.table);
   constraints.length(request.specification.attribute, "timeToLiveSpecification.attributeName", 1,
                      kIndexNameBytesMax);
 }
 
 void add_constraints(const DescribeTimeToLiveRequest& request, Constraints& constraints) {
-  constraints.managed_table(request.table);
+  constraints.table_operation_table(request.table);
 }
 
 Result<void> validate(const UpdateTableRequest& request) {

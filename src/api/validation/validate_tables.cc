@@ -348,7 +348,7 @@ Result<void> check_texts(const CreateTableRequest& settings) {
 }
 
 void add_constraints(const CreateTableRequest& request, Constraints& constraints) {
-  constraints.managed_table(request.table);
+  constraints.table_operation_table(request.table);
   add_key_schema(request.key_schema, "keySchema", 2, constraints);
   add_attributes(request.attributes, constraints);
   add_indexes(request.global_indexes, "globalSecondaryIndexes", kGlobalIndexKeysMax, constraints);
@@ -362,11 +362,11 @@ void add_constraints(const CreateTableRequest& request, Constraints& constraints
 }
 
 void add_constraints(const DescribeTableRequest& request, Constraints& constraints) {
-  constraints.managed_table(request.table);
+  constraints.table_operation_table(request.table);
 }
 
 void add_constraints(const DeleteTableRequest& request, Constraints& constraints) {
-  constraints.managed_table(request.table);
+  constraints.table_operation_table(request.table);
 }
 
 void add_constraints(const ListTablesRequest& request, Constraints& constraints) {

@@ -13,14 +13,17 @@
 
 namespace stator::wire {
 
-// {"#n": "name"}
+// Reads an object of strings, such as ExpressionAttributeNames, into `out.*member`.
 template <auto member, class T>
 void set_names(Reader& reader, Json json, T& out) {
   out.*member = reader.names(json);
 }
 
-// Reads T by `table`, which describes T or a draft derived from it. Then `complete` converts the
-// draft's additional members into members of T. Violations are reported in the order of the table.
+// Reads T by `table`, which describes T or a class derived from T, the draft. Then `complete` turns
+// the draft's own members into members of T; it can report errors through the reader.
+// If the reader finds nothing wrong, the request is returned without check_parameters(): the caller
+// validates it. Otherwise the result is one error, which can include violations of the model that
+// the reader does not look for, in the order of the table.
 template <class T, class Draft, std::size_t N, class F>
 Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], F complete) {
   STATOR_ASSIGN_OR_RETURN(const Document document, Document::parse(json));
@@ -31,14 +34,15 @@ Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], 
   if (!reader.sound()) {
     const T& request = draft;
     if (!reader.failed()) add_constraints(request, reader.constraints());
-    // Placeholders made from legacy parameters do not count as the request's own.
+    // The reader made the placeholders of legacy parameters: errors in them would mean nothing to
+    // the client.
     constexpr bool kHasLegacy = requires { request.legacy; };
     bool legacy = false;
     if constexpr (kHasLegacy) legacy = request.legacy;
     std::array<std::string_view, N> order;
     std::ranges::transform(table, order.begin(), &Member<Draft>::name);
     reader.constraints().sort_by(order);
-    if (reader.tells_value() && !legacy) STATOR_RETURN_IF_ERROR(check_parameters(request));
+    if (reader.reports_value() && !legacy) STATOR_RETURN_IF_ERROR(check_parameters(request));
     STATOR_RETURN_IF_ERROR(reader.result());
   }
   return T(std::move(draft));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // AWS JSON 1.0 for DynamoDB: reads and writes requests and responses.
 //
-// read_* accept one untrusted document of any size, depth and types. Legacy parameters (Expected,
-// AttributeUpdates, KeyConditions, QueryFilter, ScanFilter, AttributesToGet, ConditionalOperator)
-// are translated into expressions here; the layers below do not see them. Unknown members are
-// ignored, as in DynamoDB. Errors: kSerialization for malformed JSON and members of a wrong JSON
-// type; kValidation for invalid values.
+// Every function is pure. read_* take one untrusted document; the caller limits its size. Legacy
+// parameters (Expected, AttributeUpdates, KeyConditions, QueryFilter, ScanFilter, AttributesToGet,
+// ConditionalOperator) are translated into expressions here; the layers below do not see them.
+// Unknown members are ignored, as in DynamoDB. Errors: kSerialization for malformed JSON and
+// members of a wrong JSON type; kValidation for invalid values.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations_Amazon_DynamoDB.html
 #pragma once
 
@@ -43,9 +43,11 @@ std::string to_json(const DescribeStreamResult& result);
 std::string to_json(const GetShardIteratorResult& result);
 std::string to_json(const GetRecordsResponse& response);
 
-std::string error_to_json(const Error& error);  // {"__type": …, "message": …} and detail
+// Stator's own codes, such as kIo, have no meaning to remote clients. The first two functions
+// replace them as the third one does.
+std::string error_to_json(const Error& error);  // {"__type": …, "message": …}, Error::detail
 int http_status(Code code);
-Code public_code(Code code);  // the code that remote callers get instead
+Code public_code(Code code);
 
 // ---- Client side: writes requests, reads responses. T is a result of stator/client.h.
 std::string to_json(const CreateTableRequest& request);
@@ -75,7 +77,8 @@ std::string to_json(const GetRecordsRequest& request);
 
 template <class T>
 Result<T> read_result(std::string_view json);  // specialized in the .cc for every result type
-// The error of a response whose status is not 200.
+// The error in a response whose status is not 200. If the body is not that of an AWS error, for
+// example because a proxy sent it, the code follows from the status.
 Error read_error(int status, std::string_view json);
 
 }  // namespace stator::wire

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table demands of keys and items: presence, types and lengths of key attributes, item size.
+// Checks keys and items against a table: key attributes are present, of the declared type, not
+// empty and not too long; updated items have at most 400 KB and 31 levels.
 //
-// Errors: kValidation with the service's text.
+// Errors: kValidation with DynamoDB's message.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +17,25 @@ namespace stator {
 inline constexpr std::size_t kItemBytesMax = 400UL * 1024;
 inline constexpr int kNestingMax = 31;  // lists and maps around a value
 
-// A key given alone: exactly the table's key attributes.
+// Checks the key of a request, which has exactly the key attributes of the table.
 Result<void> check_key(const KeyShape& table, const Item& key);
-// The key attributes of an item to put, and those of every index.
+// Checks an item to put: the table's key attributes, and those key attributes of indexes that the
+// item has. The size of the item is not checked here.
 Result<void> check_item(const Table& table, const Item& item);
-// The values that an update gives key attributes of indexes whatever the item.
+// Checks values that an update assigns to key attributes of indexes and that do not depend on the
+// stored item, such as that of `SET a = :v`.
 Result<void> check_assigned_index_keys(const Table& table, const Update& update);
-// An empty value for a key attribute, which transactions refuse as a whole.
+// Reject empty values of key attributes only. A transaction with such a value is invalid as a
+// whole, so these run before any of its actions is evaluated.
 Result<void> check_no_empty_key(const KeyShape& table, const Item& item);
 Result<void> check_no_empty_index_key(const Table& table, const Item& item);
 Result<void> check_no_empty_index_key(const Table& table, const Update& update);
-// Key attributes of the table and its indexes are scalars: no expression can look into them.
+// Rejects document paths that lead into key attributes of the table or an index, because these are
+// scalars. `opened`: the first names of such paths in the request's expressions.
 Result<void> check_keys_unopened(const Table& table, const std::vector<std::string>& opened);
-// The item that an update made: size, depth, index keys. The table's key has not changed; index
-// keys that have not are left as they are.
+// Checks the result of an update: size, nesting and changed index keys. Skips the table's key,
+// which an update cannot change. `before` is absent if the item is new; `size_bytes` is the size of
+// `item` as DynamoDB counts it.
 Result<void> check_updated_item(const Table& table, const std::optional<ItemView>& before,
                                 ItemView item, std::size_t size_bytes);
 
