@@ -12,6 +12,7 @@
 #include "engine/catalog/job_leases.h"
 #include "engine/catalog/records.h"
 #include "engine/testing/engine_harness.h"
+#include "engine/verify/verify.h"
 #include "support/from_environment.h"
 #include "support/must.h"
 #include "support/shared_store.h"
@@ -46,7 +47,10 @@ struct Process {
 
 class Leases : public ::testing::Test {
  protected:
-  Leases() { put_record("IN_PROGRESS"); }
+  Leases() {
+    must(Catalog::open(ours_.store, jobs_));
+    put_record("IN_PROGRESS");
+  }
 
   void put_record(const std::string& status) {
     EXPECT_THAT(Records(ours_.store).put(record_, Item{{"Status", status}}), IsOk());
@@ -75,6 +79,7 @@ class Leases : public ::testing::Test {
   }
 
   const std::string record_ = record_key(RecordKind::kExport, "1");
+  JobRunner jobs_{{}};
   SharedBackend backend_{kSeed};
   Process ours_{backend_, kSeed + 1};
   Process theirs_{backend_, kSeed + 2};
@@ -202,6 +207,18 @@ TEST_F(Leases, ThatAreDamagedAreReported) {
   ASSERT_EQ(write_and_wait(ours_.store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   EXPECT_THAT(ours_.leases.begin(record_work(record_))->take(),
               FailsWith(Code::kCorruption, "the lease of a job is damaged"));
+}
+
+TEST_F(Leases, WithoutAJobAreDamage) {
+  const auto findings = [&] {
+    return verify(ours_.store, [](std::string_view, uint64_t, uint64_t) {}).findings;
+  };
+  const auto ours = ours_.take(record_);
+  EXPECT_THAT(findings(), ::testing::IsEmpty());
+  EXPECT_THAT(Records(ours_.store).put(record_, Item{{"Status", "COMPLETED"}}), IsOk());
+  const auto damaged = findings();
+  ASSERT_EQ(damaged.size(), 1U);
+  EXPECT_THAT(damaged[0].message, ::testing::HasSubstr("is of no job"));
 }
 
 TEST(LeasesOfOneProcess, NeedNoRows) {

@@ -16,7 +16,10 @@ namespace fs = std::filesystem;
 
 class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<std::string> {
  protected:
-  void prepare() override { restart(); }
+  void prepare() override {
+    restart();
+    manifest_.clear();
+  }
 
   void start(Engine& engine) override {
     started_ms_ = clock_.unix_ms();
@@ -42,6 +45,7 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
     EXPECT_EQ(integer_of(description, "ItemCount"), kItems);
     const transfer::Bucket bucket = *transfer::Bucket::open(buckets_, "mine");
     const std::string summary = text_of(description, "ExportManifest");
+    EXPECT_THAT(manifest(), ::testing::StartsWith(manifest_));
     const std::string directory = summary.substr(0, summary.rfind('/') + 1);
     std::set<std::string> expected = {
         summary, directory + "_started", directory + "manifest-summary.md5",
@@ -87,7 +91,6 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
     for (const fs::path& path : incomplete) std::ofstream(path) << "incomplete";
   }
 
- private:
   Item described() {
     return map_of(call(*engine_, admin::kDescribeExport, {{"ExportArn", export_}}),
                   "ExportDescription");
@@ -112,7 +115,17 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
     return all;
   }
 
+  // Empty until it is written.
+  std::string manifest() {
+    const transfer::Bucket bucket = *transfer::Bucket::open(buckets_, "mine");
+    const auto keys = *bucket.keys("");
+    const auto found = std::ranges::find_if(
+        keys, [](const std::string& key) { return key.ends_with("/manifest-summary.json"); });
+    return found == keys.end() ? "" : bytes_of(bucket, *found);
+  }
+
   int64_t started_ms_ = 0;
+  std::string manifest_;  // that an owner wrote whose job was not finished
   std::string export_;
 };
 
@@ -126,7 +139,12 @@ TEST_P(ExportSharing, AnotherEngineFinishesWhatADeadOneBegan) {
 }
 
 TEST_P(ExportSharing, AnOwnerThatWakesUpAfterItsLeaseChangesNothing) {
-  stop_at_each_call([&] { write_more(); }, [&] { wake_up_ours(); });
+  stop_at_each_call(
+      [&] {
+        write_more();
+        manifest_ = manifest();
+      },
+      [&] { wake_up_ours(); });
 }
 
 // The first owner goes on while the second one is at work.

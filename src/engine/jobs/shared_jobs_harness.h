@@ -47,6 +47,8 @@ class HeldStore final : public ForwardingStore {
   void cut() {
     for (Call& call : take_waiting(State::kCut)) call(false);
   }
+  // Runs before each commit of a request.
+  void before_requests(std::function<void()> action) { before_requests_ = std::move(action); }
   // Whether a job has written rows of tables, indexes or backups since the last call.
   bool take_has_written() {
     const std::lock_guard lock(mutex_);
@@ -111,6 +113,7 @@ class HeldStore final : public ForwardingStore {
     return std::exchange(waiting_, {});
   }
   void pass_or_wait(bool is_job, Call call) {
+    if (!is_job && before_requests_) before_requests_();
     bool passes = true;
     {
       const std::lock_guard lock(mutex_);
@@ -129,6 +132,7 @@ class HeldStore final : public ForwardingStore {
   }
 
   const std::thread::id requests_ = std::this_thread::get_id();
+  std::function<void()> before_requests_;
   mutable std::mutex mutex_;
   State state_ = State::kOpen;
   int passing_ = INT32_MAX;

@@ -88,6 +88,8 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
     }
   }
 
+  std::string backup_;  // its ARN
+
  private:
   std::string create_backup(Engine& engine) {
     const Item answer =
@@ -112,7 +114,6 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
     return text_of(map_of(answer, "ImportTableDescription"), "ImportArn");
   }
 
-  std::string backup_;
   std::string import_;
 };
 
@@ -152,6 +153,61 @@ TEST_P(JobSharing, AnEngineThatStopsHandsItsJobsOver) {
   expect_sound();
 }
 
+class BackupSharing : public JobSharing {};
+
+// Its rows can be erased while they are copied: the other process does not know that they are read.
+TEST_P(BackupSharing, ABackupOfATableThatAnotherProcessDropsIsDeleted) {
+  prepare();
+  our_store_->hold_after(2);
+  start(*ours_);
+  ASSERT_TRUE(comes_true([&] { return our_store_->is_holding(); }));
+  ASSERT_THAT(engine_->delete_table({.table = "Songs"}), IsOk());
+  our_store_->let_go();
+  EXPECT_TRUE(comes_true([&] { return ours_->stats().jobs == 0; }));
+  EXPECT_THAT(engine_->administer(admin::kDescribeBackup, {{"BackupArn", backup_}}),
+              FailsWith(Code::kBackupNotFound, "Backup not found"));
+  expect_sound();
+}
+
+TEST_P(BackupSharing, ACopyThatBeginsAgainHasNothingOfTheOneBefore) {
+  prepare();
+  our_store_->hold_after(2);
+  start(*ours_);
+  ASSERT_TRUE(comes_true([&] { return our_store_->is_holding(); }));
+  kill_ours();
+  for (int i = 0; i < kItems; i += 3) {
+    ASSERT_THAT(erase({.table = "Songs", .key = {{"pk", std::to_string(i)}}}), IsOk());
+  }
+  engine_->run_maintenance();
+  clock_.advance(kLease);
+  engine_->run_maintenance();
+  ASSERT_TRUE(comes_true([&] { return is_done(); }));
+  call(*engine_, admin::kRestoreTableFromBackup,
+       {{"BackupArn", backup_}, {"TargetTableName", "Copy"}});
+  wait_for_table("Copy");
+  EXPECT_EQ(items("Copy"), items("Songs"));
+  expect_sound();
+}
+
+class ImportSharing : public JobSharing {};
+
+TEST_P(ImportSharing, AnImportIsNeverSeenWithoutItsTable) {
+  prepare();
+  our_store_->before_requests([&] {
+    engine_->run_maintenance();
+    EXPECT_TRUE(comes_true([&] { return engine_->stats().jobs == 0; }));
+  });
+  start(*ours_);
+  our_store_->before_requests({});
+  EXPECT_TRUE(comes_true([&] { return is_done(); }));
+  check();
+  expect_sound();
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, ImportSharing, ::testing::Values("import"),
+                         [](const auto& instance) { return instance.param; });
+INSTANTIATE_TEST_SUITE_P(Jobs, BackupSharing, ::testing::Values("backup"),
+                         [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Jobs, JobSharing,
                          ::testing::Values("backup", "restore", "recovery", "import", "index",
                                            "expiry"),
