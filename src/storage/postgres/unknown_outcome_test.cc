@@ -18,8 +18,6 @@ using test::IsOk;
 using test::PostgresProxy;
 using Fate = PostgresProxy::Fate;
 
-const std::vector<std::string> kCounter{"counter"};
-
 // Each commit meets the next of some fates, and passes when there is none left.
 class UnknownOutcome : public testing::Test {
  protected:
@@ -39,7 +37,7 @@ class UnknownOutcome : public testing::Test {
     store_ = test::PostgresSchema::open(options);
   }
   CommitResult increment() {
-    return transact_and_wait(*store_, kCounter, [this](GuardedRows rows) {
+    return transact_and_wait(*store_, counter_, [this](GuardedRows rows) {
       ++decided_;
       Batch batch;
       batch.put("counter", std::to_string(std::stoi(rows[0].value_or("0")) + 1));
@@ -62,6 +60,7 @@ class UnknownOutcome : public testing::Test {
   std::optional<test::PostgresSchema> schema_;
   std::optional<PostgresProxy> proxy_;
   std::unique_ptr<TransactStore> store_;
+  const std::vector<std::string> counter_{"counter"};
   std::atomic<int> decided_ = 0;
   std::function<void()> at_fate_ = [] {};
   std::atomic<int> locked_commits_ = 0;
@@ -189,7 +188,7 @@ TEST_F(UnknownOutcome, RoundTripsAreFew) {
   EXPECT_EQ(round_trips([&] { put("a", "1"); }), 1U);
   EXPECT_EQ(round_trips([&] { increment(); }), 2U);
   EXPECT_EQ(round_trips([&] {
-              EXPECT_EQ(transact_and_wait(*store_, kCounter, [](auto) { return Batch(); }).outcome,
+              EXPECT_EQ(transact_and_wait(*store_, counter_, [](auto) { return Batch(); }).outcome,
                         CommitOutcome::kCommitted);
             }),
             1U)
