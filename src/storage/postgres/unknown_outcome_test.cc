@@ -145,19 +145,21 @@ TEST_F(UnknownOutcome, OfACommitThatWasNotReplicatedStaysUnknown) {
   };
   configure("ALTER SYSTEM SET synchronous_standby_names TO 'nobody'");
   std::atomic<bool> ended = false;
+  std::atomic<int> cancelled = 0;
   CommitResult result;
   std::jthread writer([&] {
     Batch batch;
     batch.put("a", "2");
+    // Until the server has read the change and a commit that waited was cancelled.
     do {
       result = write_and_wait(*store_, batch);
-    } while (result.outcome == CommitOutcome::kCommitted);  // until the change is known
+    } while (result.outcome == CommitOutcome::kCommitted && cancelled == 0);
     ended = true;
   });
   while (!ended) {
-    test::run_sql(
+    cancelled += std::stoi(test::run_sql(
         "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
-        schema_->name());
+        schema_->name()));
   }
   writer.join();
   configure("ALTER SYSTEM RESET synchronous_standby_names");
