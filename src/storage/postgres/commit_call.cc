@@ -71,7 +71,7 @@ bool CommitCall::fits(const Commit& commit) const {
   if (commits_.empty()) return true;
   const auto ordinals = static_cast<int32_t>(commit.batch.versioned().size()) + 1;
   if (commits_.size() >= kCommitsMax || bytes_ + commit.batch.bytes() > kBytesMax ||
-      ordinal_ + ordinals > kOrdinalsMax) {
+      locks_.size() + commit.locks.size() > kLocksMax || ordinal_ + ordinals > kOrdinalsMax) {
     return false;
   }
   return std::ranges::none_of(commit.locks, [&](const KeyLock& lock) {

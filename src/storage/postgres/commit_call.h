@@ -49,7 +49,8 @@ int32_t request_day();
 class CommitCall {
  public:
   static constexpr std::size_t kCommitsMax = 64;
-  static constexpr std::size_t kBytesMax = 1UL << 20;  // one commit may exceed it
+  static constexpr std::size_t kBytesMax = 1UL << 20;  // one commit may exceed this and the next
+  static constexpr std::size_t kLocksMax = 512;        // all transactions share the server's table
   // Commit versions that one transaction of PostgreSQL can give.
   static constexpr int32_t kOrdinalsMax = 4095;
 

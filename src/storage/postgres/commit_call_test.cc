@@ -60,6 +60,13 @@ TEST(CommitCall, IsBounded) {
   EXPECT_TRUE(large.add(first)) << "alone, it may have any size";
   EXPECT_FALSE(large.add(one_more));
 
+  CommitCall locks;
+  Batch keys;
+  for (std::size_t i = 0; i < CommitCall::kLocksMax; ++i) keys.put(std::to_string(i), "");
+  Commit all_locks = commit_of(keys);
+  EXPECT_TRUE(locks.add(all_locks));
+  EXPECT_FALSE(locks.add(one_more));
+
   CommitCall versions;
   Batch many;
   for (int i = 0; i < CommitCall::kOrdinalsMax - 1; ++i) many.put_versioned("log-", "", "");

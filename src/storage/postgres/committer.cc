@@ -58,7 +58,10 @@ std::vector<CommitResult> run_call(Session& session, Connection& connection, Com
   const auto rows = connection.results();
   if (rows && !connection.take_warning()) return call.outcomes(rows->front());
   if (rows) return settle_call(session, call, {.message = "it was not replicated"}, timeout);
-  if (connection.is_broken()) return settle_call(session, call, rows.error(), timeout);
+  const bool is_refused = rows.error().state == kReadOnlyState;
+  if (connection.is_broken() && !is_refused) {
+    return settle_call(session, call, rows.error(), timeout);
+  }
   if (in_transaction) {
     connection.send(Statement::kRollback);
     connection.end_and_ignore();
@@ -153,13 +156,13 @@ void Committer::commit(Session& session, CommitCall call) {
   }
 }
 
-// Empties the requests of two days ago. It is tried again tomorrow.
+// Empties the requests of two days ago. After an error they stay until tomorrow.
 void Committer::sweep_each_day(Connection& connection) {
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(swept_day_, request_day()) == request_day()) return;
   }
-  static_cast<void>(connection.execute(Statement::kSweepRequests));
+  [[maybe_unused]] const auto swept = connection.execute(Statement::kSweepRequests);
 }
 
 }  // namespace stator::postgres

@@ -47,7 +47,8 @@ SqlError error_of(const PGresult* result) {
 
 // The server shuts down or is no longer the primary: another connection may reach the one that is.
 bool ends_connection(const SqlError& error) {
-  return error.state.starts_with("08") || error.state.starts_with("57P") || error.state == "25006";
+  return error.state.starts_with("08") || error.state.starts_with("57P") ||
+         error.state == kReadOnlyState;
 }
 
 }  // namespace
@@ -117,8 +118,13 @@ SqlResult<std::unique_ptr<Connection>> Connection::open(const ConnectionOptions&
                                          "dbname",
                                          nullptr};
   const std::string user_timeout = std::to_string(options.response_timeout.count());
-  const std::array<const char*, 7> values{
-      "stator", "5", "10", user_timeout.c_str(), "any", options.dsn.c_str(), nullptr};
+  const std::array<const char*, 7> values{"stator",
+                                          "5",
+                                          "10",
+                                          user_timeout.c_str(),
+                                          prepare ? "read-write" : "any",
+                                          options.dsn.c_str(),
+                                          nullptr};
   connection->connection_.reset(libpq().connect(names.data(), values.data(), 1));
   PGconn* const raw = connection->connection_.get();
   if (raw == nullptr) return std::unexpected(connection->lost("out of memory"));
@@ -208,7 +214,8 @@ SqlResult<std::vector<Rows>> Connection::results() {
       default: {
         SqlError error = error_of(result);
         if (ends_connection(error) || libpq().status(connection_.get()) == CONNECTION_BAD) {
-          return std::unexpected(lost(std::move(error.message)));
+          lost(error.message);
+          return std::unexpected(std::move(error));
         }
         if (!failed && ignored_ == 0) failed = std::move(error);
       }

@@ -37,6 +37,8 @@ struct SqlError {
   std::string message;
 };
 inline constexpr const char* kLostState = "08006";
+// The server accepts no writes, for example because it is no longer the primary.
+inline constexpr const char* kReadOnlyState = "25006";
 // Whether the same transaction can succeed if it is repeated: a deadlock or a lock timeout.
 bool is_conflict(const SqlError& error);
 Error to_error(const SqlError& error);
@@ -65,7 +67,8 @@ class Rows {
 
 class Connection {
  public:
-  // Connects and sets the session up. With `prepare`, the store's tables must exist.
+  // Connects and sets the session up. With `prepare`, the server must accept writes, and the
+  // store's tables must exist.
   static SqlResult<std::unique_ptr<Connection>> open(const ConnectionOptions& options,
                                                      bool prepare);
   Connection(const Connection&) = delete;

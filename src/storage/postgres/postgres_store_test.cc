@@ -268,6 +268,34 @@ TEST_F(PostgresStoreTest, ReportsValuesThatTheServerRefuses) {
   EXPECT_EQ(rows_of({})[0].key, key);
 }
 
+// As after a failover. Nothing was applied, so nobody must look for the outcome.
+TEST_F(PostgresStoreTest, KnowsThatAReadOnlyServerAppliedNothing) {
+  if (test::own_postgres() == nullptr) GTEST_SKIP() << "the server is not the test's own";
+  const auto configure = [&](const std::string& change) {
+    test::run_sql(change, schema_.name());
+    test::run_sql("SELECT pg_reload_conf()", schema_.name());
+  };
+  PostgresStoreOptions options = schema_.options();
+  options.commit_connections = 1;
+  const auto store = test::PostgresSchema::open(options);
+  const auto outcomes_until = [&](bool committed) {
+    std::vector<CommitResult> outcomes;
+    do {
+      outcomes.push_back(write_and_wait(*store, put_of_key("a", "1")));
+    } while ((outcomes.back().outcome == CommitOutcome::kCommitted) != committed);
+    return outcomes;
+  };
+  outcomes_until(true);
+  configure("ALTER SYSTEM SET default_transaction_read_only TO on");
+  const CommitResult refused = outcomes_until(false).back();
+  configure("ALTER SYSTEM RESET default_transaction_read_only");
+  EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
+  EXPECT_NE(refused.error.message.find("read-only"), std::string::npos) << refused.error.message;
+  for (const CommitResult& result : outcomes_until(true)) {
+    EXPECT_NE(result.outcome, CommitOutcome::kUnknown) << result.error.message;
+  }
+}
+
 TEST_F(PostgresStoreTest, OutlivesARestartOfTheServer) {
   if (test::own_postgres() == nullptr) GTEST_SKIP() << "the server is not the test's own";
   put({{"a", "1"}});

@@ -85,14 +85,14 @@ std::string sql_of(Statement statement) {
 }  // namespace
 
 const StatementText& statement_text(Statement statement) {
-  static const auto kTexts = [] {
+  static const auto all = [] {
     std::array<StatementText, kStatements> texts;
     for (std::size_t i = 0; i < kStatements; ++i) {
       texts[i] = {fmt::format("stator_{}", i), sql_of(static_cast<Statement>(i))};
     }
     return texts;
   }();
-  return kTexts[static_cast<std::size_t>(statement)];
+  return all[static_cast<std::size_t>(statement)];
 }
 
 }  // namespace stator::postgres

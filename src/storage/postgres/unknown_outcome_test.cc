@@ -18,8 +18,6 @@ using test::IsOk;
 using test::PostgresProxy;
 using Fate = PostgresProxy::Fate;
 
-const std::vector<std::string> kCounter{"counter"};
-
 // Each commit meets the next of some fates, and passes when there is none left.
 class UnknownOutcome : public testing::Test {
  protected:
@@ -39,7 +37,7 @@ class UnknownOutcome : public testing::Test {
     store_ = test::PostgresSchema::open(options);
   }
   CommitResult increment() {
-    return transact_and_wait(*store_, kCounter, [this](GuardedRows rows) {
+    return transact_and_wait(*store_, counter_, [this](GuardedRows rows) {
       ++decided_;
       Batch batch;
       batch.put("counter", std::to_string(std::stoi(rows[0].value_or("0")) + 1));
@@ -62,6 +60,7 @@ class UnknownOutcome : public testing::Test {
   std::optional<test::PostgresSchema> schema_;
   std::optional<PostgresProxy> proxy_;
   std::unique_ptr<TransactStore> store_;
+  const std::vector<std::string> counter_{"counter"};
   std::atomic<int> decided_ = 0;
   std::function<void()> at_fate_ = [] {};
   std::atomic<int> locked_commits_ = 0;
@@ -146,19 +145,21 @@ TEST_F(UnknownOutcome, OfACommitThatWasNotReplicatedStaysUnknown) {
   };
   configure("ALTER SYSTEM SET synchronous_standby_names TO 'nobody'");
   std::atomic<bool> ended = false;
+  std::atomic<int> cancelled = 0;
   CommitResult result;
   std::jthread writer([&] {
     Batch batch;
     batch.put("a", "2");
+    // Until the server has read the change and a commit that waited was cancelled.
     do {
       result = write_and_wait(*store_, batch);
-    } while (result.outcome == CommitOutcome::kCommitted);  // until the change is known
+    } while (result.outcome == CommitOutcome::kCommitted && cancelled == 0);
     ended = true;
   });
   while (!ended) {
-    test::run_sql(
+    cancelled += std::stoi(test::run_sql(
         "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
-        schema_->name());
+        schema_->name()));
   }
   writer.join();
   configure("ALTER SYSTEM RESET synchronous_standby_names");
@@ -189,7 +190,7 @@ TEST_F(UnknownOutcome, RoundTripsAreFew) {
   EXPECT_EQ(round_trips([&] { put("a", "1"); }), 1U);
   EXPECT_EQ(round_trips([&] { increment(); }), 2U);
   EXPECT_EQ(round_trips([&] {
-              EXPECT_EQ(transact_and_wait(*store_, kCounter, [](auto) { return Batch(); }).outcome,
+              EXPECT_EQ(transact_and_wait(*store_, counter_, [](auto) { return Batch(); }).outcome,
                         CommitOutcome::kCommitted);
             }),
             1U)
