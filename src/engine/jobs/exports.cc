@@ -105,10 +105,7 @@ class Export final : public Job {
   }
 
   Result<void> end(const std::optional<admin::JobFailure>& failure) {
-    std::optional<HeldHistory> history;
-    STATOR_RETURN_IF_ERROR(Records(*engine_.store).change(key_, [&](Item& record) -> Result<void> {
-      if (record.empty()) return {};
-      history = history_of(record);
+    return engine_.catalog->change_pinned(key_, [&](Item& record) -> Result<void> {
       for (const char* member : {"From", "Log", "Stamp", "ToStamp", "StampLimit", "Definition"}) {
         record.erase(member);
       }
@@ -118,9 +115,7 @@ class Export final : public Job {
       }
       admin::end_job(record, engine_.now_ms(), failure);
       return {};
-    }));
-    if (history) engine_.catalog->release(*history);
-    return {};
+    });
   }
 
   Result<void> begin() {
@@ -178,12 +173,10 @@ class Export final : public Job {
     record["Stamp"] = static_cast<int64_t>(from);
     if (summary_.increment) record["ToStamp"] = static_cast<int64_t>(to);
     record.erase("StampLimit");
-    const auto all = history_of(record_);
-    const auto history = history_of(record);
-    engine_.catalog->hold(*history);
-    const auto kept = Records(*engine_.store).put(key_, record);
-    engine_.catalog->release(kept ? *all : *history);
-    STATOR_RETURN_IF_ERROR(kept);
+    STATOR_RETURN_IF_ERROR(engine_.catalog->change_pinned(key_, [&](Item& kept) -> Result<void> {
+      kept = record;
+      return {};
+    }));
     record_ = std::move(record);
     return {};
   }
