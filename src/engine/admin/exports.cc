@@ -3,7 +3,6 @@
 #include "engine/jobs/exports.h"
 #include "engine/admin/support.h"
 #include "engine/catalog/catalog_codec.h"
-#include "engine/catalog/history_hold.h"
 #include "engine/catalog/records.h"
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
@@ -101,6 +100,18 @@ Item completed(Item request, int64_t now_ms) {
   return request;
 }
 
+// The time of the first change or state that is exported.
+int64_t oldest_ms(const Item& request) {
+  if (!is_incremental(request)) return integer_of(request, "ExportTime");
+  return integer_of(map_of(request, "IncrementalExportSpecification"), "ExportFromTime");
+}
+
+Failure too_early(const Item& request) {
+  return fail(Code::kInvalidExportTime,
+              is_incremental(request) ? messages::increment_too_early(time_text(oldest_ms(request)))
+                                      : messages::kInvalidExportTime);
+}
+
 Result<void> check_times(const Item& request, const TableDefinition& table, int64_t now_ms) {
   constexpr int64_t kMinuteMs = 60'000;
   constexpr int64_t kDayMs = 24L * 60 * kMinuteMs;
@@ -116,7 +127,8 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
                   messages::no_recovery(table.settings.table));
     }
     const int64_t time_ms = integer_of(request, "ExportTime");
-    if (time_ms < earliest_ms || time_ms > now_ms) return invalid(messages::kInvalidExportTime);
+    if (time_ms < earliest_ms) return too_early(request);
+    if (time_ms > now_ms) return invalid(messages::kInvalidExportTime);
     return {};
   }
   const Item& increment = map_of(request, "IncrementalExportSpecification");
@@ -124,9 +136,7 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
   const int64_t to_ms = integer_of(increment, "ExportToTime");
   // What clients know of the beginning is its second.
   constexpr int64_t kSecondMs = 1000;
-  if (from_ms < earliest_ms / kSecondMs * kSecondMs) {
-    return invalid(messages::increment_too_early(time_text(from_ms)));
-  }
+  if (from_ms < earliest_ms / kSecondMs * kSecondMs) return too_early(request);
   if (to_ms > now_ms) return invalid(messages::increment_too_late(time_text(to_ms)));
   if (to_ms - from_ms < kLeastMs) return invalid(messages::kIncrementTooShort);
   if (to_ms - from_ms > kDayMs) return invalid(messages::kIncrementTooLong);
@@ -153,6 +163,7 @@ Result<Item> export_table(JobEngine& engine, const Item& asked) {
     }
     return description_of(engine, *earlier);
   }
+  STATOR_RETURN_IF_ERROR(engine.catalog->newest_snapshot());  // other processes can have changed it
   STATOR_ASSIGN_OR_RETURN(const TablePtr table, exported_table(engine, text_of(asked, "TableArn")));
   const TableDefinition& definition = table->definition();
   const Item request = completed(asked, now_ms);
@@ -170,16 +181,14 @@ Result<Item> export_table(JobEngine& engine, const Item& asked) {
                          {"Request", request},
                          {"Status", "IN_PROGRESS"},
                          {"StartedMs", now_ms}}};
-  // Nothing goes between the choice of the commit versions and the record that holds them.
-  const HistoryHold all(*engine.catalog, {.space = definition.space, .log = definition.log_space});
   STATOR_RETURN_IF_ERROR(set_commit_versions(engine, asked, job.record));
-  const auto history = history_of(job.record);
-  if (history) engine.catalog->hold(*history);
-  const auto kept = Records(*engine.store).put(record_key(RecordKind::kExport, job.id), job.record);
-  if (!kept) {
-    if (history) engine.catalog->release(*history);
-    return Failure(kept.error());
-  }
+  const PinRequest pin{
+      .source = *table,
+      .oldest_ms = std::max(oldest_ms(request), earliest_restorable_ms(definition, now_ms))};
+  const auto begun =
+      engine.catalog->begin_pinned(record_key(RecordKind::kExport, job.id), job.record, pin);
+  if (!begun && begun.error().code == Code::kTrimmedDataAccess) return too_early(request);
+  STATOR_RETURN_IF_ERROR(begun);
   start_export(engine, job.id);
   return description_of(engine, job);
 }

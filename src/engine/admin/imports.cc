@@ -111,7 +111,7 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
     return begun;
   }
   const auto made =
-      engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}},
+      engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}}, nullptr,
                                     NamedRecord{.key = key, .record = std::move(job.record)});
   if (!made) {
     if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);

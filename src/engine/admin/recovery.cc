@@ -4,7 +4,6 @@
 
 #include "api/model/messages.h"
 #include "engine/admin/support.h"
-#include "engine/catalog/history_hold.h"
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/restore.h"
@@ -97,6 +96,14 @@ Result<void> check_one_time(const Item& request) {
   return fail(Code::kValidation, latest ? messages::kTwoRestoreTimes : messages::kNoRestoreTime);
 }
 
+Failure invalid_time(int64_t time_ms, const TableDefinition& source, int64_t now_ms) {
+  const int64_t latest_ms = std::max(now_ms, restorable_times(source, now_ms).latest_ms);
+  return fail(Code::kInvalidRestoreTime,
+              messages::invalid_restore_time(time_text(time_ms),
+                                             time_text(earliest_restorable_ms(source, now_ms)),
+                                             time_text(latest_ms)));
+}
+
 // kInvalidRestoreTime.
 Result<int64_t> time_of(const Item& request, const TableDefinition& source, int64_t now_ms) {
   if (boolean_of(request, "UseLatestRestorableTime")) return now_ms;
@@ -104,14 +111,13 @@ Result<int64_t> time_of(const Item& request, const TableDefinition& source, int6
   const int64_t earliest_ms = earliest_restorable_ms(source, now_ms);
   const int64_t latest_ms = std::max(now_ms, restorable_times(source, now_ms).latest_ms);
   if (time_ms >= earliest_ms && time_ms <= latest_ms) return time_ms;
-  return fail(Code::kInvalidRestoreTime,
-              messages::invalid_restore_time(time_text(time_ms), time_text(earliest_ms),
-                                             time_text(latest_ms)));
+  return invalid_time(time_ms, source, now_ms);
 }
 
 Result<Item> restore_table_to_point_in_time(JobEngine& engine, const Item& request) {
   STATOR_ASSIGN_OR_RETURN(const std::string name, source_of(request));
   STATOR_RETURN_IF_ERROR(check_one_time(request));
+  STATOR_RETURN_IF_ERROR(engine.catalog->newest_snapshot());  // other processes can have changed it
   STATOR_ASSIGN_OR_RETURN(const TablePtr source, find_table_named(engine, name));
   const TableDefinition& definition = source->definition();
   if (definition.recovery_ms == 0) {
@@ -122,22 +128,20 @@ Result<Item> restore_table_to_point_in_time(JobEngine& engine, const Item& reque
   RestoreSummary summary{.source_table_arn = table_arn(engine, name), .time_ms = time_ms};
   STATOR_ASSIGN_OR_RETURN(TableDefinition target,
                           restored_definition(engine, definition, request, std::move(summary)));
-  HeldHistory history{.space = definition.space, .log = definition.log_space};
-  const HistoryHold all(*engine.catalog, history);
   STATOR_ASSIGN_OR_RETURN(const uint64_t limit, log_end(*engine.store));
   Item record{{"From", definition.space}, {"Log", definition.log_space}};
   if (boolean_of(request, "UseLatestRestorableTime")) {
-    history.commit_version = limit;
+    record["Stamp"] = static_cast<int64_t>(limit);
   } else {
     // The job finds the commit version of the time; until then the whole log stays.
+    record["Stamp"] = 0;
     record["StampLimit"] = static_cast<int64_t>(limit);
     record["TimeMs"] = time_ms;
   }
-  record["Stamp"] = static_cast<int64_t>(history.commit_version);
-  engine.catalog->hold(history);
-  auto begun = begin_restore(engine, std::move(target), std::move(record));
-  if (!begun) engine.catalog->release(history);
-  return begun;
+  const PinRequest pin{.source = *source, .oldest_ms = time_ms};
+  auto begun = begin_restore(engine, std::move(target), std::move(record), &pin);
+  if (begun || begun.error().code != Code::kTrimmedDataAccess) return begun;
+  return invalid_time(time_ms, definition, now_ms);
 }
 
 }  // namespace

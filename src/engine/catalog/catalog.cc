@@ -129,8 +129,8 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
   const uint64_t version = snapshot()->version;
   const std::string key = catalog_row_key(CatalogRow::kTable, table.name());
   std::vector<std::string> keys = {key, catalog_row_key(CatalogRow::kNextSpace)};
-  const auto log_row = log_key(table);
-  if (log_row) keys.push_back(*log_row);
+  const auto log = log_of(table);
+  if (log) keys.insert(keys.end(), {catalog_row_key(CatalogRow::kLog, *log), pins_key(*log)});
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Written> {
     STATOR_ASSIGN_OR_RETURN(const TableDefinition before, definition_in(rows[0]));
     TableDefinition definition = before;
@@ -144,9 +144,9 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
     for (SpaceId& space : definition.global_spaces) take_space(space);
     if (definition.expiry) take_space(definition.expiry->space);
     const auto new_space = [&] { return spaces.take(); };
-    STATOR_ASSIGN_OR_RETURN(
-        LogPtr log,
-        plan_log(&before, definition, log_row ? rows[2] : std::nullopt, new_space, now_ms, batch));
+    const LogRows log_rows = log ? LogRows{.log = rows[2], .pins = rows[3]} : LogRows();
+    STATOR_ASSIGN_OR_RETURN(LogPtr changed,
+                            plan_log(&before, definition, log_rows, new_space, now_ms, batch));
     STATOR_RETURN_IF_ERROR(spaces.save(batch));
     auto usable = Table::make(definition, secret_);
     if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
@@ -167,7 +167,7 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
     }
     batch.put(key, encode_table(definition));
     batch.put_schema_version(version_key(definition.space), version + 1);
-    return Written{.definition = std::move(definition), .log = std::move(log)};
+    return Written{.definition = std::move(definition), .log = std::move(changed)};
   };
   return commit_catalog(store_, version, std::move(keys), plan, lease);
 }
@@ -203,8 +203,8 @@ Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backu
                                        int64_t now_ms) const {
   const std::string key = catalog_row_key(CatalogRow::kTable, table.name());
   std::vector<std::string> keys = {key};
-  const auto log_row = log_key(table);
-  if (log_row) keys.push_back(*log_row);
+  const auto log = log_of(table);
+  if (log) keys.push_back(catalog_row_key(CatalogRow::kLog, *log));
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Erased> {
     STATOR_ASSIGN_OR_RETURN(TableDefinition definition, definition_in(rows[0]));
     if (definition.settings.deletion_protection.value_or(false)) {
@@ -228,7 +228,7 @@ Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backu
       batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
     }
     for (const SpaceId space : dropped.unfinished) erase_backfill(space, batch);
-    if (log_row) {
+    if (log) {
       STATOR_ASSIGN_OR_RETURN(erased.log, end_log(rows[1], now_ms, batch));
     }
     return erased;
@@ -246,7 +246,8 @@ void Catalog::erase_later(SpaceId space) {
 }
 
 Result<void> Catalog::erase_rows(SpaceId space) const {
-  if (is_held(space)) return {};
+  STATOR_ASSIGN_OR_RETURN(const bool pinned, is_pinned(space));
+  if (pinned) return {};  // the end of the job that reads it erases it
   STATOR_RETURN_IF_ERROR(store_.drop_range(space_range(space)));
   Batch batch;
   batch.erase(catalog_row_key(CatalogRow::kDropped, space));

@@ -18,7 +18,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -28,6 +27,7 @@
 #include "base/function_ref.h"
 #include "engine/background/job_runner.h"
 #include "engine/catalog/job_lease.h"
+#include "engine/catalog/pins.h"
 #include "engine/catalog/stored_catalog.h"
 #include "engine/catalog/table.h"
 #include "engine/change_log/change_log.h"
@@ -108,11 +108,18 @@ class Catalog {
   // What fails is tried again with the next call.
   void maintain_logs(int64_t now_ms);
 
-  // What is held stays until it is released as often: the rows of the space though their table is
-  // dropped, the log from the commit version on, and who records there goes on to. A start holds
-  // what records name, before anything is erased.
-  void hold(const HeldHistory& history);
-  void release(const HeldHistory& history);
+  // catalog_pins.cc: records that name history (see history_of) pin it. The rows of the space stay
+  // though their table is dropped, the log stays from the commit version on, and who records there
+  // goes on to, until no record pins it any more.
+  // Writes the record of a new job. kTrimmedDataAccess if the log no longer has what the record
+  // names; kThrottling if the source has changed.
+  Result<void> begin_pinned(const std::string& record_key, const Item& record,
+                            const PinRequest& pin);
+  // Changes the record of a job, and its pins with it; nothing if there is none. `change` can run
+  // more than once. The job gives its lease, which ends when the job does.
+  Result<void> change_pinned(const std::string& record_key,
+                             FunctionRef<Result<void>(Item& record)> change,
+                             JobLease* lease = nullptr);
 
   // catalog_records.cc: changes that go with a record, see records.h.
   // Gives out a space, and writes the record that names it.
@@ -125,8 +132,10 @@ class Catalog {
   Result<void> release_space(const std::string& record_key, JobLease* lease = nullptr);
   // Gives spaces to a table that is to be restored, and keeps it in the record.
   // kTableAlreadyExists where the name is taken, kTableInUse where it is so by another restoration.
-  // `import` is written with it.
+  // `pin` is given if the record names history; then also begin_pinned()'s errors. `import` is
+  // written with it.
   Result<TablePtr> begin_restore(TableDefinition definition, Item record,
+                                 const PinRequest* pin = nullptr,
                                  std::optional<NamedRecord> import = {});
   // Makes the table visible. No error if it is not being restored. The lease of a restore ends;
   // an import goes on.
@@ -173,35 +182,42 @@ class Catalog {
   };
   Result<Erased> erase(const Table& table, LastBackup last_backup, int64_t now_ms) const;
   Result<TablePtr> begin_restore_once(const TableDefinition& definition, const Item& record,
+                                      const PinRequest* pin,
                                       const std::optional<NamedRecord>& import);
   Result<void> finish_restore_once(const std::string& name, JobLease* lease);
   Result<void> cancel_restore_once(const std::string& name, JobLease* lease);
   void erase_backfill(SpaceId space, Batch& batch) const;
   void erase_later(SpaceId space);
-  Result<void> erase_rows(SpaceId space) const;  // unless it is held
+  Result<void> erase_rows(SpaceId space) const;  // unless it is pinned
   void publish(CatalogSnapshot next);
   void publish_change(CatalogSnapshot next);  // after commit_catalog()
   void note_recording(const TablePtr& table);
 
   // catalog_logs.cc
+  // The rows of a table's log; absent where there is none.
+  struct LogRows {
+    std::optional<std::string> log = {};
+    std::optional<std::string> pins = {};
+  };
   // What a change of a definition means for the table's log: puts it into `batch`, completes
   // `after`, and returns the log where there is another than before. `before` is null for a table
-  // that is new, `log` the row of its log.
-  Result<LogPtr> plan_log(const TableDefinition* before, TableDefinition& after,
-                          const std::optional<std::string>& log, NewSpace new_space, int64_t now_ms,
-                          Batch& batch) const;
+  // that is new.
+  Result<LogPtr> plan_log(const TableDefinition* before, TableDefinition& after, const LogRows& log,
+                          NewSpace new_space, int64_t now_ms, Batch& batch) const;
   Result<LogPtr> end_log(const std::optional<std::string>& log, int64_t now_ms, Batch& batch) const;
-  // The key of the row of a table's log; absent where there is none.
-  std::optional<std::string> log_key(const Table& table) const;
+  std::optional<SpaceId> log_of(const Table& table) const;
   int64_t stream_time(std::string_view table, int64_t now_ms) const;
-  bool is_held(SpaceId space_or_log) const;
-  uint64_t held_from(SpaceId log) const;  // UINT64_MAX where it is not held
   Result<void> stop_unwanted_recording(SpaceId space, int64_t now_ms);
   Result<void> maintain_log(SpaceId space, int64_t now_ms);
   Result<void> begin_epoch(SpaceId log, int64_t now_ms);
   Result<void> forget_streams(SpaceId log, int64_t now_ms);
-  Result<void> trim(const LogDefinition& log, const std::vector<ShardBoundary>& boundaries,
+  Result<void> trim(SpaceId log, const std::vector<ShardBoundary>& boundaries,
                     int64_t now_ms) const;
+
+  // catalog_pins.cc
+  Result<bool> is_pinned(SpaceId space) const;
+  Result<void> check_source(const Table& source) const;
+  void erase_if_dropped(SpaceId space);
 
   // catalog_counters.cc
   static void load_counters(const Table& table, const std::map<SpaceId, std::string>& rows);
@@ -218,8 +234,6 @@ class Catalog {
   // Held by whatever changes or loads the catalog: for one of them at a time in this process.
   std::mutex changes_;
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
-  mutable std::mutex held_mutex_;
-  std::multiset<HeldHistory> held_;
   AtomicSnapshot<CatalogSnapshot> snapshot_;
 };
 

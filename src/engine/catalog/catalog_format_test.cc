@@ -98,7 +98,7 @@ TEST_F(CatalogFormat, RefusesOtherFormatsAndNamesBoth) {
     set_format(other);
     EXPECT_THAT(try_open(),
                 FailsWith(Code::kCorruption, "the data has format " + std::to_string(other) +
-                                                 "; this version of Stator reads formats 1 to 3"));
+                                                 "; this version of Stator reads formats 1 to 4"));
     EXPECT_EQ(format(), other);
   }
 }

@@ -68,15 +68,4 @@ Result<CatalogHeader> open_catalog_header(TransactStore& store) {
   });
 }
 
-Result<void> begin_migration(TransactStore& store) {
-  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
-  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
-    STATOR_ASSIGN_OR_RETURN(CatalogHeader header, read_catalog_header(rows[0].value_or("")));
-    header.format = kCatalogFormat;
-    batch.put(keys[0], encode_catalog_header(header));
-    batch.put(catalog_row_key(CatalogRow::kMigration), "");
-    return {};
-  });
-}
-
 }  // namespace stator

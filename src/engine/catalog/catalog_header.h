@@ -24,7 +24,5 @@ std::string encode_catalog_header(const CatalogHeader& header);
 // processes that start at once, all return the same one.
 // Errors: the store's; kCorruption for damaged headers, and for rows without one.
 Result<CatalogHeader> open_catalog_header(TransactStore& store);
-// Stores the current format and the row of a migration under way, in one commit.
-Result<void> begin_migration(TransactStore& store);
 
 }  // namespace stator

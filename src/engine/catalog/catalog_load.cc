@@ -27,7 +27,6 @@ Result<void> Catalog::load() {
   STATOR_ASSIGN_OR_RETURN(StoredCatalog stored, read_catalog(store_));
   const auto counters = stored.counters;
   const auto dropped = std::move(stored.dropped);
-  for (const HeldHistory& history : stored.held) hold(history);
   STATOR_ASSIGN_OR_RETURN(const bool has_all_versions, give_versions(stored));
   if (is_shared_ || !has_all_versions) {
     STATOR_RETURN_IF_ERROR(refresh());

@@ -6,6 +6,7 @@
 // erased when the boundary that ends it is as old as the log's retention. Records go before the
 // boundaries that frame them, so that what a crash interrupts is found again.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "engine/catalog/catalog.h"
@@ -64,27 +65,27 @@ int64_t Catalog::stream_time(std::string_view table, int64_t now_ms) const {
   return time_ms;
 }
 
-std::optional<std::string> Catalog::log_key(const Table& table) const {
+std::optional<SpaceId> Catalog::log_of(const Table& table) const {
   const LogPtr log = snapshot()->log_of(table.definition().id);
-  if (!log) return std::nullopt;
-  return catalog_row_key(CatalogRow::kLog, log->space);
+  return log ? std::optional(log->space) : std::nullopt;
 }
 
 Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition& after,
-                                 const std::optional<std::string>& row, NewSpace new_space,
-                                 int64_t now_ms, Batch& batch) const {
+                                 const LogRows& rows, NewSpace new_space, int64_t now_ms,
+                                 Batch& batch) const {
   const bool has = wants_stream(before);
   const bool wants = wants_stream(&after);
   std::optional<LogDefinition> current;
-  if (row) {
-    STATOR_ASSIGN_OR_RETURN(current, decode_log(*row));
+  if (rows.log) {
+    STATOR_ASSIGN_OR_RETURN(current, decode_log(*rows.log));
   }
+  STATOR_ASSIGN_OR_RETURN(const Pins pins, decode_pins(rows.pins));
   const int64_t recovery_before_ms = current ? current->recovery_ms : 0;
   if (has && wants && before->settings.stream->view != after.settings.stream->view) {
     return fail(Code::kValidation, messages::kStreamEnabled);
   }
   const bool was_recording = before != nullptr && before->log_space != 0;
-  const bool records = wants || after.recovery_ms > 0 || (current && is_held(current->space));
+  const bool records = wants || after.recovery_ms > 0 || pins.is_pinned();
   if (has == wants && after.recovery_ms == recovery_before_ms && was_recording == records) {
     return LogPtr();
   }
@@ -134,9 +135,11 @@ void Catalog::maintain_logs(int64_t now_ms) {
 Result<void> Catalog::stop_unwanted_recording(SpaceId space, int64_t now_ms) {
   const auto current = snapshot();
   const auto log = current->logs.find(space);
-  if (log == current->logs.end() || log->second->is_recording() || is_held(space)) return {};
+  if (log == current->logs.end() || log->second->is_recording()) return {};
   for (const auto& [name, table] : current->tables) {
     if (table->log_space() != space) continue;
+    STATOR_ASSIGN_OR_RETURN(const bool pinned, is_pinned(space));
+    if (pinned) return {};
     STATOR_RETURN_IF_ERROR(update(name, now_ms, [](TableDefinition&) { return Result<void>(); }));
   }
   return {};
@@ -163,7 +166,7 @@ Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
     return forget_streams(space, now_ms);
   });
   if (!maintained || !log) return maintained;
-  return trim(*log, boundaries, now_ms);
+  return trim(space, boundaries, now_ms);
 }
 
 Result<void> Catalog::begin_epoch(SpaceId log, int64_t now_ms) {
@@ -189,22 +192,28 @@ Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   LogDefinition expected = *next.logs.find(log)->second;
   const std::size_t streams = expected.streams.size();
   const bool ends = forgotten(expected);
-  // Somebody may still write there, or read.
-  if (ends && (!recording_[log].expired() || is_held(log))) return {};
+  // Somebody may still write there.
+  if (ends && !recording_[log].expired()) return {};
   if (!ends && expected.streams.size() == streams) return {};
+  STATOR_ASSIGN_OR_RETURN(const bool pinned, is_pinned(log));
+  if (ends && pinned) return {};
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<LogPtr> {
     STATOR_ASSIGN_OR_RETURN(LogDefinition left, log_in(rows[0]));
     if (!forgotten(left)) {
       keep(left, batch);
       return std::make_shared<const LogDefinition>(std::move(left));
     }
+    STATOR_ASSIGN_OR_RETURN(const Pins pins, decode_pins(rows[1]));
+    if (pins.is_pinned()) return fail(kBehind, "the log was pinned meanwhile");
     batch.erase(catalog_row_key(CatalogRow::kLog, log));
+    batch.erase(pins_key(log));
     batch.put(catalog_row_key(CatalogRow::kDropped, log), "");
     return LogPtr();
   };
   STATOR_ASSIGN_OR_RETURN(
       const LogPtr left,
-      commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kLog, log)}, plan));
+      commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kLog, log), pins_key(log)},
+                     plan));
   next.logs.erase(log);
   if (left) next.logs.emplace(log, left);
   publish_change(std::move(next));
@@ -215,22 +224,36 @@ Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   return {};
 }
 
-Result<void> Catalog::trim(const LogDefinition& log, const std::vector<ShardBoundary>& boundaries,
+// First commits how far the log is given up, on the retention and the pins that are stored, then
+// erases. A job that begins later is refused what was given up; one that began before is respected.
+// What an earlier trim left is erased too: its boundaries are still there.
+Result<void> Catalog::trim(SpaceId log, const std::vector<ShardBoundary>& boundaries,
                            int64_t now_ms) const {
-  const int64_t oldest_ms = now_ms - log.retention_ms();
-  const uint64_t held = held_from(log.space);
-  const auto first_wanted = std::ranges::find_if(boundaries, [&](const ShardBoundary& boundary) {
-    return boundary.time_ms > oldest_ms || boundary.commit_version > held;
-  });
-  // The boundary before it begins the epoch that it ends.
-  const auto index = std::max<std::ptrdiff_t>(1, first_wanted - boundaries.begin()) - 1;
-  if (index == 0) return {};
-  const uint64_t commit_version = boundaries[static_cast<std::size_t>(index)].commit_version;
+  const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kLog, log), pins_key(log)};
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<uint64_t> {
+    STATOR_ASSIGN_OR_RETURN(Pins pins, decode_pins(rows[1]));
+    if (!rows[0]) return uint64_t{0};  // another process has forgotten it
+    STATOR_ASSIGN_OR_RETURN(const LogDefinition stored, decode_log(*rows[0]));
+    const int64_t oldest_ms = now_ms - stored.retention_ms();
+    const uint64_t pinned = pins.oldest();
+    const auto first_wanted = std::ranges::find_if(boundaries, [&](const ShardBoundary& boundary) {
+      return boundary.time_ms > oldest_ms || boundary.commit_version > pinned;
+    });
+    if (first_wanted == boundaries.begin()) return pins.given_up_before;
+    // The boundary before it begins the epoch that it ends.
+    const ShardBoundary& first_kept = *std::prev(first_wanted);
+    if (first_kept.commit_version <= pins.given_up_before) return pins.given_up_before;
+    pins.given_up_before = first_kept.commit_version;
+    pins.given_up_ms = first_kept.time_ms;
+    put_pins(batch, log, pins);
+    return pins.given_up_before;
+  };
+  STATOR_ASSIGN_OR_RETURN(const uint64_t given_up_before, commit_change(store_, keys, plan));
+  if (boundaries.empty() || boundaries.front().commit_version >= given_up_before) return {};
   for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
-    STATOR_RETURN_IF_ERROR(
-        store_.drop_range(log_range(log.space, log_partition, 0, commit_version)));
+    STATOR_RETURN_IF_ERROR(store_.drop_range(log_range(log, log_partition, 0, given_up_before)));
   }
-  return store_.drop_range(boundary_range(log.space, commit_version));
+  return store_.drop_range(boundary_range(log, given_up_before));
 }
 
 }  // namespace stator

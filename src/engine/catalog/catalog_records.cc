@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "api/admin/document.h"
-
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_codec.h"
@@ -19,52 +17,15 @@ namespace stator {
 namespace {
 
 // A record that must be there: the catalog's version says so, or a lease.
-Result<Item> record_in(const std::optional<std::string>& row) {
-  if (!row || !validate_item(*row)) {
-    return fail(Code::kCorruption, "the record of a backup or a restored table is damaged");
+Result<Item> present_record(const std::optional<std::string>& row) {
+  STATOR_ASSIGN_OR_RETURN(Item record, record_in(row));
+  if (record.empty()) {
+    return fail(Code::kCorruption, "a backup or a table that is being restored has no record");
   }
-  return decode_item(ItemView(*row));
+  return record;
 }
 
 }  // namespace
-
-void Catalog::hold(const HeldHistory& history) {
-  const std::lock_guard lock(held_mutex_);
-  held_.insert(history);
-}
-
-void Catalog::release(const HeldHistory& history) {
-  {
-    const std::lock_guard lock(held_mutex_);
-    if (const auto found = held_.find(history); found != held_.end()) held_.erase(found);
-  }
-  const SpaceId space = history.space;
-  if (is_held(space)) return;
-  // The table may have been dropped in the meantime.
-  jobs_.add("release of space " + std::to_string(space), [this, space]() -> Result<void> {
-    STATOR_ASSIGN_OR_RETURN(
-        const bool dropped,
-        read_value(store_, catalog_row_key(CatalogRow::kDropped, space), [](std::string_view) {}));
-    if (!dropped) return {};
-    return erase_rows(space);
-  });
-}
-
-bool Catalog::is_held(SpaceId space_or_log) const {
-  const std::lock_guard lock(held_mutex_);
-  return std::ranges::any_of(held_, [&](const HeldHistory& history) {
-    return history.space == space_or_log || history.log == space_or_log;
-  });
-}
-
-uint64_t Catalog::held_from(SpaceId log) const {
-  const std::lock_guard lock(held_mutex_);
-  uint64_t from = UINT64_MAX;
-  for (const HeldHistory& history : held_) {
-    if (history.log == log) from = std::min(from, history.commit_version);
-  }
-  return from;
-}
 
 Result<SpaceId> Catalog::take_space(const std::string& record_key,
                                     FunctionRef<Item(SpaceId)> record) {
@@ -85,7 +46,7 @@ Result<SpaceId> Catalog::exchange_space(const std::string& record_key, JobLease&
     SpaceId after = 0;
   };
   const auto exchange = [&](GuardedRows rows, Batch& batch) -> Result<Exchanged> {
-    STATOR_ASSIGN_OR_RETURN(Item record, record_in(rows[0]));
+    STATOR_ASSIGN_OR_RETURN(Item record, present_record(rows[0]));
     Spaces spaces(rows[1]);
     const Exchanged exchanged{.before = static_cast<SpaceId>(integer_of(record, "Space")),
                               .after = spaces.take()};
@@ -103,8 +64,8 @@ Result<SpaceId> Catalog::exchange_space(const std::string& record_key, JobLease&
 Result<void> Catalog::release_space(const std::string& record_key, JobLease* lease) {
   const std::array<std::string, 1> keys = {record_key};
   const auto release = [&](GuardedRows rows, Batch& batch) -> Result<SpaceId> {
-    if (!rows[0]) return SpaceId{0};
     STATOR_ASSIGN_OR_RETURN(const Item record, record_in(rows[0]));
+    if (record.empty()) return SpaceId{0};
     const auto space = static_cast<SpaceId>(integer_of(record, "Space"));
     batch.erase(record_key);
     batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
@@ -119,11 +80,12 @@ Result<void> Catalog::release_space(const std::string& record_key, JobLease* lea
 }
 
 Result<TablePtr> Catalog::begin_restore(TableDefinition definition, Item record,
-                                        std::optional<NamedRecord> import) {
-  return on_current([&] { return begin_restore_once(definition, record, import); });
+                                        const PinRequest* pin, std::optional<NamedRecord> import) {
+  return on_current([&] { return begin_restore_once(definition, record, pin, import); });
 }
 
 Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, const Item& record,
+                                             const PinRequest* pin,
                                              const std::optional<NamedRecord>& import) {
   const std::string& name = wanted.settings.table;
   CatalogSnapshot next = *snapshot();
@@ -133,8 +95,14 @@ Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, cons
   if (next.restoring.contains(name)) {
     return fail(Code::kTableInUse, messages::table_being_created(name));
   }
+  if (pin != nullptr) STATOR_RETURN_IF_ERROR(check_source(pin->source));
+  const std::string key = record_key(RecordKind::kRestore, name);
+  const RecordPins pins(key, pin != nullptr ? history_of(record) : std::nullopt);
+  std::vector<std::string> keys = pins.keys();
+  keys.push_back(catalog_row_key(CatalogRow::kNextSpace));
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<TableDefinition> {
-    Spaces spaces(rows[0]);
+    if (pin != nullptr) STATOR_RETURN_IF_ERROR(pins.begin(rows, pin->oldest_ms, batch));
+    Spaces spaces(rows.back());
     TableDefinition definition = wanted;
     const CreateTableRequest& settings = definition.settings;
     const auto count = [](const auto& indexes) { return indexes ? indexes->size() : 0; };
@@ -145,14 +113,13 @@ Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, cons
     STATOR_RETURN_IF_ERROR(Table::make(definition, secret_));  // it can be used
     Item kept = record;
     kept["Definition"] = Binary{encode_table(definition)};
-    batch.put(record_key(RecordKind::kRestore, name), encode_item(kept));
+    batch.put(key, encode_item(kept));
     if (import) batch.put(import->key, encode_item(import->record));
     batch.put_schema_version(version_key(definition.space), next.version + 1);
     return definition;
   };
-  STATOR_ASSIGN_OR_RETURN(
-      TableDefinition definition,
-      commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kNextSpace)}, plan));
+  STATOR_ASSIGN_OR_RETURN(TableDefinition definition,
+                          commit_catalog(store_, next.version, std::move(keys), plan));
   STATOR_ASSIGN_OR_RETURN(TablePtr table,
                           make_table(std::move(definition), next.version + 1, nullptr));
   next.restoring.emplace(name, table);
@@ -169,17 +136,21 @@ Result<void> Catalog::finish_restore_once(const std::string& name, JobLease* lea
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
   const std::string key = record_key(RecordKind::kRestore, name);
-  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<std::optional<HeldHistory>> {
-    STATOR_ASSIGN_OR_RETURN(const Item record, record_in(rows[0]));
+  STATOR_ASSIGN_OR_RETURN(const Item known, Records(store_).get(key));
+  const auto history = history_of(known);
+  const RecordPins pins(key, history);
+  std::vector<std::string> keys = pins.keys();
+  keys.push_back(key);
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<void> {
+    STATOR_ASSIGN_OR_RETURN(const Item record, present_record(rows.back()));
     STATOR_ASSIGN_OR_RETURN(const TableDefinition definition, table_in(record));
     batch.put(catalog_row_key(CatalogRow::kTable, name), encode_table(definition));
     batch.erase(key);
     if (lease != nullptr && !record.contains("Import")) lease->end_in(batch);
-    return history_of(record);
+    return pins.change(rows, std::nullopt, batch);
   };
-  STATOR_ASSIGN_OR_RETURN(const auto history,
-                          commit_catalog(store_, next.version, {key}, plan, lease));
-  if (history) release(*history);
+  STATOR_RETURN_IF_ERROR(commit_catalog(store_, next.version, std::move(keys), plan, lease));
+  if (history) erase_if_dropped(history->space);
   const TablePtr table = found->second;
   table->count_state()->is_needed = true;
   next.restoring.erase(found);
@@ -196,29 +167,29 @@ Result<void> Catalog::cancel_restore_once(const std::string& name, JobLease* lea
   CatalogSnapshot next = *snapshot();
   const auto found = next.restoring.find(name);
   if (found == next.restoring.end()) return {};
-  struct Cancelled {
-    std::vector<SpaceId> spaces;
-    std::optional<HeldHistory> history;
-  };
   const std::string key = record_key(RecordKind::kRestore, name);
-  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Cancelled> {
-    STATOR_ASSIGN_OR_RETURN(const Item record, record_in(rows[0]));
+  STATOR_ASSIGN_OR_RETURN(const Item known, Records(store_).get(key));
+  const auto history = history_of(known);
+  const RecordPins pins(key, history);
+  std::vector<std::string> keys = pins.keys();
+  keys.push_back(key);
+  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<std::vector<SpaceId>> {
+    STATOR_ASSIGN_OR_RETURN(const Item record, present_record(rows.back()));
     STATOR_ASSIGN_OR_RETURN(const TableDefinition definition, table_in(record));
     batch.erase(key);
     if (lease != nullptr) lease->end_in(batch);
     batch.put_schema_version(version_key(definition.space), 0);
-    Cancelled cancelled{.spaces = definition.all_spaces(), .history = history_of(record)};
-    for (const SpaceId space : cancelled.spaces) {
-      batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
-    }
-    return cancelled;
+    STATOR_RETURN_IF_ERROR(pins.change(rows, std::nullopt, batch));
+    std::vector<SpaceId> dropped = definition.all_spaces();
+    for (const SpaceId space : dropped) batch.put(catalog_row_key(CatalogRow::kDropped, space), "");
+    return dropped;
   };
-  STATOR_ASSIGN_OR_RETURN(const Cancelled cancelled,
-                          commit_catalog(store_, next.version, {key}, plan, lease));
-  if (cancelled.history) release(*cancelled.history);
+  STATOR_ASSIGN_OR_RETURN(const std::vector<SpaceId> dropped,
+                          commit_catalog(store_, next.version, std::move(keys), plan, lease));
+  if (history) erase_if_dropped(history->space);
   next.restoring.erase(found);
   publish_change(std::move(next));
-  erase_later(cancelled.spaces);
+  erase_later(dropped);
   return {};
 }
 

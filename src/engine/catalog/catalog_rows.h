@@ -12,9 +12,10 @@ namespace stator {
 
 // The format of all that the engine stores. Whatever is added or changed there gets a new one, so
 // that no version of Stator writes into a directory without knowing all of it.
-inline constexpr uint32_t kCatalogFormat = 3;
+inline constexpr uint32_t kCatalogFormat = 4;
 inline constexpr uint32_t kOldestFormat = 1;       // that a start migrates
 inline constexpr uint32_t kFirstFormatOfKeys = 3;  // earlier ones: engine/rows/older_keys.h
+inline constexpr uint32_t kFirstFormatOfPins = 4;  // in earlier ones, records pin by themselves
 
 // What follows the partition in a row's key.
 enum class CatalogRow : char {
@@ -29,6 +30,7 @@ enum class CatalogRow : char {
   kLease = 'j',      // the rest of the key of a record or a kBackfill row: who works on that job
   kVersion = 'v',    // nothing: the catalog's version; space: that of the table with this space
   kMigration = 'm',  // only during a migration: the key of the last row that was moved
+  kPins = 'p',       // space: who needs it, and how far it was given up, see pins.h
 };
 
 std::string catalog_row_key(CatalogRow row, std::string_view rest = {});

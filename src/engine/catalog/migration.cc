@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Format 4 has rows for the pins of jobs, which follow from the records of the jobs.
+//
 // Format 3 has other keys for index entries and for rows of time queues. Both are computed from
 // what the row holds, so a row that is where it belongs has been moved. A move within the space
 // needs no new space ids and no new definitions, and whatever part of it is repeated does nothing.
 #include "engine/catalog/migration.h"
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -11,6 +14,7 @@
 
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_commit.h"
+#include "engine/catalog/pins.h"
 #include "engine/catalog/records.h"
 #include "engine/rows/older_keys.h"
 
@@ -167,6 +171,35 @@ class Migration {
   uint64_t rows_ = 0;
 };
 
+// The pins of all records, by their spaces.
+Result<std::map<SpaceId, Pins>> pins_of_records(TransactStore& store) {
+  std::map<SpaceId, Pins> pins;
+  for (const RecordKind kind : {RecordKind::kRestore, RecordKind::kExport}) {
+    STATOR_ASSIGN_OR_RETURN(const auto records, Records(store).list(kind));
+    for (const auto& [name, record] : records) {
+      const auto history = history_of(record);
+      if (!history) continue;
+      const std::string key = record_key(kind, name);
+      pins[history->space].records.emplace(pin_name(key), 0);
+      pins[history->log].records.emplace(pin_name(key), history->commit_version);
+    }
+  }
+  return pins;
+}
+
+Result<void> raise_format(TransactStore& store, bool begins_moves) {
+  STATOR_ASSIGN_OR_RETURN(const auto pins, pins_of_records(store));
+  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
+  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
+    STATOR_ASSIGN_OR_RETURN(CatalogHeader header, read_catalog_header(rows[0].value_or("")));
+    header.format = kCatalogFormat;
+    batch.put(keys[0], encode_catalog_header(header));
+    for (const auto& [space, of_space] : pins) put_pins(batch, space, of_space);
+    if (begins_moves) batch.put(catalog_row_key(CatalogRow::kMigration), "");
+    return {};
+  });
+}
+
 }  // namespace
 
 Result<void> migrate_rows(TransactStore& store, const CatalogHeader& header,
@@ -176,14 +209,19 @@ Result<void> migrate_rows(TransactStore& store, const CatalogHeader& header,
                           read_value(store, catalog_row_key(CatalogRow::kMigration),
                                      [&](std::string_view value) { position = value; }));
   if (header.format == kCatalogFormat && !is_begun) return {};
-  STATOR_ASSIGN_OR_RETURN(const Parts parts, find_parts(store, header.secret));
-  if (!is_begun) STATOR_RETURN_IF_ERROR(begin_migration(store));
+  Parts parts;
+  if (is_begun || header.format < kFirstFormatOfKeys) {
+    STATOR_ASSIGN_OR_RETURN(parts, find_parts(store, header.secret));
+  }
+  if (header.format < kCatalogFormat) {
+    STATOR_RETURN_IF_ERROR(raise_format(store, !parts.empty() && !is_begun));
+  }
   Migration migration(store, report, std::move(position));
   migration.say(LogLevel::kInfo, (is_begun ? "resuming the migration of the data to format "
                                            : "migrating the data to format ") +
                                      std::to_string(kCatalogFormat) +
                                      "; older versions of Stator refuse it from now on");
-  return migration.run(parts);
+  return parts.empty() ? Result<void>() : migration.run(parts);
 }
 
 }  // namespace stator

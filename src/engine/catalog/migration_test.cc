@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/pins.h"
 #include "engine/catalog/records.h"
 #include "engine/jobs/job_engine.h"
 #include "engine/rows/time_queue.h"
@@ -183,7 +184,7 @@ TEST_F(MigrationTest, BringsEveryRowToItsKey) {
   EXPECT_THAT(findings(*store), IsEmpty()) << "verify knows the older keys";
   expect_migrated(store);
   EXPECT_THAT(findings(*store), IsEmpty());
-  EXPECT_THAT(lines_, Contains(HasSubstr("migrating the data to format 3")));
+  EXPECT_THAT(lines_, Contains(HasSubstr("migrating the data to format 4")));
   lines_.clear();
   expect_migrated(store);
   EXPECT_THAT(lines_, IsEmpty()) << "there is nothing to do";
@@ -203,7 +204,7 @@ TEST_F(MigrationTest, ResumesAfterAFailureOfAnyOperation) {
       ++unfinished;
       EXPECT_FALSE(opened);
       EXPECT_THAT(findings(*store),
-                  ElementsAre(HasSubstr("the migration to format 3 is unfinished")));
+                  ElementsAre(HasSubstr("the migration to format 4 is unfinished")));
     }
     // An older version looks at the header only, so no row may have moved before it is raised.
     const std::string header = between.at(catalog_row_key(CatalogRow::kHeader));
@@ -267,6 +268,50 @@ TEST_F(MigrationTest, MovesTheEntriesOfATableThatIsBeingRestored) {
   Rows rows = rows_of(*store);
   rows[catalog_row_key(CatalogRow::kHeader)] = "";
   EXPECT_EQ(rows, as_restoring(current_));
+}
+
+// A job of an older format has its pins in its record only.
+TEST_F(MigrationTest, PinsWhatTheJobsOfOlderFormatsRead) {
+  const auto job = [](int64_t commit_version) {
+    return encode_item({{"From", kMusic}, {"Log", 99}, {"Stamp", commit_version}});
+  };
+  for (const uint64_t older : {kOldFormat, uint64_t{kFirstFormatOfPins - 1}}) {
+    Rows rows = older == kOldFormat ? old_ : current_;
+    rows[catalog_row_key(CatalogRow::kHeader)] =
+        encode_catalog_header({.format = older, .secret = secret_});
+    rows[record_key(RecordKind::kExport, "one")] = job(7);
+    rows[record_key(RecordKind::kRestore, "Two")] = job(0);
+    rows[record_key(RecordKind::kExport, "ended")] = encode_item({{"Status", "COMPLETED"}});
+    rows[catalog_row_key(CatalogRow::kTable, "Music")] =
+        current_.at(catalog_row_key(CatalogRow::kTable, "Music"));
+    auto& restored = rows[record_key(RecordKind::kRestore, "Two")];
+    Item record = decode_item(ItemView(restored));
+    record["Definition"] = Binary{rows.at(catalog_row_key(CatalogRow::kTable, "Music"))};
+    restored = encode_item(record);
+    const auto store = store_of(rows);
+    ASSERT_THAT(migrate_rows(*store, {.format = older, .secret = secret_}, {}), IsOk());
+    const Rows migrated = rows_of(*store);
+    const auto pins = [&](SpaceId space) {
+      return must(decode_pins(migrated.at(pins_key(space)))).records;
+    };
+    using Expected = decltype(Pins::records);
+    EXPECT_EQ(pins(kMusic), (Expected{{"eone", 0}, {"rTwo", 0}}));
+    EXPECT_EQ(pins(99), (Expected{{"eone", 7}, {"rTwo", 0}}));
+    EXPECT_EQ(migrated.at(catalog_row_key(CatalogRow::kHeader)),
+              current_.at(catalog_row_key(CatalogRow::kHeader)));
+  }
+}
+
+// Format 3 has the keys of the current format.
+TEST_F(MigrationTest, MovesNothingInFormat3) {
+  Rows rows = current_;
+  rows[catalog_row_key(CatalogRow::kHeader)] =
+      encode_catalog_header({.format = kFirstFormatOfKeys, .secret = secret_});
+  const auto store = store_of(rows);
+  CountedStore no_batches(store, 0);
+  ASSERT_THAT(migrate_rows(no_batches, {.format = kFirstFormatOfKeys, .secret = secret_}, {}),
+              IsOk());
+  expect_migrated(store);
 }
 
 TEST_F(MigrationTest, LeavesDamagedRowsToVerify) {

@@ -16,6 +16,19 @@ Result<Item> decode(std::string_view value) {
 
 }  // namespace
 
+Result<Item> record_in(const std::optional<std::string>& row) {
+  if (!row) return Item();
+  return decode(*row);
+}
+
+void put_record(Batch& batch, const std::string& key, const Item& record) {
+  if (record.empty()) {
+    batch.erase(key);
+  } else {
+    batch.put(key, encode_item(record));
+  }
+}
+
 std::string record_key(RecordKind kind, std::string_view name) {
   return catalog_row_key(CatalogRow::kRecord, std::string(1, static_cast<char>(kind)).append(name));
 }
@@ -96,16 +109,9 @@ Result<void> Records::change_guarded(const std::string& key, const std::string& 
     if (!guard.empty() && !rows[1]) {
       return fail(Code::kResourceNotFound, messages::kResourceNotFound);
     }
-    Item record;
-    if (rows[0]) {
-      STATOR_ASSIGN_OR_RETURN(record, decode(*rows[0]));
-    }
+    STATOR_ASSIGN_OR_RETURN(Item record, record_in(rows[0]));
     STATOR_RETURN_IF_ERROR(change(record));
-    if (record.empty()) {
-      batch.erase(key);
-    } else {
-      batch.put(key, encode_item(record));
-    }
+    put_record(batch, key, record);
     if (lease_ != nullptr && !is_open_job(record)) lease_->end_in(batch);
     return {};
   };

@@ -36,6 +36,11 @@ bool is_open_job(const Item& record);
 // Whether what follows the letter is a record's key, and `value` a record.
 bool is_record(std::string_view rest, std::string_view value);
 
+// A record in a transaction: empty if the row is absent. kCorruption.
+Result<Item> record_in(const std::optional<std::string>& row);
+// Erases the row of an empty record.
+void put_record(Batch& batch, const std::string& key, const Item& record);
+
 class Records {
  public:
   explicit Records(TransactStore& store) : store_(store) {}

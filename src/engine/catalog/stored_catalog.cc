@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/job_lease.h"
@@ -27,11 +26,8 @@ Result<uint64_t> decode_version(std::string_view value) {
 
 Result<void> read_record(std::string_view rest, std::string_view value, StoredCatalog& read) {
   const auto kind = static_cast<RecordKind>(rest[0]);
-  if (kind == RecordKind::kSettings) return {};
-  const Item record = decode_item(ItemView(value));
-  if (const auto history = history_of(record)) read.held.push_back(*history);
   if (kind != RecordKind::kRestore) return {};
-  STATOR_ASSIGN_OR_RETURN(TableDefinition definition, table_in(record));
+  STATOR_ASSIGN_OR_RETURN(TableDefinition definition, table_in(decode_item(ItemView(value))));
   read.restoring.push_back(std::move(definition));
   return {};
 }
@@ -51,6 +47,7 @@ Result<void> read_catalog_row(std::string_view rest, std::string_view value, Sto
     case CatalogRow::kLease:
       return decode_lease(value) ? Result<void>() : unknown_row();
     case CatalogRow::kBackfill:
+    case CatalogRow::kPins:
       return is_space ? Result<void>() : unknown_row();
     case CatalogRow::kVersion: {
       if (!is_space && !id.empty()) return unknown_row();
@@ -84,13 +81,6 @@ Result<void> read_catalog_row(std::string_view rest, std::string_view value, Sto
 }
 
 }  // namespace
-
-std::optional<HeldHistory> history_of(const Item& record) {
-  if (!record.contains("Log")) return std::nullopt;
-  return HeldHistory{.space = static_cast<SpaceId>(integer_of(record, "From")),
-                     .log = static_cast<SpaceId>(integer_of(record, "Log")),
-                     .commit_version = static_cast<uint64_t>(integer_of(record, "Stamp"))};
-}
 
 Result<StoredCatalog> read_catalog(TransactStore& store) {
   StoredCatalog catalog;

@@ -14,24 +14,12 @@
 
 namespace stator {
 
-// What a job reads: the rows of a space, and a log from a commit version on.
-struct HeldHistory {
-  SpaceId space = 0;
-  SpaceId log = 0;
-  uint64_t commit_version = 0;
-
-  auto operator<=>(const HeldHistory&) const = default;
-};
-// Absent where a record names none, in its members From, Log and Stamp.
-std::optional<HeldHistory> history_of(const Item& record);
-
 struct StoredCatalog {
   uint64_t version = 0;                     // grows with each change; 0: never written
   std::map<SpaceId, uint64_t> versions;     // of tables, by their spaces
   std::vector<TableDefinition> tables;      // in the order of their names
   std::vector<TableDefinition> restoring;   // the same
   std::map<SpaceId, LogPtr> logs;           // by their spaces
-  std::vector<HeldHistory> held;            // by records
   std::vector<SpaceId> dropped;             // spaces that still have to be erased
   std::map<SpaceId, std::string> counters;  // as stored
 };

@@ -105,10 +105,7 @@ class Export final : public Job {
   }
 
   Result<void> end(const std::optional<admin::JobFailure>& failure) {
-    std::optional<HeldHistory> history;
-    STATOR_RETURN_IF_ERROR(Records(lease_).change(key_, [&](Item& record) -> Result<void> {
-      if (record.empty()) return {};
-      history = history_of(record);
+    const auto close = [&](Item& record) -> Result<void> {
       for (const char* member :
            {"From", "Log", "Stamp", "ToStamp", "StampLimit", "Definition", "WrittenMs"}) {
         record.erase(member);
@@ -119,9 +116,8 @@ class Export final : public Job {
       }
       admin::end_job(record, engine_.now_ms(), failure);
       return {};
-    }));
-    if (history) engine_.catalog->release(*history);
-    return {};
+    };
+    return engine_.catalog->change_pinned(key_, close, &lease_);
   }
 
   Result<void> begin() {
@@ -195,12 +191,11 @@ class Export final : public Job {
     record["Stamp"] = static_cast<int64_t>(from);
     if (summary_.increment) record["ToStamp"] = static_cast<int64_t>(to);
     record.erase("StampLimit");
-    const auto all = history_of(record_);
-    const auto history = history_of(record);
-    engine_.catalog->hold(*history);
-    const auto kept = Records(lease_).put(key_, record);
-    engine_.catalog->release(kept ? *all : *history);
-    STATOR_RETURN_IF_ERROR(kept);
+    const auto replace = [&](Item& kept) -> Result<void> {
+      kept = record;
+      return {};
+    };
+    STATOR_RETURN_IF_ERROR(engine_.catalog->change_pinned(key_, replace, &lease_));
     record_ = std::move(record);
     return {};
   }

@@ -2,9 +2,10 @@
 // Exports of a table as it was, or of what changed between two times, into the files of a bucket.
 //
 // The record names the rows and the part of the log that stay until the export ends (From, Log,
-// Stamp: see HeldHistory). After a crash all files are written again, after a failed step the file
-// that it was in: the same files, as what they hold does not change. So two owners of an export,
-// one of which does not know yet that it lost its lease, write the same bytes under the same names.
+// Stamp: see PinnedHistory). After a crash all files are written again, after a failed step the
+// file that it was in: the same files, as what they hold does not change. So two owners of an
+// export, one of which does not know yet that it lost its lease, write the same bytes under the
+// same names.
 #pragma once
 
 #include <string>

@@ -200,7 +200,7 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   put_many(700, 1);
   ASSERT_THAT(set_recovery(true), IsOk());
   const Contents expected = contents("Things");
-  HeldHistory history{.space = table()->definition().space, .log = table()->log_space()};
+  PinnedHistory history{.space = table()->definition().space, .log = table()->log_space()};
   history.commit_version = must(commit_version_at(engine_->store(), history.log, clock_.unix_ms()));
   clock_.advance(std::chrono::seconds(1));
   put_many(350, 2);  // the rest is in the table alone
@@ -210,20 +210,16 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   definition.id = "4fd3b6f4-2f3c-4a53-8d3a-1d2c5a0e7f10";
   definition.log_space = 0;
   definition.recovery_ms = 0;
-  const std::string key = record_key(RecordKind::kRestore, "Again");
-  const SpaceId space = must(engine_->parts().catalog->take_space(key, [&](SpaceId taken) {
-    definition.space = taken;
-    return Item{{"Definition", Binary{encode_table(definition)}}};
-  }));
-  must(engine_->parts().catalog->take_space(key, [&](SpaceId taken) {
-    definition.space = space;
-    definition.global_spaces = {taken};
-    return Item{{"Definition", Binary{encode_table(definition)}},
-                {"From", history.space},
-                {"Log", history.log},
-                {"Stamp", static_cast<int64_t>(history.commit_version)}};
-  }));
-  engine_->parts().catalog->hold(history);
+  {
+    const TablePtr source = table();
+    const PinRequest pin{.source = *source};
+    must(engine_->parts().catalog->begin_restore(
+        std::move(definition),
+        Item{{"From", history.space},
+             {"Log", history.log},
+             {"Stamp", static_cast<int64_t>(history.commit_version)}},
+        &pin));
+  }
   ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
   clock_.advance(kDay * 36);
   engine_->run_maintenance();
@@ -282,21 +278,31 @@ TEST_F(Recovery, ADroppedTableWithoutItLeavesNothing) {
   EXPECT_TRUE(comes_true([&] { return rows_of(space) == 0; }));
 }
 
-TEST_F(Recovery, GoesOnRecordingForWhoHoldsTheLog) {
+TEST_F(Recovery, GoesOnRecordingForWhoPinsTheLog) {
   ASSERT_THAT(set_recovery(true), IsOk());
-  const HeldHistory history{.space = table()->definition().space, .log = table()->log_space()};
-  engine_->parts().catalog->hold(history);
+  const SpaceId log = table()->log_space();
+  const std::string job = record_key(RecordKind::kExport, "job");
+  Catalog& catalog = *engine_->parts().catalog;
+  ASSERT_THAT(catalog.begin_pinned(
+                  job, Item{{"From", table()->definition().space}, {"Log", log}, {"Stamp", 1}},
+                  {.source = *table()}),
+              IsOk());
   ASSERT_THAT(set_recovery(false), IsOk());
   EXPECT_EQ(text_of(recovery(), "PointInTimeRecoveryStatus"), "DISABLED");
   engine_->run_maintenance();
-  EXPECT_EQ(table()->log_space(), history.log);
+  EXPECT_EQ(table()->log_space(), log);
   EXPECT_TRUE(findings().empty());
-  engine_->parts().catalog->release(history);
+  ASSERT_THAT(catalog.change_pinned(job,
+                                    [](Item& record) -> Result<void> {
+                                      record.clear();
+                                      return {};
+                                    }),
+              IsOk());
   engine_->run_maintenance();
   EXPECT_EQ(table()->log_space(), 0U);
   EXPECT_TRUE(comes_true([&] {
     engine_->run_maintenance();
-    return rows_of(history.log) == 0;
+    return rows_of(log) == 0;
   }));
 }
 
@@ -450,9 +456,17 @@ TEST_F(Recovery, IsVerified) {
                             return {};
                           }),
               IsOk());
-  const auto found = findings();
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_THAT(found[0].message, ::testing::HasSubstr("and log 999, which are not there"));
+  Batch batch;
+  put_pins(batch, kFirstTableSpace, {.records = {{"eGone", 7}}});
+  ASSERT_EQ(write_and_wait(engine_->store(), std::move(batch)).outcome, CommitOutcome::kCommitted);
+  std::vector<std::string> lines;
+  for (const Finding& finding : findings()) lines.push_back(finding.message);
+  const std::string again = "the restore of 'Again' ";
+  EXPECT_THAT(lines, ::testing::UnorderedElementsAre(
+                         again + "reads space 16 and log 999, which are not there",
+                         again + "has not pinned what it reads of space 16",
+                         again + "has not pinned what it reads of space 999",
+                         "export 'Gone' does not exist, and pins space 16"));
 }
 
 }  // namespace

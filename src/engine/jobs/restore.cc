@@ -176,22 +176,22 @@ class Restore final : public Job {
   // False: the search for the commit version of the record's time goes on.
   Result<bool> find_commit_version() {
     if (!record_.contains("StampLimit")) return true;
-    const HeldHistory all = *history_of(record_);
     if (!search_) {
-      search_.emplace(all.log, integer_of(record_, "TimeMs"),
+      search_.emplace(history_of(record_)->log, integer_of(record_, "TimeMs"),
                       static_cast<uint64_t>(integer_of(record_, "StampLimit")));
     }
     STATOR_ASSIGN_OR_RETURN(const auto commit_version, search_->step(*engine_.store));
     if (!commit_version) return false;
-    HeldHistory history = all;
-    history.commit_version = *commit_version;
-    engine_.catalog->hold(history);
-    record_["Stamp"] = static_cast<int64_t>(*commit_version);
-    record_.erase("StampLimit");
-    record_.erase("TimeMs");
-    const auto kept = Records(lease_).put(key_, record_);
-    engine_.catalog->release(kept ? all : history);
-    STATOR_RETURN_IF_ERROR(kept);
+    Item found = record_;
+    found["Stamp"] = static_cast<int64_t>(*commit_version);
+    found.erase("StampLimit");
+    found.erase("TimeMs");
+    const auto replace = [&](Item& kept) -> Result<void> {
+      kept = found;
+      return {};
+    };
+    STATOR_RETURN_IF_ERROR(engine_.catalog->change_pinned(key_, replace, &lease_));
+    record_ = std::move(found);
     return true;
   }
 
@@ -232,10 +232,11 @@ Result<TableDefinition> restored_definition(const JobEngine& engine, const Table
   return target;
 }
 
-Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record) {
+Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record,
+                           const PinRequest* pin) {
   const std::string name = target.settings.table;
   STATOR_ASSIGN_OR_RETURN(const TablePtr table,
-                          engine.catalog->begin_restore(std::move(target), std::move(record)));
+                          engine.catalog->begin_restore(std::move(target), std::move(record), pin));
   start_restore(engine, name);
   STATOR_ASSIGN_OR_RETURN(Item described, description_of(engine, *table, TableStatus::kCreating));
   return Item{{"TableDescription", std::move(described)}};

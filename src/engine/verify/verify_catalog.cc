@@ -31,7 +31,8 @@ class CatalogCheck {
       check_recorded(*table);
     }
     for (const auto& [space, log] : contents_.logs) check_log(log);
-    for (const auto& [name, history] : restored_from_) check_history(name, history);
+    for (const auto& [name, history] : histories_) check_history(name, history);
+    if (has_pins_) check_pins();
     for (const SpaceId space : contents_.dropped) check_given_out(space);
     for (const SpaceId space : contents_.restoring) check_given_out(space);
     for (const auto& [space, counters] : contents_.counters) check_counted(space);
@@ -60,6 +61,7 @@ class CatalogCheck {
     }
     contents_.secret = read->secret;
     contents_.has_older_keys = read->format < kFirstFormatOfKeys;
+    has_pins_ = read->format >= kFirstFormatOfPins;
     return is_one_format();
   }
 
@@ -95,6 +97,8 @@ class CatalogCheck {
         if (rest.size() != sizeof(SpaceId) || !value.empty()) return damaged(key);
         contents_.dropped.insert(static_cast<SpaceId>(read_big_endian(rest)));
         return;
+      case CatalogRow::kPins:
+        return check_pins_row(key, rest, value);
       case CatalogRow::kMigration:
         break;  // see is_one_format
       case CatalogRow::kBackfill:
@@ -136,6 +140,9 @@ class CatalogCheck {
       settings_.insert(static_cast<SpaceId>(read_big_endian(key.substr(kPartitionBytes + 2))));
       return;
     }
+    if (const auto history = history_of(record)) {
+      histories_.emplace(pin_name(key), *history);
+    }
     if (kind == RecordKind::kImport || kind == RecordKind::kExport) return;
     auto definition = table_in(record);
     if (!definition) return damaged(key);
@@ -156,18 +163,61 @@ class CatalogCheck {
       return;
     }
     for (const SpaceId space : (*table)->all_spaces()) contents_.restoring.insert(space);
-    if (const auto history = history_of(record)) restored_from_[(*table)->name()] = *history;
   }
 
-  // What a table is restored from is there, though the other table may be gone.
-  void check_history(const std::string& name, const HeldHistory& history) {
+  // What a job reads is there, though the table may be gone.
+  void check_history(const std::string& name, const PinnedHistory& history) {
     if (!contents_.complete) return;
     const bool has_rows =
         live_.contains(history.space) || contents_.dropped.contains(history.space);
     if (has_rows && contents_.logs.contains(history.log)) return;
-    verification_.add(kCatalogKind, "table '" + name + "' is being restored from space " +
-                                        std::to_string(history.space) + " and log " +
-                                        std::to_string(history.log) + ", which are not there");
+    verification_.add(kCatalogKind, job_of(name) + " reads space " + std::to_string(history.space) +
+                                        " and log " + std::to_string(history.log) +
+                                        ", which are not there");
+  }
+
+  // The job of a record; see pin_name().
+  static std::string job_of(std::string_view name) {
+    const std::string quoted = "'" + std::string(name.substr(1)) + "'";
+    return name.starts_with(static_cast<char>(RecordKind::kRestore)) ? "the restore of " + quoted
+                                                                     : "export " + quoted;
+  }
+
+  void check_pins_row(std::string_view key, std::string_view id, std::string_view value) {
+    auto pins = decode_pins(std::string(value));
+    if (!pins || id.size() != sizeof(SpaceId)) return damaged(key);
+    pins_.emplace(static_cast<SpaceId>(read_big_endian(id)), std::move(*pins));
+  }
+
+  // Each job pins what it reads, as far back as it reads, and nobody else pins anything.
+  void check_pins() {
+    if (!contents_.complete) return;
+    const auto add = [&](const std::string& name, const std::string& what, SpaceId space) {
+      verification_.add(kCatalogKind, job_of(name) + what + std::to_string(space));
+    };
+    std::map<SpaceId, std::map<std::string, uint64_t, std::less<>>> expected;
+    for (const auto& [name, history] : histories_) {
+      expected[history.space][name] = 0;
+      expected[history.log][name] = history.commit_version;
+    }
+    for (const auto& [space, records] : expected) {
+      const auto pins = pins_.find(space);
+      for (const auto& [name, commit_version] : records) {
+        const bool is_pinned = pins != pins_.end() && pins->second.records.contains(name) &&
+                               pins->second.records.at(name) == commit_version;
+        if (!is_pinned) add(name, " has not pinned what it reads of space ", space);
+        if (pins == pins_.end() || commit_version == 0) continue;
+        if (commit_version < pins->second.given_up_before) {
+          add(name, " reads what was given up of space ", space);
+        }
+      }
+    }
+    for (const auto& [space, pins] : pins_) {
+      for (const auto& [name, commit_version] : pins.records) {
+        if (!expected[space].contains(name)) add(name, " does not exist, and pins space ", space);
+      }
+      check_given_out(space);
+    }
   }
 
   void check_table(std::string_view name, std::string_view value) {
@@ -274,7 +324,9 @@ class CatalogCheck {
   Verification& verification_;
   CatalogContents contents_;
   std::set<SpaceId> settings_;
-  std::map<std::string, HeldHistory> restored_from_;  // by the table that is being restored
+  std::map<std::string, PinnedHistory, std::less<>> histories_;  // by pin_name()
+  std::map<SpaceId, Pins> pins_;
+  bool has_pins_ = false;
   SpaceId next_space_ = kFirstTableSpace;
   std::set<SpaceId> live_;
   std::set<SpaceId> backfills_;
