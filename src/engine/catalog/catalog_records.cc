@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/admin/document.h"
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_codec.h"
