@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "histories/answering_home.h"
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "storage/stores.h"
 #include "support/must.h"
 #include "support/raw_connection.h"
+#include "support/shared_store.h"
 #include "support/temp_dir.h"
 
 namespace stator::test {
@@ -194,7 +197,31 @@ class HttpHome final : public AnsweringHome {
   RawConnection connection_;
 };
 
+class PairHome final : public AnsweringHome {
+ public:
+  explicit PairHome(uint32_t seed)
+      : random_(seed),
+        backend_(seed, {.conflicts = 50, .lost_replies = 50, .late = 50, .outages = 0, .slow = 0}) {
+    auto first = with_first_rows(std::make_unique<SharedStore>(backend_, seed + 1));
+    engines_[0] = open_engine(std::move(first));
+    engines_[1] = open_engine(std::make_unique<SharedStore>(backend_, seed + 2));
+  }
+
+  std::string answer(const AnyRequest& request) override {
+    return without_table_id(std::visit(Ask(*engines_[random_() % 2]), request));
+  }
+
+ private:
+  std::mt19937 random_;
+  SharedBackend backend_;
+  std::array<std::unique_ptr<Engine>, 2> engines_;
+};
+
 }  // namespace
+
+std::unique_ptr<AnsweringHome> home_on_pair(uint32_t seed) {
+  return std::make_unique<PairHome>(seed);
+}
 
 std::unique_ptr<AnsweringHome> home_in_memory() {
   return std::make_unique<MemoryHome>();

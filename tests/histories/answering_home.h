@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Homes that answer any request by JSON: in memory, on RocksDB with the smallest buffers, and
-// behind HTTP. The same requests give the same bytes: all begin with one secret of the partition
-// hash, their clocks stand still, and a table's id, which is random, is blanked.
+// Homes that answer any request by JSON: in memory, on RocksDB with the smallest buffers, behind
+// HTTP, and on a pair of engines. The same requests give the same bytes: all begin with one secret
+// of the partition hash, their clocks stand still, and a table's id, which is random, is blanked.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ class AnsweringHome {
 
 std::unique_ptr<AnsweringHome> home_in_memory();
 std::unique_ptr<AnsweringHome> home_over_http();
+// Two engines on one backend, as two servers have it: each request goes to one of them.
+std::unique_ptr<AnsweringHome> home_on_pair(uint32_t seed);
 
 enum class Reopening { kNever, kWhenTold };
 // How much RocksDB had to do for a history.

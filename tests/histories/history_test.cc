@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random histories of items, transactions, batches and queries against a naive model, on both
-// stores, reopened in the middle, while an index goes and is filled again. STATOR_SEED repeats a
-// history, STATOR_STEPS lengthens it.
+// stores and on two engines with one backend, reopened in the middle. The table is dropped and
+// created again, its index is dropped and filled again, and its stream and TTL are switched. On two
+// engines, each request goes to one of them. STATOR_SEED repeats a history, STATOR_STEPS lengthens
+// it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <thread>
 
+#include "client/database_on_store.h"
+#include "engine/testing/engine_pair.h"
 #include "histories/model.h"
 #include "stator/database.h"
 #include "support/from_environment.h"
@@ -76,11 +80,18 @@ struct Action {
   }
 };
 
+enum class Backend { kMemory, kDisk, kPair };
+
 class History {
  public:
-  History(bool on_disk, uint64_t seed) : on_disk_(on_disk), random_(seed) {
+  History(Backend backend, uint64_t seed)
+      : backend_(backend), random_(seed), shared_(static_cast<uint32_t>(seed), test::kPairFaults) {
     open();
-    EXPECT_TRUE(database_->create_table(
+    create_table();
+  }
+
+  void create_table() {
+    ASSERT_TRUE(database().create_table(
         {.table = "Table",
          .attributes = {{"pk", ScalarType::kS},
                         {"sk", ScalarType::kN},
@@ -94,6 +105,9 @@ class History {
 
   void step() {
     if (pick(60) == 0) return toggle_index();
+    if (pick(60) == 0) return toggle_stream();
+    if (pick(60) == 0) return toggle_expiry();
+    if (pick(200) == 0) return recreate();
     switch (pick(12)) {
       case 0:
       case 1:
@@ -125,8 +139,8 @@ class History {
   }
 
   void reopen() {
-    if (!on_disk_) return;
-    database_.reset();
+    if (backend_ == Backend::kMemory) return;
+    databases_.clear();
     open();
   }
 
@@ -140,7 +154,7 @@ class History {
                           .total_segments = segments,
                           .consistent_read = true};
       do {
-        auto page = database_->scan(request);
+        auto page = database().scan(request);
         ASSERT_TRUE(page) << page.error().message;
         found.insert(found.end(), page->items.begin(), page->items.end());
         request.exclusive_start_key = page->last_evaluated_key;
@@ -155,11 +169,20 @@ class History {
 
  private:
   void open() {
+    if (backend_ == Backend::kPair) {
+      for (int i = 0; i < 2; ++i) {
+        auto store = std::make_unique<test::SharedStore>(shared_, static_cast<uint32_t>(random_()));
+        databases_.push_back(database_on(test::must(Engine::open(std::move(store)))));
+      }
+      return;
+    }
+    const bool on_disk = backend_ == Backend::kDisk;
     auto opened = Database::open(
-        {.path = on_disk_ ? directory_.path() / "data" : "", .durability = Durability::kOs});
+        {.path = on_disk ? directory_.path() / "data" : "", .durability = Durability::kOs});
     ASSERT_TRUE(opened) << opened.error().message;
-    database_.emplace(std::move(*opened));
+    databases_.push_back(std::move(*opened));
   }
+  Database& database() { return databases_[random_() % databases_.size()]; }
 
   int pick(int choices) { return static_cast<int>(random_() % static_cast<uint64_t>(choices)); }
   std::string pick_text() { return std::string(1, static_cast<char>('a' + pick(4))); }
@@ -211,19 +234,19 @@ class History {
     const auto values = given(action.values());
     switch (action.kind) {
       case TransactAction::kPut:
-        return database_->put_item({.table = "Table",
+        return database().put_item({.table = "Table",
                                     .item = action.item,
                                     .condition = action.condition.text,
                                     .values = values,
                                     .return_values = ReturnValues::kAllOld});
       case TransactAction::kDelete:
-        return database_->delete_item({.table = "Table",
+        return database().delete_item({.table = "Table",
                                        .key = key_item(action.key),
                                        .condition = action.condition.text,
                                        .values = values,
                                        .return_values = ReturnValues::kAllOld});
       default:
-        return database_->update_item({.table = "Table",
+        return database().update_item({.table = "Table",
                                        .key = key_item(action.key),
                                        .update = action.update.text,
                                        .condition = action.condition.text,
@@ -285,7 +308,7 @@ class History {
           break;
       }
     }
-    const auto result = database_->transact_write_items(request);
+    const auto result = database().transact_write_items(request);
     if (std::ranges::all_of(want, [](const std::string& code) { return code == "None"; })) {
       ASSERT_TRUE(result) << result.error().message;
       model_ = changed;
@@ -302,7 +325,7 @@ class History {
   void read_one() {
     const ModelKey key = pick_key();
     const auto got =
-        database_->get_item({.table = "Table", .key = key_item(key), .consistent_read = true});
+        database().get_item({.table = "Table", .key = key_item(key), .consistent_read = true});
     ASSERT_TRUE(got) << got.error().message;
     const Item* want = model_.find(key);
     EXPECT_EQ(got->item, want == nullptr ? std::nullopt : std::optional<Item>(*want));
@@ -319,7 +342,7 @@ class History {
       const Item* item = model_.find(key);
       want.push_back(item == nullptr ? std::nullopt : std::optional<Item>(*item));
     }
-    const auto got = database_->transact_get_items(request);
+    const auto got = database().transact_get_items(request);
     ASSERT_TRUE(got) << got.error().message;
     EXPECT_EQ(got->items, want);
   }
@@ -327,7 +350,7 @@ class History {
   std::vector<Item> all_pages(QueryRequest request) {
     std::vector<Item> found;
     do {
-      auto page = database_->query(request);
+      auto page = database().query(request);
       EXPECT_TRUE(page) << page.error().message;
       if (!page) return found;
       EXPECT_LE(page->scanned_count, request.limit.value_or(1000));
@@ -365,15 +388,51 @@ class History {
                           .key_schema = {{"group", KeyType::kHash}, {"n", KeyType::kRange}},
                           .projection = {}};
     }
-    const auto changed = database_->update_table(request);
+    const auto changed = database().update_table(request);
     ASSERT_TRUE(changed) << changed.error().message;
     indexed_ = !indexed_;
     if (pick(2) == 0) reopen();
   }
 
+  void toggle_stream() {
+    UpdateTableRequest request{.table = "Table", .stream = StreamSpecification{}};
+    streams_ = !streams_;
+    request.stream->enabled = streams_;
+    if (streams_) request.stream->view = StreamViewType::kNewAndOldImages;
+    const auto changed = database().update_table(request);
+    ASSERT_TRUE(changed) << changed.error().message;
+    const auto described = database().describe_table({.table = "Table"});
+    ASSERT_TRUE(described) << described.error().message;
+    EXPECT_EQ(described->table.stream.has_value(), streams_);
+  }
+
+  // Items have no such attribute, so none of them expires.
+  void toggle_expiry() {
+    const auto described = database().describe_time_to_live({.table = "Table"});
+    ASSERT_TRUE(described) << described.error().message;
+    if (described->status == TimeToLiveStatus::kEnabling) return;
+    EXPECT_EQ(described->status == TimeToLiveStatus::kEnabled, expires_);
+    expires_ = !expires_;
+    const auto changed = database().update_time_to_live(
+        {.table = "Table", .specification = {.enabled = expires_, .attribute = "until"}});
+    ASSERT_TRUE(changed) << changed.error().message;
+  }
+
+  void recreate() {
+    const auto deleted = database().delete_table({.table = "Table"});
+    ASSERT_TRUE(deleted) << deleted.error().message;
+    const auto gone = database().get_item({.table = "Table", .key = key_item(pick_key())});
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().code, Code::kResourceNotFound);
+    create_table();
+    model_ = {};
+    indexed_ = true;
+    streams_ = expires_ = false;
+  }
+
   void wait_for_index() {
     while (true) {
-      const auto described = database_->describe_table({.table = "Table"});
+      const auto described = database().describe_table({.table = "Table"});
       ASSERT_TRUE(described) << described.error().message;
       if (described->table.status == TableStatus::kActive) break;
       std::this_thread::yield();
@@ -419,24 +478,27 @@ class History {
         model_.put(key, item);
       }
     }
-    const auto result = database_->batch_write_item(request);
+    const auto result = database().batch_write_item(request);
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_TRUE(result->unprocessed.empty());
   }
 
-  const bool on_disk_;
+  const Backend backend_;
   std::mt19937_64 random_;
   const test::TempDir directory_;
-  std::optional<Database> database_;
+  test::SharedBackend shared_;
+  std::vector<Database> databases_;  // of a pair, two
   ModelTable model_;
   bool indexed_ = true;
+  bool streams_ = false;
+  bool expires_ = false;
 };
 
-void run_history(bool on_disk) {
+void run_history(Backend backend) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   const uint64_t steps = number_from_environment("STATOR_STEPS", 4000);
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
-  History history(on_disk, seed);
+  History history(backend, seed);
   for (uint64_t step = 0; step < steps && !testing::Test::HasFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     history.step();
@@ -446,10 +508,13 @@ void run_history(bool on_disk) {
 }
 
 TEST(History, InMemoryAgreesWithTheModel) {
-  run_history(false);
+  run_history(Backend::kMemory);
 }
 TEST(History, OnDiskAgreesWithTheModelAcrossRestarts) {
-  run_history(true);
+  run_history(Backend::kDisk);
+}
+TEST(History, OnTwoEnginesAgreesWithTheModelWhileSchemasChange) {
+  run_history(Backend::kPair);
 }
 
 }  // namespace

@@ -170,6 +170,21 @@ std::optional<Error> write_all(Client& client, Operation& operation) {
   return std::nullopt;
 }
 
+// Nothing was applied.
+bool is_conflict(const Error& error) {
+  if (error.code == Code::kTransactionConflict) return true;
+  return error.code == Code::kTransactionCanceled && error.detail &&
+         std::ranges::any_of(error.detail->reasons, [](const CancellationReason& reason) {
+           return reason.code == "TransactionConflict";
+         });
+}
+
+// As a server in the same process reports it; over HTTP it is kOutcomeUnknown.
+bool is_unknown(const Error& error) {
+  return error.code == Code::kInternalServerError &&
+         error.message.starts_with("The write may or may not have been applied");
+}
+
 std::optional<Error> send(Client& client, Operation& operation) {
   Action& first = operation.actions.front();
   const bool looks = std::ranges::all_of(operation.actions, [](const Action& action) {
@@ -190,15 +205,21 @@ int64_t monotonic_ns() {
 void Lives::begin(std::shared_ptr<Client> client) {
   {
     const std::lock_guard lock(mutex_);
-    client_ = std::move(client);
+    clients_ = {std::move(client)};
   }
   changed_.notify_all();
+}
+
+void Lives::begin_endless(std::vector<std::shared_ptr<Client>> clients) {
+  const std::lock_guard lock(mutex_);
+  clients_ = std::move(clients);
+  ends_ = false;
 }
 
 void Lives::end() {
   {
     const std::lock_guard lock(mutex_);
-    client_ = nullptr;
+    clients_.clear();
     ended_ns_.push_back(monotonic_ns());
   }
   changed_.notify_all();
@@ -212,10 +233,12 @@ void Lives::give_up() {
   changed_.notify_all();
 }
 
-Lives::Life Lives::current() {
+Lives::Life Lives::current(std::size_t choice) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return client_ != nullptr || given_up_; });
-  return {.number = ended_ns_.size(), .client = client_};
+  changed_.wait(lock, [this] { return !clients_.empty() || given_up_; });
+  return {.number = ended_ns_.size(),
+          .client = clients_.empty() ? nullptr : clients_[choice % clients_.size()],
+          .ends = ends_};
 }
 
 int64_t Lives::ended_ns(const Life& life) {
@@ -297,19 +320,20 @@ void Racer::look() {
 }
 
 void Racer::call(Operation operation, Group& group) {
-  const Lives::Life life = lives_.current();
+  const Lives::Life life = lives_.current(random_());
   if (life.client == nullptr) return;
   operation.called_ns = monotonic_ns();
   const auto error = send(*life.client, operation);
   operation.returned_ns = monotonic_ns();
   if (error) {
-    // A server that does not answer, or that is stopping.
-    const bool unavailable =
-        error->code == Code::kUnavailable || error->code == Code::kServiceUnavailable;
-    const bool broken =
-        unavailable || error->code == Code::kOutcomeUnknown || error->code == Code::kTimeout;
-    if (broken) operation.returned_ns = lives_.ended_ns(life);
-    if (!broken || operation.returned_ns == kNever) {
+    // A server that does not answer, or that is stopping. Several servers can conflict.
+    const bool unavailable = error->code == Code::kUnavailable ||
+                             error->code == Code::kServiceUnavailable ||
+                             (!life.ends && is_conflict(*error));
+    const bool broken = unavailable || error->code == Code::kOutcomeUnknown ||
+                        error->code == Code::kTimeout || (!life.ends && is_unknown(*error));
+    if (broken) operation.returned_ns = life.ends ? lives_.ended_ns(life) : kNever;
+    if (!broken || (life.ends && operation.returned_ns == kNever)) {
       complaints_ += std::string(code_name(error->code)) + " " + error->message + ": " +
                      to_string(operation) + "\n";
     }

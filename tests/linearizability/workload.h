@@ -18,29 +18,35 @@ namespace stator::test {
 
 int64_t monotonic_ns();
 
-// The lives of a server that is stopped and started again.
+// The lives of a server that is stopped and started again, or of several servers that share their
+// data and live on.
 // Thread safety: every method from any thread at once.
 class Lives {
  public:
   struct Life {
     std::size_t number = 0;
     std::shared_ptr<Client> client;
+    bool ends = true;  // false: what it did not answer it can do at any time
   };
 
   void begin(std::shared_ptr<Client> client);
+  // One client per server. A racer takes any of them for each call.
+  void begin_endless(std::vector<std::shared_ptr<Client>> clients);
   void end();      // the process is gone: what it had not done by now it never does
   void give_up();  // it does not start again
 
-  // Waits while there is none; its client is null where there will be none.
-  Life current();
+  // Waits while there is none; its client is null where there will be none. `choice` selects one of
+  // several servers.
+  Life current(std::size_t choice = 0);
   // When a life ended. kNever where it has not after a time in which it should have.
   int64_t ended_ns(const Life& life);
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<Client> client_;  // null between two lives
-  std::vector<int64_t> ended_ns_;   // by number
+  std::vector<std::shared_ptr<Client>> clients_;  // none between two lives
+  bool ends_ = true;
+  std::vector<int64_t> ended_ns_;  // by number
   bool given_up_ = false;
 };
 

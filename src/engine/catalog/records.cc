@@ -97,8 +97,9 @@ Result<void> Records::change(const std::string& key, Change change) const {
 }
 
 Result<void> Records::change_settings(const Table& table, Change change) const {
-  return change_guarded(settings_key(table.definition().space),
-                        catalog_row_key(CatalogRow::kTable, table.name()), change);
+  // Another table can have the name by now. The row of the version is that of this one.
+  const SpaceId space = table.definition().space;
+  return change_guarded(settings_key(space), catalog_row_key(CatalogRow::kVersion, space), change);
 }
 
 Result<void> Records::change_guarded(const std::string& key, const std::string& guard,

@@ -85,6 +85,17 @@ TEST_F(ResourcePoliciesTest, OfATableMadeWithOneAreReplaced) {
   EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
 }
 
+TEST_F(ResourcePoliciesTest, OfATableThatOthersCreatedHoldFromItsFirstUse) {
+  Engine& creator = *engine_;
+  ASSERT_THAT(creator.create_table(hash_table()), IsOk());
+  ASSERT_THAT(creator.administer(admin::kPutResourcePolicy,
+                                 Item{{"ResourceArn", kArn}, {"Policy", kDenyScans}}),
+              IsOk());
+  engine_.for_each([](Engine& engine) {
+    EXPECT_EQ(decision_on(engine, "dynamodb:Scan"), policy::Decision::kDenied);
+  });
+}
+
 TEST_F(ResourcePoliciesTest, OfStreamsAreTheirOwn) {
   CreateTableRequest table = hash_table();
   table.stream = StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly};

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/records.h"
 #include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/verify/verify.h"
@@ -184,6 +185,16 @@ TEST_P(SchemaRaces, ATableThatOthersCreatedAgainIsWrittenAndRead) {
     }
     EXPECT_EQ(keys(), (std::multiset<std::string>{to_debug_string(item)}));
   }
+  ASSERT_THAT(others_->delete_table({.table = "Things"}), IsOk());
+  ASSERT_THAT(others_->create_table(hash_table()), IsOk());
+  const PutItemRequest theirs{.table = "Things", .item = {{"pk", "c"}}};
+  ASSERT_THAT(wait<WriteResponse>([&](auto done) { others_->put_item(theirs, std::move(done)); }),
+              IsOk());
+  EXPECT_THAT(transact({.items = {{.action = TransactAction::kPut,
+                                   .table = "Things",
+                                   .item = {{"pk", "c"}},
+                                   .condition = "attribute_not_exists(pk)"}}}),
+              FailsWith(Code::kTransactionCanceled, "[ConditionalCheckFailed]"));
   ASSERT_TRUE(comes_true([&] { return others_->stats().jobs == 0; }));
   expect_sound();
 }
@@ -311,6 +322,21 @@ TEST_P(SchemaRaces, ATableThatOthersCreatedIsFoundByEveryOperation) {
     ASSERT_THAT(others_->create_table(hash_table(table)), IsOk());
     EXPECT_TRUE(operations[i](table)) << i;
   }
+}
+
+TEST_P(SchemaRaces, SettingsOfATableThatOthersDroppedAreNotWritten) {
+  create(hash_table());
+  const TablePtr dropped = *engine_->parts().catalog->snapshot()->find("Things");
+  ASSERT_THAT(others_->delete_table({.table = "Things"}), IsOk());
+  ASSERT_THAT(others_->create_table(hash_table()), IsOk());
+  const auto change = [](Item& settings) -> Result<void> {
+    settings["Tags"] = List{Item{{"Key", "a"}, {"Value", "b"}}};
+    return {};
+  };
+  EXPECT_THAT(Records(engine_->store()).change_settings(*dropped, change),
+              FailsWith(Code::kResourceNotFound, ""));
+  ASSERT_TRUE(comes_true([&] { return others_->stats().jobs == 0; }));
+  expect_sound();
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SchemaRaces, ::testing::Bool(),
