@@ -153,14 +153,25 @@ TEST_P(JobSharing, AnEngineThatStopsHandsItsJobsOver) {
   expect_sound();
 }
 
-class BackupSharing : public JobSharing {};
+class BackupSharing : public JobSharing {
+ protected:
+  // A backup whose owner stops when it has copied some of the items.
+  void begin_copy() {
+    for (int calls = 1;; ++calls) {
+      prepare();
+      our_store_->hold_after(calls);
+      start(*ours_);
+      ASSERT_TRUE(comes_true([&] { return our_store_->is_holding(); }));
+      if (our_store_->take_has_written()) break;
+      kill_ours();
+    }
+    ASSERT_FALSE(is_done());
+  }
+};
 
 // Its rows can be erased while they are copied: the other process does not know that they are read.
 TEST_P(BackupSharing, ABackupOfATableThatAnotherProcessDropsIsDeleted) {
-  prepare();
-  our_store_->hold_after(2);
-  start(*ours_);
-  ASSERT_TRUE(comes_true([&] { return our_store_->is_holding(); }));
+  begin_copy();
   ASSERT_THAT(engine_->delete_table({.table = "Songs"}), IsOk());
   our_store_->let_go();
   EXPECT_TRUE(comes_true([&] { return ours_->stats().jobs == 0; }));
@@ -170,10 +181,7 @@ TEST_P(BackupSharing, ABackupOfATableThatAnotherProcessDropsIsDeleted) {
 }
 
 TEST_P(BackupSharing, ACopyThatBeginsAgainHasNothingOfTheOneBefore) {
-  prepare();
-  our_store_->hold_after(2);
-  start(*ours_);
-  ASSERT_TRUE(comes_true([&] { return our_store_->is_holding(); }));
+  begin_copy();
   kill_ours();
   for (int i = 0; i < kItems; i += 3) {
     ASSERT_THAT(erase({.table = "Songs", .key = {{"pk", std::to_string(i)}}}), IsOk());
@@ -187,6 +195,31 @@ TEST_P(BackupSharing, ACopyThatBeginsAgainHasNothingOfTheOneBefore) {
   wait_for_table("Copy");
   EXPECT_EQ(items("Copy"), items("Songs"));
   expect_sound();
+}
+
+// The engine that continued the backup ends before it has erased what the first one copied.
+TEST_P(BackupSharing, TheRowsOfAnEarlierCopyAreErasedAfterARestart) {
+  begin_copy();
+  const auto space = [&] {
+    const auto records = *Records(engine_->store()).list(RecordKind::kBackup);
+    return static_cast<SpaceId>(integer_of(records.begin()->second, "Space"));
+  };
+  const SpaceId before = space();
+  kill_ours();
+  engine_->run_maintenance();
+  clock_.advance(kLease);
+  their_store_->hold_after(2);  // the lease, and the other space
+  engine_->run_maintenance();
+  ASSERT_TRUE(comes_true([&] { return space() != before; }));
+  their_store_->cut();
+  engine_ = open_engine(their_store_);
+  EXPECT_TRUE(comes_true([&] {
+    std::size_t rows = 0;
+    EXPECT_THAT(read_range(engine_->store(), {.range = space_range(before)},
+                           [&](std::string_view, std::string_view) { return ++rows > 0; }),
+                IsOk());
+    return rows == 0;
+  }));
 }
 
 class ImportSharing : public JobSharing {};
