@@ -309,6 +309,48 @@ TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
   interruption_ = {};
 }
 
+// Another server trims logs and erases dropped tables while a job of this one reads them.
+class TwoEngines : public InterruptedEngine {
+ protected:
+  TwoEngines() {
+    other_ = must(Engine::open(std::make_unique<SharedStore>(backend_, kSharedSeed + 1),
+                               {.clock = &clock_, .sweep_interval = {}}));
+    administer(admin::kUpdateContinuousBackups,
+               {{"TableName", "Things"},
+                {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", true}}}});
+  }
+  ~TwoEngines() override { other_.reset(); }
+
+  std::unique_ptr<Engine> other_;
+};
+
+TEST_P(TwoEngines, KeepWhatAJobOfOneReadsFromTheOther) {
+  const Contents expected = contents_of("Things");
+  const int64_t moment_ms = clock_.unix_ms();
+  clock_.advance(std::chrono::seconds(2));
+  write_at_random(kSharedSeed, false, 200);
+  ASSERT_NE(contents_of("Things"), expected);
+  std::atomic<int> views = 0;
+  interruption_.before_view = [&] {
+    if (++views != 1) return;
+    EXPECT_THAT(other_->delete_table({.table = "Things"}), IsOk());
+    for (int day = 0; day < 3; ++day) {
+      clock_.advance(std::chrono::hours(24 * 36));
+      other_->run_maintenance();
+    }
+    EXPECT_TRUE(comes_true([&] { return other_->stats().jobs == 0; }));
+  };
+  administer(admin::kRestoreTableToPointInTime, {{"SourceTableName", "Things"},
+                                                 {"TargetTableName", "AsItWas"},
+                                                 {"RestoreDateTime", moment_ms}});
+  wait_for_table("AsItWas");
+  interruption_ = {};
+  EXPECT_GE(views, 1);
+  EXPECT_EQ(contents_of("AsItWas"), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, TwoEngines, testing::Values("shared"),
+                         [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Stores, InterruptedEngine, testing::Values("memory", "shared"),
                          [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Stores, SharedStoreEngine, testing::Values("memory", "shared"),

@@ -67,7 +67,7 @@ void Catalog::load_counters(const Table& table, const std::map<SpaceId, std::str
     if (kept.stored) continue;
     const auto found = rows.find(spaces[i]);
     const auto row = found == rows.end() ? std::nullopt : decode_totals(found->second);
-    if (row) table.counters(i).set_stored(kept.totals, *row);
+    if (row) table.counters(i).set_stored(kept, *row);
     complete = complete && row;
   }
   if (complete) table.count_state()->is_needed = false;
@@ -144,7 +144,7 @@ void Catalog::save_counters(std::span<const TablePtr> tables) {
   // Adding the same again would be worse than losing it.
   if (outcome != CommitOutcome::kCommitted && outcome != CommitOutcome::kUnknown) return;
   for (const CounterPart& part : parts) {
-    if (part.row) part.counters->set_stored(part.kept.totals, *part.row);
+    if (part.row) part.counters->set_stored(part.kept, *part.row);
   }
   for (const TablePtr& table : tables) load_counters(*table, {});
 }

@@ -133,6 +133,17 @@ TEST_F(SharedCounters, EndATablesNeedOfACountWhenTheRowAppears) {
   EXPECT_FALSE(theirs->needs_count());
 }
 
+// A save and a load of the catalog meet the same row for the first time.
+TEST(SharedCountersOfThreads, TakeOverARowOnce) {
+  Counters counters;
+  counters.add(0, {.items = 2, .bytes = 20});
+  const Counters::Kept saving = counters.kept();
+  const Counters::Kept loading = counters.kept();
+  counters.set_stored(loading, {.items = 100, .bytes = 1000});
+  counters.set_stored(saving, {.items = 100, .bytes = 1000});
+  EXPECT_EQ(counters.totals(), (Counters::Totals{.items = 100, .bytes = 1000}));
+}
+
 TEST_F(SharedCounters, LeaveNothingBehindADroppedTable) {
   const SpaceId space = table_of(theirs_)->definition().space;
   EXPECT_TRUE(has_row(space));

@@ -195,8 +195,10 @@ Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   // Somebody may still write there.
   if (ends && !recording_[log].expired()) return {};
   if (!ends && expected.streams.size() == streams) return {};
-  STATOR_ASSIGN_OR_RETURN(const bool pinned, is_pinned(log));
-  if (ends && pinned) return {};
+  if (ends) {
+    STATOR_ASSIGN_OR_RETURN(const bool pinned, is_pinned(log));
+    if (pinned) return {};
+  }
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<LogPtr> {
     STATOR_ASSIGN_OR_RETURN(LogDefinition left, log_in(rows[0]));
     if (!forgotten(left)) {

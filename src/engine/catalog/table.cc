@@ -111,9 +111,10 @@ Counters::Kept Counters::kept() const {
   return {.totals = totals_, .stored = stored_};
 }
 
-void Counters::set_stored(Totals totals, Totals stored) {
+void Counters::set_stored(const Kept& kept, Totals stored) {
   const std::lock_guard lock(mutex_);
-  totals_ -= totals;
+  if (stored_ != kept.stored) return;
+  totals_ -= kept.totals;
   totals_ += stored;
   stored_ = stored;
 }

@@ -102,8 +102,9 @@ class Counters {
     std::optional<Totals> stored = {};  // the row when it was last seen; absent: never
   };
   Kept kept() const;
-  // The row holds `stored` now, in which `totals` of kept() are included.
-  void set_stored(Totals totals, Totals stored);
+  // The row holds `stored` now, which counts for what was `kept`. Nothing if another thread has
+  // told of the row since.
+  void set_stored(const Kept& kept, Totals stored);
   // What a commit changed; `sequence` is CommitResult's.
   void add(uint64_t sequence, Totals change);
 
