@@ -80,13 +80,15 @@ class DamagedLog : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // How many items there are: those that were written first.
+  // How many items there are: those that were written first. None if the damage is in the first
+  // commit, that of the table.
   static int count_items(const std::filesystem::path& data) {
     auto database = Database::open({.path = data});
     EXPECT_THAT(database, IsOk());
     int count = 0;
     for (int i = 0; database && i < kItems; ++i) {
       const auto found = database->get_item({.table = kTable, .key = key_of(i)});
+      if (!found && i == 0 && found.error().code == Code::kResourceNotFound) return 0;
       EXPECT_THAT(found, IsOk());
       if (!found || !found->item) continue;
       EXPECT_EQ(count, i) << "an item before it is missing";
