@@ -124,6 +124,9 @@ TEST(Metamorphic, OneHistoryHasTheSameResultsOnEveryBackend) {
     steps.push_back({.request = std::move(request), .reopens = requests.pick(300) == 0});
     std::string answer;
     if (!homes.agree(steps.back(), answer)) {
+      std::cout << "step " << steps.size() << ", " << operation_of(steps.back().request) << ": "
+                << homes.difference().answer << " of " << homes.difference().home << ", not "
+                << answer << std::endl;
       const Difference shortest = shrink(steps, homes.difference());
       return report(steps, shortest);
     }
