@@ -205,6 +205,7 @@ Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backu
   std::vector<std::string> keys = {key};
   const auto log = log_of(table);
   if (log) keys.push_back(catalog_row_key(CatalogRow::kLog, *log));
+  keys.push_back(version_key(table.definition().space));  // which changes of settings read
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Erased> {
     STATOR_ASSIGN_OR_RETURN(TableDefinition definition, definition_in(rows[0]));
     if (definition.settings.deletion_protection.value_or(false)) {

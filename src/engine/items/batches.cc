@@ -206,6 +206,18 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
   return actions;
 }
 
+// A batch is not atomic: what the newest definition of one table rejects must be known before
+// another table is written.
+Result<void> check_newest(const EngineCore& engine, const std::vector<NamedAction>& actions) {
+  if (!engine.catalog->is_shared() || actions.empty()) return {};
+  std::vector<const Table*> tables;
+  tables.reserve(actions.size());
+  for (const NamedAction& named : actions) tables.push_back(named.action.table.get());
+  if (std::ranges::count(tables, tables.front()) == std::ssize(tables)) return {};
+  return read_tables(engine, tables, {},
+                     [](std::size_t, std::string_view, std::string_view) { return true; });
+}
+
 Result<BatchGetItemResponse> read_batch(const EngineCore& engine, const CatalogSnapshot& snapshot,
                                         const BatchGetItemRequest& request) {
   STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(snapshot, request));
@@ -262,7 +274,11 @@ void batch_write_item(ItemEngine& engine, const BatchWriteItemRequest& request,
     return;
   }
   auto actions = on_newest_tables(
-      engine, [&](const CatalogSnapshot& snapshot) { return prepare_writes(snapshot, request); });
+      engine, [&](const CatalogSnapshot& snapshot) -> Result<std::vector<NamedAction>> {
+        STATOR_ASSIGN_OR_RETURN(auto prepared, prepare_writes(snapshot, request));
+        STATOR_RETURN_IF_ERROR(check_newest(engine, prepared));
+        return prepared;
+      });
   if (!actions) {
     done(failure_of(std::move(actions)));
     return;

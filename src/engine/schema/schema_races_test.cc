@@ -199,6 +199,17 @@ TEST_P(SchemaRaces, ATableThatOthersCreatedAgainIsWrittenAndRead) {
   expect_sound();
 }
 
+TEST_P(SchemaRaces, ABatchThatANewDefinitionRejectsWritesNothing) {
+  create(hash_table("First"));
+  create(hash_table("Second"));
+  ASSERT_THAT(others_->delete_table({.table = "Second"}), IsOk());
+  ASSERT_THAT(others_->create_table(range_table("Second")), IsOk());
+  EXPECT_THAT(batch_write({.items = {{"First", {{.put = Item{{"pk", "a"}}}}},
+                                     {"Second", {{.put = Item{{"pk", "a"}}}}}}}),
+              FailsWith(Code::kValidation, ""));
+  EXPECT_EQ(get("First", {{"pk", "a"}}), std::nullopt);
+}
+
 TEST_P(SchemaRaces, AnIndexIsBuiltInTheMiddleOfWritesOfAnotherProcess) {
   const auto seed =
       static_cast<uint32_t>(number_from_environment("STATOR_SEED", std::random_device{}()));
