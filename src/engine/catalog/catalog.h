@@ -12,7 +12,6 @@
 // Lifetime: the store and the jobs must outlive the catalog and every TablePtr.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -74,12 +73,9 @@ class Catalog {
 
   using SnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
   SnapshotPtr snapshot() const { return snapshot_.get(); }
-  // The same on a store of one process. If several share it, the newest one where a table `name`
-  // (or ARN) is missing, or one that `name_of` returns for an item: these can block, and fail as
-  // refresh() in the words of the service.
+  // The same on a store of one process. If several share it, the newest one, or one that has the
+  // table `name` (or ARN): these can block, and fail as refresh() in the words of the service.
   Result<SnapshotPtr> snapshot_with(std::string_view name);
-  template <class Items, class NameOf = std::identity>
-  Result<SnapshotPtr> snapshot_with_all(const Items& items, NameOf name_of = {});
   Result<SnapshotPtr> newest_snapshot();
   const Hash128& secret() const { return secret_; }
   // Loads what other processes have changed by now. Waits for changes under way. Tables that stay
@@ -203,15 +199,6 @@ class Catalog {
   std::multiset<HeldHistory> held_;
   AtomicSnapshot<CatalogSnapshot> snapshot_;
 };
-
-template <class Items, class NameOf>
-Result<Catalog::SnapshotPtr> Catalog::snapshot_with_all(const Items& items, NameOf name_of) {
-  return snapshot_where([&](const CatalogSnapshot& snapshot) {
-    return std::ranges::all_of(items, [&](const auto& item) {
-      return snapshot.find(std::invoke(name_of, item)) != nullptr;
-    });
-  });
-}
 
 template <class Attempt>
 auto Catalog::on_current(Attempt attempt) -> std::invoke_result_t<Attempt&> {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/run_read.h"
 #include "engine/items/collections.h"
 #include "engine/items/item_operations.h"
 #include "engine/items/write_action.h"
@@ -53,9 +54,9 @@ WriteResponse make_response(const Wanted& wanted, const WriteAction& action, Wri
   return response;
 }
 
-Result<WriteAction> prepare(const ItemEngine& engine, const std::string& table_name,
+Result<WriteAction> prepare(Result<Catalog::SnapshotPtr> current, const std::string& table_name,
                             const WriteParameters& parameters) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(table_name));
+  STATOR_ASSIGN_OR_RETURN(const auto snapshot, std::move(current));
   auto table = find_table(*snapshot, table_name);
   STATOR_ASSIGN_OR_RETURN(WriteAction action,
                           parse_write(table ? std::move(*table) : nullptr, parameters));
@@ -67,36 +68,35 @@ Result<WriteAction> prepare(const ItemEngine& engine, const std::string& table_n
 template <class Request>
 void write(ItemEngine& engine, const Request& request, TransactAction kind, const Item& item,
            const std::optional<std::string>& update, Done<WriteResponse> done) {
-  if (auto valid = validate(request); !valid) {
-    done(failure_of(std::move(valid)));
-    return;
-  }
-  Result<WriteAction> action = prepare(engine, request.table,
-                                       {.action = kind,
-                                        .item = item,
-                                        .update = update,
-                                        .condition = request.condition,
-                                        .names = request.names,
-                                        .values = request.values,
-                                        .on_condition_failure = request.on_condition_failure,
-                                        .legacy = request.legacy,
-                                        .layer = Layer::kCounted});
-  if (!action) {
-    done(failure_of(std::move(action)));
-    return;
-  }
-  const Wanted wanted{.values = request.return_values,
-                      .capacity = request.return_capacity,
-                      .metrics = request.return_metrics};
-  write_one(engine, std::move(*action),
-            [wanted, done = std::move(done)](const WriteAction& written,
-                                             Result<WriteEffect> effect) mutable {
-              if (!effect) {
-                done(failure_of(std::move(effect)));
-                return;
-              }
-              done(make_response(wanted, written, std::move(*effect)));
-            });
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  with_tables(
+      engine,
+      [&request](const CatalogSnapshot& snapshot) {
+        return snapshot.find(request.table) != nullptr;
+      },
+      [&engine, &request, kind, &item, &update,
+       done = std::move(done)](Result<Catalog::SnapshotPtr> snapshot) mutable {
+        auto action = prepare(std::move(snapshot), request.table,
+                              {.action = kind,
+                               .item = item,
+                               .update = update,
+                               .condition = request.condition,
+                               .names = request.names,
+                               .values = request.values,
+                               .on_condition_failure = request.on_condition_failure,
+                               .legacy = request.legacy,
+                               .layer = Layer::kCounted});
+        if (!action) return done(failure_of(std::move(action)));
+        const Wanted wanted{.values = request.return_values,
+                            .capacity = request.return_capacity,
+                            .metrics = request.return_metrics};
+        write_one(engine, std::move(*action),
+                  [wanted, done = std::move(done)](const WriteAction& written,
+                                                   Result<WriteEffect> effect) mutable {
+                    if (!effect) return done(failure_of(std::move(effect)));
+                    done(make_response(wanted, written, std::move(*effect)));
+                  });
+      });
 }
 
 const std::optional<std::string> no_update;

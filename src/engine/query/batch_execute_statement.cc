@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchExecuteStatement: statements of single items side by side, each with an outcome of its own.
+// Those that read are one read of the store, so its failure is the outcome of all of them.
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
@@ -68,20 +72,22 @@ Result<Prepared> prepare_select(Prepared prepared, const partiql::Plan& plan) {
   return prepared;
 }
 
-Result<Prepared> prepare(const ItemEngine& engine, const BatchStatement& statement,
+Result<Prepared> prepare(const CatalogSnapshot& snapshot, const BatchStatement& statement,
                          partiql::Plan plan) {
   if (plan.kind == partiql::StatementKind::kExists) {
     return fail(Code::kValidation, messages::kExistsPlace);
   }
   Prepared prepared;
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->snapshot_with(plan.table));
-  STATOR_ASSIGN_OR_RETURN(prepared.table, find_statement_table(*snapshot, plan.table));
+  STATOR_ASSIGN_OR_RETURN(prepared.table, find_statement_table(snapshot, plan.table));
   if (plan.reads()) return prepare_select(std::move(prepared), plan);
   prepared.returning = plan.returning.value_or(ReturnValues::kNone);
   STATOR_ASSIGN_OR_RETURN(prepared.action, statement_action(prepared.table, std::move(plan),
                                                             statement.on_condition_failure));
   return prepared;
 }
+
+using Plans = std::vector<Result<partiql::Plan>>;
+using Statements = std::vector<Result<Prepared>>;
 
 // What the statements of one batch share until the last of them is done.
 struct StatementBatch {
@@ -103,20 +109,6 @@ struct StatementBatch {
   }
 };
 
-void read(ItemEngine& engine, StatementBatch& batch, const Prepared& prepared, bool consistent,
-          BatchStatementResult& result) {
-  const Table& table = *prepared.table;
-  result.table = table.name();
-  auto found =
-      read_item(*engine.store, table, prepared.key, prepared.projection, batch.meter.wanted());
-  if (!found) {
-    result.error = statement_error(service_error(std::move(found).error()));
-    return;
-  }
-  batch.meter.add(table, read_units(found->bytes) * (consistent ? 1 : 0.5));
-  if (found->item) result.item = decode_item(ItemView(*found->item));
-}
-
 void write(ItemEngine& engine, const std::shared_ptr<StatementBatch>& batch, Prepared prepared,
            std::size_t place) {
   batch->result.responses[place].table = prepared.table->name();
@@ -137,8 +129,6 @@ void write(ItemEngine& engine, const std::shared_ptr<StatementBatch>& batch, Pre
               batch->finish_one();
             });
 }
-
-using Plans = std::vector<Result<partiql::Plan>>;
 
 Plans plan_all(const BatchExecuteStatementRequest& request) {
   static const std::vector<AttributeValue> none;
@@ -162,7 +152,7 @@ Result<void> check_kinds(const Plans& plans) {
   return {};
 }
 
-Result<void> check_distinct(const std::vector<Result<Prepared>>& statements) {
+Result<void> check_distinct(const Statements& statements) {
   std::set<std::string> rows;
   for (const Result<Prepared>& prepared : statements) {
     if (prepared && !rows.insert(prepared->row_key()).second) {
@@ -172,43 +162,120 @@ Result<void> check_distinct(const std::vector<Result<Prepared>>& statements) {
   return {};
 }
 
-}  // namespace
+bool all_tables_in(const CatalogSnapshot& snapshot, const Plans& plans) {
+  return std::ranges::all_of(
+      plans, [&](const auto& plan) { return !plan || snapshot.find(plan->table) != nullptr; });
+}
 
-void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequest& request,
-                             Done<BatchExecuteStatementResult> done) {
-  if (auto valid = validate(request); !valid) {
-    done(failure_of(std::move(valid)));
-    return;
-  }
-  Plans plans = plan_all(request);
-  std::vector<Result<Prepared>> statements;
-  Result<void> checked = check_kinds(plans);
-  for (std::size_t i = 0; i < plans.size() && checked; ++i) {
-    statements.push_back(plans[i] ? prepare(engine, request.statements[i], std::move(*plans[i]))
+Result<Statements> prepare_all(const CatalogSnapshot& snapshot,
+                               const BatchExecuteStatementRequest& request, Plans plans) {
+  Statements statements;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    statements.push_back(plans[i] ? prepare(snapshot, request.statements[i], std::move(*plans[i]))
                                   : Result<Prepared>(failure_of(std::move(plans[i]))));
   }
-  if (checked) checked = check_distinct(statements);
-  if (!checked) {
-    done(failure_of(std::move(checked)));
-    return;
+  STATOR_RETURN_IF_ERROR(check_distinct(statements));
+  return statements;
+}
+
+class ReadOfStatements {
+ public:
+  using Response = BatchExecuteStatementResult;
+
+  ReadOfStatements(const BatchExecuteStatementRequest& request, Plans plans)
+      : request_(request), plans_(std::move(plans)) {}
+
+  bool has_tables(const CatalogSnapshot& snapshot) const { return all_tables_in(snapshot, plans_); }
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    STATOR_ASSIGN_OR_RETURN(statements_, prepare_all(snapshot, request_, std::move(plans_)));
+    for (Result<Prepared>& prepared : statements_) {
+      if (!prepared) continue;
+      reads_.add(*prepared->table, prepared->key, std::move(prepared->projection),
+                 prepared->row_key());
+    }
+    return {};
   }
+
+  void read(EngineCore& engine, ReadDone done) {
+    reads_.read(*engine.store, /*one_state=*/false,
+                [this, done = std::move(done)](Result<void> outcome) mutable {
+                  if (!outcome)
+                    failed_ = statement_error(service_error(std::move(outcome).error()));
+                  done({});
+                });
+  }
+
+  Result<BatchExecuteStatementResult> finish() {
+    BatchExecuteStatementResult result;
+    CapacityMeter meter(request_.return_capacity);
+    auto part = reads_.parts().begin();
+    for (std::size_t i = 0; i < statements_.size(); ++i) {
+      BatchStatementResult& response = result.responses.emplace_back();
+      if (!statements_[i]) {
+        response.error = statement_error(std::move(statements_[i]).error());
+        continue;
+      }
+      const FoundItem& found = part->found;
+      response.table = part->table.name();
+      if (failed_) {
+        response.error = failed_;
+      } else {
+        meter.add(part->table,
+                  read_units(found.bytes) * (request_.statements[i].consistent_read ? 1 : 0.5));
+        if (found.item) response.item = decode_item(ItemView(*found.item));
+      }
+      ++part;
+    }
+    result.capacity = meter.all();
+    return result;
+  }
+
+ private:
+  const BatchExecuteStatementRequest& request_;
+  Plans plans_;
+  Statements statements_;
+  ItemReads reads_;  // of the valid statements, in their order
+  std::optional<StatementError> failed_;
+};
+
+void write_all(ItemEngine& engine, const BatchExecuteStatementRequest& request,
+               Statements statements, Done<BatchExecuteStatementResult> done) {
   auto batch = std::make_shared<StatementBatch>(request.return_capacity);
   batch->result.responses.resize(statements.size());
   batch->done = std::move(done);
   for (const Result<Prepared>& prepared : statements) {
-    if (prepared && prepared->action) ++batch->pending;
+    if (prepared) ++batch->pending;
   }
   for (std::size_t i = 0; i < statements.size(); ++i) {
-    if (!statements[i]) {
-      batch->result.responses[i].error = statement_error(std::move(statements[i]).error());
-    } else if (statements[i]->action) {
+    if (statements[i]) {
       write(engine, batch, std::move(*statements[i]), i);
     } else {
-      read(engine, *batch, *statements[i], request.statements[i].consistent_read,
-           batch->result.responses[i]);
+      batch->result.responses[i].error = statement_error(std::move(statements[i]).error());
     }
   }
   batch->finish_one();
+}
+
+}  // namespace
+
+void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequest& request,
+                             Done<BatchExecuteStatementResult> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  auto plans = std::make_shared<Plans>(plan_all(request));
+  if (auto checked = check_kinds(*plans); !checked) return done(failure_of(std::move(checked)));
+  if (std::ranges::any_of(*plans, [](const auto& plan) { return plan && plan->reads(); })) {
+    return run_read<ReadOfStatements>(engine, std::move(done), request, std::move(*plans));
+  }
+  with_tables(
+      engine, [&plans](const CatalogSnapshot& snapshot) { return all_tables_in(snapshot, *plans); },
+      [&engine, &request, plans,
+       done = std::move(done)](Result<Catalog::SnapshotPtr> snapshot) mutable {
+        if (!snapshot) return done(failure_of(std::move(snapshot)));
+        auto statements = prepare_all(**snapshot, request, std::move(*plans));
+        if (!statements) return done(failure_of(std::move(statements)));
+        write_all(engine, request, std::move(*statements), std::move(done));
+      });
 }
 
 }  // namespace stator

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ExecuteTransaction: TransactWriteItems or TransactGetItems, written as statements.
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
@@ -49,13 +52,11 @@ Result<std::vector<Plan>> plan_all(const ExecuteTransactionRequest& request) {
   return plans;
 }
 
-Result<std::vector<TablePtr>> find_tables(const ItemEngine& engine,
+Result<std::vector<TablePtr>> find_tables(const CatalogSnapshot& snapshot,
                                           const std::vector<Plan>& plans) {
-  STATOR_ASSIGN_OR_RETURN(const auto snapshot,
-                          engine.catalog->snapshot_with_all(plans, &Plan::table));
   std::vector<TablePtr> tables;
   for (const Plan& plan : plans) {
-    STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(*snapshot, plan.table));
+    STATOR_ASSIGN_OR_RETURN(TablePtr table, find_statement_table(snapshot, plan.table));
     tables.push_back(std::move(table));
   }
   return tables;
@@ -63,65 +64,64 @@ Result<std::vector<TablePtr>> find_tables(const ItemEngine& engine,
 
 // ---- Reads
 
-struct Read {
-  TablePtr table;
-  Item key;
-  std::optional<ProjectionExpression> projection;
+class ReadOfTransaction {
+ public:
+  using Response = ExecuteTransactionResult;
+
+  ReadOfTransaction(const ExecuteTransactionRequest& request, std::vector<Plan> plans)
+      : request_(request), plans_(std::move(plans)) {}
+
+  bool has_tables(const CatalogSnapshot& snapshot) const {
+    return has_all_tables(snapshot, plans_, &Plan::table);
+  }
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    STATOR_ASSIGN_OR_RETURN(const auto tables, find_tables(snapshot, plans_));
+    keys_.resize(plans_.size());
+    std::set<std::string> rows;
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      const Table& table = *tables[i];
+      auto wanted = wanted_key(table.key(), plans_[i].where);
+      if (!wanted) return refused_at(i, wanted.error().message);
+      if (!*wanted || !(*wanted)->nothing_else) {
+        return refused_at(i, messages::select_without_key("ExecuteTransaction"));
+      }
+      keys_[i] = std::move((*wanted)->key);
+      std::optional<ProjectionExpression> projection;
+      if (!plans_[i].columns.empty()) {
+        projection = ProjectionExpression::of_columns(plans_[i].columns);
+      }
+      std::string row_key = item_row_key(table.secret(), table.key(), keys_[i]);
+      if (!rows.insert(row_key).second) {
+        return fail(Code::kValidation, messages::kRepeatedTransactionItem);
+      }
+      reads_.add(table, keys_[i], std::move(projection), std::move(row_key));
+    }
+    return {};
+  }
+
+  void read(EngineCore& engine, ReadDone done) {
+    reads_.read(*engine.store, /*one_state=*/true, std::move(done));
+  }
+
+  Result<ExecuteTransactionResult> finish() {
+    ExecuteTransactionResult result;
+    CapacityMeter meter(request_.return_capacity, CapacityMeter::Report::kRead);
+    STATOR_ASSIGN_OR_RETURN(const auto items, take_transaction(reads_, meter));
+    for (const auto& found : items) {
+      auto& item = result.items.emplace_back();
+      if (found) item = decode_item(ItemView(*found));
+    }
+    result.capacity = meter.all();
+    return result;
+  }
+
+ private:
+  const ExecuteTransactionRequest& request_;
+  const std::vector<Plan> plans_;
+  std::vector<Item> keys_;  // of the statements
+  ItemReads reads_;
 };
-
-Result<std::vector<Read>> prepare_reads(const std::vector<Plan>& plans,
-                                        const std::vector<TablePtr>& tables) {
-  std::vector<Read> reads;
-  std::set<std::string> rows;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const Table& table = *tables[i];
-    const auto wanted = wanted_key(table.key(), plans[i].where);
-    if (!wanted) return refused_at(i, wanted.error().message);
-    if (!*wanted || !(*wanted)->nothing_else) {
-      return refused_at(i, messages::select_without_key("ExecuteTransaction"));
-    }
-    Read& read = reads.emplace_back();
-    read.table = tables[i];
-    read.key = (*wanted)->key;
-    if (!plans[i].columns.empty()) {
-      read.projection = ProjectionExpression::of_columns(plans[i].columns);
-    }
-    if (!rows.insert(item_row_key(table.secret(), table.key(), read.key)).second) {
-      return fail(Code::kValidation, messages::kRepeatedTransactionItem);
-    }
-  }
-  return reads;
-}
-
-Result<ExecuteTransactionResult> read_all(ItemEngine& engine,
-                                          const ExecuteTransactionRequest& request,
-                                          const std::vector<Read>& reads) {
-  std::vector<std::string> row_keys;
-  row_keys.reserve(reads.size());
-  for (const Read& read : reads) {
-    row_keys.push_back(item_row_key(read.table->secret(), read.table->key(), read.key));
-  }
-  auto rows = read_together(*engine.store, row_keys);
-  if (!rows) return Failure(service_error(std::move(rows).error()));
-  ExecuteTransactionResult result;
-  CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    const Read& read = reads[i];
-    FoundItem found;
-    if (const auto& row = (*rows)[i]) {
-      show_row(*row, *read.table, read.key, read.projection, true, found);
-    }
-    bytes += found.bytes;
-    if (bytes > kTransactionBytesMax)
-      return fail(Code::kValidation, messages::kTransactionTooLarge);
-    meter.add(*read.table, read_units(found.bytes) * 2);
-    auto& item = result.items.emplace_back();
-    if (found.item) item = decode_item(ItemView(*found.item));
-  }
-  result.capacity = meter.all();
-  return result;
-}
 
 // ---- Writes
 
@@ -177,34 +177,43 @@ Hash128 fingerprint_of(const Hash128& secret, const ExecuteTransactionRequest& r
   return hash128(secret, bytes);
 }
 
-}  // namespace
-
-void execute_transaction(ItemEngine& engine, const ExecuteTransactionRequest& request,
-                         Done<ExecuteTransactionResult> done) {
-  const auto fail_with = [&](Error error) { done(Failure(std::move(error))); };
-  if (auto valid = validate(request); !valid) return fail_with(std::move(valid).error());
-  auto plans = plan_all(request);
-  if (!plans) return fail_with(std::move(plans).error());
-  auto tables = find_tables(engine, *plans);
-  if (!tables) return fail_with(std::move(tables).error());
-  if (plans->front().reads()) {
-    auto reads = prepare_reads(*plans, *tables);
-    if (!reads) return fail_with(std::move(reads).error());
-    return done(read_all(engine, request, *reads));
-  }
-  auto actions = prepare_writes(request, std::move(*plans), *tables);
-  if (!actions) return fail_with(std::move(actions).error());
+void write_all(ItemEngine& engine, const ExecuteTransactionRequest& request,
+               std::vector<WriteAction> actions, Done<ExecuteTransactionResult> done) {
   TransactWriteOptions options{.token = request.client_request_token,
                                .return_capacity = request.return_capacity};
   if (options.token) options.fingerprint = fingerprint_of(engine.catalog->secret(), request);
   transact_write(
-      engine, std::move(*actions), options,
+      engine, std::move(actions), options,
       [done = std::move(done)](Result<TransactWriteItemsResult> result) mutable {
-        if (!result) {
-          done(failure_of(std::move(result)));
-          return;
-        }
+        if (!result) return done(failure_of(std::move(result)));
         done(ExecuteTransactionResult{.items = {}, .capacity = std::move(result->capacity)});
+      });
+}
+
+}  // namespace
+
+void execute_transaction(ItemEngine& engine, const ExecuteTransactionRequest& request,
+                         Done<ExecuteTransactionResult> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  auto planned = plan_all(request);
+  if (!planned) return done(failure_of(std::move(planned)));
+  if (planned->front().reads()) {
+    return run_read<ReadOfTransaction>(engine, std::move(done), request, std::move(*planned));
+  }
+  auto plans = std::make_shared<std::vector<Plan>>(std::move(*planned));
+  with_tables(
+      engine,
+      [&plans](const CatalogSnapshot& snapshot) {
+        return has_all_tables(snapshot, *plans, &Plan::table);
+      },
+      [&engine, &request, plans,
+       done = std::move(done)](Result<Catalog::SnapshotPtr> snapshot) mutable {
+        if (!snapshot) return done(failure_of(std::move(snapshot)));
+        auto tables = find_tables(**snapshot, *plans);
+        if (!tables) return done(failure_of(std::move(tables)));
+        auto actions = prepare_writes(request, std::move(*plans), *tables);
+        if (!actions) return done(failure_of(std::move(actions)));
+        write_all(engine, request, std::move(*actions), std::move(done));
       });
 }
 
