@@ -159,8 +159,9 @@ class Operations {
     }
     note_request(respond, *request);
     auto allowed = check_access(context, *request);
-    if (!allowed) respond(failure_of(std::move(allowed)));
-    return !allowed;
+    if (allowed) return false;
+    respond(failure_of(std::move(allowed)));
+    return true;
   }
 
   template <auto method>
