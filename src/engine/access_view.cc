@@ -19,7 +19,7 @@ const std::string& AccessView::region() const {
 
 const TablePtr* AccessView::find(std::string_view table) const {
   const TablePtr* found = snapshot_->find(table);
-  if (found != nullptr || !engine_.parts().catalog->is_shared()) return found;
+  if (found != nullptr || !engine_.is_shared()) return found;
   auto newest = engine_.parts().catalog->newest_snapshot();
   if (newest) snapshot_ = std::move(*newest);
   return snapshot_->find(table);

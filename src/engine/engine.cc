@@ -55,7 +55,7 @@ void maintain(JobEngine& engine) {
   const auto snapshot = engine.catalog->newest_snapshot();
   engine.leases.beat();
   if (engine.leases.are_shared()) static_cast<void>(resume(engine));
-  if (snapshot && engine.catalog->is_shared()) {
+  if (snapshot && engine.is_shared) {
     static_cast<void>(engine.resource_policies.refresh(**snapshot));
     if (has_expiring_items(**snapshot)) start_sweeping(engine);
   }
@@ -94,7 +94,7 @@ Engine::~Engine() {
   impl_->sweeper.stop();
   impl_->ticker.stop();
   impl_->jobs.stop();
-  impl_->writes.wait_until_empty();
+  impl_->in_flight.wait_until_empty();
   impl_->housekeeping.stop();
   impl_->leases.release();
   impl_->catalog->save_counters();
@@ -129,25 +129,25 @@ Result<DescribeTimeToLiveResult> Engine::describe_time_to_live(
   return stator::describe_time_to_live(*impl_, request);
 }
 
-Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
-  return stator::get_item(*impl_, request);
+void Engine::get_item(const GetItemRequest& request, Done<GetItemResponse> done) {
+  stator::get_item(*impl_, request, std::move(done));
 }
 
-Result<PageResponse> Engine::query(const QueryRequest& request) {
-  return stator::query(*impl_, request);
+void Engine::query(const QueryRequest& request, Done<PageResponse> done) {
+  stator::query(*impl_, request, std::move(done));
 }
 
-Result<PageResponse> Engine::scan(const ScanRequest& request) {
-  return stator::scan(*impl_, request);
+void Engine::scan(const ScanRequest& request, Done<PageResponse> done) {
+  stator::scan(*impl_, request, std::move(done));
 }
 
-Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& request) {
-  return stator::batch_get_item(*impl_, request);
+void Engine::batch_get_item(const BatchGetItemRequest& request, Done<BatchGetItemResponse> done) {
+  stator::batch_get_item(*impl_, request, std::move(done));
 }
 
-Result<TransactGetItemsResponse> Engine::transact_get_items(
-    const TransactGetItemsRequest& request) {
-  return stator::transact_get_items(*impl_, request);
+void Engine::transact_get_items(const TransactGetItemsRequest& request,
+                                Done<TransactGetItemsResponse> done) {
+  stator::transact_get_items(*impl_, request, std::move(done));
 }
 
 void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
@@ -199,8 +199,8 @@ Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIterator
   return stator::get_shard_iterator(*impl_, request);
 }
 
-Result<GetRecordsResponse> Engine::get_records(const GetRecordsRequest& request) {
-  return stator::get_records(*impl_, request);
+void Engine::get_records(const GetRecordsRequest& request, Done<GetRecordsResponse> done) {
+  stator::get_records(*impl_, request, std::move(done));
 }
 
 std::size_t Engine::sweep_expired() {
@@ -223,6 +223,10 @@ EngineStats Engine::stats() const {
 
 JobEngine& Engine::parts() {
   return *impl_;
+}
+
+bool Engine::is_shared() const {
+  return impl_->is_shared;
 }
 
 TransactStore& Engine::store() {

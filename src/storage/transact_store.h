@@ -202,8 +202,8 @@ class TransactStore {
   // Visits what the request names, until `visit` returns false. Rows are lent in place. After an
   // error, some of them may have been visited. `visit` must live until `done` has run.
   virtual void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) = 0;
-  // Runs `body`, which may read several times, on one state of the store, at most once, and passes
-  // its result to `done`. Each read may wait for a network. `body` must live until `done` has run.
+  // Runs `body` at most once, on one state of the store, then `done` with the result. `body` must
+  // live until then. It can read several times and wait: a shared store runs it on its own threads.
   virtual void with_view(ViewBody body, ReadDone done) = 0;
 
   // Every versioned row before this position that will ever exist is visible to reads that start

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <future>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/call_and_wait.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "server/dynamodb_service.h"
@@ -82,32 +82,27 @@ class Ask {
   std::string operator()(const DescribeTableRequest& r) {
     return json_of(engine_.describe_table(r));
   }
-  std::string operator()(const GetItemRequest& r) { return json_of(engine_.get_item(r)); }
-  std::string operator()(const QueryRequest& r) { return json_of(engine_.query(r)); }
-  std::string operator()(const ScanRequest& r) { return json_of(engine_.scan(r)); }
-  std::string operator()(const BatchGetItemRequest& r) {
-    return json_of(engine_.batch_get_item(r));
-  }
+  std::string operator()(const GetItemRequest& r) { return call(&Engine::get_item, r); }
+  std::string operator()(const QueryRequest& r) { return call(&Engine::query, r); }
+  std::string operator()(const ScanRequest& r) { return call(&Engine::scan, r); }
+  std::string operator()(const BatchGetItemRequest& r) { return call(&Engine::batch_get_item, r); }
   std::string operator()(const TransactGetItemsRequest& r) {
-    return json_of(engine_.transact_get_items(r));
+    return call(&Engine::transact_get_items, r);
   }
-  std::string operator()(const PutItemRequest& r) { return write(&Engine::put_item, r); }
-  std::string operator()(const UpdateItemRequest& r) { return write(&Engine::update_item, r); }
-  std::string operator()(const DeleteItemRequest& r) { return write(&Engine::delete_item, r); }
+  std::string operator()(const PutItemRequest& r) { return call(&Engine::put_item, r); }
+  std::string operator()(const UpdateItemRequest& r) { return call(&Engine::update_item, r); }
+  std::string operator()(const DeleteItemRequest& r) { return call(&Engine::delete_item, r); }
   std::string operator()(const BatchWriteItemRequest& r) {
-    return write(&Engine::batch_write_item, r);
+    return call(&Engine::batch_write_item, r);
   }
   std::string operator()(const TransactWriteItemsRequest& r) {
-    return write(&Engine::transact_write_items, r);
+    return call(&Engine::transact_write_items, r);
   }
 
  private:
   template <class Request, class T>
-  std::string write(void (Engine::*operation)(const Request&, Done<T>), const Request& request) {
-    std::promise<std::string> answered;
-    (engine_.*operation)(request,
-                         [&](const Result<T>& result) { answered.set_value(json_of(result)); });
-    return answered.get_future().get();
+  std::string call(void (Engine::*operation)(const Request&, Done<T>), const Request& request) {
+    return json_of(call_and_wait(engine_, operation, request));
   }
 
   Engine& engine_;

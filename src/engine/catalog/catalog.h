@@ -12,7 +12,6 @@
 // Lifetime: the store and the jobs must outlive the catalog and every TablePtr.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -76,8 +75,6 @@ class Catalog {
 
   using SnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
   SnapshotPtr snapshot() const { return snapshot_.get(); }
-  // Whether other processes can change the catalog.
-  bool is_shared() const { return is_shared_; }
   // Everything that was committed before the call. If the store is shared, this reads the catalog's
   // version: it can block. Errors: those of refresh(), as the service has them.
   Result<SnapshotPtr> newest_snapshot();

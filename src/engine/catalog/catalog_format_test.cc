@@ -260,7 +260,8 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
   }
   int64_t count(const std::string& table, std::optional<std::string> index = {}) {
     return must(
-               engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount}))
+               call_and_wait(*engine_, &Engine::scan,
+                             {.table = table, .index = std::move(index), .select = Select::kCount}))
         .count;
   }
   // The songs that pages of 3 hold.

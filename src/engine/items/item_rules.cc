@@ -31,6 +31,12 @@ std::optional<ValueView> find(ItemView item, std::string_view name) {
   return item.find(name);
 }
 
+Result<void> check_lengths(std::size_t hash_bytes, std::size_t range_bytes) {
+  if (hash_bytes > kHashKeyBytesMax) return fail(Code::kValidation, messages::kHashKeyTooLong);
+  if (range_bytes > kRangeKeyBytesMax) return fail(Code::kValidation, messages::kRangeKeyTooLong);
+  return {};
+}
+
 // Attributes that are absent count nothing: an item may be in no index.
 template <class Source>
 Result<void> check_key_bytes(const KeyShape& shape, const Source& item) {
@@ -41,13 +47,7 @@ Result<void> check_key_bytes(const KeyShape& shape, const Source& item) {
     }
     return bytes;
   };
-  if (total(shape.hash) > kHashKeyBytesMax) {
-    return fail(Code::kValidation, messages::kHashKeyTooLong);
-  }
-  if (total(shape.range) > kRangeKeyBytesMax) {
-    return fail(Code::kValidation, messages::kRangeKeyTooLong);
-  }
-  return {};
+  return check_lengths(total(shape.hash), total(shape.range));
 }
 
 template <class Check>
@@ -158,20 +158,32 @@ Result<void> check_no_empty_key(const KeyShape& table, const Item& item) {
   });
 }
 
+// One pass over the attributes: every operation on a key runs it.
 Result<void> check_key(const KeyShape& table, const Item& key) {
-  if (key.size() != table.hash.size() + table.range.size()) {
-    return fail(Code::kValidation, messages::kKeyDoesNotMatch);
+  const AttributeDefinition* empty = nullptr;  // the first
+  bool matches = key.size() == table.hash.size() + table.range.size();
+  const auto total = [&](const std::vector<AttributeDefinition>& attributes) {
+    std::size_t total_bytes = 0;
+    for (const AttributeDefinition& attribute : attributes) {
+      const AttributeValue* value = find(key, attribute.name);
+      if (value == nullptr || value->type() != attribute_type(attribute.type)) {
+        matches = false;
+        break;
+      }
+      const std::size_t bytes = key_bytes(*value);
+      if (bytes == 0 && empty == nullptr) empty = &attribute;
+      total_bytes += bytes;
+    }
+    return total_bytes;
+  };
+  const std::size_t hash_bytes = total(table.hash);
+  const std::size_t range_bytes = total(table.range);
+  if (!matches) return fail(Code::kValidation, messages::kKeyDoesNotMatch);
+  if (empty != nullptr) {
+    return fail(Code::kValidation,
+                messages::empty_key(empty->name, kind_of(attribute_type(empty->type))));
   }
-  STATOR_RETURN_IF_ERROR(
-      for_each_attribute(table, [&](const AttributeDefinition& attribute) -> Result<void> {
-        const AttributeValue* value = find(key, attribute.name);
-        if (value == nullptr || value->type() != attribute_type(attribute.type)) {
-          return fail(Code::kValidation, messages::kKeyDoesNotMatch);
-        }
-        return {};
-      }));
-  STATOR_RETURN_IF_ERROR(check_no_empty_key(table, key));
-  return check_key_bytes(table, key);
+  return check_lengths(hash_bytes, range_bytes);
 }
 
 Result<void> check_item(const Table& table, const Item& item) {

@@ -206,7 +206,7 @@ void rebind_all(std::unique_ptr<TransactWrite> write);
 void finish_all(std::unique_ptr<TransactWrite> under_way, CommitResult committed) {
   TransactWrite& write = *under_way;
   if (committed.outcome == CommitOutcome::kSchemaChanged && ++write.rebinds <= kRebindsMax) {
-    write.engine.rebinding.post(
+    write.engine.blocking.post(
         [under_way = std::move(under_way)]() mutable { rebind_all(std::move(under_way)); });
     return;
   }
@@ -297,15 +297,15 @@ CancellationReason reason_of(Error error) {
 
 void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
                     const TransactWriteOptions& options, Done<TransactWriteItemsResult> done) {
-  auto write =
-      std::make_unique<TransactWrite>(TransactWrite{.engine = engine,
-                                                    .pass = InFlightOperations::Pass(engine.writes),
-                                                    .actions = std::move(actions),
-                                                    .token_key = {},
-                                                    .fingerprint = options.fingerprint,
-                                                    .return_capacity = options.return_capacity,
-                                                    .return_metrics = options.return_metrics,
-                                                    .done = std::move(done)});
+  auto write = std::make_unique<TransactWrite>(
+      TransactWrite{.engine = engine,
+                    .pass = InFlightOperations::Pass(engine.in_flight),
+                    .actions = std::move(actions),
+                    .token_key = {},
+                    .fingerprint = options.fingerprint,
+                    .return_capacity = options.return_capacity,
+                    .return_metrics = options.return_metrics,
+                    .done = std::move(done)});
   if (options.token) write->token_key = token_row_key(engine.catalog->secret(), *options.token);
   write->keys = guarded_keys(*write);
   run_all(std::move(write));
@@ -313,22 +313,21 @@ void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
 
 void transact_write_items(ItemEngine& engine, const TransactWriteItemsRequest& request,
                           Done<TransactWriteItemsResult> done) {
-  if (auto valid = validate(request); !valid) {
-    done(failure_of(std::move(valid)));
-    return;
-  }
-  auto actions = on_newest_tables(
-      engine, [&](const CatalogSnapshot& snapshot) { return prepare(snapshot, request); });
-  if (!actions) {
-    done(failure_of(std::move(actions)));
-    return;
-  }
-  TransactWriteOptions options{.token = request.client_request_token,
-                               .fingerprint = {},
-                               .return_capacity = request.return_capacity,
-                               .return_metrics = request.return_metrics};
-  if (options.token) options.fingerprint = request_fingerprint(engine.catalog->secret(), request);
-  transact_write(engine, std::move(*actions), options, std::move(done));
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  on_newest_tables(
+      engine, [&request](const CatalogSnapshot& snapshot) { return prepare(snapshot, request); },
+      [&engine, &request,
+       done = std::move(done)](Result<std::vector<WriteAction>> actions) mutable {
+        if (!actions) return done(failure_of(std::move(actions)));
+        TransactWriteOptions options{.token = request.client_request_token,
+                                     .fingerprint = {},
+                                     .return_capacity = request.return_capacity,
+                                     .return_metrics = request.return_metrics};
+        if (options.token) {
+          options.fingerprint = request_fingerprint(engine.catalog->secret(), request);
+        }
+        transact_write(engine, std::move(*actions), options, std::move(done));
+      });
 }
 
 }  // namespace stator

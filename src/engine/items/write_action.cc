@@ -58,7 +58,7 @@ void rebind_item(std::unique_ptr<SingleWrite> write);
 
 void finish_item(std::unique_ptr<SingleWrite> write, CommitResult result) {
   if (result.outcome == CommitOutcome::kSchemaChanged && ++write->rebinds <= kRebindsMax) {
-    Worker& worker = write->engine.rebinding;
+    Worker& worker = write->engine.blocking;
     worker.post([write = std::move(write)]() mutable { rebind_item(std::move(write)); });
     return;
   }
@@ -275,7 +275,7 @@ void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& e
 void write_one(ItemEngine& engine, WriteAction action, WriteDone done) {
   auto write =
       std::make_unique<SingleWrite>(SingleWrite{.engine = engine,
-                                                .pass = InFlightOperations::Pass(engine.writes),
+                                                .pass = InFlightOperations::Pass(engine.in_flight),
                                                 .action = std::move(action),
                                                 .done = std::move(done)});
   run_item(std::move(write));

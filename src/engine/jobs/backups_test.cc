@@ -47,7 +47,8 @@ class Backups : public EngineTest {
   }
   int64_t count(const std::string& table, std::optional<std::string> index = {}) {
     const auto page =
-        engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount});
+        call_and_wait(*engine_, &Engine::scan,
+                      {.table = table, .index = std::move(index), .select = Select::kCount});
     EXPECT_THAT(page, IsOk());
     return page->count;
   }
@@ -147,7 +148,8 @@ TEST_F(Backups, ATableThatIsBeingRestoredHasItsNameAndNothingElse) {
               FailsWith(Code::kResourceInUse, "Waiting"));
   EXPECT_THAT(engine_->delete_table({.table = "Waiting"}),
               FailsWith(Code::kResourceInUse, "Table is being created: Waiting"));
-  EXPECT_THAT(engine_->get_item({.table = "Waiting", .key = {{"pk", "a"}, {"sk", 1}}}),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::get_item,
+                            {.table = "Waiting", .key = {{"pk", "a"}, {"sk", 1}}}),
               FailsWith(Code::kResourceNotFound, ""));
   const auto listed = engine_->list_tables({});
   ASSERT_THAT(listed, IsOk());

@@ -116,7 +116,8 @@ class JobFaults : public EngineTest {
   }
   int64_t count(const std::string& table, std::optional<std::string> index = {}) {
     const auto page =
-        engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount});
+        call_and_wait(*engine_, &Engine::scan,
+                      {.table = table, .index = std::move(index), .select = Select::kCount});
     EXPECT_THAT(page, IsOk());
     return page ? page->count : -1;
   }

@@ -120,7 +120,7 @@ class Backfill final : public Job {
 
   Result<void> write(const Table& table, const std::vector<std::string>& keys,
                      const std::string& last) const {
-    const InFlightOperations::Pass pass(engine_.writes);
+    const InFlightOperations::Pass pass(engine_.in_flight);
     const auto change = [&](GuardedRows items, Batch& batch) -> Result<void> {
       for (std::size_t i = 0; i < keys.size(); ++i) {
         if (!items[i]) continue;

@@ -72,7 +72,7 @@ class TableSweep {
     // If the clock was set back, the seconds between are swept already. Another process does not
     // lower the cursor when it writes what has expired.
     const int64_t swept = std::max(from, now_ms / 1000 + 1);
-    if (from != INT64_MAX) cursor.lower(engine_.catalog->is_shared() ? 0 : swept);
+    if (from != INT64_MAX) cursor.lower(engine_.is_shared ? 0 : swept);
     return deleted;
   }
 

@@ -10,7 +10,7 @@
 
 #include "api/validation/validate.h"
 #include "engine/core/arns.h"
-#include "engine/core/current_tables.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/streams/shard_iterator.h"
@@ -151,27 +151,73 @@ StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret
   return record;
 }
 
-Result<GetRecordsResponse> read_records(const EngineCore& engine, ReadView& view, uint64_t safe,
-                                        const FoundStream& found, ShardIterator iterator,
-                                        std::string_view arn, int64_t limit) {
-  const int64_t now_ms = engine.now_ms();
-  const Hash128 secret = stream_secret(engine.catalog->secret());
+class ReadOfRecords {
+ public:
+  using Response = GetRecordsResponse;
+
+  ReadOfRecords(EngineCore& engine, const GetRecordsRequest& request)
+      : engine_(engine),
+        request_(request),
+        secret_(stream_secret(engine.catalog->secret())),
+        iterator_(read_shard_iterator(secret_, request.iterator, arn_)) {}
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    if (!iterator_) return fail(Code::kValidation, messages::kInvalidIterator);
+    if (iterator_->issued_ms <= engine_.now_ms() - kIteratorLifetimeMs) {
+      return fail(Code::kExpiredIterator, messages::kIteratorExpired);
+    }
+    STATOR_ASSIGN_OR_RETURN(found_, find_stream(engine_, snapshot, arn_));
+    if (found_.log->space != iterator_->log) return stream_not_found(arn_);
+    return {};
+  }
+
+  // On a shared store, the safe position waits for the store.
+  void read(EngineCore&, ReadDone done) {
+    if (!engine_.is_shared) return read_safe(std::move(done));
+    engine_.blocking.post([this, done = std::move(done)]() mutable { read_safe(std::move(done)); });
+  }
+  Result<void> operator()(ReadView& view);
+  Result<GetRecordsResponse> finish() { return std::move(response_); }
+
+ private:
+  void read_safe(ReadDone done) {
+    const auto safe = engine_.store->safe_position();
+    if (!safe) return done(Failure(safe.error()));
+    safe_ = static_cast<uint64_t>(*safe);
+    engine_.store->with_view(*this, std::move(done));
+  }
+
+  EngineCore& engine_;
+  const GetRecordsRequest& request_;
+  const Hash128 secret_;
+  std::string_view arn_;  // in the request; set by the iterator
+  std::optional<ShardIterator> iterator_;
+  FoundStream found_;
+  uint64_t safe_ = 0;
+  Result<GetRecordsResponse> response_;
+};
+
+Result<void> ReadOfRecords::operator()(ReadView& view) {
+  const int64_t now_ms = engine_.now_ms();
+  const int64_t limit = request_.limit.value_or(kRecordsMax);
+  ShardIterator iterator = *iterator_;
   STATOR_ASSIGN_OR_RETURN(const auto boundaries,
                           read_boundaries(view, iterator.log, iterator.begin, 2));
   std::optional<ShardBoundary> end;
-  if (boundaries.size() > 1 && boundaries[1].commit_version < safe) end = boundaries[1];
+  if (boundaries.size() > 1 && boundaries[1].commit_version < safe_) end = boundaries[1];
   if (boundaries.empty() || boundaries[0].commit_version != iterator.begin ||
       is_trimmed(end, now_ms)) {
-    return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
+    response_ = fail(Code::kTrimmedDataAccess, messages::kTrimmed);
+    return {};
   }
   GetRecordsResponse response;
   int64_t bytes = 0;
   bool all = true;
   STATOR_RETURN_IF_ERROR(scan_changes(view, iterator.log, iterator.log_partition, iterator.position,
-                                      end ? end->commit_version : safe, [&](const Change& change) {
+                                      end ? end->commit_version : safe_, [&](const Change& change) {
                                         all = static_cast<int64_t>(response.records.size()) < limit;
                                         if (!all) return false;
-                                        auto record = make_record(engine, secret, found, change);
+                                        auto record = make_record(engine_, secret_, found_, change);
                                         bytes += record.size_bytes;
                                         all = response.records.empty() || bytes <= kPageBytesMax;
                                         if (!all) return false;
@@ -179,14 +225,16 @@ Result<GetRecordsResponse> read_records(const EngineCore& engine, ReadView& view
                                         response.records.push_back(std::move(record));
                                         return true;
                                       }));
-  if (end && all) return response;
-  iterator.issued_ms = now_ms;
-  response.next_iterator = shard_iterator_text(secret, arn, iterator);
-  return response;
+  if (!end || !all) {
+    iterator.issued_ms = now_ms;
+    response.next_iterator = shard_iterator_text(secret_, arn_, iterator);
+  }
+  response_ = std::move(response);
+  return {};
 }
 
-// What `read` answers from one state that is later than the safe position which it is given.
-// Errors of the store as the service has them.
+// Returns what `read` returns for one state that is later than the safe position which it is given.
+// Waits for the store. Errors of the store as the service has them.
 template <class Read>
 auto read_log(const EngineCore& engine, Read read) {
   using Answer = std::invoke_result_t<Read&, ReadView&, uint64_t>;
@@ -306,25 +354,10 @@ Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
   return fail(Code::kResourceNotFound, messages::kShardNotFound);
 }
 
-Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecordsRequest& request) {
-  STATOR_RETURN_IF_ERROR(validate(request));
-  const Hash128 secret = stream_secret(engine.catalog->secret());
-  std::string_view arn;
-  const auto iterator = read_shard_iterator(secret, request.iterator, arn);
-  if (!iterator) return fail(Code::kValidation, messages::kInvalidIterator);
-  if (iterator->issued_ms <= engine.now_ms() - kIteratorLifetimeMs) {
-    return fail(Code::kExpiredIterator, messages::kIteratorExpired);
-  }
-  // A snapshot that is behind shows a stream that is gone for as long as its records are there.
-  return on_newest_tables(
-      engine, [&](const CatalogSnapshot& snapshot) -> Result<GetRecordsResponse> {
-        STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, snapshot, arn));
-        if (found.log->space != iterator->log) return stream_not_found(arn);
-        return read_log(engine, [&](ReadView& view, uint64_t safe) {
-          return read_records(engine, view, safe, found, *iterator, arn,
-                              request.limit.value_or(kRecordsMax));
-        });
-      });
+void get_records(EngineCore& engine, const GetRecordsRequest& request,
+                 Done<GetRecordsResponse> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<ReadOfRecords>(engine, std::move(done), engine, request);
 }
 
 }  // namespace stator

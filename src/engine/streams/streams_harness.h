@@ -25,7 +25,7 @@ struct EngineStreams {
     return engine.get_shard_iterator(request);
   }
   Result<GetRecordsResult> get_records(const GetRecordsRequest& request) {
-    auto response = engine.get_records(request);
+    auto response = call_and_wait(engine, &Engine::get_records, request);
     if (!response) return failure_of(std::move(response));
     GetRecordsResult result{.records = {}, .next_iterator = response->next_iterator};
     const auto decoded = [](const std::optional<EncodedItem>& item) {
