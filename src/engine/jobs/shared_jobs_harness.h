@@ -90,7 +90,7 @@ class HeldStore final : public ForwardingStore {
     inner_->read(request, visit, std::move(done));
   }
   Result<void> drop_range(const KeyRange& range) override {
-    if (is_cut() || is_held_back()) return Failure(refused().error);
+    if (refuses_erasures()) return Failure(refused().error);
     return inner_->drop_range(range);
   }
 
@@ -107,9 +107,10 @@ class HeldStore final : public ForwardingStore {
     return state_ == State::kCut;
   }
   // Erasures do not wait: they fail as long as others do.
-  bool is_held_back() const {
+  bool refuses_erasures() const {
     const std::lock_guard lock(mutex_);
-    return passing_ == 0 && std::this_thread::get_id() != requests_;
+    const bool is_job = std::this_thread::get_id() != requests_;
+    return state_ == State::kCut || (is_job && passing_ == 0);
   }
   std::vector<Call> take_waiting(State next) {
     const std::lock_guard lock(mutex_);

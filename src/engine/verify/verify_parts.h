@@ -28,6 +28,9 @@ class Verification {
   std::optional<std::string> get(const std::string& key, std::string_view kind);
 
   VerifyReport& report() { return report_; }
+  // Whether the counters of tables are exact. Processes that share a store can lose some of what
+  // they counted.
+  bool has_exact_counters() const { return !store_.capabilities().several_processes; }
 
  private:
   TransactStore& store_;
