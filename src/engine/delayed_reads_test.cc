@@ -217,6 +217,20 @@ TEST_F(DelayedReads, OfTheCatalogDoNotBlockTheCallerOfAnyOperation) {
   }
 }
 
+TEST_F(DelayedReads, OfATableThatOthersCreatedAgainFindTheNewOne) {
+  auto others = must(Engine::open(std::make_unique<SharedStore>(backend_, kDelaySeed + 1),
+                                  {.clock = &clock_, .sweep_interval = {}}));
+  int n = 90;
+  for (const Operation& operation : reads()) {
+    ASSERT_THAT(others->delete_table({.table = "Things"}), IsOk());
+    create_on(*others, "Things");
+    const Item item = {{"pk", "a"}, {"sk", 1}, {"n", ++n}};
+    ASSERT_THAT(call_and_wait(*others, &Engine::put_item, {.table = "Things", .item = item}),
+                IsOk());
+    expect_no_wait(operation, "Things", testing::HasSubstr("\"N\":\"" + std::to_string(n) + '"'));
+  }
+}
+
 TEST_F(DelayedReads, EndBeforeTheEngineDoes) {
   std::vector<Operation> operations = reads();
   operations.push_back(records_of("Things"));
