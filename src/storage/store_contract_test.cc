@@ -171,6 +171,7 @@ TEST_P(StoreContract, ANumberedViewHasTheCommitsUpToItsSequenceAndNoOthers) {
   std::vector<std::pair<uint64_t, int>> views;  // sequence, rows
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&, i] {
         for (int n = 0; n < kEach; ++n) {

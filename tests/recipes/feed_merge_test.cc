@@ -36,6 +36,39 @@ TEST_P(FeedMerge, WritesOneCopyForAnyNumberOfFollowers) {
   EXPECT_EQ(feed().read({"f39"}, 1).value().items[0].author, UserId{"star"});
 }
 
+// Another worker takes the claim before the first one has decided how to deliver, and gives it up.
+// The first one claims the post again, dies, and a request from before that arrives late.
+TEST_P(FeedMerge, ALateRequestDoesNotRemoveAPostThatWasNotDelivered) {
+  if (is_streamed()) GTEST_SKIP() << "the worker of a stream sends other updates in between";
+  follow(1, {"ann"});
+  const std::string own = options().user_prefix + "ann";
+  post("ann", "hello");
+  int updates = 0;  // of the author's item
+  bench.client.before([&](std::string_view operation, int) {
+    if (operation != "UpdateItem") return updates < 5 ? pass() : lose_request();
+    if (++updates == 2) {
+      const Item mine = items_of("ann").at(0);
+      EXPECT_TRUE(mine.contains("claim"));
+      EXPECT_FALSE(mine.contains("spread"));
+      const auto range_key = *mine.find(options().range_key);
+      EXPECT_OK(bench.home.client->update_item(
+          {.table = "Feeds",
+           .key = Item{{options().partition_key, own}, range_key},
+           .update = "SET claim = :other, claim_until = :past",
+           .values = Values{{":other", "another worker"}, {":past", 1}}}));
+    }
+    if (updates == 3) return delay();
+    return updates <= 5 ? pass() : lose_request();
+  });
+  (void)feed().deliver_pending();
+  EXPECT_GE(updates, 5);
+  bench.client.before(nullptr);
+  while (bench.client.delayed() > 0) bench.client.arrive(0);
+  bench.time.advance(1h);
+  EXPECT_OK(feed().deliver_pending());
+  EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"hello"});
+}
+
 TEST_P(FeedMerge, PagesNeitherSkipNorRepeatWhileAuthorsCrossTheThreshold) {
   follow(3, {"ann"});
   follow(3, {"eve"});

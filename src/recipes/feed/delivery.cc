@@ -127,7 +127,8 @@ Result<Delivery::Outcome> Delivery::deliver_claimed(Job& job) {
     }
     if (!look.post) return fail(Code::kInternalServerError, "a claim returned no item");
     job.version = version_of(job.author, *std::move(look.post));
-    STATOR_RETURN_IF_ERROR(pass(job));
+    STATOR_ASSIGN_OR_RETURN(const bool passed, pass(job));
+    if (!passed) continue;
     STATOR_ASSIGN_OR_RETURN(const bool finished, finish(job));
     if (finished) return Outcome::kDone;
   }
@@ -161,22 +162,28 @@ void Delivery::release(const Job& job) {
                                                .values = Values{{":mine", job.claim}}}));
 }
 
-Result<void> Delivery::pass(const Job& job) {
+// Writes all copies of the version. False, and nothing is written, if the post or its claim has
+// changed: then finish() must not be sent. It could arrive late, when this attempt has claimed the
+// post again.
+Result<bool> Delivery::pass(const Job& job) {
   STATOR_ASSIGN_OR_RETURN(const std::string spread, spread_of(job));
-  if (spread.empty()) return {};
+  if (spread.empty()) return false;
   reached_.clear();
-  if (spread == kSpreadMerged) return copies_.write_merged(job.version);
   const std::string* resume = text_in(job.version.post, "former_cursor");
   const std::string tag = tag_of(job.version);
-  if (resume != nullptr && resume->starts_with(tag)) {
-    return pass_former(job, resume->substr(tag.size()));
+  if (spread == kSpreadMerged) {
+    STATOR_RETURN_IF_ERROR(copies_.write_merged(job.version));
+  } else if (resume != nullptr && resume->starts_with(tag)) {
+    STATOR_RETURN_IF_ERROR(pass_former(job, resume->substr(tag.size())));
+  } else {
+    STATOR_RETURN_IF_ERROR(pass_followers(job));
+    if (!job.version.is_first()) STATOR_RETURN_IF_ERROR(pass_former(job, {}));
   }
-  STATOR_RETURN_IF_ERROR(pass_followers(job));
-  return job.version.is_first() ? Result<void>() : pass_former(job, {});
+  return true;
 }
 
-// A post is delivered in only one way, which is stored before delivery. Empty if the post has
-// changed in the meantime, which finish() detects.
+// A post is delivered in only one way, which is stored before delivery. Empty if the post or its
+// claim has changed in the meantime.
 Result<std::string> Delivery::spread_of(const Job& job) {
   if (const std::string* spread = text_in(job.version.post, "spread")) return *spread;
   // A post without that note may have been copied before there was merging.

@@ -68,7 +68,7 @@ class Delivery {
   void release(const Job& job);
   Result<std::string> spread_of(const Job& job);
   Result<bool> has_too_many_followers(const UserId& author);
-  Result<void> pass(const Job& job);
+  Result<bool> pass(const Job& job);
   std::vector<UserId> unreached(const Job& job, std::vector<UserId> users);
   Result<void> pass_followers(const Job& job);
   Result<void> pass_former(const Job& job, std::string cursor);
