@@ -34,6 +34,8 @@ bool over_http(const Settings& settings, Findings& findings);
 bool footprint(const Settings& settings, Findings& findings);
 // Cost of a point read and of a page as a table grows tenfold and a thousandfold.
 bool growth(const Settings& settings, Findings& findings);
+// Searches of vectors, compared with a loop over them.
+bool vectors(const Settings& settings, Findings& findings);
 // A recipe, compared with its reference implementation.
 Result<void> feed_recipe();
 Result<void> semaphore_recipe();

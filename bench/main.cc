@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: stator_bench --stator BINARY [PART…] [options]\n"
     "       stator_bench compare NAME=URL… [options]\n"
-    "parts (default: all but the last two): process http footprint growth recipes\n"
+    "parts (default: the first three): process http footprint growth vectors recipes\n"
     "  --items N       items of the table (100000)\n"
     "  --turns N       turns of each contender; the median counts (3)\n"
     "  --turn-ms N     length of a turn (1000)\n"
@@ -31,7 +31,7 @@ struct Arguments {
   bool compare = false;
 
   bool wants(std::string_view part) const {
-    if (parts.empty()) return part != "growth" && part != "recipes";
+    if (parts.empty()) return part != "growth" && part != "vectors" && part != "recipes";
     return std::ranges::find(parts, part) != parts.end();
   }
 };
@@ -113,6 +113,7 @@ int run(int argc, char** argv) {
            (!arguments.wants("http") || over_http(settings, findings)) &&
            (!arguments.wants("footprint") || footprint(settings, findings)) &&
            (!arguments.wants("growth") || growth(settings, findings)) &&
+           (!arguments.wants("vectors") || vectors(settings, findings)) &&
            (!arguments.wants("recipes") || recipes());
     print_budget(findings);
   }

@@ -2,12 +2,12 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(STATOR_INSTALLED base value storage expression
+set(STATOR_INSTALLED base value vectors storage postgres open_store expression
   api_model api_validation api_json api_wire api_admin
   policy partiql transfer
   engine_errors engine_background engine_rows engine_change_log engine_catalog engine_core engine_items engine_query
   engine_streams engine_schema engine_jobs engine_admin engine_verify engine
-  access protocol client
+  access testmode protocol client
   recipes_common recipes_toggle recipes_semaphore recipes_feed recipes_sensors)
 # For the .pc file: the highest first, as a linker wants them.
 set(pc_libraries ${STATOR_INSTALLED})

@@ -36,11 +36,12 @@ endfunction()
 # stator_test(NAME SOURCES … DEPS …): one test program, run by ctest as one test named NAME. Its
 # sources are compiled several at a time as well.
 # TIMEOUT is in seconds; LABELS name the suite it belongs to (default: quick). One that is
-# SINGLE_THREADED is left out under TSan, which has nothing to find there. PROCESSES: it starts
-# many programs of Stator. Under TSan each takes long to start, so only `make soak` runs it there. Those
-# of more COST start first, so that a long one does not run alone in the end; it is about its seconds.
+# SINGLE_THREADED is left out under TSan, which has nothing to find there. PROCESSES: it starts many
+# programs of Stator, each of which takes long to start under TSan. EXHAUSTIVE: it repeats a sequence
+# for each point at which it can fail. Under TSan, both run in `make soak` only. Those of more COST
+# start first, so that a long one does not run alone in the end; it is about its seconds.
 function(stator_test name)
-  cmake_parse_arguments(ARG "SINGLE_THREADED;PROCESSES" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "SINGLE_THREADED;PROCESSES;EXHAUSTIVE" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT STATOR_TESTS OR (ARG_SINGLE_THREADED AND STATOR_SANITIZE STREQUAL "thread"))
     return()
   endif()
@@ -52,6 +53,9 @@ function(stator_test name)
   endif()
   if(ARG_PROCESSES)
     list(APPEND ARG_LABELS processes)
+  endif()
+  if(ARG_EXHAUSTIVE)
+    list(APPEND ARG_LABELS exhaustive)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
@@ -66,5 +70,15 @@ function(stator_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
   if(ARG_COST)
     set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
+  endif()
+endfunction()
+
+# Runs a test program whose suites run on each backend (tests/support/homes.h) on PostgreSQL too.
+# stator_test_on_postgres(NAME [ARGUMENT…])
+function(stator_test_on_postgres name)
+  if(TARGET ${name})
+    add_test(NAME ${name}_on_postgres COMMAND ${name} ${ARGN})
+    set_tests_properties(${name}_on_postgres PROPERTIES
+      LABELS system COST 40 TIMEOUT 900 ENVIRONMENT STATOR_TEST_HOMES=postgres)
   endif()
 endfunction()

@@ -8,6 +8,8 @@ import {badge, button, checkbox, count, errorText, field, h, input, poll, select
 const SHOWN_MAX = 200;
 const POLL_MS = 700;
 const SHARDS_MS = 15000;
+const HOUR_S = 3600;
+const STARTS = {__proto__: null, start: 'TRIM_HORIZON', hour: 'AT_TIMESTAMP'};  // by the address; any other: LATEST
 const KINDS = {INSERT: ['added', 'good'], MODIFY: ['changed', 'busy'], REMOVE: ['removed', 'bad']};
 
 // The attributes in which two images differ: [{name, before, after}].
@@ -46,14 +48,16 @@ export function showStream(panel, table, query) {
   let looked = false;  // at all shards, since the position was chosen
   let paused = false;
   let total = 0;
-  let from = query.get('from') === 'start' ? 'TRIM_HORIZON' : 'LATEST';
+  let from = STARTS[query.get('from')] ?? 'LATEST';
+  let since = Date.now() / 1000 - HOUR_S;
   let epoch = 0;  // of the position from which is read
   let nextLook = 0;
   let reading = false;
   const list = h('ul', {class: 'changes'});
   const facts = h('span', {class: 'facts-line', role: 'status'});
   const filter = input('', {type: 'search', 'aria-label': 'Filter changes', placeholder: 'Filter by text'});
-  const position = select([['LATEST', 'Changes from now on'], ['TRIM_HORIZON', 'All changes of the last day']], from);
+  const position = select([['LATEST', 'Changes from now on'], ['AT_TIMESTAMP', 'Changes of the last hour'],
+    ['TRIM_HORIZON', 'All changes of the last day']], from);
   const live = checkbox('Follow', true, {onchange: () => { paused = !live.input.checked; tell(); }});
   const nothing = h('p', {class: 'empty'}, 'No changes yet. They appear here as they happen.');
 
@@ -77,9 +81,10 @@ export function showStream(panel, table, query) {
         if (shards.has(ShardId)) continue;
         if (range.EndingSequenceNumber && from === 'LATEST' && !looked) continue;
         const type = looked ? 'TRIM_HORIZON' : from;
-        const {ShardIterator} = await call('GetShardIterator', {StreamArn: arn, ShardId, ShardIteratorType: type});
+        const start = {ShardIteratorType: type, Timestamp: type === 'AT_TIMESTAMP' ? since : undefined};
+        const {ShardIterator} = await call('GetShardIterator', {StreamArn: arn, ShardId, ...start});
         if (mine !== epoch) return;
-        shards.set(ShardId, {iterator: ShardIterator, type, last: undefined});
+        shards.set(ShardId, {iterator: ShardIterator, start, last: undefined});
       }
       last = description.LastEvaluatedShardId;
     } while (last);
@@ -110,7 +115,7 @@ export function showStream(panel, table, query) {
           if (!/^(ExpiredIterator|TrimmedDataAccess)Exception$/.test(error.name) || mine !== epoch) return;
           // An iterator expires during a long pause; records are deleted after a day.
           const place = error.name === 'TrimmedDataAccessException' ? {ShardIteratorType: 'TRIM_HORIZON'} :
-            shard.last ? {ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: shard.last} : {ShardIteratorType: shard.type};
+            shard.last ? {ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: shard.last} : shard.start;
           const {ShardIterator} = await call('GetShardIterator', {StreamArn: arn, ShardId, ...place}).catch((again) => {
             failure = again;
             return {};
@@ -133,6 +138,7 @@ export function showStream(panel, table, query) {
   function restart() {
     epoch++;
     from = position.value;
+    since = Date.now() / 1000 - HOUR_S;
     shards.clear();
     looked = false;
     nextLook = 0;
@@ -143,7 +149,7 @@ export function showStream(panel, table, query) {
   }
   filter.addEventListener('input', apply);
   position.addEventListener('change', () => {
-    go(href(['tables', table.TableName, 'stream'], {from: position.value === 'LATEST' ? '' : 'start'}), {replace: true, silent: true});
+    go(href(['tables', table.TableName, 'stream'], {from: Object.keys(STARTS).find((name) => STARTS[name] === position.value) ?? ''}), {replace: true, silent: true});
     restart();
   });
   const clear = button('Clear', () => { list.replaceChildren(); apply(); });

@@ -4,6 +4,7 @@ import {call, describe} from './api.js';
 import {recoveryOf} from './tables.js';
 import {go, href} from './router.js';
 import {VIEWS, capacityFields, encryptionFields, indexFields, tableClass, wholeNumber} from './table_form.js';
+import {vectorIndexes} from './vectors.js';
 import {badge, button, checkbox, confirmByName, confirmDialog, count, dataTable, definitions, dialog, field, formOf, h, input, poll, run,
   say, section, select, size, status, time} from './ui.js';
 
@@ -204,7 +205,7 @@ async function showIndexes(panel, first) {
   const add = button('Create a global index', () => createIndex());
 
   function draw(table) {
-    const state = JSON.stringify(allIndexes(table));
+    const state = JSON.stringify([allIndexes(table), table.VectorIndexes]);
     if (state === shown) return;
     shown = state;
     panel.replaceChildren(h('div', {class: 'head'}, h('h2', {}, 'Indexes'), h('div', {class: 'actions'}, add)),
@@ -215,7 +216,7 @@ async function showIndexes(panel, first) {
         index.kind === 'global' ? h('div', {class: 'actions'},
           index.ProvisionedThroughput?.ReadCapacityUnits > 0 && button('Capacity', () => changeCapacity(index), {'aria-label': `Change the capacity of ${index.IndexName}`}),
           button('Delete', () => remove(index.IndexName), {'aria-label': `Delete the index ${index.IndexName}`})) : '',
-      ]), 'The table has no indexes.'));
+      ]), 'The table has no indexes.'), table.VectorIndexes && vectorIndexes(table, again));
   }
   const again = async () => draw(await describe(TableName, {fresh: true}));
 

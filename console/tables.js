@@ -23,7 +23,7 @@ async function fillRow({cells, name}) {
   try {
     const [table, ttl, recovery] = await Promise.all([describe(name, {fresh: true}),
       call('DescribeTimeToLive', {TableName: name}), call('DescribeContinuousBackups', {TableName: name})]);
-    const indexes = (table.GlobalSecondaryIndexes?.length ?? 0) + (table.LocalSecondaryIndexes?.length ?? 0);
+    const indexes = (table.GlobalSecondaryIndexes?.length ?? 0) + (table.LocalSecondaryIndexes?.length ?? 0) + (table.VectorIndexes?.length ?? 0);
     const life = ttl.TimeToLiveDescription;
     const off = h('span', {class: 'quiet'}, 'off');
     const stream = table.StreamSpecification?.StreamEnabled && table.StreamSpecification.StreamViewType;

@@ -148,6 +148,12 @@ Result<PageResult> CountingClient::scan(const ScanRequest& request) {
   return result;
 }
 
+// Its capacity is bytes, not units.
+Result<SearchVectorsResult> CountingClient::search_vectors(const SearchVectorsRequest& request) {
+  count("SearchVectors", 0, 0);
+  return inner_.search_vectors(request);
+}
+
 Result<BatchGetItemResult> CountingClient::batch_get_item(const BatchGetItemRequest& request) {
   auto result = inner_.batch_get_item(metered(request));
   count("BatchGetItem", result ? units(result->capacity) : 0, 0);

@@ -30,9 +30,16 @@ struct CancellationReason {
   std::optional<Item> item = {};
 };
 
+struct ThrottlingReason {
+  std::string reason;    // such as "TableWriteProvisionedThroughputExceeded"
+  std::string resource;  // the ARN of a table or index
+  bool operator==(const ThrottlingReason&) const = default;
+};
+
 struct ErrorDetail {
   std::optional<Item> item = {};                 // of a failed condition, if requested
   std::vector<CancellationReason> reasons = {};  // of a cancelled transaction, in request order
+  std::vector<ThrottlingReason> throttling_reasons = {};  // of a throttled request
 };
 
 struct Capacity {  // units; `read` and `write` are set if the service reports them separately
@@ -42,6 +49,12 @@ struct Capacity {  // units; `read` and `write` are set if the service reports t
   bool operator==(const Capacity&) const = default;
 };
 
+struct VectorCapacity {  // bytes; a response has one of the two
+  std::optional<double> search_bytes = {};
+  std::optional<double> write_bytes = {};
+  bool operator==(const VectorCapacity&) const = default;
+};
+
 struct ConsumedCapacity {
   std::string table;
   Capacity total;
@@ -49,6 +62,7 @@ struct ConsumedCapacity {
   std::optional<Capacity> table_part = {};
   std::map<std::string, Capacity, std::less<>> local_indexes = {};
   std::map<std::string, Capacity, std::less<>> global_indexes = {};
+  std::map<std::string, VectorCapacity, std::less<>> vector_indexes = {};
   bool operator==(const ConsumedCapacity&) const = default;
 };
 
@@ -76,6 +90,15 @@ struct IndexDescription {
   ThroughputChanges throughput_changes = {};
 };
 
+struct VectorIndexDescription {
+  VectorIndexDefinition definition;
+  TableStatus status = TableStatus::kActive;
+  int64_t size_bytes = 0;
+  int64_t item_count = 0;
+  std::string arn;
+  std::optional<bool> backfilling = {};  // while it is being created
+};
+
 // The origin of a table that was restored or is being restored.
 struct RestoreSummary {
   std::optional<std::string> source_backup_arn = {};
@@ -98,6 +121,7 @@ struct TableDescription {
   KeySchema key_schema;
   std::vector<IndexDescription> local_indexes;
   std::vector<IndexDescription> global_indexes;
+  std::vector<VectorIndexDescription> vector_indexes;
   BillingMode billing_mode = BillingMode::kProvisioned;
   Throughput throughput;  // zero when on demand
   std::optional<OnDemandThroughput> on_demand_throughput = {};
@@ -158,6 +182,19 @@ struct PageResult {
   int64_t scanned_count = 0;                    // items examined
   std::optional<Item> last_evaluated_key = {};  // absent: this is the last page
   std::optional<ConsumedCapacity> capacity = {};
+};
+
+// An item that SearchVectors has found, without its vector unless the projection names it.
+struct SearchResult {
+  Item item;
+  // COSINE: 0 (the same direction) to 2, and 1 for a vector of zeros; EUCLIDEAN: the distance;
+  // DOT_PRODUCT: the higher, the nearer.
+  float score = 0;
+};
+
+struct SearchVectorsResult {
+  std::vector<SearchResult> results;  // the nearest first
+  std::optional<VectorCapacity> capacity = {};
 };
 
 struct BatchGetItemResult {
@@ -223,6 +260,9 @@ class Client {
 
   virtual Result<PageResult> query(const QueryRequest& request) = 0;
   virtual Result<PageResult> scan(const ScanRequest& request) = 0;
+
+  // Finds the items whose vectors are nearest to a vector.
+  virtual Result<SearchVectorsResult> search_vectors(const SearchVectorsRequest& request) = 0;
 
   virtual Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) = 0;
   virtual Result<BatchWriteItemResult> batch_write_item(const BatchWriteItemRequest& request) = 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Database: a Client whose tables are in this process, stored in a directory or in memory.
+// Database: a Client whose tables are in this process, stored in a directory or in memory, or in
+// PostgreSQL, where other processes use them too (docs/cluster.md).
 //
 // Code written for Client also runs on HttpClient and against Amazon DynamoDB.
 // Thread safety: as Client. After fork(), item reads and writes fail in the child, and the child
 // must not destroy the Database.
 // Lifetime: the destructor waits for writes in progress.
-// Durability: every acknowledged write is as durable as DatabaseOptions::durability states. Writes
-// are atomic.
+// Durability: every acknowledged write is as durable as DatabaseOptions::durability states, or as
+// PostgreSQL's synchronous_commit. Writes are atomic.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "stator/client.h"
 
@@ -28,7 +30,14 @@ enum class Durability {
 };
 
 struct DatabaseOptions {
-  std::filesystem::path path = {};  // empty: in memory, lost when the Database is destroyed
+  // A directory. Empty, without `store`: in memory, lost when the Database is destroyed.
+  std::filesystem::path path = {};
+  // Instead of a path: postgresql://USER@HOST:PORT/DATABASE or postgres://…, as libpq reads it,
+  // with special characters encoded (%40). A missing password is read from PGPASSWORD or ~/.pgpass.
+  // `stator cluster init` prepares the database.
+  std::string store = {};
+  std::string schema = {};  // of the store: lower-case letters, digits and '_'; empty: "stator"
+  // The next three concern a directory only.
   Durability durability = Durability::kSync;
   bool create_if_missing = true;
   // Size limit of the cache of blocks read from the directory. 0: one eighth of the memory that
@@ -43,6 +52,10 @@ class Database final : public Client {
  public:
   // Errors: kLocked if another process has the directory open; kCorruption if the directory is
   // damaged or is not a Stator directory; kIo if a file system call fails.
+  // Of a store: kInvalidArgument for an invalid URL, a path in addition to it, an unsuitable server
+  // or a newer version; kNotFound if the schema is not initialized; kAccessDenied if the role lacks
+  // privileges; kUnavailable if the server cannot be reached or accepts no writes; kIo without
+  // libpq. Messages name the remedy and contain no password.
   static Result<Database> open(const DatabaseOptions& options = {});
 
   Database(Database&&) noexcept;
@@ -64,6 +77,7 @@ class Database final : public Client {
   Result<WriteResult> delete_item(const DeleteItemRequest& request) override;
   Result<PageResult> query(const QueryRequest& request) override;
   Result<PageResult> scan(const ScanRequest& request) override;
+  Result<SearchVectorsResult> search_vectors(const SearchVectorsRequest& request) override;
   Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) override;
   Result<BatchWriteItemResult> batch_write_item(const BatchWriteItemRequest& request) override;
   Result<TransactWriteItemsResult> transact_write_items(
@@ -98,7 +112,8 @@ class Database final : public Client {
   // Copies the database, as of one point in time, to a directory that must not exist yet and that
   // can be opened as a Database. Writes continue during the copy. On the same file system, the copy
   // shares table files with the original: it is cheap, but is lost together with the disk.
-  // Errors: kInvalidArgument for a database in memory; kIo if a file system call fails.
+  // Errors: kInvalidArgument for a database in memory or in PostgreSQL; kIo if a file system call
+  // fails.
   Result<void> backup(const std::filesystem::path& directory);
 
  private:

@@ -65,6 +65,7 @@ class HttpClient final : public Client {
   Result<WriteResult> delete_item(const DeleteItemRequest& request) override;
   Result<PageResult> query(const QueryRequest& request) override;
   Result<PageResult> scan(const ScanRequest& request) override;
+  Result<SearchVectorsResult> search_vectors(const SearchVectorsRequest& request) override;
   Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) override;
   Result<BatchWriteItemResult> batch_write_item(const BatchWriteItemRequest& request) override;
   Result<TransactWriteItemsResult> transact_write_items(

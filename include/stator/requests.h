@@ -33,6 +33,8 @@ enum class TableClass { kStandard, kStandardInfrequentAccess };
 enum class StreamViewType { kNewImage, kOldImage, kNewAndOldImages, kKeysOnly };
 enum class TableStatus { kCreating, kUpdating, kDeleting, kActive };
 enum class EncryptionType { kAes256, kKms };
+enum class SearchSchemaElementType { kHash, kInlineFilter };
+enum class VectorDistanceFunction { kCosine, kDotProduct, kEuclidean };
 
 // ---- Tables
 
@@ -77,6 +79,27 @@ struct IndexDefinition {
   bool operator==(const IndexDefinition&) const = default;
 };
 
+struct SearchSchemaElement {
+  std::string name;
+  SearchSchemaElementType type = SearchSchemaElementType::kHash;
+  bool operator==(const SearchSchemaElement&) const = default;
+};
+
+// An index of the items whose attribute `vector_attribute` is a list of `dimensions` numbers, which
+// it keeps as 32-bit floats. Only for tables that are paid per request.
+struct VectorIndexDefinition {
+  std::string name;
+  std::string vector_attribute;
+  // Attributes that searches can ask for the values of. A search of an index with a HASH element
+  // (at most one) is a search among the items with one value of it. Up to 18 INLINE_FILTER
+  // elements.
+  std::vector<SearchSchemaElement> search_schema = {};
+  Projection projection;
+  int64_t dimensions = 0;  // 1 to 4,096
+  VectorDistanceFunction distance_function = VectorDistanceFunction::kCosine;
+  bool operator==(const VectorIndexDefinition&) const = default;
+};
+
 struct EncryptionSpecification {  // SSESpecification; stored and described, but not applied
   std::optional<bool> enabled = {};
   std::optional<EncryptionType> type = {};
@@ -111,7 +134,8 @@ struct CreateTableRequest {
   std::vector<Tag> tags = {};
   std::optional<EncryptionSpecification> encryption = {};
   std::optional<StreamSpecification> stream = {};
-  std::optional<std::string> resource_policy = {};  // JSON
+  std::optional<std::string> resource_policy = {};                        // JSON
+  std::optional<std::vector<VectorIndexDefinition>> vector_indexes = {};  // up to 5
 };
 
 struct GlobalIndexUpdate {  // settings of an existing index
@@ -124,6 +148,11 @@ struct GlobalIndexUpdate {  // settings of an existing index
 struct GlobalIndexChange {  // exactly one of the three
   std::optional<GlobalIndexUpdate> update = {};
   std::optional<IndexDefinition> create = {};
+  std::optional<std::string> remove = {};  // Delete; the index's name
+};
+
+struct VectorIndexChange {  // exactly one of the two
+  std::optional<VectorIndexDefinition> create = {};
   std::optional<std::string> remove = {};  // Delete; the index's name
 };
 
@@ -140,6 +169,7 @@ struct UpdateTableRequest {
   std::optional<EncryptionSpecification> encryption = {};
   std::optional<StreamSpecification> stream = {};
   std::vector<std::string> replica_regions = {};  // of ReplicaUpdates; any region is rejected
+  std::optional<std::vector<VectorIndexChange>> vector_indexes = {};  // VectorIndexUpdates
 };
 
 struct TimeToLiveSpecification {
@@ -260,6 +290,21 @@ struct ScanRequest {
   std::optional<Item> exclusive_start_key = {};
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   bool legacy = false;  // see PutItemRequest
+};
+
+// ---- Vectors
+
+struct SearchVectorsRequest {
+  std::string table;
+  std::string index;
+  std::vector<float> vector;  // SearchVector: as many numbers as the index has dimensions
+  int64_t top_k = 0;          // 1 to 100
+  // Equalities of attributes of the search schema, joined by AND: "tenant = :t AND color = :c".
+  std::optional<std::string> condition = {};  // SearchConditionExpression
+  std::optional<std::string> projection = {};
+  std::optional<Names> names = {};
+  std::optional<Values> values = {};
+  ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
 };
 
 // ---- Batches

@@ -18,6 +18,7 @@ enum class Code {
   kConditionalCheckFailed,
   kTransactionCanceled,
   kTransactionConflict,
+  kReplicatedWriteConflict,
   kTransactionInProgress,
   kIdempotentParameterMismatch,
   kResourceNotFound,
@@ -83,7 +84,7 @@ enum class Code {
 // The code's name, e.g. "ConditionalCheckFailedException", "Timeout".
 const char* code_name(Code code);
 
-struct ErrorDetail;  // stator/client.h: the item of a failed condition, cancellation reasons
+struct ErrorDetail;  // stator/client.h: the item of a failed condition, reasons
 
 struct Error {
   Code code = Code::kInternalServerError;

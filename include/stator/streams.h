@@ -18,7 +18,13 @@
 namespace stator {
 
 enum class StreamStatus { kEnabling, kEnabled, kDisabling, kDisabled };
-enum class ShardIteratorType { kTrimHorizon, kLatest, kAtSequenceNumber, kAfterSequenceNumber };
+enum class ShardIteratorType {
+  kTrimHorizon,
+  kLatest,
+  kAtSequenceNumber,
+  kAfterSequenceNumber,
+  kAtTimestamp  // the first record of this time or later
+};
 enum class ShardFilterType { kChildShards };
 enum class StreamEvent { kInsert, kModify, kRemove };
 
@@ -81,6 +87,7 @@ struct GetShardIteratorRequest {
   std::string shard;
   ShardIteratorType type = ShardIteratorType::kTrimHorizon;
   std::optional<std::string> sequence_number = {};  // kAtSequenceNumber, kAfterSequenceNumber
+  std::optional<int64_t> timestamp_ms = {};         // kAtTimestamp; Unix time, not in the future
 };
 
 struct GetShardIteratorResult {

@@ -62,9 +62,9 @@ policy::Caller caller_of(Engine& engine, std::string_view username) {
   return caller;
 }
 
-Result<void> authorize(const Access& access, Engine& engine, std::string_view operation,
+Result<void> authorize(const Access& access, Place place, std::string_view operation,
                        const Item& request) {
-  return authorize_with(access, engine, [&](Needs& needs) -> Result<void> {
+  return authorize_with(access, place, [&](Needs& needs) -> Result<void> {
     STATOR_RETURN_IF_ERROR(gather(needs, operation, request));
     if (operation != "PutResourcePolicy") return {};
     if (boolean_of(request, "ConfirmRemoveSelfResourceAccess")) return {};

@@ -40,11 +40,18 @@ Result<void> authorize_action(const Access& access, std::string_view action);
 // The condition keys that can affect the caller's requests.
 policy::KeySet wanted_keys(const Access& access, const AccessView& view);
 
+// Where a request is authorized, and whether that may wait for a store that other processes share.
+struct Place {
+  Engine& engine;
+  bool may_wait = false;
+};
+inline constexpr Code kMustWait = Code::kConflict;
+
 // Errors: kAccessDenied; kValidation for a request, an expression or a statement that the engine
-// rejects too. `gathers` collects the needs.
+// rejects too; kMustWait if it may not wait and would have to. `gathers` collects the needs.
 template <class Gather>
-Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers) {
-  const AccessView view(engine);
+Result<void> authorize_with(const Access& access, Place place, Gather gathers) {
+  const AccessView view(place.engine, place.may_wait);
   policy::KeySet wanted = wanted_keys(access, view);
   for (;;) {
     Needs needs(view, access.caller, wanted);
@@ -53,6 +60,7 @@ Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers
       wanted.set();
       continue;
     }
+    if (view.lacks_something()) return fail(kMustWait, "only the store knows");
     // A denial has precedence, because it reveals less.
     STATOR_RETURN_IF_ERROR(decide(access, needs));
     return gathered;
@@ -60,15 +68,15 @@ Result<void> authorize_with(const Access& access, Engine& engine, Gather gathers
 }
 
 template <class Request>
-Result<void> authorize(const Access& access, Engine& engine, const Request& request) {
+Result<void> authorize(const Access& access, Place place, const Request& request) {
   // Its errors depend only on the request. The values checked afterwards are within the API's
   // limits.
   STATOR_RETURN_IF_ERROR(validate(request));
-  return authorize_with(access, engine, [&](Needs& needs) { return gather(needs, request); });
+  return authorize_with(access, place, [&](Needs& needs) { return gather(needs, request); });
 }
 // Authorizes an administrative operation. Errors: kValidation also for a resource policy that would
 // prevent the caller from changing it, unless the request confirms that.
-Result<void> authorize(const Access& access, Engine& engine, std::string_view operation,
+Result<void> authorize(const Access& access, Place place, std::string_view operation,
                        const Item& request);
 
 }  // namespace stator::access

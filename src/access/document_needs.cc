@@ -27,11 +27,13 @@ struct Rule {
 
 // In the order of their names.
 constexpr Rule kRules[] = {
+    {"CancelBulkOperation", Target::kArn, "BulkOperationArn"},
     {"CreateBackup", Target::kTable},
     {"CreateGlobalTable", Target::kGlobalTable},
     {"DeleteBackup", Target::kArn, "BackupArn"},
     {"DeleteResourcePolicy", Target::kArn, "ResourceArn"},
     {"DescribeBackup", Target::kArn, "BackupArn"},
+    {"DescribeBulkOperation", Target::kArn, "BulkOperationArn"},
     {"DescribeContinuousBackups", Target::kTable},
     {"DescribeContributorInsights", Target::kTable},
     {"DescribeEndpoints", Target::kNothing},
@@ -48,6 +50,7 @@ constexpr Rule kRules[] = {
     {"GetResourcePolicy", Target::kArn, "ResourceArn"},
     {"ImportTable", Target::kImport},
     {"ListBackups", Target::kNothing},
+    {"ListBulkOperations", Target::kNothing},
     {"ListContributorInsights", Target::kNothing},
     {"ListExports", Target::kNothing},
     {"ListGlobalTables", Target::kNothing},
@@ -56,6 +59,7 @@ constexpr Rule kRules[] = {
     {"PutResourcePolicy", Target::kArn, "ResourceArn"},
     {"RestoreTableFromBackup", Target::kRestore, "BackupArn"},
     {"RestoreTableToPointInTime", Target::kRestore},
+    {"StartBulkPutItems", Target::kTable},
     {"TagResource", Target::kArn, "ResourceArn"},
     {"UntagResource", Target::kArn, "ResourceArn"},
     {"UpdateContinuousBackups", Target::kTable},

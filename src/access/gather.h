@@ -20,6 +20,7 @@ Result<void> gather(Needs& needs, const UpdateItemRequest& request);
 Result<void> gather(Needs& needs, const DeleteItemRequest& request);
 Result<void> gather(Needs& needs, const QueryRequest& request);
 Result<void> gather(Needs& needs, const ScanRequest& request);
+Result<void> gather(Needs& needs, const SearchVectorsRequest& request);
 Result<void> gather(Needs& needs, const BatchGetItemRequest& request);
 Result<void> gather(Needs& needs, const BatchWriteItemRequest& request);
 Result<void> gather(Needs& needs, const TransactGetItemsRequest& request);

@@ -207,6 +207,12 @@ Result<void> gather(Needs& needs, const ScanRequest& request) {
   return gather_range(needs, need, request, expressions);
 }
 
+// It has none of DynamoDB's condition keys: a statement with one of them does not allow it.
+Result<void> gather(Needs& needs, const SearchVectorsRequest& request) {
+  needs.on_index("SearchVectors", request.table, request.index);
+  return {};
+}
+
 Result<void> gather(Needs& needs, const BatchGetItemRequest& request) {
   for (const auto& [table, wanted] : request.items) {
     Need& need = needs.on_table("BatchGetItem", table);

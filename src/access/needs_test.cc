@@ -39,7 +39,7 @@ class NeedsTest : public EngineTest {
   std::vector<std::string> needs_of(std::string_view json, policy::KeySet wanted = all_keys()) {
     auto request = wire::read_request<Request>(json);
     EXPECT_THAT(request, IsOk()) << json;
-    const AccessView view(*engine_);
+    const AccessView view(*engine_, /*may_wait=*/true);
     const policy::Caller caller;
     Needs needs(view, caller, wanted);
     gathered_ = gather(needs, *request);
@@ -263,7 +263,7 @@ TEST_F(NeedsTest, AreGatheredAgainForKeysThatAPolicyTurnsOutToHave) {
                      "Resource": "*", "Condition": {"ForAnyValue:StringEquals":
                      {"dynamodb:LeadingKeys": "7"}}}})"}};
   ASSERT_THAT(engine_->administer(admin::kPutResourcePolicy, put), IsOk());
-  const AccessView view(*engine_);
+  const AccessView view(*engine_, /*may_wait=*/true);
   const policy::Caller caller;
   const GetItemRequest request{.table = "Num", .key = {{"pk", 7}}};
   Needs ignorant(view, caller, {});

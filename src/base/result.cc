@@ -20,6 +20,7 @@ constexpr auto kCodeNames = std::to_array<CodeName>({
     {Code::kConditionalCheckFailed, "ConditionalCheckFailedException"},
     {Code::kTransactionCanceled, "TransactionCanceledException"},
     {Code::kTransactionConflict, "TransactionConflictException"},
+    {Code::kReplicatedWriteConflict, "ReplicatedWriteConflictException"},
     {Code::kTransactionInProgress, "TransactionInProgressException"},
     {Code::kIdempotentParameterMismatch, "IdempotentParameterMismatchException"},
     {Code::kResourceNotFound, "ResourceNotFoundException"},
@@ -101,6 +102,7 @@ bool Error::retryable() const {
                       reason.code == "ProvisionedThroughputExceeded";
              });
     case Code::kTransactionConflict:
+    case Code::kReplicatedWriteConflict:
     case Code::kTransactionInProgress:
     case Code::kProvisionedThroughputExceeded:
     case Code::kThrottling:

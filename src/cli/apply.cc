@@ -4,23 +4,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <string>
-#include <thread>
 
 #include "api/json/item_json.h"
 #include "api/validation/validate.h"
 #include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
-#include "cli/progress.h"
 #include "cli/table_plan.h"
 #include "cli/template.h"
 #include "fmt/format.h"
-#include "recipes/common/requests.h"
 #include "stator/recipes/common.h"
 
 namespace stator::cli {
@@ -71,41 +66,14 @@ Result<TemplateParameters> read_parameters(const ApplyFlags& flags) {
   return parameters;
 }
 
-constexpr std::chrono::milliseconds kPoll{100};
-
-// Waits without a limit, because the time to build an index depends on the table's size. Progress
-// is derived from the item counts of both, if the endpoint keeps them current, as Stator does.
-Result<void> wait_until_active(Client& client, const std::string& table) {
-  std::map<std::string, Progress> building;
-  for (;;) {
-    STATOR_ASSIGN_OR_RETURN(const DescribeTableResult found,
-                            client.describe_table({.table = table}));
-    if (recipes::is_active(found.table)) return {};
-    for (const IndexDescription& index : found.table.global_indexes) {
-      if (index.status == TableStatus::kActive) continue;
-      const std::string& name = index.definition.name;
-      building.try_emplace(name, "index " + name, ProgressUnit::kItems, found.table.item_count)
-          .first->second.advance_to(index.item_count);
-    }
-    std::this_thread::sleep_for(kPoll);
-  }
-}
-
-// Until then another change of it is refused.
-Result<void> wait_until_expiry_is_settled(Client& client, const std::string& table) {
-  for (;;) {
-    STATOR_ASSIGN_OR_RETURN(const DescribeTimeToLiveResult found,
-                            client.describe_time_to_live({.table = table}));
-    if (found.status == TimeToLiveStatus::kEnabled || found.status == TimeToLiveStatus::kDisabled) {
-      return {};
-    }
-    std::this_thread::sleep_for(kPoll);
-  }
+// Only users of templates with tags need to be allowed to list them.
+ReadTags tags_of(const TemplateTable& table) {
+  return table.request.tags.empty() ? ReadTags::kNo : ReadTags::kYes;
 }
 
 // Absent if the table is missing.
 Result<std::optional<std::vector<TableStep>>> plan_for(Client& client, const TemplateTable& table) {
-  const auto found = read_state(client, table);
+  const auto found = read_state(client, table.request.table, tags_of(table));
   if (!found) {
     if (found.error().code == Code::kResourceNotFound) {
       return std::optional<std::vector<TableStep>>();
@@ -119,11 +87,7 @@ Result<std::optional<std::vector<TableStep>>> plan_for(Client& client, const Tem
 Result<void> carry_out(Client& client, const std::string& table,
                        const std::vector<TableStep>& steps) {
   for (const TableStep& step : steps) {
-    STATOR_RETURN_IF_ERROR(wait_until_active(client, table));
-    if (step.operation == "UpdateTimeToLive") {
-      STATOR_RETURN_IF_ERROR(wait_until_expiry_is_settled(client, table));
-    }
-    auto done = client.call(step.operation, step.request);
+    auto done = carry_out(client, table, step);
     if (!done) return fail(done.error().code, step.what + ": " + done.error().message);
   }
   return wait_until_active(client, table);
@@ -132,7 +96,8 @@ Result<void> carry_out(Client& client, const std::string& table,
 // What CreateTable cannot do is done afterwards.
 Result<std::vector<TableStep>> create(Client& client, const TemplateTable& table) {
   STATOR_RETURN_IF_ERROR(create_table_if_missing(client, table.request));
-  STATOR_ASSIGN_OR_RETURN(const TableState state, read_state(client, table));
+  STATOR_ASSIGN_OR_RETURN(const TableState state,
+                          read_state(client, table.request.table, tags_of(table)));
   STATOR_ASSIGN_OR_RETURN(std::vector<TableStep> steps, steps_to(table, state));
   STATOR_RETURN_IF_ERROR(carry_out(client, table.request.table, steps));
   return steps;

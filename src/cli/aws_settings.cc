@@ -139,6 +139,17 @@ std::string environment_variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+Environment with_profile(Environment environment, std::string profile) {
+  return [environment = std::move(environment),
+          profile = std::move(profile)](const char* name) -> std::string {
+    constexpr std::array<std::string_view, 5> kReplaced = {
+        "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION",
+        "AWS_DEFAULT_REGION"};
+    if (std::string_view(name) == "AWS_PROFILE") return profile;
+    return std::ranges::find(kReplaced, name) == kReplaced.end() ? environment(name) : "";
+  };
+}
+
 Result<AwsSettings> read_aws_settings(const Environment& environment) {
   STATOR_ASSIGN_OR_RETURN(const Profile profile, read_profile(environment));
   AwsSettings settings{.endpoint = endpoint_of(environment, profile),

@@ -28,6 +28,9 @@ struct AwsSettings {  // empty: not set
 // The value of an environment variable; empty if it is not set.
 using Environment = std::function<std::string(const char* name)>;
 
+// Without the variables of credentials and region, so that those of `profile` apply.
+Environment with_profile(Environment environment, std::string profile);
+
 // Errors: kInvalidArgument for a malformed file and for a profile that does not exist; kIo.
 // Messages name the file.
 Result<AwsSettings> read_aws_settings(const Environment& environment);

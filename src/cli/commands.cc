@@ -15,6 +15,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_delete(app, invocation);
   add_query(app, invocation);
   add_scan(app, invocation);
+  add_search(app, invocation);
   add_sql(app, invocation);
   add_shell(app, invocation);
   add_bench(app, invocation);
@@ -25,10 +26,12 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_sensor(app, invocation);
   add_export(app, invocation);
   add_import(app, invocation);
+  add_copy(app, invocation);
   add_backup(app, invocation);
   add_restore(app, invocation);
   add_verify(app, invocation);
   add_recover(app, invocation);
+  add_cluster(app, invocation);
   add_policy(app, invocation);
   add_completion(app, invocation);
   add_examples(app);

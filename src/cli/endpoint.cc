@@ -7,6 +7,7 @@
 #include "cli/aws_settings.h"
 #include "stator/database.h"
 #include "stator/http_client.h"
+#include "storage/postgres/store_url.h"
 
 namespace stator::cli {
 namespace {
@@ -23,32 +24,59 @@ std::string first_of(const std::string& a, const std::string& b, const char* oth
 
 void add_endpoint_flags(CLI::App& command, EndpointFlags& flags) {
   CLI::Option_group* where = command.add_option_group("Where the tables are");
-  where->add_option("--data", flags.data, "A data directory, opened in this process")
-      ->type_name("DIR")
-      ->check(CLI::Validator(
-          [](const std::string& path) { return path.empty() ? "the name is empty" : ""; }, ""));
-  where
-      ->add_option(
-          "--endpoint", flags.endpoint,
-          "A server: stator serve, Amazon DynamoDB, … Default: $AWS_ENDPOINT_URL_DYNAMODB, "
-          "$AWS_ENDPOINT_URL, the AWS profile's, or " +
-              std::string(kLocalEndpoint))
-      ->type_name("URL");
-  where->require_option(0, 1);
+  CLI::Option* data =
+      where->add_option("--data", flags.data, "A data directory, opened in this process");
+  data->type_name("DIR")->check(CLI::Validator(
+      [](const std::string& path) { return path.empty() ? "the name is empty" : ""; }, ""));
+  CLI::Option* endpoint = where->add_option(
+      "--endpoint", flags.endpoint,
+      "A server: stator serve, Amazon DynamoDB, … Default: $AWS_ENDPOINT_URL_DYNAMODB, "
+      "$AWS_ENDPOINT_URL, the AWS profile's, or " +
+          std::string(kLocalEndpoint));
+  endpoint->type_name("URL")->excludes(data);
+  const auto [store, schema] = add_store_flags(*where, flags.store);
+  for (CLI::Option* option : {store, schema}) option->excludes(data)->excludes(endpoint);
   command
       .add_option("--region", flags.region,
                   "Region of the signature. Default: $AWS_REGION, the AWS profile's, or us-east-1")
       ->type_name("REGION");
 }
 
+Result<EndpointFlags> backend_named(const std::string& name) {
+  if (name.empty())
+    return fail(Code::kInvalidArgument, "the name of a directory or server is empty");
+  if (name.starts_with("http://") || name.starts_with("https://")) {
+    return EndpointFlags{.endpoint = name};
+  }
+  if (is_postgres_url(name)) {
+    STATOR_ASSIGN_OR_RETURN(NamedStore store, named_store({.url = name}));
+    return EndpointFlags{.store = {.url = std::move(store.url)}};
+  }
+  const std::size_t scheme = name.find("://");
+  if (scheme == std::string::npos) return EndpointFlags{.data = name};
+  // The rest of the URL could contain a password.
+  return fail(Code::kInvalidArgument,
+              "unknown URL '" + name.substr(0, scheme) +
+                  "://…'; expected http://, https://, postgresql:// or a directory");
+}
+
 Result<std::unique_ptr<Client>> open_client(const EndpointFlags& flags, Missing directory) {
-  if (!flags.data.empty()) {
-    STATOR_ASSIGN_OR_RETURN(
-        Database database,
-        Database::open({.path = flags.data, .create_if_missing = directory == Missing::kCreate}));
+  NamedStore store;
+  if (flags.data.empty() && flags.endpoint.empty()) {
+    STATOR_ASSIGN_OR_RETURN(store, named_store(flags.store));
+  }
+  if (!flags.data.empty() || !store.url.empty()) {
+    STATOR_ASSIGN_OR_RETURN(Database database,
+                            Database::open({.path = flags.data,
+                                            .store = store.url,
+                                            .schema = flags.store.schema,
+                                            .create_if_missing = directory == Missing::kCreate}));
     return std::make_unique<Database>(std::move(database));
   }
-  STATOR_ASSIGN_OR_RETURN(AwsSettings aws, read_aws_settings(environment_variable));
+  STATOR_ASSIGN_OR_RETURN(
+      AwsSettings aws,
+      read_aws_settings(flags.profile.empty() ? environment_variable
+                                              : with_profile(environment_variable, flags.profile)));
   const std::string endpoint = first_of(flags.endpoint, aws.endpoint, kLocalEndpoint);
   if (!aws.credentials_problem.empty() && endpoint.starts_with("https:")) {
     return fail(Code::kInvalidArgument, aws.credentials_problem);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend of a command: a directory (`--data DIR`) that this process opens, or a server.
+// The backend of a command: a directory (`--data DIR`) or a database (`--store URL`) that this
+// process opens, or a server (`--endpoint URL`).
 //
-// Without either flag it is the AWS CLI's endpoint (AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL,
-// the profile's), and without that the server on this machine, kLocalEndpoint.
+// Without any of these flags it is the database of STATOR_STORE, then the AWS CLI's endpoint
+// (AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, the profile's), and then the server on this
+// machine, kLocalEndpoint.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "cli/store_flags.h"
 #include "stator/client.h"
 
 namespace CLI {
@@ -21,10 +24,16 @@ inline constexpr const char* kLocalEndpoint = "http://127.0.0.1:8000";
 struct EndpointFlags {
   std::string data;
   std::string endpoint;
+  StoreFlags store;
   std::string region;
+  std::string profile;  // of AWS, instead of the variables; set only by commands with two backends
 };
 
-// --data, --endpoint and --region.
+// The backend that one word names: the URL of a server or of a PostgreSQL database, or a directory.
+// Errors: those of named_store(); kInvalidArgument for an empty name and for other URLs.
+Result<EndpointFlags> backend_named(const std::string& name);
+
+// --data, --store, --schema, --endpoint and --region.
 void add_endpoint_flags(CLI::App& command, EndpointFlags& flags);
 
 enum class Missing { kCreate, kFail };  // what happens to a --data directory that does not exist

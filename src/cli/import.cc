@@ -26,6 +26,7 @@
 #include "cli/endpoint.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
+#include "cli/table_access.h"
 #include "stator/recipes/common.h"
 #include "transfer/bucket.h"
 #include "transfer/item_reader.h"
@@ -198,20 +199,12 @@ class Import {
                      .c_str());
   }
 
-  Item key_of(const Item& item) const {
-    Item key;
-    for (const KeySchemaElement& element : table_.key_schema) {
-      if (const auto found = item.find(element.name); found != item.end()) key.insert(*found);
-    }
-    return key;
-  }
-
   // A batch has no key twice: the last of them stays, as it would one by one.
   Result<void> flush() {
     std::vector<WriteRequest> writes;
     std::vector<Item> keys;
     for (Item& item : std::views::reverse(batch_)) {
-      Item key = key_of(item);
+      Item key = key_of(table_.key_schema, item);
       if (std::ranges::find(keys, key) != keys.end() && key.size() == table_.key_schema.size()) {
         ++reached_.imported.items;
         continue;

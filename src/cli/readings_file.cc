@@ -53,11 +53,6 @@ Result<Time> time_of(const std::string& text) {
 
 }  // namespace
 
-uint64_t hash_on(uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
 Failure ReadingsReader::bad_line(std::string_view why) const {
   return fail(Code::kIo, fmt::format("{}, line {}: {}", file_.path, position_.lines, why));
 }
@@ -71,7 +66,7 @@ Result<bool> ReadingsReader::read_line(std::string& line) {
   const bool broken = !input_->eof();
   ++position_.lines;
   position_.bytes += static_cast<int64_t>(line.size()) + (broken ? 1 : 0);
-  position_.hash = hash_on(hash_on(position_.hash, line), broken ? "\n" : "");
+  position_.hash = fnv_hash(broken ? "\n" : "", fnv_hash(line, position_.hash));
   if (line.size() > kLineBytesMax) return bad_line("the line is too long");
   return true;
 }

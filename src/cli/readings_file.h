@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fnv_hash.h"
 #include "stator/recipes/sensors.h"
 
 namespace stator::cli {
@@ -27,11 +28,11 @@ struct ReadingsFile {
   std::string unit_column;
 };
 
-// A position in a file, and the FNV-1a hash of its content up to there.
+// A position in a file, and fnv_hash() of its content up to there.
 struct FilePosition {
   int64_t bytes = 0;
   int64_t lines = 0;
-  uint64_t hash = 0xcbf29ce484222325;
+  uint64_t hash = kFnvStart;
   bool operator==(const FilePosition&) const = default;
 };
 
@@ -72,8 +73,5 @@ class ReadingsReader {
   Columns columns_;
   FilePosition position_;
 };
-
-// FNV-1a, 64 bits, continued from `hash`.
-uint64_t hash_on(uint64_t hash, std::string_view text);
 
 }  // namespace stator::cli

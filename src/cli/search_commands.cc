@@ -190,7 +190,7 @@ int scan(const SearchFlags& flags) {
   });
 }
 
-CLI::App* add_search(CLI::App& app, Invocation& invocation, const char* name,
+CLI::App* add_reader(CLI::App& app, Invocation& invocation, const char* name,
                      const char* description, const std::shared_ptr<SearchFlags>& flags,
                      int (*action)(const SearchFlags&)) {
   CLI::App* command = app.add_subcommand(name, description);
@@ -219,7 +219,7 @@ CLI::App* add_search(CLI::App& app, Invocation& invocation, const char* name,
 void add_query(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<SearchFlags>();
   CLI::App* command =
-      add_search(app, invocation, "query",
+      add_reader(app, invocation, "query",
                  "Print the items of a partition, in the order of the sort key", flags, query);
   command
       ->add_option("key", flags->key, "The partition key's value, and the sort key's for one item")
@@ -240,7 +240,7 @@ void add_query(CLI::App& app, Invocation& invocation) {
 
 void add_scan(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<SearchFlags>();
-  add_search(app, invocation, "scan", "Print the items of a table", flags, scan);
+  add_reader(app, invocation, "scan", "Print the items of a table", flags, scan);
 }
 
 }  // namespace stator::cli

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "cli/patience.h"
+
 namespace stator::cli {
 namespace {
 
@@ -34,11 +36,11 @@ class ReadingsCheckpoint {
   ReadingsCheckpoint(Client& client, const ImportOptions& options)
       : client_(client), options_(options) {
     const ReadingsFile& file = options.file;
-    uint64_t hash = FilePosition().hash;
+    uint64_t hash = kFnvStart;
     for (const std::string& part :
          {std::filesystem::path(file.path).filename().string(), file.sensor.text,
           file.sensor_column, file.time_column, file.value_column, file.unit_column}) {
-      hash = hash_on(hash, part + '\0');
+      hash = fnv_hash(part + '\0', hash);
     }
     const SensorNames& names = options.sensors.names;
     key_.emplace(names.partition_key, "IMPORTS");
@@ -122,9 +124,9 @@ class Lanes {
     std::vector<std::vector<Reading>> parts(lanes_.size());
     for (Reading& reading : readings) {
       // Like times of like sensors, in the order of the file, to one lane.
-      const uint64_t hash =
-          hash_on(static_cast<uint64_t>(reading.at.unix_seconds() * 31 + reading.at.subsecond_ns()),
-                  reading.sensor.text);
+      const uint64_t hash = fnv_hash(
+          reading.sensor.text,
+          static_cast<uint64_t>(reading.at.unix_seconds() * 31 + reading.at.subsecond_ns()));
       parts[(hash >> 20) % parts.size()].push_back(std::move(reading));
     }
     std::unique_lock lock(mutex_);
@@ -153,9 +155,6 @@ class Lanes {
 
  private:
   static constexpr std::size_t kChunksUnderWay = 4;
-  static constexpr std::chrono::milliseconds kBackoffMin{100};
-  static constexpr std::chrono::milliseconds kBackoffMax{5'000};
-  static constexpr int kMaxRepeats = 120;  // about ten minutes
   struct Chunk {
     std::size_t left = 0;  // parts
     FilePosition end;
@@ -169,13 +168,8 @@ class Lanes {
   // Waits while the service is throttled or away.
   Result<Recorded> record(const std::vector<Reading>& readings) {
     if (readings.empty()) return Recorded();
-    auto wait = kBackoffMin;
-    for (int repeats = 0;; ++repeats) {
-      auto recorded = sensors_.record(readings, check_);
-      if (recorded || !recorded.error().retryable() || repeats == kMaxRepeats) return recorded;
-      if (!time_.sleep(wait, give_up_.get_token())) return recorded;
-      wait = std::min(wait * 2, kBackoffMax);
-    }
+    return with_patience(time_, give_up_.get_token(),
+                         [&] { return sensors_.record(readings, check_); });
   }
 
   void work(std::deque<Part>& lane) {

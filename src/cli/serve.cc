@@ -8,22 +8,30 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/memory.h"
+#include "base/profile_file.h"
+#include "cli/aws_settings.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/endpoint.h"
+#include "cli/store_flags.h"
 #include "server/server.h"
 #include "server/service_manager.h"
 
 namespace stator::cli {
 namespace {
 
+constexpr const char* kTestModeVariable = "STATOR_TEST_MODE";
+
 struct ServeFlags {
   std::string data = "./stator-data";
+  bool names_data = false;  // or --durability or --cache, which are about it
   bool memory = false;
+  StoreFlags store;
   std::string listen = "127.0.0.1:8000";
   int port = -1;  // -1: that of `listen`
   std::string durability = "sync";
@@ -36,6 +44,7 @@ struct ServeFlags {
   std::vector<std::string> allowed_hosts;
   std::string buckets;
   std::string console_directory;
+  std::string test_mode;
   std::chrono::milliseconds idle_timeout{120'000};
   std::chrono::milliseconds request_timeout{30'000};
   std::chrono::milliseconds expire_every{1'000};
@@ -81,10 +90,16 @@ void reload(server::Server& server) {
 }
 
 // The first line is for scripts, which read the address from it.
-void greet(const ServeFlags& flags, const server::Server& server) {
+void greet(const ServeFlags& flags, const std::string& store, bool test_mode,
+           const server::Server& server) {
   const std::string url = server.url();
   std::printf("listening on %s\n", url.c_str());
-  if (flags.memory) {
+  if (!store.empty()) {
+    std::printf(
+        "tables are in schema %s of %s; an acknowledged write is as durable as its "
+        "synchronous_commit says\n",
+        flags.store.schema.c_str(), one_line(store).c_str());
+  } else if (flags.memory) {
     std::puts("tables are in memory and end with this process");
   } else {
     std::error_code unknown;
@@ -104,6 +119,7 @@ void greet(const ServeFlags& flags, const server::Server& server) {
     std::printf("requests are signed with a key of %s\n", one_line(flags.credentials).c_str());
   }
   std::printf("console: %s/console/\n", url.c_str());
+  if (test_mode) std::puts("test mode is on: faults are injected into responses");
   if (!flags.metrics.empty()) std::printf("metrics are on %s\n", server.metrics_url().c_str());
   std::printf("try: %s%sstator tables%s\n", flags.tls.certificate.empty() ? "" : "AWS_CA_BUNDLE=… ",
               flags.credentials.empty() ? "" : "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… ",
@@ -111,7 +127,31 @@ void greet(const ServeFlags& flags, const server::Server& server) {
   std::fflush(stdout);
 }
 
+// Which store to serve, if it is not a directory or memory.
+Result<NamedStore> store_to_serve(const ServeFlags& flags) {
+  STATOR_ASSIGN_OR_RETURN(NamedStore store, named_store(flags.store));
+  if (!store.url.empty() && (flags.names_data || flags.memory)) {
+    return fail(Code::kInvalidArgument,
+                "STATOR_STORE is set, so the tables are not in a directory or in memory; unset it, "
+                "or give no --data, --memory, --durability or --cache");
+  }
+  return store;
+}
+
+// The rules of the test mode in JSON: the text itself, or that of a file. Absent: it is off.
+Result<std::optional<std::string>> test_mode_of(const ServeFlags& flags) {
+  std::string given =
+      flags.test_mode.empty() ? environment_variable(kTestModeVariable) : flags.test_mode;
+  if (given.empty()) return std::nullopt;
+  if (!given.starts_with('{')) {
+    STATOR_ASSIGN_OR_RETURN(given, read_profile_file(given));
+  }
+  return given;
+}
+
 int serve(const ServeFlags& flags) {
+  const auto store = store_to_serve(flags);
+  if (!store) return report(store.error());
   auto listen = server::parse_listen_address(flags.listen);
   if (!listen) return report(listen.error());
   if (flags.port >= 0) listen->port = static_cast<uint16_t>(flags.port);
@@ -140,7 +180,12 @@ int serve(const ServeFlags& flags) {
   options.allowed_hosts = flags.allowed_hosts;
   options.buckets = flags.buckets;
   options.console_directory = flags.console_directory;
-  if (!flags.memory) options.data = flags.data;
+  auto test_mode = test_mode_of(flags);
+  if (!test_mode) return report(test_mode.error());
+  options.test_mode = std::move(*test_mode);
+  options.store = store->url;
+  options.schema = flags.store.schema;
+  if (!flags.memory && store->url.empty()) options.data = flags.data;
   if (!flags.credentials.empty()) {
     options.credentials_file = flags.credentials;
   }
@@ -158,7 +203,7 @@ int serve(const ServeFlags& flags) {
   raise_descriptor_limit();
   const auto server = server::Server::start(options);
   if (!server) return report(server.error());
-  greet(flags, **server);
+  greet(flags, store->name, options.test_mode.has_value(), **server);
   if (!(*server)->is_on_loopback() && flags.credentials.empty()) {
     server::log(LogLevel::kWarning, "signatures are not checked; anyone who can connect to " +
                                         (*server)->url() + " can read and change all tables");
@@ -254,17 +299,34 @@ void add_tls_options(CLI::App& command, http::TlsFiles& files) {
       ->needs(certificate);
 }
 
+void add_development_options(CLI::App& command, ServeFlags& flags) {
+  command
+      .add_option("--test-mode", flags.test_mode,
+                  "Inject faults into responses, for the tests of applications: rules in JSON, or "
+                  "a file of them (docs/testing.md). Default: $STATOR_TEST_MODE")
+      ->type_name("JSON|FILE");
+  command
+      .add_option("--console-dir", flags.console_directory,
+                  "Read the console's files from this directory, to develop them")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory.description(""));
+}
+
 }  // namespace
 
 void add_serve(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<ServeFlags>();
   CLI::App* command =
       app.add_subcommand("serve", "Serve the DynamoDB API over HTTP to any AWS SDK");
-  auto* data = command->add_option("--data", flags->data, "Data directory, created if missing")
-                   ->type_name("DIR")
-                   ->capture_default_str();
-  command->add_flag("--memory", flags->memory, "Keep the tables in memory until the server ends")
-      ->excludes(data);
+  auto* data =
+      command->add_option("--data", flags->data, "Data directory, created if missing")
+          ->type_name("DIR")
+          ->check(CLI::Validator(
+              [](const std::string& path) { return path.empty() ? "the name is empty" : ""; }, ""))
+          ->capture_default_str();
+  auto* memory = command->add_flag("--memory", flags->memory,
+                                   "Keep the tables in memory until the server ends");
+  memory->excludes(data);
   auto* listen =
       command->add_option("--listen", flags->listen, "Address and port; port 0 is a free one");
   listen->type_name("HOST:PORT")->capture_default_str();
@@ -272,13 +334,14 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("PORT")
       ->check(CLI::Range(0, 65'535).description(""))
       ->excludes(listen);
-  command
-      ->add_option("--durability", flags->durability,
-                   "sync: an acknowledged write survives loss of power; os: it survives the end of "
-                   "the process only")
-      ->type_name("sync|os")
-      ->check(CLI::IsMember({"sync", "os"}).description(""))
-      ->capture_default_str();
+  auto* durability =
+      command
+          ->add_option("--durability", flags->durability,
+                       "sync: an acknowledged write survives loss of power; os: it survives the "
+                       "end of the process only")
+          ->type_name("sync|os")
+          ->check(CLI::IsMember({"sync", "os"}).description(""))
+          ->capture_default_str();
   command->add_option("--threads", flags->threads, "Event loops; 0 is one per core")
       ->type_name("N")
       ->check(CLI::Range(0, 256).description(""))
@@ -290,10 +353,15 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("MB")
       ->check(CLI::Range(0, 1'048'576).description(""))
       ->capture_default_str();
-  command->add_option("--cache", flags->cache_mb, "Part of it for cached data; 0 is an eighth")
-      ->type_name("MB")
-      ->check(CLI::Range(0, 1'048'576).description(""))
-      ->capture_default_str();
+  auto* cache =
+      command->add_option("--cache", flags->cache_mb, "Part of it for cached data; 0 is an eighth")
+          ->type_name("MB")
+          ->check(CLI::Range(0, 1'048'576).description(""))
+          ->capture_default_str();
+  CLI::Option* const store = add_store_flags(*command, flags->store).store;
+  for (CLI::Option* of_directory : {data, memory, durability, cache}) {
+    store->excludes(of_directory);
+  }
   using std::chrono::milliseconds;
   const auto add_timeout = [&](const char* name, milliseconds& value, const char* description) {
     add_duration(*command, name, value, description, milliseconds(100), kDay);
@@ -311,16 +379,15 @@ void add_serve(CLI::App& app, Invocation& invocation) {
   add_tls_options(*command, flags->tls);
   command
       ->add_option("--buckets", flags->buckets,
-                   "Use the subdirectories of this directory as S3 buckets for ImportTable and "
-                   "ExportTableToPointInTime; without it, no bucket exists")
+                   "Use the subdirectories of this directory as S3 buckets for ImportTable, "
+                   "StartBulkPutItems and ExportTableToPointInTime; without it, no bucket exists")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory.description(""));
-  command
-      ->add_option("--console-dir", flags->console_directory,
-                   "Read the console's files from this directory, to develop them")
-      ->type_name("DIR")
-      ->check(CLI::ExistingDirectory.description(""));
-  command->callback([&invocation, flags] { invocation.run = [flags] { return serve(*flags); }; });
+  add_development_options(*command, *flags);
+  command->callback([&invocation, flags, data, durability, cache] {
+    flags->names_data = data->count() + durability->count() + cache->count() > 0;
+    invocation.run = [flags] { return serve(*flags); };
+  });
 }
 
 }  // namespace stator::cli

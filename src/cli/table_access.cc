@@ -16,13 +16,6 @@
 namespace stator::cli {
 namespace {
 
-std::string size_text(int64_t bytes) {
-  if (bytes < 1'000) return fmt::format("{} B", bytes);
-  if (bytes < 1'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);
-  if (bytes < 1'000'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
-}
-
 std::string projection_text(const Projection& projection) {
   if (projection.type == ProjectionType::kAll) return "all attributes";
   if (projection.type == ProjectionType::kKeysOnly) return "keys only";
@@ -50,7 +43,30 @@ void add_indexes(const TableDescription& table, const std::vector<IndexDescripti
   }
 }
 
+void add_vector_indexes(const TableDescription& table, Rows& rows) {
+  for (const VectorIndexDescription& index : table.vector_indexes) {
+    const VectorIndexDefinition& definition = index.definition;
+    std::string text =
+        fmt::format("{}: {} ({} dimensions, {})", definition.name, definition.vector_attribute,
+                    definition.dimensions, wire::enum_name(definition.distance_function));
+    for (const SearchSchemaElement& element : definition.search_schema) {
+      text += fmt::format(", {} {}", element.name, wire::enum_name(element.type));
+    }
+    rows.push_back(
+        {"vector index", fmt::format("{}; {}; {} items, {}; {}", text,
+                                     projection_text(definition.projection), index.item_count,
+                                     size_text(index.size_bytes), wire::enum_name(index.status))});
+  }
+}
+
 }  // namespace
+
+std::string size_text(int64_t bytes) {
+  if (bytes < 1'000) return fmt::format("{} B", bytes);
+  if (bytes < 1'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);
+  if (bytes < 1'000'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
+}
 
 int with_table(const EndpointFlags& where, const std::string& table,
                const std::function<int(Client&, const TableDescription&)>& action) {
@@ -82,6 +98,14 @@ Result<KeySchema> key_schema_of(const TableDescription& table, const std::string
               fmt::format("table '{}' does not have an index '{}'", table.table, index));
 }
 
+Item key_of(const KeySchema& schema, const Item& item) {
+  Item key;
+  for (const KeySchemaElement& element : schema) {
+    if (const auto found = item.find(element.name); found != item.end()) key.insert(*found);
+  }
+  return key;
+}
+
 std::string table_text(const TableDescription& table) {
   const Time created =
       std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(table.created_ms));
@@ -92,6 +116,7 @@ std::string table_text(const TableDescription& table) {
                {"billing", billing_text(table)}};
   add_indexes(table, table.global_indexes, "global index", rows);
   add_indexes(table, table.local_indexes, "local index", rows);
+  add_vector_indexes(table, rows);
   if (table.stream && table.latest_stream_arn) rows.push_back({"stream", *table.latest_stream_arn});
   if (table.deletion_protection) rows.push_back({"protection", "cannot be deleted"});
   rows.push_back({"created", created.text()});

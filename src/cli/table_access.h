@@ -2,6 +2,7 @@
 // Shared parts of the commands on any table: finding and describing tables, keys and indexes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -20,6 +21,11 @@ Result<void> for_each_table(Client& client, const std::function<void(const std::
 // The key of an index, or of the table if `index` is empty.
 // Errors: kInvalidArgument if there is no such index.
 Result<KeySchema> key_schema_of(const TableDescription& table, const std::string& index);
+
+// "12.3 MB".
+std::string size_text(int64_t bytes);
+// The attributes of an item that the schema names.
+Item key_of(const KeySchema& schema, const Item& item);
 
 // Lines about a table's keys, size, indexes and settings, for people.
 std::string table_text(const TableDescription& table);

@@ -5,29 +5,34 @@
 #include "api/json/item_json.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
+#include <map>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "api/admin/document.h"
 #include "api/model/enums.h"
 #include "api/wire/wire.h"
+#include "cli/progress.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "recipes/common/requests.h"
 
 namespace stator::cli {
 namespace {
 
-const std::vector<IndexDefinition>& indexes_of(
-    const std::optional<std::vector<IndexDefinition>>& indexes) {
-  static const std::vector<IndexDefinition> none;
+template <class Definition>
+const std::vector<Definition>& indexes_of(const std::optional<std::vector<Definition>>& indexes) {
+  static const std::vector<Definition> none;
   return indexes ? *indexes : none;
 }
 
-const IndexDescription* named(const std::vector<IndexDescription>& indexes,
-                              const std::string& name) {
+template <class Description>
+const Description* named(const std::vector<Description>& indexes, const std::string& name) {
   const auto found = std::ranges::find_if(
-      indexes, [&](const IndexDescription& index) { return index.definition.name == name; });
+      indexes, [&](const Description& index) { return index.definition.name == name; });
   return found == indexes.end() ? nullptr : &*found;
 }
 
@@ -67,7 +72,7 @@ class TablePlan {
  private:
   Failure conflict(const std::string& reason) const {
     return fail(Code::kConflict,
-                fmt::format("the table {} is there and cannot become what the template says: {}",
+                fmt::format("table '{}' exists and cannot become what is wanted: {}",
                             request_.table, reason));
   }
 
@@ -90,7 +95,7 @@ class TablePlan {
       add_names(index.key_schema, names);
     }
     if (table_.local_indexes.size() != indexes_of(request_.local_indexes).size()) {
-      return conflict("it has a local index that the template does not have");
+      return conflict("it has another local index");
     }
     for (const IndexDefinition& index : indexes_of(request_.global_indexes)) {
       const IndexDescription* there = named(table_.global_indexes, index.name);
@@ -98,11 +103,23 @@ class TablePlan {
       STATOR_RETURN_IF_ERROR(check_same(index, there->definition));
       add_names(index.key_schema, names);
     }
+    for (const VectorIndexDefinition& index : indexes_of(request_.vector_indexes)) {
+      const VectorIndexDescription* there = named(table_.vector_indexes, index.name);
+      if (there == nullptr) continue;
+      VectorIndexDefinition same = there->definition;
+      if (same_projection(index.projection, same.projection)) same.projection = index.projection;
+      if (index != same) {
+        return conflict("its vector index " + index.name +
+                        " is another; give the index another name");
+      }
+      add_names(index.search_schema, names);
+    }
     return check_types(names);
   }
 
-  static void add_names(const KeySchema& schema, std::set<std::string>& names) {
-    for (const KeySchemaElement& element : schema) names.insert(element.name);
+  template <class Element>
+  static void add_names(const std::vector<Element>& schema, std::set<std::string>& names) {
+    for (const Element& element : schema) names.insert(element.name);
   }
 
   Result<void> check_same(const IndexDefinition& wanted, const IndexDefinition& found) const {
@@ -130,6 +147,14 @@ class TablePlan {
       const auto& wanted = indexes_of(request_.global_indexes);
       if (std::ranges::find(wanted, name, &IndexDefinition::name) != wanted.end()) continue;
       update("remove index " + name, {.global_indexes = {{{.remove = name}}}});
+      steps_.back().is_of_index = true;
+    }
+    for (const VectorIndexDescription& index : table_.vector_indexes) {
+      const std::string& name = index.definition.name;
+      const auto& wanted = indexes_of(request_.vector_indexes);
+      if (std::ranges::find(wanted, name, &VectorIndexDefinition::name) != wanted.end()) continue;
+      update("remove vector index " + name, {.vector_indexes = {{{.remove = name}}}});
+      steps_.back().is_of_index = true;
     }
   }
 
@@ -187,15 +212,27 @@ class TablePlan {
   void add_indexes() {
     for (const IndexDefinition& index : indexes_of(request_.global_indexes)) {
       if (named(table_.global_indexes, index.name) != nullptr) continue;
-      std::set<std::string> names;
-      add_names(index.key_schema, names);
-      std::vector<AttributeDefinition> attributes;
-      std::ranges::copy_if(
-          request_.attributes, std::back_inserter(attributes),
-          [&](const AttributeDefinition& attribute) { return names.contains(attribute.name); });
-      update("add index " + index.name,
-             {.attributes = std::move(attributes), .global_indexes = {{{.create = index}}}});
+      update("add index " + index.name, {.attributes = attributes_in(index.key_schema),
+                                         .global_indexes = {{{.create = index}}}});
+      steps_.back().is_of_index = true;
     }
+    for (const VectorIndexDefinition& index : indexes_of(request_.vector_indexes)) {
+      if (named(table_.vector_indexes, index.name) != nullptr) continue;
+      update("add vector index " + index.name, {.attributes = attributes_in(index.search_schema),
+                                                .vector_indexes = {{{.create = index}}}});
+      steps_.back().is_of_index = true;
+    }
+  }
+
+  template <class Element>
+  std::vector<AttributeDefinition> attributes_in(const std::vector<Element>& schema) const {
+    std::set<std::string> names;
+    add_names(schema, names);
+    std::vector<AttributeDefinition> attributes;
+    std::ranges::copy_if(
+        request_.attributes, std::back_inserter(attributes),
+        [&](const AttributeDefinition& attribute) { return names.contains(attribute.name); });
+    return attributes;
   }
 
   void change_settings() {
@@ -295,12 +332,6 @@ class TablePlan {
   std::vector<TableStep> steps_;
 };
 
-Result<Item> ask(Client& client, const std::string& operation, const Item& request) {
-  STATOR_ASSIGN_OR_RETURN(const std::string answer,
-                          client.call(operation, wire::document_to_json(request)));
-  return wire::item_from_plain_json(answer);
-}
-
 Result<std::vector<Tag>> list_tags(Client& client, const std::string& arn) {
   std::vector<Tag> tags;
   Item request{{"ResourceArn", arn}};
@@ -330,16 +361,35 @@ Result<Recovery> describe_recovery(Client& client, const std::string& table) {
   return recovery;
 }
 
+constexpr std::chrono::milliseconds kTablePoll{100};
+
+// Until then another change of it is refused.
+Result<void> wait_until_expiry_is_settled(Client& client, const std::string& table) {
+  for (;;) {
+    STATOR_ASSIGN_OR_RETURN(const DescribeTimeToLiveResult found,
+                            client.describe_time_to_live({.table = table}));
+    if (found.status == TimeToLiveStatus::kEnabled || found.status == TimeToLiveStatus::kDisabled) {
+      return {};
+    }
+    std::this_thread::sleep_for(kTablePoll);
+  }
+}
+
 }  // namespace
 
-Result<TableState> read_state(Client& client, const TemplateTable& wanted) {
-  const std::string& name = wanted.request.table;
+Result<Item> ask(Client& client, const std::string& operation, const Item& request) {
+  STATOR_ASSIGN_OR_RETURN(const std::string answer,
+                          client.call(operation, wire::document_to_json(request)));
+  return wire::item_from_plain_json(answer);
+}
+
+Result<TableState> read_state(Client& client, const std::string& table, ReadTags tags) {
   TableState state;
-  STATOR_ASSIGN_OR_RETURN(DescribeTableResult described, client.describe_table({.table = name}));
+  STATOR_ASSIGN_OR_RETURN(DescribeTableResult described, client.describe_table({.table = table}));
   state.table = std::move(described.table);
-  STATOR_ASSIGN_OR_RETURN(state.time_to_live, client.describe_time_to_live({.table = name}));
-  STATOR_ASSIGN_OR_RETURN(state.recovery, describe_recovery(client, name));
-  if (!wanted.request.tags.empty()) {
+  STATOR_ASSIGN_OR_RETURN(state.time_to_live, client.describe_time_to_live({.table = table}));
+  STATOR_ASSIGN_OR_RETURN(state.recovery, describe_recovery(client, table));
+  if (tags == ReadTags::kYes) {
     STATOR_ASSIGN_OR_RETURN(state.tags, list_tags(client, state.table.arn));
   }
   return state;
@@ -347,6 +397,33 @@ Result<TableState> read_state(Client& client, const TemplateTable& wanted) {
 
 Result<std::vector<TableStep>> steps_to(const TemplateTable& wanted, const TableState& found) {
   return TablePlan(wanted, found).steps();
+}
+
+// Progress is derived from the item counts of both, if the endpoint keeps them current, as Stator
+// does.
+Result<void> wait_until_active(Client& client, const std::string& table) {
+  std::map<std::string, Progress> building;
+  for (;;) {
+    STATOR_ASSIGN_OR_RETURN(const DescribeTableResult found,
+                            client.describe_table({.table = table}));
+    if (recipes::is_active(found.table)) return {};
+    for (const IndexDescription& index : found.table.global_indexes) {
+      if (index.status == TableStatus::kActive) continue;
+      const std::string& name = index.definition.name;
+      building.try_emplace(name, "index " + name, ProgressUnit::kItems, found.table.item_count)
+          .first->second.advance_to(index.item_count);
+    }
+    std::this_thread::sleep_for(kTablePoll);
+  }
+}
+
+Result<void> carry_out(Client& client, const std::string& table, const TableStep& step) {
+  STATOR_RETURN_IF_ERROR(wait_until_active(client, table));
+  if (step.operation == "UpdateTimeToLive") {
+    STATOR_RETURN_IF_ERROR(wait_until_expiry_is_settled(client, table));
+  }
+  auto done = client.call(step.operation, step.request);
+  return done ? Result<void>() : failure_of(std::move(done));
 }
 
 }  // namespace stator::cli

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The changes that make an existing table match a template.
+// The changes that make an existing table match a wanted one: a template's, or a copy's.
 //
-// Without the properties, the template means no stream, no time to live, no point-in-time recovery,
-// no deletion protection and the standard class. Throughput, encryption and tags are then not
+// Without the properties, wanted are no stream, no time to live, no point-in-time recovery, no
+// deletion protection and the standard class. Throughput, encryption and tags are then not
 // changed.
 #pragma once
 
@@ -21,18 +21,29 @@ struct TableState {
   std::vector<Tag> tags;
 };
 
-// Reads the tags only if the template has tags. Errors: kResourceNotFound for a missing table.
-Result<TableState> read_state(Client& client, const TemplateTable& wanted);
+enum class ReadTags { kNo, kYes };
+
+// Errors: kResourceNotFound for a missing table.
+Result<TableState> read_state(Client& client, const std::string& table, ReadTags tags);
 
 struct TableStep {
-  std::string what;       // "add index ByYear"
-  std::string operation;  // of the API
-  std::string request;    // its JSON
+  std::string what;          // "add index ByYear"
+  std::string operation;     // of the API
+  std::string request;       // its JSON
+  bool is_of_index = false;  // creates or deletes an index
 };
 
 // The steps in order; run each when the table is ACTIVE again. Empty if the table matches the
 // template. Errors: kConflict for differences that no operation can change: keys, types of key
 // attributes, local indexes, the keys and the projection of an index.
 Result<std::vector<TableStep>> steps_to(const TemplateTable& wanted, const TableState& found);
+
+// Waits without a limit, because the time to build an index depends on the table's size.
+Result<void> wait_until_active(Client& client, const std::string& table);
+// Executes a step when the table can be changed, and waits as wait_until_active().
+Result<void> carry_out(Client& client, const std::string& table, const TableStep& step);
+
+// Executes an operation of the API whose request and response are documents.
+Result<Item> ask(Client& client, const std::string& operation, const Item& request);
 
 }  // namespace stator::cli

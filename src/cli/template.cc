@@ -123,6 +123,61 @@ Result<std::optional<std::vector<IndexDefinition>>> read_indexes(const TemplateV
   return std::optional(std::move(indexes));
 }
 
+Result<VectorIndexDefinition> read_vector_index(const TemplateValues& values,
+                                                const YamlNode& node) {
+  STATOR_ASSIGN_OR_RETURN(const Properties given,
+                          Properties::of(values, node,
+                                         {"IndexName", "VectorAttribute", "SearchSchema",
+                                          "Projection", "Dimensions", "DistanceFunction"}));
+  VectorIndexDefinition index;
+  STATOR_ASSIGN_OR_RETURN(index.name, given.required_text("IndexName"));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> attribute, given.node("VectorAttribute"));
+  if (!attribute) return given.wrong("VectorAttribute", "is missing");
+  STATOR_ASSIGN_OR_RETURN(const Properties vector,
+                          Properties::of(values, *attribute, {"AttributeName"}));
+  STATOR_ASSIGN_OR_RETURN(index.vector_attribute, vector.required_text("AttributeName"));
+  STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> elements, given.list("SearchSchema"));
+  for (const YamlNode& element : elements) {
+    STATOR_ASSIGN_OR_RETURN(
+        const Properties named,
+        Properties::of(values, element, {"AttributeName", "SearchSchemaElementType"}));
+    SearchSchemaElement& added = index.search_schema.emplace_back();
+    STATOR_ASSIGN_OR_RETURN(added.name, named.required_text("AttributeName"));
+    STATOR_ASSIGN_OR_RETURN(const auto type,
+                            named.choice<SearchSchemaElementType>(
+                                "SearchSchemaElementType",
+                                {{"HASH", SearchSchemaElementType::kHash},
+                                 {"INLINE_FILTER", SearchSchemaElementType::kInlineFilter}}));
+    if (!type) return named.wrong("SearchSchemaElementType", "is missing");
+    added.type = *type;
+  }
+  STATOR_ASSIGN_OR_RETURN(index.projection, read_projection(values, given));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<int64_t> dimensions, given.integer("Dimensions"));
+  if (!dimensions) return given.wrong("Dimensions", "is missing");
+  index.dimensions = *dimensions;
+  STATOR_ASSIGN_OR_RETURN(
+      const auto function,
+      given.choice<VectorDistanceFunction>("DistanceFunction",
+                                           {{"COSINE", VectorDistanceFunction::kCosine},
+                                            {"DOT_PRODUCT", VectorDistanceFunction::kDotProduct},
+                                            {"EUCLIDEAN", VectorDistanceFunction::kEuclidean}}));
+  if (!function) return given.wrong("DistanceFunction", "is missing");
+  index.distance_function = *function;
+  return index;
+}
+
+Result<std::optional<std::vector<VectorIndexDefinition>>> read_vector_indexes(
+    const TemplateValues& values, const Properties& table) {
+  STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, table.list("VectorIndexes"));
+  if (nodes.empty()) return std::optional<std::vector<VectorIndexDefinition>>();
+  std::vector<VectorIndexDefinition> indexes;
+  for (const YamlNode& node : nodes) {
+    STATOR_ASSIGN_OR_RETURN(VectorIndexDefinition index, read_vector_index(values, node));
+    indexes.push_back(std::move(index));
+  }
+  return std::optional(std::move(indexes));
+}
+
 Result<std::vector<Tag>> read_tags(const TemplateValues& values, const Properties& table) {
   STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, table.list("Tags"));
   std::vector<Tag> tags;
@@ -216,6 +271,7 @@ Result<TemplateTable> read_table(const TemplateValues& values, const std::string
                                           "KeySchema",
                                           "BillingMode",
                                           "GlobalSecondaryIndexes",
+                                          "VectorIndexes",
                                           "LocalSecondaryIndexes",
                                           "ProvisionedThroughput",
                                           "OnDemandThroughput",
@@ -241,6 +297,7 @@ Result<TemplateTable> read_table(const TemplateValues& values, const std::string
                           read_indexes(values, given, "GlobalSecondaryIndexes"));
   STATOR_ASSIGN_OR_RETURN(request.local_indexes,
                           read_indexes(values, given, "LocalSecondaryIndexes"));
+  STATOR_ASSIGN_OR_RETURN(request.vector_indexes, read_vector_indexes(values, given));
   STATOR_ASSIGN_OR_RETURN(
       request.billing_mode,
       given.choice<BillingMode>("BillingMode", {{"PROVISIONED", BillingMode::kProvisioned},

@@ -1,39 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stator/database.h"
 
-#include <atomic>
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include "client/database_on_store.h"
 #include "client/decode.h"
+#include "engine/call_and_wait.h"
 #include "engine/engine.h"
 #include "protocol/operations.h"
-#include "storage/stores.h"
+#include "storage/open/open_store.h"
 
 namespace stator {
 namespace {
-
-// Waits for a callback on the calling thread's stack.
-template <class T>
-class Outcome {
- public:
-  Done<T> done() {
-    return [this](Result<T> result) {
-      result_ = std::move(result);
-      ready_.store(true, std::memory_order_release);
-      ready_.notify_one();
-    };
-  }
-  Result<T> wait() {
-    ready_.wait(false, std::memory_order_acquire);
-    return std::move(result_);
-  }
-
- private:
-  Result<T> result_;
-  std::atomic<bool> ready_ = false;
-};
 
 // What an operation by name answers to; waits on the thread that asked.
 class Answering {
@@ -50,33 +30,33 @@ class Answering {
   Done<std::string> done_;
 };
 
-Result<std::unique_ptr<TransactStore>> open_store(const DatabaseOptions& options) {
-  if (options.path.empty()) return make_memory_store();
-  return open_rocks_store({.path = options.path,
-                           .durability = options.durability,
-                           .create_if_missing = options.create_if_missing,
-                           .cache_bytes = options.cache_bytes});
-}
-
 }  // namespace
 
 struct Database::Impl {
   std::unique_ptr<Engine> engine;
 
   template <class T, class Request>
-  Result<T> write(void (Engine::*operation)(const Request&, Done<T>), const Request& request) {
-    Outcome<T> outcome;
-    ((*engine).*operation)(request, outcome.done());
-    return outcome.wait();
+  Result<T> call(void (Engine::*operation)(const Request&, Done<T>), const Request& request) {
+    return call_and_wait(*engine, operation, request);
+  }
+
+  // A shared engine borrows the request until `done` has run.
+  template <class T, class Request, class Finish>
+  void start(void (Engine::*operation)(const Request&, stator::Done<T>), const Request& request,
+             Finish done) {
+    if (!engine->is_shared()) return ((*engine).*operation)(request, std::move(done));
+    auto kept = std::make_unique<const Request>(request);
+    const Request& borrowed = *kept;
+    ((*engine).*operation)(borrowed, [kept = std::move(kept), done = std::move(done)](
+                                         Result<T> result) mutable { done(std::move(result)); });
   }
 
   template <class Request>
-  void write(void (Engine::*operation)(const Request&, stator::Done<WriteResponse>),
-             const Request& request, Database::Done<WriteResult> done) {
-    ((*engine).*operation)(request,
-                           [done = std::move(done)](Result<WriteResponse> response) mutable {
-                             done(decode(std::move(response)));
-                           });
+  void start_write(void (Engine::*operation)(const Request&, stator::Done<WriteResponse>),
+                   const Request& request, Database::Done<WriteResult> done) {
+    start(operation, request, [done = std::move(done)](Result<WriteResponse> response) mutable {
+      done(decode(std::move(response)));
+    });
   }
 };
 
@@ -95,7 +75,13 @@ Database database_on(std::unique_ptr<Engine> engine) {
 }
 
 Result<Database> Database::open(const DatabaseOptions& options) {
-  STATOR_ASSIGN_OR_RETURN(std::unique_ptr<TransactStore> store, open_store(options));
+  STATOR_ASSIGN_OR_RETURN(std::unique_ptr<TransactStore> store,
+                          open_store({.store = options.store,
+                                      .schema = options.schema,
+                                      .directory = {.path = options.path,
+                                                    .durability = options.durability,
+                                                    .create_if_missing = options.create_if_missing,
+                                                    .cache_bytes = options.cache_bytes}}));
   STATOR_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
                           Engine::open(std::move(store), {.buckets = options.buckets}));
   return database_on(std::move(engine));
@@ -136,59 +122,63 @@ Result<DescribeTimeToLiveResult> Database::describe_time_to_live(
 }
 
 Result<WriteResult> Database::put_item(const PutItemRequest& request) {
-  return decode(impl_->write(&Engine::put_item, request));
+  return decode(impl_->call(&Engine::put_item, request));
 }
 
 Result<GetItemResult> Database::get_item(const GetItemRequest& request) {
-  return decode(impl_->engine->get_item(request));
+  return decode(impl_->call(&Engine::get_item, request));
 }
 
 Result<WriteResult> Database::update_item(const UpdateItemRequest& request) {
-  return decode(impl_->write(&Engine::update_item, request));
+  return decode(impl_->call(&Engine::update_item, request));
 }
 
 Result<WriteResult> Database::delete_item(const DeleteItemRequest& request) {
-  return decode(impl_->write(&Engine::delete_item, request));
+  return decode(impl_->call(&Engine::delete_item, request));
 }
 
 Result<PageResult> Database::query(const QueryRequest& request) {
-  return decode(impl_->engine->query(request));
+  return decode(impl_->call(&Engine::query, request));
 }
 
 Result<PageResult> Database::scan(const ScanRequest& request) {
-  return decode(impl_->engine->scan(request));
+  return decode(impl_->call(&Engine::scan, request));
+}
+
+Result<SearchVectorsResult> Database::search_vectors(const SearchVectorsRequest& request) {
+  return decode(impl_->call(&Engine::search_vectors, request));
 }
 
 Result<BatchGetItemResult> Database::batch_get_item(const BatchGetItemRequest& request) {
-  return decode(impl_->engine->batch_get_item(request));
+  return decode(impl_->call(&Engine::batch_get_item, request));
 }
 
 Result<BatchWriteItemResult> Database::batch_write_item(const BatchWriteItemRequest& request) {
-  return impl_->write(&Engine::batch_write_item, request);
+  return impl_->call(&Engine::batch_write_item, request);
 }
 
 Result<TransactWriteItemsResult> Database::transact_write_items(
     const TransactWriteItemsRequest& request) {
-  return impl_->write(&Engine::transact_write_items, request);
+  return impl_->call(&Engine::transact_write_items, request);
 }
 
 Result<TransactGetItemsResult> Database::transact_get_items(
     const TransactGetItemsRequest& request) {
-  return decode(impl_->engine->transact_get_items(request));
+  return decode(impl_->call(&Engine::transact_get_items, request));
 }
 
 Result<ExecuteStatementResult> Database::execute_statement(const ExecuteStatementRequest& request) {
-  return decode(impl_->write(&Engine::execute_statement, request));
+  return decode(impl_->call(&Engine::execute_statement, request));
 }
 
 Result<BatchExecuteStatementResult> Database::batch_execute_statement(
     const BatchExecuteStatementRequest& request) {
-  return impl_->write(&Engine::batch_execute_statement, request);
+  return impl_->call(&Engine::batch_execute_statement, request);
 }
 
 Result<ExecuteTransactionResult> Database::execute_transaction(
     const ExecuteTransactionRequest& request) {
-  return impl_->write(&Engine::execute_transaction, request);
+  return impl_->call(&Engine::execute_transaction, request);
 }
 
 Result<ListStreamsResult> Database::list_streams(const ListStreamsRequest& request) {
@@ -205,7 +195,7 @@ Result<GetShardIteratorResult> Database::get_shard_iterator(
 }
 
 Result<GetRecordsResult> Database::get_records(const GetRecordsRequest& request) {
-  return decode(impl_->engine->get_records(request));
+  return decode(impl_->call(&Engine::get_records, request));
 }
 
 Result<std::string> Database::call(std::string_view operation, std::string_view json) {
@@ -217,25 +207,25 @@ Result<std::string> Database::call(std::string_view operation, std::string_view 
 }
 
 void Database::put_item(const PutItemRequest& request, Done<WriteResult> done) {
-  impl_->write(&Engine::put_item, request, std::move(done));
+  impl_->start_write(&Engine::put_item, request, std::move(done));
 }
 
 void Database::update_item(const UpdateItemRequest& request, Done<WriteResult> done) {
-  impl_->write(&Engine::update_item, request, std::move(done));
+  impl_->start_write(&Engine::update_item, request, std::move(done));
 }
 
 void Database::delete_item(const DeleteItemRequest& request, Done<WriteResult> done) {
-  impl_->write(&Engine::delete_item, request, std::move(done));
+  impl_->start_write(&Engine::delete_item, request, std::move(done));
 }
 
 void Database::batch_write_item(const BatchWriteItemRequest& request,
                                 Done<BatchWriteItemResult> done) {
-  impl_->engine->batch_write_item(request, std::move(done));
+  impl_->start(&Engine::batch_write_item, request, std::move(done));
 }
 
 void Database::transact_write_items(const TransactWriteItemsRequest& request,
                                     Done<TransactWriteItemsResult> done) {
-  impl_->engine->transact_write_items(request, std::move(done));
+  impl_->start(&Engine::transact_write_items, request, std::move(done));
 }
 
 }  // namespace stator

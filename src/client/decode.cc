@@ -41,6 +41,11 @@ Result<PageResult> decode(Result<PageResponse> response) {
                     .capacity = std::move(response->capacity)};
 }
 
+Result<SearchVectorsResult> decode(Result<SearchVectorsResponse> response) {
+  if (!response) return failure_of(std::move(response));
+  return to_result(std::move(*response));
+}
+
 Result<BatchGetItemResult> decode(Result<BatchGetItemResponse> response) {
   if (!response) return failure_of(std::move(response));
   BatchGetItemResult result{.unprocessed = std::move(response->unprocessed),

@@ -156,7 +156,8 @@ enum class Effect { kReads, kWrites };
 
 // Whether an operation known by its name alone may have changed something where no answer came.
 Effect effect_of(std::string_view operation) {
-  for (const std::string_view verb : {"BatchGet", "Describe", "Get", "List", "Query", "Scan"}) {
+  for (const std::string_view verb :
+       {"BatchGet", "Describe", "Get", "List", "Query", "Scan", "Search"}) {
     if (operation.starts_with(verb)) return Effect::kReads;
   }
   return Effect::kWrites;
@@ -268,6 +269,10 @@ Result<PageResult> HttpClient::query(const QueryRequest& request) {
 
 Result<PageResult> HttpClient::scan(const ScanRequest& request) {
   return impl_->call<PageResult>("Scan", request, Effect::kReads);
+}
+
+Result<SearchVectorsResult> HttpClient::search_vectors(const SearchVectorsRequest& request) {
+  return impl_->call<SearchVectorsResult>("SearchVectors", request, Effect::kReads);
 }
 
 Result<BatchGetItemResult> HttpClient::batch_get_item(const BatchGetItemRequest& request) {

@@ -6,8 +6,8 @@
 
 namespace stator {
 
-AccessView::AccessView(Engine& engine)
-    : engine_(engine), snapshot_(engine.parts().catalog->snapshot()) {}
+AccessView::AccessView(Engine& engine, bool may_wait)
+    : engine_(engine), may_wait_(may_wait), snapshot_(engine.parts().catalog->snapshot()) {}
 
 const std::string& AccessView::account() const {
   return engine_.parts().options.account;
@@ -19,7 +19,11 @@ const std::string& AccessView::region() const {
 
 const TablePtr* AccessView::find(std::string_view table) const {
   const TablePtr* found = snapshot_->find(table);
-  if (found != nullptr || !engine_.parts().catalog->is_shared()) return found;
+  if (found != nullptr || !engine_.is_shared()) return found;
+  if (!may_wait_) {
+    lacks_something_ = true;
+    return nullptr;
+  }
   auto newest = engine_.parts().catalog->newest_snapshot();
   if (newest) snapshot_ = std::move(*newest);
   return snapshot_->find(table);
@@ -40,7 +44,14 @@ PolicyPtr AccessView::resource_policy(std::string_view name, std::string_view re
   if (!policies.any()) return nullptr;
   const TablePtr* table = find(name);
   if (table == nullptr) return nullptr;
-  return policies.learn(**table) ? policies.find(**table, rest) : ResourcePolicies::unreadable();
+  if (!policies.knows(**table)) {
+    if (!may_wait_) {
+      lacks_something_ = true;
+      return nullptr;
+    }
+    if (!policies.refresh(**table)) return ResourcePolicies::unreadable();
+  }
+  return policies.find(**table, rest);
 }
 
 policy::KeySet AccessView::resource_policy_keys() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AccessView: what access control asks the engine about the resources of one request. It reads one
-// snapshot of the catalog, and a newer one if a table is missing and other processes can have
-// created it.
+// snapshot of the catalog. If other processes share the store, they can have created a table or its
+// policies: then a view that may wait reads the store, and another one lacks them.
 //
 // Thread safety: for one thread at a time.
 // Lifetime: the engine must outlive it.
@@ -21,7 +21,10 @@ struct CatalogSnapshot;
 
 class AccessView {
  public:
-  explicit AccessView(Engine& engine);
+  AccessView(Engine& engine, bool may_wait);
+
+  // Whether an answer lacked something that the store may have. Only if the view may not wait.
+  bool lacks_something() const { return lacks_something_; }
 
   const std::string& account() const;
   const std::string& region() const;
@@ -37,6 +40,8 @@ class AccessView {
   const TablePtr* find(std::string_view table) const;
 
   Engine& engine_;
+  const bool may_wait_;
+  mutable bool lacks_something_ = false;
   mutable std::shared_ptr<const CatalogSnapshot> snapshot_;
 };
 

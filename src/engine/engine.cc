@@ -12,6 +12,7 @@
 #include "engine/items/item_operations.h"
 #include "engine/items/token_sweep.h"
 #include "engine/jobs/backups.h"
+#include "engine/jobs/bulk_puts.h"
 #include "engine/jobs/exports.h"
 #include "engine/jobs/imports.h"
 #include "engine/jobs/job_engine.h"
@@ -29,7 +30,7 @@ struct Engine::Impl : JobEngine {
   using JobEngine::JobEngine;
 
   Worker housekeeping;  // run_maintenance() without being told
-  Ticker ticker;        // what time asks for
+  Ticker ticker;        // heartbeats, and the start of housekeeping
 };
 
 namespace {
@@ -46,22 +47,24 @@ Result<void> resume(JobEngine& engine) {
   STATOR_RETURN_IF_ERROR(resume_backups(engine));
   STATOR_RETURN_IF_ERROR(resume_restores(engine));
   STATOR_RETURN_IF_ERROR(admin::resume_jobs(engine, admin::kImportJobs, start_import));
-  return admin::resume_jobs(engine, admin::kExportJobs, start_export);
+  STATOR_RETURN_IF_ERROR(admin::resume_jobs(engine, admin::kExportJobs, start_export));
+  return admin::resume_jobs(engine, admin::kBulkJobs, start_bulk_puts);
 }
 
 // Other processes can have enabled TTL, changed policies, and ended, since.
 void maintain(JobEngine& engine) {
   // What fails here, the next run repeats.
   const auto snapshot = engine.catalog->newest_snapshot();
-  engine.leases.beat();
-  if (engine.leases.are_shared()) static_cast<void>(resume(engine));
-  if (snapshot && engine.catalog->is_shared()) {
+  if (engine.is_shared) static_cast<void>(resume(engine));
+  if (snapshot && engine.is_shared) {
     static_cast<void>(engine.resource_policies.refresh(**snapshot));
     if (has_expiring_items(**snapshot)) start_sweeping(engine);
   }
   engine.catalog->share_counters();
+  engine.catalog->erase_dropped();
   engine.catalog->maintain_logs(engine.now_ms());
   erase_expired_backups(engine);
+  erase_expired_bulk_operations(engine);
   start_token_sweep(engine.jobs, *engine.store, *engine.options.clock, engine.token_sweep);
 }
 
@@ -78,12 +81,15 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   const auto snapshot = parts.catalog->snapshot();
   if (has_expiring_items(*snapshot)) start_sweeping(parts);
   STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*snapshot));
-  parts.ticker.start(options.maintenance_interval,
-                     [&parts] { parts.housekeeping.post([&parts] { maintain(parts); }); });
+  parts.ticker.start(options.maintenance_interval, [&parts] {
+    parts.leases.beat();  // not behind a trim, which can take longer than a lease
+    parts.housekeeping.post([&parts] { maintain(parts); });
+  });
   return engine;
 }
 
 void Engine::run_maintenance() {
+  impl_->leases.beat();
   maintain(*impl_);
   impl_->jobs.retry_now();
 }
@@ -94,7 +100,7 @@ Engine::~Engine() {
   impl_->sweeper.stop();
   impl_->ticker.stop();
   impl_->jobs.stop();
-  impl_->writes.wait_until_empty();
+  impl_->in_flight.wait_until_empty();
   impl_->housekeeping.stop();
   impl_->leases.release();
   impl_->catalog->save_counters();
@@ -129,25 +135,29 @@ Result<DescribeTimeToLiveResult> Engine::describe_time_to_live(
   return stator::describe_time_to_live(*impl_, request);
 }
 
-Result<GetItemResponse> Engine::get_item(const GetItemRequest& request) {
-  return stator::get_item(*impl_, request);
+void Engine::get_item(const GetItemRequest& request, Done<GetItemResponse> done) {
+  stator::get_item(*impl_, request, std::move(done));
 }
 
-Result<PageResponse> Engine::query(const QueryRequest& request) {
-  return stator::query(*impl_, request);
+void Engine::query(const QueryRequest& request, Done<PageResponse> done) {
+  stator::query(*impl_, request, std::move(done));
 }
 
-Result<PageResponse> Engine::scan(const ScanRequest& request) {
-  return stator::scan(*impl_, request);
+void Engine::scan(const ScanRequest& request, Done<PageResponse> done) {
+  stator::scan(*impl_, request, std::move(done));
 }
 
-Result<BatchGetItemResponse> Engine::batch_get_item(const BatchGetItemRequest& request) {
-  return stator::batch_get_item(*impl_, request);
+void Engine::search_vectors(const SearchVectorsRequest& request, Done<SearchVectorsResponse> done) {
+  stator::search_vectors(*impl_, request, std::move(done));
 }
 
-Result<TransactGetItemsResponse> Engine::transact_get_items(
-    const TransactGetItemsRequest& request) {
-  return stator::transact_get_items(*impl_, request);
+void Engine::batch_get_item(const BatchGetItemRequest& request, Done<BatchGetItemResponse> done) {
+  stator::batch_get_item(*impl_, request, std::move(done));
+}
+
+void Engine::transact_get_items(const TransactGetItemsRequest& request,
+                                Done<TransactGetItemsResponse> done) {
+  stator::transact_get_items(*impl_, request, std::move(done));
 }
 
 void Engine::put_item(const PutItemRequest& request, Done<WriteResponse> done) {
@@ -199,8 +209,8 @@ Result<GetShardIteratorResult> Engine::get_shard_iterator(const GetShardIterator
   return stator::get_shard_iterator(*impl_, request);
 }
 
-Result<GetRecordsResponse> Engine::get_records(const GetRecordsRequest& request) {
-  return stator::get_records(*impl_, request);
+void Engine::get_records(const GetRecordsRequest& request, Done<GetRecordsResponse> done) {
+  stator::get_records(*impl_, request, std::move(done));
 }
 
 std::size_t Engine::sweep_expired() {
@@ -223,6 +233,10 @@ EngineStats Engine::stats() const {
 
 JobEngine& Engine::parts() {
   return *impl_;
+}
+
+bool Engine::is_shared() const {
+  return impl_->is_shared;
 }
 
 TransactStore& Engine::store() {

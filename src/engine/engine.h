@@ -4,10 +4,14 @@
 // Thread safety: every method may be called from any thread at once.
 // Consistency: single-item operations are linearizable, transactions serializable; a page and a
 // TransactGetItems read one state. Index entries commit with their item.
-// Blocking: reads and table operations answer on the calling thread. Writes are evaluated on the
-// calling thread and never wait there for the disk: `done` runs exactly once, on the calling thread
-// or the store's, once the outcome is as durable as the store promises. It must not block.
-// Lifetime: requests are borrowed for the call only. Destruction waits for writes under way.
+// Blocking: operations with a `done` never wait for the disk or the network of a write, nor for
+// the network of a read (docs/decisions/0030-one-form-of-reads.md). `done` runs exactly once, on
+// the calling thread or on one of the engine or the store: once a write is as durable as the store
+// promises, or a read is complete. It must not block. On a store of one process, a read calls
+// `done` before it returns. Operations that return a result do so on the calling thread; if
+// is_shared(), they wait for the store.
+// Lifetime: requests are borrowed for the call, and until `done` has run if is_shared().
+// Destruction waits for operations under way.
 #pragma once
 
 #include <chrono>
@@ -48,11 +52,14 @@ class Engine {
   Result<UpdateTimeToLiveResult> update_time_to_live(const UpdateTimeToLiveRequest& request);
   Result<DescribeTimeToLiveResult> describe_time_to_live(const DescribeTimeToLiveRequest& request);
 
-  Result<GetItemResponse> get_item(const GetItemRequest& request);
-  Result<PageResponse> query(const QueryRequest& request);
-  Result<PageResponse> scan(const ScanRequest& request);
-  Result<BatchGetItemResponse> batch_get_item(const BatchGetItemRequest& request);
-  Result<TransactGetItemsResponse> transact_get_items(const TransactGetItemsRequest& request);
+  void get_item(const GetItemRequest& request, Done<GetItemResponse> done);
+  void query(const QueryRequest& request, Done<PageResponse> done);
+  void scan(const ScanRequest& request, Done<PageResponse> done);
+  // Takes long: on a store of one process within the call.
+  void search_vectors(const SearchVectorsRequest& request, Done<SearchVectorsResponse> done);
+  void batch_get_item(const BatchGetItemRequest& request, Done<BatchGetItemResponse> done);
+  void transact_get_items(const TransactGetItemsRequest& request,
+                          Done<TransactGetItemsResponse> done);
 
   void put_item(const PutItemRequest& request, Done<WriteResponse> done);
   void update_item(const UpdateItemRequest& request, Done<WriteResponse> done);
@@ -75,7 +82,7 @@ class Engine {
   Result<ListStreamsResult> list_streams(const ListStreamsRequest& request);
   Result<DescribeStreamResult> describe_stream(const DescribeStreamRequest& request);
   Result<GetShardIteratorResult> get_shard_iterator(const GetShardIteratorRequest& request);
-  Result<GetRecordsResponse> get_records(const GetRecordsRequest& request);
+  void get_records(const GetRecordsRequest& request, Done<GetRecordsResponse> done);
 
   // Does at once what is otherwise done by and by as time passes: shards are closed and new ones
   // opened, what is too old erased (records of changes, tokens), failed jobs tried again. For tests
@@ -83,6 +90,7 @@ class Engine {
   void run_maintenance();
 
   TransactStore& store();
+  bool is_shared() const;  // by several processes, which can change the data
   EngineStats stats() const;
 
   JobEngine& parts();  // engine/jobs/job_engine.h, for access control and tests

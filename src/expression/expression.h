@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -164,6 +166,14 @@ struct KeyCondition {
                             ExpressionLimits limits = ExpressionLimits::kEnforced);
   // The operator of a comparison; `reversed` if the key is on its right side. Absent for <>.
   static std::optional<Operator> operator_of(expression::Comparator comparator, bool reversed);
+};
+
+// The condition of a vector search: equalities of top-level attributes, joined by AND.
+struct SearchCondition {
+  std::map<std::string, AttributeValue, std::less<>> equal;
+
+  // Errors: kValidation for any other operator, and for two conditions on one attribute.
+  static Result<SearchCondition> parse(std::string_view text, Placeholders& placeholders);
 };
 
 }  // namespace stator

@@ -4,6 +4,11 @@
 
 namespace stator::expression::message {
 
+inline constexpr const char* kSearchComparator =
+    "Invalid comparator used in SearchConditionExpression";
+// The service's text is not known; followed by the name.
+inline constexpr const char* kSearchRepeated =
+    "SearchConditionExpression must contain one condition for each attribute; attribute name: ";
 inline constexpr const char* kEmpty = "The expression can not be empty;";
 inline constexpr const char* kTooLong = "Expression size has exceeded the maximum allowed size;";
 inline constexpr const char* kTooLongWithSize =

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,8 +13,10 @@
 
 #include "protocol/operations.h"
 #include "storage/stores.h"
+#include "support/gated_store.h"
 #include "support/matchers.h"
 #include "support/must.h"
+#include "support/shared_store.h"
 
 namespace stator::protocol {
 namespace {
@@ -24,8 +28,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct Holder {
-  std::optional<Result<std::string>>* answer;
-  void operator()(Result<std::string> given) { *answer = std::move(given); }
+  std::promise<Result<std::string>>* answer;
+  void operator()(Result<std::string> given) const { answer->set_value(std::move(given)); }
 };
 using Guarded = Operations<Holder>;
 
@@ -50,6 +54,9 @@ std::vector<Sample> samples() {
       std::string(R"({"S3BucketSource": {"S3Bucket": "bucket"}, "InputFormat": "DYNAMODB_JSON",
                       "TableCreationParameters": {)") +
       kTableDefinition + "}}";
+  constexpr const char* kBulk =
+      R"({"BulkOperationArn": "$table/%/bulk-operation/01489602797149-73d8d5bc"})";
+  constexpr const char* kBulkResource = "$table/%/bulk-operation/01489602797149-73d8d5bc";
   constexpr const char* kBackup = R"({"BackupArn": "$table/%/backup/01489602797149-73d8d5bc"})";
   constexpr const char* kBackupResource = "$table/%/backup/01489602797149-73d8d5bc";
   constexpr const char* kName = R"({"TableName": "%"})";
@@ -67,6 +74,7 @@ std::vector<Sample> samples() {
       {"BatchGetItem", R"({"RequestItems": {"%": {"Keys": [{"pk": {"S": "a"}}]}}})"},
       {"BatchWriteItem",
        R"({"RequestItems": {"%": [{"PutRequest": {"Item": {"pk": {"S": "new"}}}}]}})"},
+      {"CancelBulkOperation", kBulk, nullptr, kBulkResource},
       {"CreateBackup", R"({"TableName": "%", "BackupName": "nightly"})"},
       {"CreateGlobalTable",
        R"({"GlobalTableName": "%", "ReplicationGroup": [{"RegionName": "us-east-1"}]})", nullptr,
@@ -77,6 +85,7 @@ std::vector<Sample> samples() {
       {"DeleteResourcePolicy", kResource},
       {"DeleteTable", kName},
       {"DescribeBackup", kBackup, nullptr, kBackupResource},
+      {"DescribeBulkOperation", kBulk, nullptr, kBulkResource},
       {"DescribeContinuousBackups", kName},
       {"DescribeContributorInsights", kName},
       {"DescribeEndpoints", "{}", nullptr, "*"},
@@ -111,6 +120,7 @@ std::vector<Sample> samples() {
        nullptr, kStream},
       {"ImportTable", import.c_str()},
       {"ListBackups", "{}", nullptr, "*"},
+      {"ListBulkOperations", "{}", nullptr, "*"},
       {"ListContributorInsights", "{}", nullptr, "*"},
       {"ListExports", "{}", nullptr, "*"},
       {"ListGlobalTables", "{}", nullptr, "*"},
@@ -130,6 +140,12 @@ std::vector<Sample> samples() {
       {"RestoreTableToPointInTime", R"({"SourceTableName": "%", "TargetTableName": "Restored",
           "UseLatestRestorableTime": true})"},
       {"Scan", kName},
+      {"SearchVectors", R"({"TableName": "%", "IndexName": "Index", "SearchVector": [{"N": "1"}],
+          "TopK": 1})",
+       nullptr, "$table/%/index/Index"},
+      {"StartBulkPutItems", R"({"TableName": "%",
+          "InputS3Configuration": {"S3Bucket": "bucket", "InputFormat": "DYNAMODB_JSON"},
+          "OutputS3Configuration": {"S3Bucket": "bucket", "OutputType": ["ERROR"]}})"},
       {"TagResource", R"({"ResourceArn": "$table/%", "Tags": [{"Key": "a", "Value": "b"}]})"},
       {"TransactGetItems",
        R"({"TransactItems": [{"Get": {"TableName": "%", "Key": {"pk": {"S": "a"}}}}]})", "GetItem"},
@@ -190,7 +206,7 @@ class AccessTest : public ::testing::Test {
   // With the rights of `access_`.
   Result<std::string> ask(std::string_view name, std::string json) {
     std::ranges::replace(json, '\n', ' ');  // also in texts, where JSON has none
-    std::optional<Result<std::string>> answer;
+    std::promise<Result<std::string>> answer;
     const Guarded::Run run = Guarded::find(name);
     if (run == nullptr) return fail(Code::kUnknownOperation, "");
     run({.engine = *engine_,
@@ -198,7 +214,9 @@ class AccessTest : public ::testing::Test {
          .access = access_ ? &*access_ : nullptr,
          .operation = name},
         json, Holder{&answer});
-    return answer ? *answer : fail(Code::kInternalServerError, "no answer");
+    auto given = answer.get_future();
+    if (given.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return given.get();
+    return fail(Code::kInternalServerError, "no answer");
   }
   Result<std::string> ask(const Sample& sample, std::string_view table = "Things") {
     return ask(sample.operation, filled(sample.json, table));
@@ -445,6 +463,50 @@ TEST_F(AccessTest, WhoLocksThemselvesOutMustSaySo) {
               IsOk());
   EXPECT_THAT(ask("DeleteResourcePolicy", filled(R"({"ResourceArn": "$table/Things"})", "")),
               FailsWith(Code::kAccessDenied, "resource-based policy"));
+}
+
+// Another process can have created the table, so its rights are known to the store alone.
+TEST(AccessToASharedStore, ReadsAnUnknownTableOnTheThreadThatMayWait) {
+  constexpr uint32_t kSeed = 5;
+  test::SharedBackend backend(kSeed);
+  test::Gate gate;
+  const EngineOptions options{.sweep_interval = {}, .maintenance_interval = {}};
+  const auto open = [&](std::unique_ptr<TransactStore> store) {
+    return must(Engine::open(std::move(store), options));
+  };
+  const auto other = open(std::make_unique<test::SharedStore>(backend, kSeed));
+  const auto engine = open(std::make_unique<test::GatedStore>(
+      std::make_shared<test::SharedStore>(backend, kSeed + 1), gate));
+  ASSERT_TRUE(other->create_table({.table = "Late",
+                                   .attributes = {{"pk", ScalarType::kS}},
+                                   .key_schema = {{"pk", KeyType::kHash}},
+                                   .billing_mode = BillingMode::kPayPerRequest}));
+  access::Access access{.caller = access::caller_of(*engine, "ann")};
+  access.policy = std::make_shared<const policy::Policy>(
+      must(policy::Policy::parse(R"({"Version": "2012-10-17", "Statement": {"Effect": "Allow",
+          "Action": "dynamodb:GetItem", "Resource": "*"}})",
+                                 policy::PolicyKind::kIdentity)));
+  Worker waiting;
+  const auto ask = [&](std::string_view name, std::string_view json) {
+    std::promise<Result<std::string>> answer;
+    auto given = answer.get_future();
+    gate.close();
+    {
+      // They must not be used after the call.
+      const access::Access of_call = access;
+      const std::string body(json);
+      Guarded::find(name)(
+          {.engine = *engine, .waiting = &waiting, .access = &of_call, .operation = name}, body,
+          Holder{&answer});
+    }
+    EXPECT_EQ(given.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+    gate.open();
+    return given.get();
+  };
+  EXPECT_THAT(ask("PutItem", R"({"TableName": "Late", "Item": {"pk": {"S": "a"}}})"),
+              FailsWith(Code::kAccessDenied, "PutItem"));
+  EXPECT_THAT(ask("GetItem", R"({"TableName": "Late", "Key": {"pk": {"S": "a"}}})"), IsOk());
+  waiting.stop();
 }
 
 }  // namespace

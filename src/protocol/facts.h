@@ -67,7 +67,9 @@ std::optional<std::size_t> batch_size_in(const Request& request) {
 // as long as the request.
 template <class Request>
 std::string_view index_in(const Request& request) {
-  if constexpr (requires { std::string_view(*request.index); }) {
+  if constexpr (requires { std::string_view(request.index); }) {
+    return request.index;
+  } else if constexpr (requires { std::string_view(*request.index); }) {
     return request.index ? std::string_view(*request.index) : std::string_view();
   } else {
     return {};

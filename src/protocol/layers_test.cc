@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/call_and_wait.h"
 #include "protocol/exactness_harness.h"
 
 namespace stator::protocol {
@@ -174,13 +175,14 @@ TEST_F(Layers, WordErrorsAlikeInProcess) {
       {.table = "Tab", .key = {{"p", "a"}}, .update = "SET s = :v", .values = Values{{":v", set}}},
       keep);
   EXPECT_EQ(written->error().message, kOne + duplicates);
-  const auto read = engine_->query({.table = "Tab",
-                                    .key_condition = "p = :p",
-                                    .filter = "s = :v",
-                                    .values = Values{{":p", "a"}, {":v", set}}});
+  const auto read = call_and_wait(*engine_, &Engine::query,
+                                  {.table = "Tab",
+                                   .key_condition = "p = :p",
+                                   .filter = "s = :v",
+                                   .values = Values{{":p", "a"}, {":v", set}}});
   EXPECT_EQ(read.error().message, duplicates);
-  const auto scanned =
-      engine_->scan({.table = "Tab", .filter = "s = :v", .values = Values{{":v", set}}});
+  const auto scanned = call_and_wait(
+      *engine_, &Engine::scan, {.table = "Tab", .filter = "s = :v", .values = Values{{":v", set}}});
   EXPECT_EQ(scanned.error().message,
             of_value(kInvalid + "Input collection [b, b] contains duplicates."));
 }

@@ -4,16 +4,20 @@
 //
 // An operation is one entry of kDynamoDb or kStreams: its name and the engine's method. The types
 // of the method determine the reader of the request and the writer of the response
-// (api/wire/wire.h). Thread safety: as Engine. Reads respond on the calling thread. Writes respond
-// when they are durable, on the store thread that committed them. Operations that wait for the disk
-// run on `waiting`, or on the calling thread if it is null. Lifetime: the body is borrowed only
-// during the call. The engine and `waiting` must outlive every request in progress.
+// (api/wire/wire.h). Thread safety: as Engine. On a store of one process, reads respond on the
+// calling thread. On a shared store, they respond on a thread of the store or of the engine. Writes
+// respond when they are durable, on the store thread that committed them. Operations that wait for
+// the disk, or for a shared store, run on `waiting`, or on the calling thread if it is null.
+// Lifetime: the body is borrowed only during the call. The engine and `waiting` must outlive every
+// request in progress.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations.html
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +30,7 @@
 #include "engine/background/worker.h"
 #include "engine/engine.h"
 #include "protocol/facts.h"
+#include "testmode/test_mode.h"
 
 namespace stator::protocol {
 
@@ -35,21 +40,30 @@ inline constexpr std::string_view kStreamsPrefix = "DynamoDBStreams_20120810.";
 // The X-Amz-Target of an operation: one of DynamoDB's, or of DynamoDB Streams'.
 std::string target_of(std::string_view operation);
 
+// As in DynamoDB, it has no message.
+inline Error unknown_operation() {
+  return {.code = Code::kUnknownOperation, .message = ""};
+}
+
 struct Context {
   Engine& engine;
-  Worker* waiting;  // can be null
+  Worker* waiting;              // can be null
+  Worker* searching = nullptr;  // as `waiting`, for searches of vectors
   // The caller's rights. Null: all rights.
   const access::Access* access = nullptr;
-  std::string_view operation = {};  // the name; needed with `access` only
+  std::string_view operation = {};          // the name; needed with `access` and `test_mode` only
+  testmode::TestMode* test_mode = nullptr;  // null: off
 };
 
 // Operations that respond by calling a `Respond` with a Result<std::string>, once, from any thread.
 // If the Respond is destroyed without a call, there was no memory for a response. If it has a
-// member `later`, a write calls that instead, with a function that makes the Result, so that the
-// store's threads do not write JSON. If it has the members `note_table` and `note_items`, they are
-// called before the response, with the facts of the request and the result (facts.h); likewise
-// `note_batch` for a batch or transaction, and `report_examined` for a statement that read. A
-// template, so that no response of the hot path is wrapped into a second function object.
+// member `later`, a response from a thread of the store calls that instead, with a function that
+// makes the Result, so that the store's threads do not write JSON. If it has the members
+// `note_table` and `note_items`, they are called before the response, with the facts of the request
+// and the result (facts.h); likewise `note_batch` for a batch or transaction, and `report_examined`
+// for a statement that read. In test mode, it needs a member `inject`, which takes what happens to
+// the request, and keeps it as its member `injection`. A template, so that no response of the hot
+// path is wrapped into a second function object.
 template <class Respond>
 class Operations {
  public:
@@ -97,13 +111,14 @@ class Operations {
   }
   // Runs before the engine sees the request, so that a denial reveals nothing about the tables.
   template <class Request>
-  static Result<void> check_access(const Context& context, const Request& request) {
+  static Result<void> check_access(const Context& context, const Request& request, bool may_wait) {
     if (context.access == nullptr) return {};
-    return access::authorize(*context.access, context.engine, request);
+    return access::authorize(*context.access, {context.engine, may_wait}, request);
   }
-  static Result<void> check_access(const Context& context, const Item& request) {
+  static Result<void> check_access(const Context& context, const Item& request, bool may_wait) {
     if (context.access == nullptr) return {};
-    return access::authorize(*context.access, context.engine, context.operation, request);
+    return access::authorize(*context.access, {context.engine, may_wait}, context.operation,
+                             request);
   }
   template <class Answer>
   static void note_result(Respond& respond, const Result<Answer>& result) {
@@ -125,6 +140,7 @@ class Operations {
   template <class Answer>
   // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from if it is written later
   static void answer(Respond& respond, Result<Answer> result) {
+    amend(respond, result);
     note_result(respond, result);
     if constexpr (requires { respond.later([] { return Result<std::string>(); }); }) {
       respond.later([kept = std::move(result)] { return written(kept); });
@@ -133,104 +149,194 @@ class Operations {
     }
   }
 
+  template <class Answer>
+  static void amend(Respond& respond, Result<Answer>& result) {
+    if constexpr (requires { respond.injection->amend(result); }) {
+      if (respond.injection) respond.injection->amend(result);
+    }
+  }
+
+  // Calls `next(Request, Respond)`, unless test mode refuses the request.
+  template <class Request, class Next>
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from where `next` keeps it
+  static void run_allowed(const Context& context, Request request, Respond respond, Next& next) {
+    if constexpr (requires { respond.inject(std::unique_ptr<testmode::Injection>()); }) {
+      if (context.test_mode != nullptr) {
+        auto injection = context.test_mode->on_request(context.operation, request);
+        std::optional<Error> refusal = std::move(injection->refusal);
+        respond.inject(std::move(injection));
+        if (refusal) return respond(Failure(std::move(*refusal)));
+      }
+    }
+    next(std::move(request), std::move(respond));
+  }
+
+  // `respond_to` takes the Respond, and may wait.
   template <class F>
-  static void run_apart(const Context& context, Respond respond, F answer) {
-    if (context.waiting == nullptr) return respond(answer());
-    context.waiting->post([kept = std::move(respond), run = std::move(answer)]() mutable {
+  static void run_apart(const Context& context, Respond respond, F respond_to) {
+    if (context.waiting == nullptr) return respond_to(respond);
+    context.waiting->post([kept = std::move(respond), run = std::move(respond_to)]() mutable {
       try {
-        kept(run());
+        run(kept);
       } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
         // Out of memory: `kept` is dropped.
       }
     });
   }
 
+  // Calls `next(Request, Respond)` if the request may run, and responds with its fault otherwise.
+  // What only the store knows about the caller's rights is read on `waiting`.
+  template <class Request, class Next>
+  static void when_allowed(const Context& context, Result<Request> request, Respond respond,
+                           Next next) {
+    if (!request) return respond(failure_of(std::move(request)));
+    note_request(respond, *request);
+    auto allowed = check_access(context, *request, /*may_wait=*/context.waiting == nullptr);
+    if (allowed) return run_allowed(context, std::move(*request), std::move(respond), next);
+    if (allowed.error().code != access::kMustWait) return respond(failure_of(std::move(allowed)));
+    run_apart(context, std::move(respond),
+              [own = Context(context), access = *context.access, kept = std::move(*request),
+               next = std::move(next)](Respond& to) mutable {
+                own.access = &access;
+                auto known = check_access(own, kept, /*may_wait=*/true);
+                if (!known) return to(failure_of(std::move(known)));
+                run_allowed(own, std::move(kept), std::move(to), next);
+              });
+  }
+
   template <auto method>
   struct Method;
   template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
   struct Method<method> {
-    static void now(const Context& context, std::string_view body, Respond respond) {
-      const auto request = wire::read_request<Request>(body);
-      if (!request) return respond(Failure(request.error()));
-      note_request(respond, *request);
-      if (auto allowed = check_access(context, *request); !allowed) {
-        return respond(failure_of(std::move(allowed)));
-      }
-      const auto result = (context.engine.*method)(*request);
-      note_result(respond, result);
-      respond(written(result));
+    static void inlined(const Context& context, std::string_view body, Respond respond) {
+      if (context.engine.is_shared()) return offloaded(context, body, std::move(respond));
+      when_allowed(context, wire::read_request<Request>(body), std::move(respond),
+                   [&engine = context.engine](const Request& request, Respond to) {
+                     run(engine, request, to);
+                   });
     }
 
-    static void apart(const Context& context, std::string_view body, Respond respond) {
-      auto request = wire::read_request<Request>(body);
-      if (!request) return respond(Failure(request.error()));
-      note_request(respond, *request);
-      if (auto allowed = check_access(context, *request); !allowed) {
-        return respond(failure_of(std::move(allowed)));
-      }
-      run_apart(context, std::move(respond),
-                [&engine = context.engine, kept = std::move(*request)] {
-                  return written((engine.*method)(kept));
-                });
+    static void offloaded(const Context& context, std::string_view body, Respond respond) {
+      when_allowed(context, wire::read_request<Request>(body), std::move(respond),
+                   [context](Request request, Respond to) {
+                     run_apart(context, std::move(to),
+                               [&engine = context.engine, kept = std::move(request)](
+                                   Respond& last) { run(engine, kept, last); });
+                   });
+    }
+
+   private:
+    static void run(Engine& engine, const Request& request, Respond& respond) {
+      auto result = (engine.*method)(request);
+      amend(respond, result);
+      note_result(respond, result);
+      respond(written(result));
     }
   };
   template <class Answer, class Request, void (Engine::*method)(const Request&, Done<Answer>)>
   struct Method<method> {
-    static void later(const Context& context, std::string_view body, Respond respond) {
-      const auto request = wire::read_request<Request>(body);
-      if (!request) return respond(Failure(request.error()));
-      note_request(respond, *request);
-      if (auto allowed = check_access(context, *request); !allowed) {
-        return respond(failure_of(std::move(allowed)));
-      }
-      (context.engine.*method)(*request,
-                               [kept = std::move(respond)](Result<Answer> result) mutable {
-                                 try {
-                                   answer(kept, std::move(result));
-                                 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-                                   // Out of memory on a thread of the store: `kept` is dropped.
-                                 }
+    static void read(const Context& context, std::string_view body, Respond respond) {
+      when_allowed(context, wire::read_request<Request>(body), std::move(respond),
+                   [&engine = context.engine](Request&& request, Respond&& to) {
+                     if (engine.is_shared()) return keep(engine, std::move(request), std::move(to));
+                     (engine.*method)(request, [&to](Result<Answer>&& result) {
+                       amend(to, result);
+                       note_result(to, result);
+                       to(written(result));
+                     });
+                   });
+    }
+
+    static void read_apart(const Context& context, std::string_view body, Respond respond) {
+      when_allowed(context, wire::read_request<Request>(body), std::move(respond),
+                   [context](Request&& request, Respond&& to) {
+                     Engine& engine = context.engine;
+                     if (engine.is_shared()) return keep(engine, std::move(request), std::move(to));
+                     Context apart = context;
+                     apart.waiting = context.searching;
+                     run_apart(apart, std::move(to),
+                               [&engine, kept = std::move(request)](Respond& last) {
+                                 (engine.*method)(kept, [&last](Result<Answer>&& result) {
+                                   amend(last, result);
+                                   note_result(last, result);
+                                   last(written(result));
+                                 });
                                });
+                   });
+    }
+
+    static void write(const Context& context, std::string_view body, Respond respond) {
+      when_allowed(context, wire::read_request<Request>(body), std::move(respond),
+                   [&engine = context.engine](Request&& request, Respond&& to) {
+                     if (engine.is_shared()) return keep(engine, std::move(request), std::move(to));
+                     (engine.*method)(request, Finish{std::move(to)});
+                   });
+    }
+
+   private:
+    // Responds, perhaps on a thread of the store.
+    struct Finish {
+      Respond respond;
+      std::unique_ptr<const Request> borrowed = {};  // by the engine, of a shared store
+
+      void operator()(Result<Answer> result) {
+        try {
+          answer(respond, std::move(result));
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+          // Out of memory on a thread of the store: `respond` is dropped.
+        }
+      }
+    };
+
+    static void keep(Engine& engine, Request&& request, Respond&& respond) {
+      auto kept = std::make_unique<const Request>(std::move(request));
+      const Request& borrowed = *kept;
+      (engine.*method)(borrowed, Finish{std::move(respond), std::move(kept)});
     }
   };
 
   // An administrative operation.
   template <const admin::Operation& operation>
   static void document(const Context& context, std::string_view body, Respond respond) {
-    auto request = wire::read_document(body, operation.request);
-    if (!request) return respond(Failure(request.error()));
-    note_request(respond, *request);
-    if (auto allowed = check_access(context, *request); !allowed) {
-      return respond(failure_of(std::move(allowed)));
-    }
-    run_apart(context, std::move(respond), [&engine = context.engine, kept = std::move(*request)] {
-      const auto answer = engine.administer(operation, kept);
-      if (!answer) return Result<std::string>(Failure(answer.error()));
-      return Result<std::string>(operation.has_output ? wire::document_to_json(*answer) : "");
-    });
+    when_allowed(context, wire::read_document(body, operation.request), std::move(respond),
+                 [context](Item request, Respond to) {
+                   run_apart(context, std::move(to),
+                             [&engine = context.engine, kept = std::move(request)](Respond& last) {
+                               auto answer = engine.administer(operation, kept);
+                               amend(last, answer);
+                               if (!answer) return last(Failure(answer.error()));
+                               last(operation.has_output ? wire::document_to_json(*answer) : "");
+                             });
+                 });
   }
 
-  // The three ways to run a method: it returns, it waits for the disk, or it calls back.
-  template <auto method>
-  static constexpr Run kNow = Method<method>::now;
-  template <auto method>
-  static constexpr Run kApart = Method<method>::apart;
-  template <auto method>
-  static constexpr Run kLater = Method<method>::later;
+  // How a method runs. None waits on the calling thread for a network.
+  template <auto method>  // returns; on `waiting` if the store is shared
+  static constexpr Run kInline = Method<method>::inlined;
+  template <auto method>  // waits for the disk, on `waiting`
+  static constexpr Run kOffloaded = Method<method>::offloaded;
+  template <auto method>  // calls back; within the call unless the store is shared
+  static constexpr Run kRead = Method<method>::read;
+  template <auto method>  // as kRead, but takes long: on `searching` unless the store is shared
+  static constexpr Run kLongRead = Method<method>::read_apart;
+  template <auto method>  // calls back
+  static constexpr Run kAsync = Method<method>::write;
 
   // Ordered by name.
   static constexpr auto kDynamoDb = std::to_array<Operation>({
-      {"BatchExecuteStatement", kLater<&Engine::batch_execute_statement>},
-      {"BatchGetItem", kNow<&Engine::batch_get_item>},
-      {"BatchWriteItem", kLater<&Engine::batch_write_item>},
+      {"BatchExecuteStatement", kAsync<&Engine::batch_execute_statement>},
+      {"BatchGetItem", kRead<&Engine::batch_get_item>},
+      {"BatchWriteItem", kAsync<&Engine::batch_write_item>},
+      {"CancelBulkOperation", document<admin::kCancelBulkOperation>},
       {"CreateBackup", document<admin::kCreateBackup>},
       {"CreateGlobalTable", document<admin::kCreateGlobalTable>},
-      {"CreateTable", kApart<&Engine::create_table>},
+      {"CreateTable", kOffloaded<&Engine::create_table>},
       {"DeleteBackup", document<admin::kDeleteBackup>},
-      {"DeleteItem", kLater<&Engine::delete_item>},
+      {"DeleteItem", kAsync<&Engine::delete_item>},
       {"DeleteResourcePolicy", document<admin::kDeleteResourcePolicy>},
-      {"DeleteTable", kApart<&Engine::delete_table>},
+      {"DeleteTable", kOffloaded<&Engine::delete_table>},
       {"DescribeBackup", document<admin::kDescribeBackup>},
+      {"DescribeBulkOperation", document<admin::kDescribeBulkOperation>},
       {"DescribeContinuousBackups", document<admin::kDescribeContinuousBackups>},
       {"DescribeContributorInsights", document<admin::kDescribeContributorInsights>},
       {"DescribeEndpoints", document<admin::kDescribeEndpoints>},
@@ -241,52 +347,55 @@ class Operations {
       {"DescribeKinesisStreamingDestination",
        document<admin::kDescribeKinesisStreamingDestination>},
       {"DescribeLimits", document<admin::kDescribeLimits>},
-      {"DescribeTable", kNow<&Engine::describe_table>},
+      {"DescribeTable", kInline<&Engine::describe_table>},
       {"DescribeTableReplicaAutoScaling", document<admin::kDescribeTableReplicaAutoScaling>},
-      {"DescribeTimeToLive", kNow<&Engine::describe_time_to_live>},
+      {"DescribeTimeToLive", kInline<&Engine::describe_time_to_live>},
       {"DisableKinesisStreamingDestination", document<admin::kDisableKinesisStreamingDestination>},
       {"EnableKinesisStreamingDestination", document<admin::kEnableKinesisStreamingDestination>},
-      {"ExecuteStatement", kLater<&Engine::execute_statement>},
-      {"ExecuteTransaction", kLater<&Engine::execute_transaction>},
+      {"ExecuteStatement", kAsync<&Engine::execute_statement>},
+      {"ExecuteTransaction", kAsync<&Engine::execute_transaction>},
       {"ExportTableToPointInTime", document<admin::kExportTableToPointInTime>},
-      {"GetItem", kNow<&Engine::get_item>},
+      {"GetItem", kRead<&Engine::get_item>},
       {"GetResourcePolicy", document<admin::kGetResourcePolicy>},
       {"ImportTable", document<admin::kImportTable>},
       {"ListBackups", document<admin::kListBackups>},
+      {"ListBulkOperations", document<admin::kListBulkOperations>},
       {"ListContributorInsights", document<admin::kListContributorInsights>},
       {"ListExports", document<admin::kListExports>},
       {"ListGlobalTables", document<admin::kListGlobalTables>},
       {"ListImports", document<admin::kListImports>},
-      {"ListTables", kNow<&Engine::list_tables>},
+      {"ListTables", kInline<&Engine::list_tables>},
       {"ListTagsOfResource", document<admin::kListTagsOfResource>},
-      {"PutItem", kLater<&Engine::put_item>},
+      {"PutItem", kAsync<&Engine::put_item>},
       {"PutResourcePolicy", document<admin::kPutResourcePolicy>},
-      {"Query", kNow<&Engine::query>},
+      {"Query", kRead<&Engine::query>},
       {"RestoreTableFromBackup", document<admin::kRestoreTableFromBackup>},
       {"RestoreTableToPointInTime", document<admin::kRestoreTableToPointInTime>},
-      {"Scan", kNow<&Engine::scan>},
+      {"Scan", kRead<&Engine::scan>},
+      {"SearchVectors", kLongRead<&Engine::search_vectors>},
+      {"StartBulkPutItems", document<admin::kStartBulkPutItems>},
       {"TagResource", document<admin::kTagResource>},
-      {"TransactGetItems", kNow<&Engine::transact_get_items>},
-      {"TransactWriteItems", kLater<&Engine::transact_write_items>},
+      {"TransactGetItems", kRead<&Engine::transact_get_items>},
+      {"TransactWriteItems", kAsync<&Engine::transact_write_items>},
       {"UntagResource", document<admin::kUntagResource>},
       {"UpdateContinuousBackups", document<admin::kUpdateContinuousBackups>},
       {"UpdateContributorInsights", document<admin::kUpdateContributorInsights>},
       {"UpdateGlobalTable", document<admin::kUpdateGlobalTable>},
       {"UpdateGlobalTableSettings", document<admin::kUpdateGlobalTableSettings>},
-      {"UpdateItem", kLater<&Engine::update_item>},
+      {"UpdateItem", kAsync<&Engine::update_item>},
       {"UpdateKinesisStreamingDestination", document<admin::kUpdateKinesisStreamingDestination>},
-      {"UpdateTable", kApart<&Engine::update_table>},
+      {"UpdateTable", kOffloaded<&Engine::update_table>},
       {"UpdateTableReplicaAutoScaling", document<admin::kUpdateTableReplicaAutoScaling>},
-      {"UpdateTimeToLive", kApart<&Engine::update_time_to_live>},
+      {"UpdateTimeToLive", kOffloaded<&Engine::update_time_to_live>},
   });
   static_assert(std::ranges::is_sorted(kDynamoDb, {}, &Operation::name));
 
   // Ordered by name.
   static constexpr auto kStreams = std::to_array<Operation>({
-      {"DescribeStream", kNow<&Engine::describe_stream>},
-      {"GetRecords", kNow<&Engine::get_records>},
-      {"GetShardIterator", kNow<&Engine::get_shard_iterator>},
-      {"ListStreams", kNow<&Engine::list_streams>},
+      {"DescribeStream", kInline<&Engine::describe_stream>},
+      {"GetRecords", kRead<&Engine::get_records>},
+      {"GetShardIterator", kOffloaded<&Engine::get_shard_iterator>},
+      {"ListStreams", kInline<&Engine::list_streams>},
   });
   static_assert(std::ranges::is_sorted(kStreams, {}, &Operation::name));
 

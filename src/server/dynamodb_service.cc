@@ -137,6 +137,21 @@ http::Respond with_traceparent(std::string_view traceparent, http::Respond respo
                       std::move(respond));
 }
 
+http::Respond with_test_mode(http::Respond respond) {
+  return with_headers([](http::HeaderLines& headers) { headers.add("x-stator-test-mode", "on"); },
+                      std::move(respond));
+}
+
+// Responds later, without a thread that waits.
+http::Respond delayed(const testmode::Injection& injection, http::Respond respond) {
+  return [timer = injection.timer, delay = injection.delay,
+          inner = std::move(respond)](http::Response response) mutable {
+    timer->after(delay, [inner = std::move(inner), kept = std::move(response)]() mutable {
+      inner(std::move(kept));
+    });
+  };
+}
+
 // ---- Operations
 
 }  // namespace
@@ -161,6 +176,7 @@ namespace {
 struct Respond {
   Exchange exchange;
   std::atomic<int64_t>& last_large_page_ms;
+  std::unique_ptr<testmode::Injection> injection = {};  // null: no test mode
 
   void note_table(std::string_view table, std::string_view index) {
     exchange.scope.note_table(table, index);
@@ -170,6 +186,11 @@ struct Respond {
   }
   void note_batch(std::size_t size) { exchange.scope.note_batch(size); }
   void report_examined(int64_t examined) { exchange.form.examined = examined; }
+  void inject(std::unique_ptr<testmode::Injection> what) {
+    injection = std::move(what);
+    if (injection->delay.count() == 0) return;
+    exchange.respond = delayed(*injection, std::move(exchange.respond));
+  }
   void operator()(Result<std::string> answer) {
     if (answer && answer->size() > kLargePageBytes) last_large_page_ms = system_clock().unix_ms();
     exchange.respond(response_to(std::move(answer), exchange.scope, exchange.form));
@@ -226,8 +247,9 @@ std::optional<Refusal> refusal_of(const http::Request& request, const ResponseFo
                                   RequestScope& scope, const Operations::Operation*& operation) {
   scope.set_unknown_operation();
   if (form.content_type.empty()) return Refusal{};
-  operation = Operations::find_target(request.header("x-amz-target"));
-  if (operation == nullptr) return Refusal{Error{.code = Code::kUnknownOperation, .message = ""}};
+  const std::string_view target = request.header("x-amz-target");
+  operation = Operations::find_target(target);
+  if (operation == nullptr) return Refusal{protocol::unknown_operation()};
   scope.set_operation(Operations::index_of(*operation));
   if (auto checked = check_authorization(request); !checked) return Refusal{checked.error()};
   return std::nullopt;
@@ -311,7 +333,9 @@ std::size_t response_bytes(std::string_view target) {
   constexpr std::size_t kBatchBytes = 16UL << 20;
   constexpr std::size_t kTransactionBytes = 4UL << 20;
   constexpr std::size_t kStatementsBytes = 25 * (400UL << 10);
-  if (target.ends_with(".BatchGetItem")) return kCopies * kBatchBytes;
+  if (target.ends_with(".BatchGetItem") || target.ends_with(".SearchVectors")) {
+    return kCopies * kBatchBytes;
+  }
   if (target.ends_with(".TransactGetItems")) return kCopies * kTransactionBytes;
   if (target.ends_with(".ExecuteTransaction")) return kCopies * kTransactionBytes;
   if (target.ends_with(".BatchExecuteStatement")) return kCopies * kStatementsBytes;
@@ -388,6 +412,7 @@ std::size_t DynamoDbService::demand(const http::Request& request) {
 }
 
 void DynamoDbService::handle(const http::Request& request, http::Respond respond) {
+  if (test_mode_ != nullptr) respond = with_test_mode(std::move(respond));
   Exchange exchange{.respond = std::move(respond), .scope = RequestScope(observer_, request)};
   if (verifier_ == nullptr) {
     if (const auto local = hosts_.check(request); !local) {
@@ -413,6 +438,9 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
   }
   if (request.method == "GET" && path == kHistoryPath && history_page_) {
     return send_history(request, std::move(exchange));
+  }
+  if (test_mode_ != nullptr && path == kTestModePath) {
+    return handle_test_mode(request, std::move(exchange));
   }
   exchange.send(
       reads ? page(path, exchange.form.id)
@@ -442,23 +470,47 @@ void DynamoDbService::send_metrics(Exchange exchange) {
 void DynamoDbService::send_history(const http::Request& request, Exchange exchange) {
   exchange.form = {.content_type = kPlainJsonType,
                    .gzip = accepts_gzip(request.header("accept-encoding"))};
-  if (verifier_ != nullptr) {
-    if (const auto parts = check_authorization(request); !parts) {
-      return exchange.refuse(parts.error());
-    }
-  }
-  const auto access = admit(request, exchange);
-  if (!access) return exchange.refuse(access.error());
-  if (*access) {
-    const auto allowed = access::authorize_action(**access, "cloudwatch:GetMetricData");
-    if (!allowed) return exchange.refuse(allowed.error());
-  }
+  if (!is_admitted(request, "cloudwatch:GetMetricData", exchange)) return;
   const auto after = number_after(request.target);
   if (!after) {
     return exchange.refuse({.code = Code::kValidation, .message = "after: expected a number"});
   }
   send_made(std::move(exchange), kPlainJsonType,
             [this, number = *after] { return history_page_(number); });
+}
+
+bool DynamoDbService::is_admitted(const http::Request& request, std::string_view action,
+                                  Exchange& exchange) {
+  const auto check = [&]() -> Result<void> {
+    if (verifier_ != nullptr) STATOR_RETURN_IF_ERROR(check_authorization(request));
+    STATOR_ASSIGN_OR_RETURN(const auto access, admit(request, exchange));
+    return access ? access::authorize_action(*access, action) : Result<void>();
+  };
+  const auto allowed = check();
+  if (!allowed) exchange.refuse(allowed.error());
+  return allowed.has_value();
+}
+
+void DynamoDbService::handle_test_mode(const http::Request& request, Exchange exchange) {
+  exchange.form = {.content_type = kPlainJsonType,
+                   .gzip = accepts_gzip(request.header("accept-encoding"))};
+  const bool replaces = request.method == "PUT";
+  if (!replaces && request.method != "GET") {
+    return exchange.send(
+        make_response(405, "text/plain", "expected GET or PUT\n", exchange.form.id));
+  }
+  if (!is_admitted(request, replaces ? "stator:PutTestMode" : "stator:GetTestMode", exchange)) {
+    return;
+  }
+  if (replaces) {
+    const auto spec = testmode::parse_spec(request.body, operation_names());
+    if (!spec) return exchange.refuse(spec.error());
+    if (const auto replaced = test_mode_->replace(*spec); !replaced) {
+      return exchange.refuse(replaced.error());
+    }
+  }
+  exchange.send(make_response(200, kPlainJsonType, test_mode_->to_json(), exchange.form.id,
+                              exchange.form.gzip));
 }
 
 void DynamoDbService::send_made(Exchange exchange, std::string_view content_type,
@@ -528,8 +580,10 @@ void DynamoDbService::handle_operation(const http::Request& request, Exchange ex
   const std::optional<access::Access>& access = *admitted;
   const protocol::Context context{.engine = engine_,
                                   .waiting = &waiting_,
+                                  .searching = &searching_,
                                   .access = access ? &*access : nullptr,
-                                  .operation = operation->name};
+                                  .operation = operation->name,
+                                  .test_mode = test_mode_};
   const auto run = [&](std::string_view body) {
     operation->run(context, body, Respond{std::move(exchange), last_large_page_ms_});
   };

@@ -28,12 +28,14 @@
 #include "server/request_id.h"
 #include "server/request_scope.h"
 #include "server/signature.h"
+#include "testmode/test_mode.h"
 
 namespace stator::server {
 
 struct Exchange;
 
 inline constexpr std::size_t kBodyBytesMax = 16UL << 20;
+inline constexpr std::string_view kTestModePath = "/_stator/test-mode";
 
 class DynamoDbService {
  public:
@@ -66,6 +68,10 @@ class DynamoDbService {
     secure_ = secure;
   }
 
+  // Call before the first request. Each response then has a header that says so, and the rules are
+  // read and replaced at kTestModePath. It must outlive the service.
+  void set_test_mode(testmode::TestMode* test_mode) { test_mode_ = test_mode; }
+
   void handle(const http::Request& request, http::Respond respond);
   // Serves only the metrics and the health checks; with `checks_host`, only to local and allowed
   // hosts.
@@ -94,6 +100,10 @@ class DynamoDbService {
   void handle_operation(const http::Request& request, Exchange exchange);
   void send_metrics(Exchange exchange);
   void send_history(const http::Request& request, Exchange exchange);
+  void handle_test_mode(const http::Request& request, Exchange exchange);
+  // The signer may do `action`, if signatures are verified. Otherwise false, and there was a
+  // response.
+  bool is_admitted(const http::Request& request, std::string_view action, Exchange& exchange);
   // Responds on a thread that can wait for locks and files.
   void send_made(Exchange exchange, std::string_view content_type,
                  std::function<std::string()> make);
@@ -110,11 +120,13 @@ class DynamoDbService {
   std::atomic<bool> stopping_ = false;
   RequestObserver observer_;
   DecisionLog* decisions_ = nullptr;
-  bool secure_ = false;  // requests come over TLS
+  bool secure_ = false;                      // requests come over TLS
+  testmode::TestMode* test_mode_ = nullptr;  // null: off
   std::function<std::string()> metrics_page_ = {};
   std::function<std::string(uint64_t after)> history_page_ = {};
   std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
+  Worker searching_;
   Worker metrics_worker_;
 };
 

@@ -28,6 +28,25 @@ void write_http(const http::ServerStats& http, Text& text) {
              uint64_t{http.bodies_waiting});
 }
 
+void write_shared_store(const SharedStoreStats& stats, Text& text) {
+  text.gauge("stator_stream_horizon_lag_seconds",
+             "Time for which one transaction of the database has held back all streams.",
+             static_cast<double>(stats.horizon_lag.count()) / 1000);
+  const auto gauge = [&](std::string_view name, std::string_view help,
+                         uint64_t ConnectionPoolStats::* value) {
+    text.gauge(name, help);
+    for (const ConnectionPoolStats& pool : stats.pools) {
+      text.sample({{"pool", pool.name}}, pool.*value);
+    }
+  };
+  gauge("stator_database_connections", "Connections to the database that a pool may open.",
+        &ConnectionPoolStats::connections);
+  gauge("stator_database_connections_busy", "Of these, connections that a call uses.",
+        &ConnectionPoolStats::busy);
+  gauge("stator_database_queue_length", "Calls that wait for a connection.",
+        &ConnectionPoolStats::queued_calls);
+}
+
 void write_store(TransactStore& store, bool stopping, Text& text) {
   const StoreStats stats = store.stats();
   const bool writable = store.health().writable;
@@ -50,6 +69,7 @@ void write_store(TransactStore& store, bool stopping, Text& text) {
   text.gauge("stator_table_file_bytes", "Files of rows on the disk.", stats.file_bytes);
   text.gauge("stator_pending_compaction_bytes", "Files that wait to be compacted, estimated.",
              stats.pending_compaction_bytes);
+  if (stats.shared) write_shared_store(*stats.shared, text);
 }
 
 void write_engine(const EngineStats& stats, Text& text) {

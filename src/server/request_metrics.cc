@@ -94,8 +94,8 @@ RequestMetrics::RequestMetrics(std::span<const std::string_view> operations, std
 }
 
 RequestMetrics::Access RequestMetrics::access_of(std::string_view operation) {
-  constexpr std::array<std::string_view, 5> kReading = {"BatchGetItem", "GetItem", "Query", "Scan",
-                                                        "TransactGetItems"};
+  constexpr std::array<std::string_view, 6> kReading = {
+      "BatchGetItem", "GetItem", "Query", "Scan", "SearchVectors", "TransactGetItems"};
   constexpr std::array<std::string_view, 5> kWriting = {"BatchWriteItem", "DeleteItem", "PutItem",
                                                         "TransactWriteItems", "UpdateItem"};
   if (std::ranges::find(kReading, operation) != kReading.end()) return Access::kRead;

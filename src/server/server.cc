@@ -25,7 +25,10 @@
 #include "server/request_log.h"
 #include "server/request_metrics.h"
 #include "server/sampler.h"
-#include "storage/stores.h"
+#include "storage/open/open_store.h"
+#include "testmode/spec.h"
+#include "testmode/test_mode.h"
+#include "testmode/timer.h"
 
 namespace stator::server {
 
@@ -35,7 +38,7 @@ struct Server::Impl {
   ListenAddress metrics_address = {};
   std::string version = {};
   std::chrono::system_clock::time_point start = std::chrono::system_clock::now();
-  std::filesystem::path data = {};  // empty: in memory
+  std::filesystem::path data = {};  // empty: no directory
   std::unique_ptr<RequestMetrics> metrics = {};
   std::unique_ptr<MetricsHistory> history = {};
   std::unique_ptr<LineWriter> access_log = {};
@@ -43,7 +46,9 @@ struct Server::Impl {
   std::unique_ptr<RequestLog> request_log = {};
   std::unique_ptr<LineWriter> decision_lines = {};
   std::unique_ptr<DecisionLog> decision_log = {};
+  std::unique_ptr<testmode::Timer> timer = {};  // responses of the engine can use it
   std::unique_ptr<Engine> engine = {};
+  std::unique_ptr<testmode::TestMode> test_mode = {};
   std::unique_ptr<SignatureVerifier> verifier = {};
   std::unique_ptr<DynamoDbService> service = {};
   std::shared_ptr<http::Tls> tls = {};
@@ -77,6 +82,7 @@ struct Server::Impl {
   Result<void> load_access(const ServerOptions& options);
   Result<void> load_credentials(const std::filesystem::path& file);
   Result<void> load_tls(const http::TlsFiles& files);
+  Result<void> start_test_mode(const std::string& json);
   Result<void> start_monitoring(const ListenAddress& at, bool verifies_signatures);
 };
 
@@ -84,16 +90,16 @@ namespace {
 
 constexpr std::chrono::seconds kFileWatchInterval{2};
 
-Result<std::unique_ptr<TransactStore>> open_store(const ServerOptions& options,
-                                                  const MemoryPlan& memory) {
-  if (!options.data) return make_memory_store();
-  return open_rocks_store(
-      {.path = *options.data,
-       .durability = options.durability,
-       .cache_bytes = options.cache_bytes != 0 ? options.cache_bytes : memory.cache_bytes,
-       .write_buffer_bytes = memory.write_buffer_bytes,
-       .queue_bytes_max = memory.queue_bytes_max,
-       .report = [](const std::string& text) { log(LogLevel::kWarning, text); }});
+StoreOptions store_options(const ServerOptions& options, const MemoryPlan& memory) {
+  return {.store = options.store,
+          .schema = options.schema,
+          .directory = {
+              .path = options.data.value_or(std::filesystem::path()),
+              .durability = options.durability,
+              .cache_bytes = options.cache_bytes != 0 ? options.cache_bytes : memory.cache_bytes,
+              .write_buffer_bytes = memory.write_buffer_bytes,
+              .queue_bytes_max = memory.queue_bytes_max,
+              .report = [](const std::string& text) { log(LogLevel::kWarning, text); }}};
 }
 
 // As many as there are file descriptors for, less those that the store's files need.
@@ -212,6 +218,15 @@ Result<void> Server::Impl::load_tls(const http::TlsFiles& files) {
   return {};
 }
 
+Result<void> Server::Impl::start_test_mode(const std::string& json) {
+  STATOR_ASSIGN_OR_RETURN(const testmode::Spec spec,
+                          testmode::parse_spec(json, DynamoDbService::operation_names()));
+  timer = std::make_unique<testmode::Timer>();
+  STATOR_ASSIGN_OR_RETURN(test_mode, testmode::TestMode::start(*engine, *timer, spec));
+  service->set_test_mode(test_mode.get());
+  return {};
+}
+
 // A listener of its own, with bounds of its own: it answers when the other one is overloaded.
 Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifies_signatures) {
   http::ServerOptions options{.address = at.host, .port = at.port, .threads = 1, .tls = tls};
@@ -265,7 +280,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   const MemoryPlan memory =
       plan_memory(options.memory_bytes != 0 ? options.memory_bytes : usable_memory_bytes(),
                   options.tls ? kTlsConnectionBytes : kConnectionBytes);
-  STATOR_ASSIGN_OR_RETURN(auto store, open_store(options, memory));
+  STATOR_ASSIGN_OR_RETURN(auto store, open_store(store_options(options, memory)));
   auto impl = std::make_unique<Impl>();
   impl->address = options.listen;
   impl->version = options.version;
@@ -285,6 +300,11 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
       console::Console(options.console_directory));
   impl->service->set_access(impl->decision_log.get(), options.tls.has_value());
   if (options.tls) STATOR_RETURN_IF_ERROR(impl->load_tls(*options.tls));
+  if (options.test_mode) {
+    if (auto started = impl->start_test_mode(*options.test_mode); !started) {
+      return fail(started.error().code, "test mode: " + started.error().message);
+    }
+  }
   impl->serve_pages();
   impl->sample();  // before any request, so that the next sample has all of them
   // First, so that nothing can fail once http_for_metrics is set.
@@ -302,6 +322,13 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->sampler =
       std::make_unique<Sampler>(options.sample_interval, [state = impl.get()] { state->sample(); });
   if (options.data) impl->open_control();
+  if (impl->test_mode) {
+    log(LogLevel::kWarning,
+        "test mode is on: responses can be false, late and out of date; read "
+        "and replace its rules at " +
+            impl->url(impl->address) + std::string(kTestModePath) + ": " +
+            impl->test_mode->to_json());
+  }
   impl->watch.start(kFileWatchInterval);
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
@@ -354,7 +381,9 @@ void Server::stop() {
   if (impl_->monitoring) impl_->monitoring->stop();
   impl_->control.reset();
   impl_->service.reset();
+  impl_->test_mode.reset();
   impl_->engine.reset();  // waits for writes under way, whose late answers nobody hears
+  impl_->timer.reset();   // drops responses that are not due
 }
 
 }  // namespace stator::server

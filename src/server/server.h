@@ -25,7 +25,9 @@
 namespace stator::server {
 
 struct ServerOptions {
-  std::optional<std::filesystem::path> data = {};  // absent: in memory
+  std::optional<std::filesystem::path> data = {};  // absent, without `store`: in memory
+  std::string store = {};                          // see DatabaseOptions
+  std::string schema = {};                         // the same
   Durability durability = Durability::kSync;
   uint64_t memory_bytes = 0;           // usable memory; 0: usable_memory_bytes()
   std::size_t cache_bytes = 0;         // see DatabaseOptions
@@ -59,6 +61,9 @@ struct ServerOptions {
   std::vector<std::string> allowed_hosts = {};
   // A directory of the console's files that replace those in the binary, see console::Console.
   std::filesystem::path console_directory = {};
+  // Faults for the tests of applications, in JSON, see docs/testing.md. Absent: none, and none can
+  // be added.
+  std::optional<std::string> test_mode = {};
 };
 
 class Server {

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/big_endian.h"
+
 namespace stator {
 
 inline constexpr std::size_t kCommitVersionBytes = 8;
@@ -51,10 +53,8 @@ class Batch {
   void put_schema_version(std::string_view key, uint64_t version) {
     schema_writes_.push_back({.write = writes_.size(), .version = version});
     if (version == 0) return erase(key);
-    std::string value(kSchemaVersionBytes, '\0');
-    for (std::size_t i = kSchemaVersionBytes, rest = version; i-- > 0; rest >>= 8) {
-      value[i] = static_cast<char>(rest);
-    }
+    std::string value;
+    append_big_endian(value, version);
     put(key, value);
   }
   struct SchemaWrite {
@@ -66,10 +66,8 @@ class Batch {
   // Fills in the commit versions that follow `last`, which becomes the last one given.
   void assign_commit_versions(uint64_t& last) {
     for (const Versioned& versioned : versioned_) {
-      uint64_t rest = ++last;
       char* const place = writes_[versioned.write].key.data() + versioned.offset;
-      for (std::size_t i = kCommitVersionBytes; i-- > 0; rest >>= 8)
-        place[i] = static_cast<char>(rest);
+      put_big_endian(place, kCommitVersionBytes, ++last);
     }
   }
   // Where commit versions go, in the order of the writes.

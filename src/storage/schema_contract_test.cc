@@ -98,8 +98,8 @@ TEST_P(SchemaContract, ChecksEachOfSeveralSchemas) {
   EXPECT_EQ(outcome(4, 0), kChanged);
 }
 
-// Whoever sees a version sees everything that was committed with the ones before. Each row says
-// with which version it was written.
+// A reader that sees a version sees everything that was committed with the earlier ones. Each row
+// says with which version it was written.
 TEST_P(SchemaContract, ANewVersionComesAfterAllThatExpectedTheOneBefore) {
   constexpr std::size_t kWriters = 3;
   constexpr uint64_t kVersions = 40;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/big_endian.h"
+
 namespace stator {
 
 Result<std::shared_ptr<const SchemaRow>> SchemaRows::lend(std::string_view key, ReadVersion read) {
@@ -31,11 +33,7 @@ void SchemaRows::read_again(ReadVersion read) {
 }
 
 uint64_t schema_version_in(std::string_view value) {
-  uint64_t version = 0;
-  for (const char byte : value.substr(0, kSchemaVersionBytes)) {
-    version = version << 8 | static_cast<unsigned char>(byte);
-  }
-  return version;
+  return read_big_endian(value.substr(0, kSchemaVersionBytes));
 }
 
 CommitResult schema_changed() {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/big_endian.h"
+
 namespace stator {
 namespace {
 
@@ -21,7 +23,7 @@ uint64_t fraction(std::string_view key, std::size_t offset, uint8_t missing) {
 
 std::string key_at(std::string_view prefix, uint64_t value) {
   std::string key(prefix);
-  for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(value >> shift));
+  append_big_endian(key, value);
   return key;
 }
 

@@ -68,11 +68,7 @@ class StoreContract : public testing::TestWithParam<std::string> {
 
   // Of a key "log-", commit version, anything.
   static uint64_t commit_version_of(const std::string& key) {
-    uint64_t commit_version = 0;
-    for (const char byte : key.substr(4, kCommitVersionBytes)) {
-      commit_version = (commit_version << 8) | static_cast<unsigned char>(byte);
-    }
-    return commit_version;
+    return read_big_endian(std::string_view(key).substr(4, kCommitVersionBytes));
   }
   std::set<uint64_t> commit_versions(ReadView& view) {
     std::set<uint64_t> found;

@@ -82,7 +82,7 @@ TEST_P(TransactContract, OneOfManyCreatesAnAbsentKey) {
   }
 }
 
-// The header of the data holds a secret: whoever starts must use the one that is stored.
+// The header of the data holds a secret: each start must use the one that is stored.
 TEST_P(TransactContract, FirstStartsAtOnceAgreeOnOneHeader) {
   for (int round = 0; round < 30; ++round) {
     const Keys header{"header-" + std::to_string(round)};

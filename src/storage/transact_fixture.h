@@ -118,11 +118,7 @@ class TransactStores : public testing::TestWithParam<std::string> {
 
 // The commit version in a key, behind `prefix`.
 inline uint64_t commit_version_in(std::string_view key, std::string_view prefix) {
-  uint64_t commit_version = 0;
-  for (const char byte : key.substr(prefix.size(), kCommitVersionBytes)) {
-    commit_version = commit_version << 8 | static_cast<unsigned char>(byte);
-  }
-  return commit_version;
+  return read_big_endian(key.substr(prefix.size(), kCommitVersionBytes));
 }
 
 }  // namespace stator::test

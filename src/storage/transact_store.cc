@@ -95,7 +95,8 @@ Result<void> view_and_wait(TransactStore& store, ViewBody body) {
 
 Result<void> copy_files(TransactStore& store, const std::filesystem::path& directory) {
   if (StoreFiles* const files = store.files()) return files->checkpoint(directory);
-  return fail(Code::kInvalidArgument, "a store in memory has no files to copy");
+  return fail(Code::kInvalidArgument,
+              "the tables are not in a directory, so there are no files to copy");
 }
 
 }  // namespace stator

@@ -18,6 +18,7 @@
 // value.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -154,6 +155,21 @@ struct StoreHealth {
   std::string reason;  // why not, one line; empty when writable
 };
 
+// Threads with a connection each, which take calls from one queue.
+struct ConnectionPoolStats {
+  std::string_view name;
+  uint64_t connections = 0;
+  uint64_t busy = 0;
+  uint64_t queued_calls = 0;
+};
+
+// Of a store that several processes share.
+struct SharedStoreStats {
+  std::vector<ConnectionPoolStats> pools;
+  // How long one transaction has held back safe_position(); 0 unless longer than a few seconds.
+  std::chrono::milliseconds horizon_lag{0};
+};
+
 // What a store has done since it was opened, and what it holds. Zero for what it does not have.
 struct StoreStats {
   uint64_t commits = 0;        // that wrote something or waited for writes
@@ -167,6 +183,7 @@ struct StoreStats {
   uint64_t write_buffer_bytes = 0;
   uint64_t file_bytes = 0;                // of table files
   uint64_t pending_compaction_bytes = 0;  // estimated
+  std::optional<SharedStoreStats> shared = {};
 };
 
 class TransactStore {
@@ -202,8 +219,8 @@ class TransactStore {
   // Visits what the request names, until `visit` returns false. Rows are lent in place. After an
   // error, some of them may have been visited. `visit` must live until `done` has run.
   virtual void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) = 0;
-  // Runs `body`, which may read several times, on one state of the store, at most once, and passes
-  // its result to `done`. Each read may wait for a network. `body` must live until `done` has run.
+  // Runs `body` at most once, on one state of the store, then `done` with the result. `body` must
+  // live until then. It can read several times and wait: a shared store runs it on its own threads.
   virtual void with_view(ViewBody body, ReadDone done) = 0;
 
   // Every versioned row before this position that will ever exist is visible to reads that start

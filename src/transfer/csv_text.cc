@@ -84,7 +84,7 @@ Result<Item> CsvRows::item_of(std::vector<std::string> fields) const {
   return item;
 }
 
-RecordParser::Outcome CsvRows::parse(std::string_view text, Item& item, Error& error,
+RecordParser::Outcome CsvRows::parse(std::string_view text, PutItemRequest& put, Error& error,
                                      std::size_t& used) {
   used = text.size();
   if (text.ends_with('\r')) text.remove_suffix(1);
@@ -103,7 +103,7 @@ RecordParser::Outcome CsvRows::parse(std::string_view text, Item& item, Error& e
     error = std::move(read).error();
     return Outcome::kNoItem;
   }
-  item = std::move(*read);
+  put.item = std::move(*read);
   return Outcome::kItem;
 }
 

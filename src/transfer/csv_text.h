@@ -15,7 +15,8 @@ class CsvRows final : public RecordParser {
   explicit CsvRows(CsvOptions options)
       : options_(std::move(options)), has_header_(!options_.header.empty()) {}
 
-  Outcome parse(std::string_view text, Item& item, Error& error, std::size_t& used) override;
+  Outcome parse(std::string_view text, PutItemRequest& put, Error& error,
+                std::size_t& used) override;
   bool goes_on(std::string_view line, bool went_on) const override;
   bool wants_header() const override { return !has_header_; }
 

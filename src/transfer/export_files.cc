@@ -128,64 +128,38 @@ class GzipWriter final : public DataFileWriter {
   int64_t line_bytes_ = 0;
 };
 
-// "2020-11-04T07:28:34.028Z"
-std::string time_text(int64_t unix_ms) {
-  const std::time_t seconds = unix_ms / 1000;
-  std::tm broken{};
-  gmtime_r(&seconds, &broken);
-  std::array<char, 80> text;
-  const std::size_t size = std::strftime(text.data(), text.size(), "%FT%T", &broken);
-  std::string time(text.data(), size);
-  std::snprintf(text.data(), text.size(), ".%03dZ", static_cast<int>(unix_ms % 1000));
-  return time + text.data();
-}
-
-std::string with_prefix(const ExportSummary& summary, std::string_view rest) {
-  const std::string prefix = trimmed_prefix(summary.prefix);
-  return (prefix.empty() ? std::string() : prefix + "/").append("AWSDynamoDB/").append(rest);
-}
-
-void add_text(wire::JsonWriter& json, std::string_view name, std::string_view text) {
-  json.key(name);
-  json.text(text);
-}
 void add_optional(wire::JsonWriter& json, std::string_view name,
                   const std::optional<std::string>& text) {
   json.key(name);
   text ? json.text(*text) : json.null();
 }
-void add_number(wire::JsonWriter& json, std::string_view name, int64_t number) {
-  json.key(name);
-  json.integer(number);
-}
-
 std::string summary_json(const ExportSummary& summary) {
   wire::JsonWriter json;
   json.begin_object();
-  add_text(json, "version", summary.increment ? "2023-08-01" : "2020-06-30");
-  add_text(json, "exportArn", summary.arn);
-  add_text(json, "startTime", time_text(summary.started_ms));
-  add_text(json, "endTime", time_text(summary.ended_ms));
-  add_text(json, "tableArn", summary.table_arn);
-  add_text(json, "tableId", summary.table_id);
+  add_member(json, "version", summary.increment ? "2023-08-01" : "2020-06-30");
+  add_member(json, "exportArn", summary.arn);
+  add_member(json, "startTime", manifest_time(summary.started_ms));
+  add_member(json, "endTime", manifest_time(summary.ended_ms));
+  add_member(json, "tableArn", summary.table_arn);
+  add_member(json, "tableId", summary.table_id);
   if (summary.increment) {
-    add_text(json, "exportFromTime", time_text(summary.increment->from_ms));
-    add_text(json, "exportToTime", time_text(summary.increment->to_ms));
+    add_member(json, "exportFromTime", manifest_time(summary.increment->from_ms));
+    add_member(json, "exportToTime", manifest_time(summary.increment->to_ms));
   } else {
-    add_text(json, "exportTime", time_text(summary.time_ms));
+    add_member(json, "exportTime", manifest_time(summary.time_ms));
   }
-  add_text(json, "s3Bucket", summary.bucket);
+  add_member(json, "s3Bucket", summary.bucket);
   add_optional(json, "s3Prefix",
                summary.has_prefix ? std::optional(summary.prefix) : std::optional<std::string>());
-  add_text(json, "s3SseAlgorithm", summary.encryption);
+  add_member(json, "s3SseAlgorithm", summary.encryption);
   add_optional(json, "s3SseKmsKeyId", summary.key_id);
-  add_text(json, "manifestFilesS3Key", export_directory(summary) + "/manifest-files.json");
-  add_number(json, "billedSizeBytes", summary.billed_bytes);
-  add_number(json, "itemCount", summary.items);
-  add_text(json, "outputFormat", name_of(summary.format));
+  add_member(json, "manifestFilesS3Key", export_directory(summary) + "/manifest-files.json");
+  add_member(json, "billedSizeBytes", summary.billed_bytes);
+  add_member(json, "itemCount", summary.items);
+  add_member(json, "outputFormat", name_of(summary.format));
   if (summary.increment) {
-    add_text(json, "outputView", summary.increment->view);
-    add_text(json, "exportType", "INCREMENTAL_EXPORT");
+    add_member(json, "outputView", summary.increment->view);
+    add_member(json, "exportType", "INCREMENTAL_EXPORT");
   }
   json.end_object();
   return std::move(json).finish();
@@ -196,14 +170,43 @@ std::string files_json(const std::vector<DataFile>& files) {
   for (const DataFile& file : files) {
     wire::JsonWriter json;
     json.begin_object();
-    add_number(json, "itemCount", file.items);
-    add_text(json, "md5Checksum", file.md5);
-    add_text(json, "etag", file.etag);
-    add_text(json, "dataFileS3Key", file.key);
+    add_file(json, file);
     json.end_object();
     (lines += std::move(json).finish()) += '\n';
   }
   return lines;
+}
+
+}  // namespace
+
+void add_member(wire::JsonWriter& json, std::string_view name, std::string_view text) {
+  json.key(name);
+  json.text(text);
+}
+void add_member(wire::JsonWriter& json, std::string_view name, int64_t number) {
+  json.key(name);
+  json.integer(number);
+}
+void add_file(wire::JsonWriter& json, const DataFile& file) {
+  add_member(json, "itemCount", file.items);
+  add_member(json, "md5Checksum", file.md5);
+  add_member(json, "etag", file.etag);
+  add_member(json, "dataFileS3Key", file.key);
+}
+
+std::string checksum_of(std::string_view bytes) {
+  return wire::to_base64(Md5::of(bytes));
+}
+
+std::string manifest_time(int64_t unix_ms) {
+  const std::time_t seconds = unix_ms / 1000;
+  std::tm broken{};
+  gmtime_r(&seconds, &broken);
+  std::array<char, 80> text;
+  const std::size_t size = std::strftime(text.data(), text.size(), "%FT%T", &broken);
+  std::string time(text.data(), size);
+  std::snprintf(text.data(), text.size(), ".%03dZ", static_cast<int>(unix_ms % 1000));
+  return time + text.data();
 }
 
 Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::string_view json) {
@@ -211,10 +214,9 @@ Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::s
   return bucket.write(key + ".json", json);
 }
 
-}  // namespace
-
-std::string checksum_of(std::string_view bytes) {
-  return wire::to_base64(Md5::of(bytes));
+std::string output_key(std::string_view prefix, std::string_view rest) {
+  const std::string trimmed = trimmed_prefix(prefix);
+  return (trimmed.empty() ? std::string() : trimmed + "/").append("AWSDynamoDB/").append(rest);
 }
 
 std::string line_of(DataFormat format, const Item& item) {
@@ -268,11 +270,12 @@ Result<std::unique_ptr<DataFileWriter>> DataFileWriter::create(const Bucket& buc
 }
 
 std::string export_directory(const ExportSummary& summary) {
-  return with_prefix(summary, summary.id);
+  return output_key(summary.prefix, summary.id);
 }
 
 std::string data_directory(const ExportSummary& summary) {
-  return summary.increment ? with_prefix(summary, "data") : export_directory(summary) + "/data";
+  return summary.increment ? output_key(summary.prefix, "data")
+                           : export_directory(summary) + "/data";
 }
 
 std::string manifest_key(const ExportSummary& summary) {

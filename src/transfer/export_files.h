@@ -17,6 +17,10 @@
 #include "transfer/bucket.h"
 #include "transfer/formats.h"
 
+namespace stator::wire {
+class JsonWriter;
+}
+
 namespace stator::transfer {
 
 // What happened to an item between two times.
@@ -74,6 +78,17 @@ struct ExportSummary {
   int64_t billed_bytes = 0;
   int64_t items = 0;
 };
+
+// A time as the manifests have it: "2020-11-04T07:28:34.028Z"
+std::string manifest_time(int64_t unix_ms);
+// Writes KEY.json, and KEY.md5 before it.
+Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::string_view json);
+// Parts of manifests and reports: a member, and the members about a file.
+void add_member(wire::JsonWriter& json, std::string_view name, std::string_view text);
+void add_member(wire::JsonWriter& json, std::string_view name, int64_t number);
+void add_file(wire::JsonWriter& json, const DataFile& file);
+// What an export or a report writes under `prefix`: "PREFIX/AWSDynamoDB/REST"
+std::string output_key(std::string_view prefix, std::string_view rest);
 
 // Keys of an export's files.
 std::string export_directory(const ExportSummary& summary);  // "PREFIX/AWSDynamoDB/ID"

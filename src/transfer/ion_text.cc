@@ -262,20 +262,46 @@ class Ion {
   std::size_t at_ = 0;
 };
 
-Result<Item> item_in(Result<AttributeValue> read) {
-  if (!read) return failure_of(std::move(read));
-  if (Map* members = read->get_if<Map>()) {
-    const auto found = members->find("Item");
-    if (found != members->end()) {
-      if (Map* item = found->second.get_if<Map>()) return std::move(*item);
-    }
+// Moves a member of the record into `out` if it exists; kValidation if it has another type.
+template <class T>
+Result<void> take_member(Map& record, std::string_view name, std::optional<T>& out) {
+  const auto found = record.find(name);
+  if (found == record.end()) return {};
+  if (T* value = found->second.get_if<T>()) {
+    out = std::move(*value);
+    return {};
   }
-  return fail(Code::kValidation, "the member 'Item' is missing");
+  return fail(Code::kValidation, "the member '" + std::string(name) + "' has the wrong type");
+}
+
+Result<void> take_condition(Map& record, PutItemRequest& put) {
+  STATOR_RETURN_IF_ERROR(take_member(record, "ConditionExpression", put.condition));
+  std::optional<Map> names;
+  STATOR_RETURN_IF_ERROR(take_member(record, "ExpressionAttributeNames", names));
+  if (names) put.names.emplace();
+  while (names && !names->empty()) {
+    auto node = names->extract(names->begin());
+    const std::string* name = node.mapped().get_if<std::string>();
+    if (name == nullptr) return fail(Code::kValidation, "an attribute name is not a string");
+    put.names->emplace(std::move(node.key()), *name);
+  }
+  return take_member(record, "ExpressionAttributeValues", put.values);
+}
+
+Result<PutItemRequest> put_in(Result<AttributeValue> read, Conditions conditions) {
+  if (!read) return failure_of(std::move(read));
+  Map* record = read->get_if<Map>();
+  std::optional<Map> item;
+  if (record != nullptr) STATOR_RETURN_IF_ERROR(take_member(*record, "Item", item));
+  if (!item) return fail(Code::kValidation, "the member 'Item' is missing");
+  PutItemRequest put{.table = {}, .item = std::move(*item)};
+  if (conditions == Conditions::kRead) STATOR_RETURN_IF_ERROR(take_condition(*record, put));
+  return put;
 }
 
 }  // namespace
 
-RecordParser::Outcome IonLines::parse(std::string_view text, Item& item, Error& error,
+RecordParser::Outcome IonLines::parse(std::string_view text, PutItemRequest& put, Error& error,
                                       std::size_t& used) {
   if (!wire::is_utf8(text)) {
     error = {.code = Code::kCorruption, .message = "it is not in UTF-8"};
@@ -284,10 +310,10 @@ RecordParser::Outcome IonLines::parse(std::string_view text, Item& item, Error& 
   Ion ion(text);
   ion.skip_version_marker();
   if (ion.at_end()) return Outcome::kNothing;
-  auto read = item_in(ion.value(0));
+  auto read = put_in(ion.value(0), conditions_);
   used = ion.position();
   if (read) {
-    item = std::move(*read);
+    put = std::move(*read);
     return Outcome::kItem;
   }
   error = std::move(read).error();

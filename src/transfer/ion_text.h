@@ -13,7 +13,13 @@ namespace stator::transfer {
 
 class IonLines final : public RecordParser {
  public:
-  Outcome parse(std::string_view text, Item& item, Error& error, std::size_t& used) override;
+  explicit IonLines(Conditions conditions) : conditions_(conditions) {}
+
+  Outcome parse(std::string_view text, PutItemRequest& put, Error& error,
+                std::size_t& used) override;
+
+ private:
+  const Conditions conditions_;
 };
 
 void append_ion(std::string& out, const AttributeValue& value);

@@ -15,12 +15,13 @@ constexpr std::size_t kChunkBytes = 128UL << 10;
 
 }  // namespace
 
-std::unique_ptr<RecordParser> make_parser(DataFormat format, const CsvOptions& csv) {
+std::unique_ptr<RecordParser> make_parser(DataFormat format, const CsvOptions& csv,
+                                          Conditions conditions) {
   switch (format) {
     case DataFormat::kDynamoDbJson:
-      return std::make_unique<JsonLines>();
+      return std::make_unique<JsonLines>(conditions);
     case DataFormat::kIon:
-      return std::make_unique<IonLines>();
+      return std::make_unique<IonLines>(conditions);
     case DataFormat::kCsv:
       return std::make_unique<CsvRows>(csv);
   }
@@ -29,9 +30,11 @@ std::unique_ptr<RecordParser> make_parser(DataFormat format, const CsvOptions& c
 
 Result<std::unique_ptr<ItemReader>> read_items(std::unique_ptr<ByteSource> source,
                                                DataFormat format, Compression compression,
-                                               const CsvOptions& csv, uint64_t position) {
+                                               const CsvOptions& csv, uint64_t position,
+                                               Conditions conditions) {
   STATOR_ASSIGN_OR_RETURN(auto plain, unfolded(std::move(source), compression));
-  return std::make_unique<ItemReader>(std::move(plain), make_parser(format, csv), position);
+  return std::make_unique<ItemReader>(std::move(plain), make_parser(format, csv, conditions),
+                                      position);
 }
 
 ItemReader::ItemReader(std::unique_ptr<ByteSource> source, std::unique_ptr<RecordParser> parser,
@@ -128,7 +131,7 @@ bool ItemReader::start() {
   started_ = true;
   while (parser_->wants_header() && read_text()) {
     std::size_t used = 0;
-    if (parser_->parse(text(), item_, error_, used) == RecordParser::Outcome::kDamaged) {
+    if (parser_->parse(text(), put_, error_, used) == RecordParser::Outcome::kDamaged) {
       return false;
     }
     position_ += next_line_ - begin_;
@@ -152,7 +155,7 @@ Found ItemReader::next() {
       return Found::kEnd;
     }
     std::size_t used = 0;
-    const auto outcome = parser_->parse(text(), item_, error_, used);
+    const auto outcome = parser_->parse(text(), put_, error_, used);
     in_line_ = outcome != RecordParser::Outcome::kNothing && used < text().size();
     const std::size_t after = in_line_ ? begin_ + used : next_line_;
     position_ += after - begin_;

@@ -2,7 +2,9 @@
 // ItemReader: the items of one file of an import, one after another.
 //
 // A file of DynamoDB JSON or Ion has one or more {"Item": …} per line. A CSV file has one row per
-// item; quoted fields can contain line breaks.
+// item; quoted fields can contain line breaks. Next to "Item", the records of a bulk put can have
+// the members of PutItem's condition: ConditionExpression, ExpressionAttributeNames and
+// ExpressionAttributeValues.
 // Bounds: lines of kRecordBytesMax, the nesting limit of items.
 #pragma once
 
@@ -11,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "stator/requests.h"
 #include "transfer/byte_source.h"
 
 namespace stator::transfer {
@@ -22,6 +25,9 @@ enum class Found {
   kEnd,
 };
 
+// Whether the condition of a record is read, or ignored as other members are.
+enum class Conditions { kIgnored, kRead };
+
 // Parses the records of a line, one after another.
 class RecordParser {
  public:
@@ -29,8 +35,9 @@ class RecordParser {
 
   virtual ~RecordParser() = default;
   // `text` has no line break at its end. Sets `used` to the length of the record (kNothing: all),
-  // and `item` or `error`.
-  virtual Outcome parse(std::string_view text, Item& item, Error& error, std::size_t& used) = 0;
+  // and the item and the condition of `put`, or `error`.
+  virtual Outcome parse(std::string_view text, PutItemRequest& put, Error& error,
+                        std::size_t& used) = 0;
   // Whether the record continues on the line after `line`, given whether it did on the previous
   // one.
   virtual bool goes_on(std::string_view /*line*/, bool /*went_on*/) const { return false; }
@@ -38,7 +45,8 @@ class RecordParser {
   virtual bool wants_header() const { return false; }
 };
 
-std::unique_ptr<RecordParser> make_parser(DataFormat format, const CsvOptions& csv);
+std::unique_ptr<RecordParser> make_parser(DataFormat format, const CsvOptions& csv,
+                                          Conditions conditions = Conditions::kIgnored);
 
 class ItemReader {
  public:
@@ -47,7 +55,8 @@ class ItemReader {
              uint64_t position = 0);
 
   Found next();
-  Item& item() { return item_; }                 // of kItem
+  Item& item() { return put_.item; }             // of kItem
+  PutItemRequest& put() { return put_; }         // of kItem: the item and its condition, no table
   const Error& error() const { return error_; }  // of kNoItem and kDamaged
   // Uncompressed bytes of the file up to the end of the last record.
   uint64_t position() const { return position_; }
@@ -76,12 +85,13 @@ class ItemReader {
   bool started_ = false;
   bool failed_ = false;
   bool ended_ = false;
-  Item item_;
+  PutItemRequest put_;
   Error error_;
 };
 
 Result<std::unique_ptr<ItemReader>> read_items(std::unique_ptr<ByteSource> source,
                                                DataFormat format, Compression compression,
-                                               const CsvOptions& csv, uint64_t position = 0);
+                                               const CsvOptions& csv, uint64_t position = 0,
+                                               Conditions conditions = Conditions::kIgnored);
 
 }  // namespace stator::transfer

@@ -9,17 +9,26 @@
 namespace stator::transfer {
 namespace {
 
+// The end of the JSON string whose first character is at `at`; npos if there is none.
+std::size_t string_end(std::string_view text, std::size_t at) {
+  for (const std::size_t begin = at;; ++at) {
+    at = text.find('"', at);
+    if (at == std::string_view::npos) return at;
+    std::size_t backslash = at;
+    while (backslash > begin && text[backslash - 1] == '\\') --backslash;
+    if ((at - backslash) % 2 == 0) return at + 1;
+  }
+}
+
 // The end of the JSON object at the start of `text`; npos if there is none.
 std::size_t object_end(std::string_view text) {
   std::size_t depth = 0;
-  bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
+    if (c == '"') {
+      const std::size_t end = string_end(text, i + 1);
+      if (end == std::string_view::npos) return end;
+      i = end - 1;
     } else if (c == '{' || c == '[') {
       ++depth;
     } else if (c == '}' || c == ']') {
@@ -32,7 +41,7 @@ std::size_t object_end(std::string_view text) {
 
 }  // namespace
 
-RecordParser::Outcome JsonLines::parse(std::string_view text, Item& item, Error& error,
+RecordParser::Outcome JsonLines::parse(std::string_view text, PutItemRequest& put, Error& error,
                                        std::size_t& used) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return Outcome::kNothing;
@@ -43,9 +52,10 @@ RecordParser::Outcome JsonLines::parse(std::string_view text, Item& item, Error&
     return Outcome::kDamaged;
   }
   used = begin + end;
-  auto read = wire::exported_item_from_json(rest.substr(0, end));
+  auto read = conditions_ == Conditions::kRead ? wire::exported_put_from_json(rest.substr(0, end))
+                                               : wire::exported_item_from_json(rest.substr(0, end));
   if (read) {
-    item = std::move(*read);
+    put = std::move(*read);
     return Outcome::kItem;
   }
   error = std::move(read).error();

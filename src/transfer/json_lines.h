@@ -8,7 +8,13 @@ namespace stator::transfer {
 
 class JsonLines final : public RecordParser {
  public:
-  Outcome parse(std::string_view text, Item& item, Error& error, std::size_t& used) override;
+  explicit JsonLines(Conditions conditions) : conditions_(conditions) {}
+
+  Outcome parse(std::string_view text, PutItemRequest& put, Error& error,
+                std::size_t& used) override;
+
+ private:
+  const Conditions conditions_;
 };
 
 }  // namespace stator::transfer

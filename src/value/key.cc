@@ -201,11 +201,4 @@ void append_key_prefix(std::string& key, const AttributeValue& prefix) {
   append_escaped(key, text != nullptr ? *text : binary->bytes);
 }
 
-std::string prefix_end(std::string_view prefix) {
-  while (!prefix.empty() && prefix.back() == '\xFF') prefix.remove_suffix(1);
-  std::string end(prefix);
-  if (!end.empty()) end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
-  return end;
-}
-
 }  // namespace stator

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/prefix_end.h"
 #include "stator/value.h"
 #include "value/encoded.h"
 
@@ -44,9 +45,6 @@ Result<AttributeValue> take_key_component(std::string_view& key, AttributeType t
 // Appends the bytes under which every component that begins with `prefix` (S or B) sorts:
 // the component without its terminator.
 void append_key_prefix(std::string& key, const AttributeValue& prefix);
-
-// The least byte string greater than every string that starts with `prefix`; empty if none exists.
-std::string prefix_end(std::string_view prefix);
 
 using Hash128 = std::array<uint8_t, 16>;
 // SipHash-2-4 with 128 bits, keyed, so that chosen keys cannot collide.

@@ -85,6 +85,34 @@ TEST(Serve, ListensBeyondLoopbackWithoutSignaturesOnlyIfAllowed) {
                  "--credentials");
 }
 
+TEST(Serve, AnnouncesTheTestMode) {
+  const std::string rules = R"({"seed":3,"rules":[{"fault":"delay","ms":5}]})";
+  const TempDir directory;
+  const std::string file = (directory.path() / "rules.json").string();
+  std::ofstream(file) << rules;
+  const std::vector<std::string> serve = {STATOR_BINARY, "serve", "--memory", "--listen",
+                                          "127.0.0.1:0"};
+  for (const auto& [variable, arguments] :
+       std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"", {"--test-mode", rules}}, {"", {"--test-mode", file}}, {rules, {}}}) {
+    std::vector<std::string> command = {"env", "STATOR_TEST_MODE=" + variable};
+    command.insert(command.end(), serve.begin(), serve.end());
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    Process server(std::move(command));
+    RawConnection connection(port_in(server.read_line()));
+    EXPECT_TRUE(connection.send("GET / HTTP/1.1\r\n\r\n"));
+    EXPECT_EQ(connection.read_answer().headers["x-stator-test-mode"], "on");
+    server.send_signal(SIGTERM);
+    EXPECT_EQ(server.wait(), 0);
+    EXPECT_THAT(server.out(), HasSubstr("\ntest mode is on: faults are injected into responses\n"));
+    EXPECT_THAT(server.err(),
+                MatchesRegex("[^\n]*\\[warning\\] test mode is on[^\n]*\"seed\":3[^\n]*\n"));
+  }
+  expect_refusal({"serve", "--memory", "--test-mode", R"({"rule":[]})"}, 2,
+                 "test mode: rule: unknown member");
+  expect_refusal({"serve", "--memory", "--test-mode", file + "x"}, 1, file + "x");
+}
+
 TEST(Serve, RespondsUntilStopped) {
   for (const int signal : {SIGTERM, SIGINT}) {
     Serving server({"--memory"});

@@ -167,6 +167,51 @@ TEST_P(DataCommands, ScanATable) {
               AllOf(HasSubstr("who  nr "), HasSubstr("bob  1 "), Not(HasSubstr("{\"who"))));
 }
 
+TEST_P(DataCommands, SearchVectors) {
+  const std::string path = where_.path("texts.yml");
+  std::ofstream(path) << R"(Resources:
+  Texts:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: Texts
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions:
+        - {AttributeName: id, AttributeType: S}
+        - {AttributeName: lang, AttributeType: S}
+      KeySchema: [{AttributeName: id, KeyType: HASH}]
+      VectorIndexes:
+        - IndexName: meaning
+          VectorAttribute: {AttributeName: vector}
+          SearchSchema: [{AttributeName: lang, SearchSchemaElementType: HASH}]
+          Projection: {ProjectionType: ALL}
+          Dimensions: 2
+          DistanceFunction: EUCLIDEAN
+)";
+  ASSERT_EQ(stator({"apply", path}).status, 0);
+  EXPECT_THAT(stator({"apply", path, "--dry-run"}).out, Not(HasSubstr("index")));
+  for (const char* item :
+       {R"({"id":"a","lang":"en","vector":[1,0]})", R"({"id":"b","lang":"en","vector":[4,4]})",
+        R"({"id":"c","lang":"de","vector":[1,0]})"}) {
+    EXPECT_EQ(stator({"put", "Texts", item}).status, 0);
+  }
+  const auto search = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"search", "Texts", "meaning"});
+    flags.insert(flags.end(), {"--where", "lang = :l", "--value", ":l=en"});
+    return stator(flags);
+  };
+  EXPECT_THAT(search({"[1, 0]"}),
+              Prints("{\"item\":{\"id\":\"a\",\"lang\":\"en\"},\"score\":0}\n"
+                     "{\"item\":{\"id\":\"b\",\"lang\":\"en\"},\"score\":5}\n"));
+  EXPECT_THAT(search({"[1, 0]", "--top", "1", "--project", "id", "--output", "json"}),
+              Prints("[{\"item\":{\"id\":\"a\"},\"score\":0}]\n"));
+  EXPECT_THAT(search({"[1]"}).err, HasSubstr("does not match vector index dimension 2"));
+  for (const char* vector : {"1", "[\"x\"]", "[1", "[1e39, 0]", "[1],\"x\":[2]"}) {
+    expect_failure({"search", "Texts", "meaning", vector}, 2, "a list of numbers in JSON");
+  }
+  EXPECT_THAT(stator({"describe", "Texts"}).out,
+              HasSubstr("meaning: vector (2 dimensions, EUCLIDEAN), lang HASH; all attributes"));
+}
+
 TEST_P(DataCommands, RunStatements) {
   EXPECT_THAT(stator({"sql", "SELECT nr FROM Orders WHERE who = 'ann' AND nr < 3"}),
               Prints("{\"nr\":1}\n{\"nr\":2}\n"));

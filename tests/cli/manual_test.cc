@@ -85,7 +85,7 @@ TEST_F(Manual, ShowsOptionsWithTheirDefaultsAndExamplesAsTyped) {
   EXPECT_THAT(rendered("stator-serve.1").out,
               AllOf(HasSubstr("--data DIR\n"),
                     HasSubstr("Data directory, created if missing.  Default: ./stator-data.  Not "
-                              "together with --memory.\n"),
+                              "together with --memory.  Not together with --store.\n"),
                     HasSubstr("\nEXAMPLES\n       stator serve --data /var/lib/stator")));
   EXPECT_THAT(rendered("stator-lock.1").out,
               AllOf(HasSubstr("stator lock run [OPTION]... name command...\n"),

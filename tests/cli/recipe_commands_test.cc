@@ -215,7 +215,7 @@ TEST(RecipeCommand, FindsTheServerInTheEnvironment) {
 
 TEST(RecipeCommand, ReportsInvalidEndpoints) {
   expect_refusal({"toggle", "latest", "door", "--data", "d", "--endpoint", "http://x"}, 2,
-                 "--data,--endpoint");
+                 "--data excludes --endpoint");
   expect_refusal({"toggle", "latest", "door", "--data", ""}, 2, "--data: the name is empty");
   expect_refusal({"toggle", "latest", "door", "--endpoint", "nonsense"}, 2,
                  "'nonsense' is not an http or https URL");

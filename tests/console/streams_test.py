@@ -50,6 +50,11 @@ class Streams(harness.ConsoleTest):
         self.assertIn("before", self.changes()[-1])
         self.browser.refresh()
         self.until(lambda: len(self.changes()) == 5)
+        self.choose("Start with", "Changes of the last hour")
+        self.until(lambda: len(self.changes()) == 5)
+        self.browser.refresh()
+        self.until(lambda: len(self.changes()) == 5)
+        self.assertIn("before", self.changes()[-1])
 
     def test_streams_of_keys_show_keys(self):
         self.create("Keys", "KEYS_ONLY")

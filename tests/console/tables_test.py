@@ -206,6 +206,33 @@ class Tables(harness.ConsoleTest):
         self.click("Delete index")
         self.see("The table has no indexes")
 
+    def test_vectors_are_searched(self):
+        self.server.create("Texts", attributes=[{"AttributeName": "lang", "AttributeType": "S"}], VectorIndexes=[{
+            "IndexName": "meaning", "VectorAttribute": {"AttributeName": "vector"}, "Dimensions": 2,
+            "DistanceFunction": "EUCLIDEAN", "Projection": {"ProjectionType": "ALL"},
+            "SearchSchema": [{"AttributeName": "lang", "SearchSchemaElementType": "HASH"}]}])
+        for key, lang, x in (("near", "en", "1"), ("far", "en", "9"), ("other", "de", "1")):
+            self.server.put("Texts", pk={"S": key}, lang={"S": lang}, note={"S": harness.MARKUP},
+                            vector={"L": [{"N": x}, {"N": "0"}]})
+        self.open("#/tables/Texts/indexes")
+        self.see("lang (partition)")
+        self.click("Search the vector index meaning")
+        self.fill("Vector", "[1]")
+        self.fill("lang", "en")
+        self.click("Search")
+        self.see("The vector has 1 numbers; the index has 2 dimensions")
+        self.fill("Vector", "[1, 0]")
+        self.click("Search")
+        self.see("Nearest in meaning")
+        rows = [row.text for row in self.all("dialog tbody tr")]
+        self.assertEqual([row.split()[:2] for row in rows], [["0", "near"], ["8", "far"]])
+        self.check_accessibility("vectors")
+        self.click("Close")
+        self.click("Delete the vector index meaning")
+        self.fill("Type meaning to confirm", "meaning")
+        self.click("Delete index")
+        self.until(lambda: "lang (partition)" not in self.one("main").text)
+
     def test_an_index_with_keys_of_several_attributes_is_created(self):
         self.server.create("Wide")
         self.open("#/tables/Wide/indexes")

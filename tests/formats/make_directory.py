@@ -92,8 +92,34 @@ def create_music(ask):
         ask("PutItem", {"TableName": "Music", "Item": item})
 
 
+def create_places(ask):
+    ask("CreateTable", hash_table("Places") | {
+        "AttributeDefinitions": [
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "country", "AttributeType": "S"},
+            {"AttributeName": "kind", "AttributeType": "N"},
+        ],
+        "VectorIndexes": [{
+            "IndexName": "near",
+            "VectorAttribute": {"AttributeName": "at"},
+            "SearchSchema": [
+                {"AttributeName": "country", "SearchSchemaElementType": "HASH"},
+                {"AttributeName": "kind", "SearchSchemaElementType": "INLINE_FILTER"},
+            ],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["name"]},
+            "Dimensions": 2,
+            "DistanceFunction": "EUCLIDEAN",
+        }],
+    })
+    for i in range(10):
+        ask("PutItem", {"TableName": "Places", "Item": {
+            "pk": text(f"p{i}"), "country": text("abc"[i % 3]), "kind": number(i % 2),
+            "name": text(f"place {i}"), "at": {"L": [number(i), number(0.5)]}}})
+
+
 def fill(ask):
     create_music(ask)
+    create_places(ask)
     for name in ("Plain", "Dropped"):
         ask("CreateTable", hash_table(name))
         ask("UpdateContinuousBackups", {

@@ -121,6 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   stator::check(body, stator::shapes::kExportArn);
   stator::check(body, stator::shapes::kListExports);
   stator::check(body, stator::shapes::kImportTable);
+  stator::check(body, stator::shapes::kStartBulkPutItems);
   stator::check(body, stator::shapes::kImportArn);
   stator::check(body, stator::shapes::kListImports);
   return 0;

@@ -11,6 +11,7 @@
 #include "api/admin/document.h"
 #include "api/wire/wire.h"
 #include "base/check.h"
+#include "engine/call_and_wait.h"
 #include "engine/engine.h"
 #include "server/dynamodb_service.h"
 #include "storage/stores.h"
@@ -149,7 +150,7 @@ Rows scan(Engine& engine, std::optional<std::string> index) {
   Rows rows;
   ScanRequest request{.table = "Tab", .index = std::move(index), .limit = 3};
   do {
-    const auto page = engine.scan(request);
+    const auto page = call_and_wait(engine, &Engine::scan, request);
     STATOR_CHECK(page);
     STATOR_CHECK(page->scanned_count <= 3);
     for (std::size_t i = 0; i < page->items.size(); ++i) {
@@ -168,7 +169,8 @@ void check_table(Engine& engine, bool has_global_index) {
   Rows local;
   Rows global;
   for (const auto& [key, bytes] : rows) {
-    const auto got = engine.get_item({.table = "Tab", .key = decode_item(ItemView(key))});
+    const auto got = call_and_wait(engine, &Engine::get_item,
+                                   {.table = "Tab", .key = decode_item(ItemView(key))});
     STATOR_CHECK(got && got->item == bytes);
     if (!ItemView(bytes).find("n")) continue;
     local.emplace(key, bytes);

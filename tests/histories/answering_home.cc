@@ -4,15 +4,17 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <future>
+#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/call_and_wait.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "server/dynamodb_service.h"
+#include "storage/postgres/postgres_fixture.h"
 #include "storage/stores.h"
 #include "support/must.h"
 #include "support/raw_connection.h"
@@ -82,32 +84,27 @@ class Ask {
   std::string operator()(const DescribeTableRequest& r) {
     return json_of(engine_.describe_table(r));
   }
-  std::string operator()(const GetItemRequest& r) { return json_of(engine_.get_item(r)); }
-  std::string operator()(const QueryRequest& r) { return json_of(engine_.query(r)); }
-  std::string operator()(const ScanRequest& r) { return json_of(engine_.scan(r)); }
-  std::string operator()(const BatchGetItemRequest& r) {
-    return json_of(engine_.batch_get_item(r));
-  }
+  std::string operator()(const GetItemRequest& r) { return call(&Engine::get_item, r); }
+  std::string operator()(const QueryRequest& r) { return call(&Engine::query, r); }
+  std::string operator()(const ScanRequest& r) { return call(&Engine::scan, r); }
+  std::string operator()(const BatchGetItemRequest& r) { return call(&Engine::batch_get_item, r); }
   std::string operator()(const TransactGetItemsRequest& r) {
-    return json_of(engine_.transact_get_items(r));
+    return call(&Engine::transact_get_items, r);
   }
-  std::string operator()(const PutItemRequest& r) { return write(&Engine::put_item, r); }
-  std::string operator()(const UpdateItemRequest& r) { return write(&Engine::update_item, r); }
-  std::string operator()(const DeleteItemRequest& r) { return write(&Engine::delete_item, r); }
+  std::string operator()(const PutItemRequest& r) { return call(&Engine::put_item, r); }
+  std::string operator()(const UpdateItemRequest& r) { return call(&Engine::update_item, r); }
+  std::string operator()(const DeleteItemRequest& r) { return call(&Engine::delete_item, r); }
   std::string operator()(const BatchWriteItemRequest& r) {
-    return write(&Engine::batch_write_item, r);
+    return call(&Engine::batch_write_item, r);
   }
   std::string operator()(const TransactWriteItemsRequest& r) {
-    return write(&Engine::transact_write_items, r);
+    return call(&Engine::transact_write_items, r);
   }
 
  private:
   template <class Request, class T>
-  std::string write(void (Engine::*operation)(const Request&, Done<T>), const Request& request) {
-    std::promise<std::string> answered;
-    (engine_.*operation)(request,
-                         [&](const Result<T>& result) { answered.set_value(json_of(result)); });
-    return answered.get_future().get();
+  std::string call(void (Engine::*operation)(const Request&, Done<T>), const Request& request) {
+    return json_of(call_and_wait(engine_, operation, request));
   }
 
   Engine& engine_;
@@ -199,12 +196,12 @@ class HttpHome final : public AnsweringHome {
 
 class PairHome final : public AnsweringHome {
  public:
-  explicit PairHome(uint32_t seed)
-      : random_(seed),
-        backend_(seed, {.conflicts = 50, .lost_replies = 50, .late = 50, .outages = 0, .slow = 0}) {
-    auto first = with_first_rows(std::make_unique<SharedStore>(backend_, seed + 1));
-    engines_[0] = open_engine(std::move(first));
-    engines_[1] = open_engine(std::make_unique<SharedStore>(backend_, seed + 2));
+  using OpenStore = std::function<std::unique_ptr<TransactStore>()>;
+
+  PairHome(uint32_t seed, OpenStore open_store)
+      : random_(seed), open_store_(std::move(open_store)) {
+    engines_[0] = open_engine(with_first_rows(open_store_()));
+    engines_[1] = open_engine(open_store_());
   }
 
   std::string answer(const AnyRequest& request) override {
@@ -213,14 +210,24 @@ class PairHome final : public AnsweringHome {
 
  private:
   std::mt19937 random_;
-  SharedBackend backend_;
+  OpenStore open_store_;  // owns what the stores share
   std::array<std::unique_ptr<Engine>, 2> engines_;
 };
 
 }  // namespace
 
 std::unique_ptr<AnsweringHome> home_on_pair(uint32_t seed) {
-  return std::make_unique<PairHome>(seed);
+  const SharedFaults faults{
+      .conflicts = 50, .lost_replies = 50, .late = 50, .outages = 0, .slow = 0};
+  auto backend = std::make_shared<SharedBackend>(seed, faults);
+  return std::make_unique<PairHome>(seed, [backend, next = seed]() mutable {
+    return std::make_unique<SharedStore>(*backend, ++next);
+  });
+}
+
+std::unique_ptr<AnsweringHome> home_on_postgres(uint32_t seed) {
+  auto schema = std::make_shared<PostgresSchema>();
+  return std::make_unique<PairHome>(seed, [schema] { return schema->open(); });
 }
 
 std::unique_ptr<AnsweringHome> home_in_memory() {

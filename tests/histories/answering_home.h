@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Homes that answer any request by JSON: in memory, on RocksDB with the smallest buffers, behind
-// HTTP, and on a pair of engines. The same requests give the same bytes: all begin with one secret
+// HTTP, and on pairs of engines. The same requests give the same bytes: all begin with one secret
 // of the partition hash, their clocks stand still, and a table's id, which is random, is blanked.
 #pragma once
 
@@ -24,6 +24,7 @@ std::unique_ptr<AnsweringHome> home_in_memory();
 std::unique_ptr<AnsweringHome> home_over_http();
 // Two engines on one backend, as two servers have it: each request goes to one of them.
 std::unique_ptr<AnsweringHome> home_on_pair(uint32_t seed);
+std::unique_ptr<AnsweringHome> home_on_postgres(uint32_t seed);  // the same, in a schema of its own
 
 enum class Reopening { kNever, kWhenTold };
 // How much RocksDB had to do for a history.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random histories of items, transactions, batches and queries against a naive model, on both
-// stores and on two engines with one backend, reopened in the middle. The table is dropped and
-// created again, its index is dropped and filled again, and its stream and TTL are switched. On two
-// engines, each request goes to one of them. STATOR_SEED repeats a history, STATOR_STEPS lengthens
-// it.
+// stores of one process and on two engines with one backend or one PostgreSQL, reopened in the
+// middle. The table is dropped and created again, its index is dropped and filled again, and its
+// stream and TTL are switched. On two engines, each request goes to one of them. STATOR_SEED
+// repeats a history, STATOR_STEPS lengthens it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "engine/testing/engine_pair.h"
 #include "histories/model.h"
 #include "stator/database.h"
+#include "storage/postgres/postgres_fixture.h"
 #include "support/from_environment.h"
 #include "support/temp_dir.h"
 
@@ -80,7 +81,7 @@ struct Action {
   }
 };
 
-enum class Backend { kMemory, kDisk, kPair };
+enum class Backend { kMemory, kDisk, kPair, kPostgres };
 
 class History {
  public:
@@ -176,11 +177,15 @@ class History {
       }
       return;
     }
-    const bool on_disk = backend_ == Backend::kDisk;
-    auto opened = Database::open(
-        {.path = on_disk ? directory_.path() / "data" : "", .durability = Durability::kOs});
-    ASSERT_TRUE(opened) << opened.error().message;
-    databases_.push_back(std::move(*opened));
+    DatabaseOptions options{.durability = Durability::kOs};
+    if (backend_ == Backend::kDisk) options.path = directory_.path() / "data";
+    if (backend_ == Backend::kPostgres) {
+      if (!schema_) schema_.emplace();
+      options.store = test::postgres_url();
+      options.schema = schema_->name();
+      databases_.push_back(test::must(Database::open(options)));
+    }
+    databases_.push_back(test::must(Database::open(options)));
   }
   Database& database() { return databases_[random_() % databases_.size()]; }
 
@@ -487,7 +492,8 @@ class History {
   std::mt19937_64 random_;
   const test::TempDir directory_;
   test::SharedBackend shared_;
-  std::vector<Database> databases_;  // of a pair, two
+  std::optional<test::PostgresSchema> schema_;
+  std::vector<Database> databases_;  // of one process, or of two
   ModelTable model_;
   bool indexed_ = true;
   bool streams_ = false;
@@ -515,6 +521,9 @@ TEST(History, OnDiskAgreesWithTheModelAcrossRestarts) {
 }
 TEST(History, OnTwoEnginesAgreesWithTheModelWhileSchemasChange) {
   run_history(Backend::kPair);
+}
+TEST(History, OnPostgresAgreesWithTheModelWhileSchemasChange) {
+  run_history(Backend::kPostgres);
 }
 
 }  // namespace

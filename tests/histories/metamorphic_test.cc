@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One random history of every operation in several homes: in memory, on RocksDB with the smallest
-// buffers, there too but reopened at random, over HTTP, and on two engines with one backend. The
-// answers are the same, byte for
-// byte. STATOR_SEED repeats a history, STATOR_STEPS lengthens it.
+// buffers, there too but reopened at random, over HTTP, and on two engines with one backend or one
+// PostgreSQL. The answers are the same, byte for byte. STATOR_SEED repeats a history, STATOR_STEPS
+// lengthens it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -36,42 +37,62 @@ std::string without_counts(const std::string& json) {
   return std::regex_replace(json, counts, "\"$1\":");
 }
 
+struct NamedHome {
+  std::string name;
+  std::unique_ptr<AnsweringHome> home;
+  bool has_counts = true;  // false: each process counts what it wrote itself
+};
+
+std::vector<NamedHome> homes_of_one_process() {
+  std::vector<NamedHome> homes;
+  homes.push_back({.name = "RocksDB", .home = home_on_disk(Reopening::kNever)});
+  homes.push_back({.name = "RocksDB, reopened", .home = home_on_disk(Reopening::kWhenTold)});
+  homes.push_back({.name = "HTTP", .home = home_over_http()});
+  homes.push_back({.name = "pair", .home = home_on_pair(1), .has_counts = false});
+  return homes;
+}
+
+std::vector<NamedHome> homes_on_postgres() {
+  std::vector<NamedHome> homes;
+  homes.push_back({.name = "PostgreSQL", .home = home_on_postgres(1), .has_counts = false});
+  return homes;
+}
+
+using MakeHomes = std::vector<NamedHome> (*)();
+
 class Homes {
  public:
+  explicit Homes(MakeHomes make) : others_(make()) {}
+
   // True where every home answers the same; what the others' is compared with is in `answer`.
   bool agree(const Step& step, std::string& answer) {
     answer = memory_->answer(step.request);
-    if (step.reopens) reopened_->reopen();
-    return same("RocksDB", *rocks_, step, answer) &&
-           same("RocksDB, reopened", *reopened_, step, answer) &&
-           same("HTTP", *http_, step, answer) && same("pair", *pair_, step, answer, false);
+    return std::ranges::all_of(others_, [&](const NamedHome& other) {
+      if (step.reopens) other.home->reopen();
+      return is_same(other, step, answer);
+    });
   }
 
   const Difference& difference() const { return difference_; }
-  RocksWork rocks_work() const { return rocks_->work(); }
+  AnsweringHome& first() { return *others_.front().home; }
 
  private:
-  // `has_counts` is false if each process counts what it wrote itself.
-  bool same(const char* name, AnsweringHome& home, const Step& step, const std::string& answer,
-            bool has_counts = true) {
-    std::string other = home.answer(step.request);
-    if (other == answer) return true;
-    if (!has_counts && without_counts(other) == without_counts(answer)) return true;
-    difference_ = {.home = name, .answer = std::move(other), .answer_in_memory = answer};
+  bool is_same(const NamedHome& other, const Step& step, const std::string& answer) {
+    std::string answered = other.home->answer(step.request);
+    if (answered == answer) return true;
+    if (!other.has_counts && without_counts(answered) == without_counts(answer)) return true;
+    difference_ = {.home = other.name, .answer = std::move(answered), .answer_in_memory = answer};
     return false;
   }
 
   std::unique_ptr<AnsweringHome> memory_ = home_in_memory();
-  std::unique_ptr<RocksHome> rocks_ = home_on_disk(Reopening::kNever);
-  std::unique_ptr<AnsweringHome> reopened_ = home_on_disk(Reopening::kWhenTold);
-  std::unique_ptr<AnsweringHome> http_ = home_over_http();
-  std::unique_ptr<AnsweringHome> pair_ = home_on_pair(1);
+  std::vector<NamedHome> others_;
   Difference difference_;
 };
 
 // Cuts a history after its first difference; absent where there is none.
-std::optional<Difference> first_difference(std::vector<Step>& steps) {
-  Homes homes;
+std::optional<Difference> first_difference(MakeHomes make, std::vector<Step>& steps) {
+  Homes homes(make);
   std::string answer;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (homes.agree(steps[i], answer)) continue;
@@ -82,7 +103,7 @@ std::optional<Difference> first_difference(std::vector<Step>& steps) {
 }
 
 // Leaves out what the difference does not need, larger pieces first.
-Difference shrink(std::vector<Step>& steps, Difference difference) {
+Difference shrink(MakeHomes make, std::vector<Step>& steps, Difference difference) {
   constexpr int kAttemptsMax = 300;
   int attempts = 0;
   for (std::size_t piece = steps.size() / 2; piece > 0; piece /= 2) {
@@ -90,7 +111,7 @@ Difference shrink(std::vector<Step>& steps, Difference difference) {
       std::vector<Step> fewer = steps;
       const auto begin = fewer.begin() + static_cast<std::ptrdiff_t>(at);
       fewer.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(piece, fewer.size() - at)));
-      if (auto still = first_difference(fewer)) {
+      if (auto still = first_difference(make, fewer)) {
         steps = std::move(fewer);
         difference = std::move(*still);
       } else {
@@ -112,12 +133,10 @@ void report(const std::vector<Step>& steps, const Difference& difference) {
                 << difference.home << ": " << difference.answer;
 }
 
-TEST(Metamorphic, OneHistoryHasTheSameResultsOnEveryBackend) {
+void compare(MakeHomes make, Homes& homes, uint64_t count) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
-  const uint64_t count = number_from_environment("STATOR_STEPS", 6000);
   std::cout << "STATOR_SEED=" << seed << " STATOR_STEPS=" << count << std::endl;
   RandomRequests requests(seed);
-  Homes homes;
   std::vector<Step> steps;
   while (steps.size() < count) {
     AnyRequest request = requests.next();
@@ -127,16 +146,28 @@ TEST(Metamorphic, OneHistoryHasTheSameResultsOnEveryBackend) {
       std::cout << "step " << steps.size() << ", " << operation_of(steps.back().request) << ": "
                 << homes.difference().answer << " of " << homes.difference().home << ", not "
                 << answer << std::endl;
-      const Difference shortest = shrink(steps, homes.difference());
+      const Difference shortest = shrink(make, steps, homes.difference());
       return report(steps, shortest);
     }
     requests.learn(answer);
   }
+}
+
+TEST(Metamorphic, OneHistoryHasTheSameResultsOnEveryBackend) {
+  const uint64_t count = number_from_environment("STATOR_STEPS", 6000);
+  Homes homes(homes_of_one_process);
+  compare(homes_of_one_process, homes, count);
   // Otherwise the smallest buffers would be too large to show anything.
   if (count >= 6000) {
-    EXPECT_GT(homes.rocks_work().flushes, 3);
-    EXPECT_GT(homes.rocks_work().compactions, 0);
+    const RocksWork work = dynamic_cast<RocksHome&>(homes.first()).work();
+    EXPECT_GT(work.flushes, 3);
+    EXPECT_GT(work.compactions, 0);
   }
+}
+
+TEST(Metamorphic, OneHistoryHasTheSameResultsOnPostgres) {
+  Homes homes(homes_on_postgres);
+  compare(homes_on_postgres, homes, number_from_environment("STATOR_STEPS", 6000));
 }
 
 }  // namespace

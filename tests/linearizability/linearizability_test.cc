@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients race over HTTP for a few items of a server on disk that is paused, killed with -9 and
-// stopped in between: what they were answered is linearizable, transactions included.
+// Clients race over HTTP for a few items of a server on disk, or of two servers on one PostgreSQL.
+// Servers are paused, killed with -9 and stopped in between: what the clients were answered is
+// linearizable, transactions included.
 //
 // Each round has items of its own and is one history, ended by reading every item.
 // STATOR_LINEARIZABILITY_ROUNDS sets how many (40 unless set), STATOR_SEED what they do; how the
@@ -10,7 +11,9 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <iostream>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -19,6 +22,7 @@
 #include "linearizability/checker.h"
 #include "linearizability/workload.h"
 #include "stator/http_client.h"
+#include "storage/postgres/postgres_fixture.h"
 #include "support/from_environment.h"
 #include "support/server_process.h"
 #include "support/temp_dir.h"
@@ -52,54 +56,82 @@ class Progress {
   std::size_t steps_ = 0;
 };
 
-class Server {
+// One server on a directory, or several on one database, which outlives them.
+class Servers {
  public:
-  explicit Server(Lives& lives) : lives_(lives) {}
+  Servers(Lives& lives, std::size_t count, std::vector<std::string> arguments)
+      : lives_(lives), arguments_(std::move(arguments)), processes_(count), clients_(count) {}
 
   bool start() {
-    process_.emplace(STATOR_BINARY,
-                     std::vector<std::string>{"--data", (directory_.path() / "data").string()});
-    // One attempt: a retry is an operation of its own.
-    auto client = HttpClient::open({.endpoint = process_->url(), .max_attempts = 1});
-    if (!client) {
-      ADD_FAILURE() << "the server did not start";
-      lives_.give_up();
-      return false;
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+      if (!start(i)) return false;
     }
-    lives_.begin(std::make_shared<HttpClient>(std::move(*client)));
     return true;
   }
 
-  // False where it is not there any more.
+  // Of one of them. False where it is not there any more.
   bool suffer(std::mt19937_64& random) {
+    const std::size_t i = random() % processes_.size();
     const auto fault = random() % 8;
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 3'000));
     if (fault < 4) {
-      ::kill(process_->pid(), SIGSTOP);
+      ::kill(processes_[i]->pid(), SIGSTOP);
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 10'000));
-      ::kill(process_->pid(), SIGCONT);
+      ::kill(processes_[i]->pid(), SIGCONT);
     }
     if (fault < 2) return true;
     if (fault == 7) {
-      EXPECT_EQ(process_->terminate(), 0);
+      EXPECT_EQ(processes_[i]->terminate(), 0);
     } else {
-      process_->kill_now();
+      processes_[i]->kill_now();
       ++kills_;
     }
-    lives_.end();
-    return start();
+    clients_[i].reset();
+    if (!are_several()) {
+      lives_.end();
+    } else {
+      lives_.begin_endless(living());
+    }
+    return start(i);
   }
 
   int kills() const { return kills_; }
 
  private:
+  bool are_several() const { return processes_.size() > 1; }
+  std::vector<std::shared_ptr<Client>> living() const {
+    std::vector<std::shared_ptr<Client>> living;
+    std::ranges::copy_if(clients_, std::back_inserter(living),
+                         [](const auto& client) { return client != nullptr; });
+    return living;
+  }
+
+  bool start(std::size_t i) {
+    processes_[i].emplace(STATOR_BINARY, arguments_);
+    // One attempt: a retry is an operation of its own.
+    auto client = HttpClient::open({.endpoint = processes_[i]->url(), .max_attempts = 1});
+    if (!client) {
+      ADD_FAILURE() << "the server did not start";
+      lives_.give_up();
+      return false;
+    }
+    clients_[i] = std::make_shared<HttpClient>(std::move(*client));
+    if (are_several()) {
+      lives_.begin_endless(living());
+    } else {
+      lives_.begin(clients_[i]);
+    }
+    return true;
+  }
+
   Lives& lives_;
-  TempDir directory_;
-  std::optional<ServerProcess> process_;
+  const std::vector<std::string> arguments_;
+  std::deque<std::optional<ServerProcess>> processes_;
+  std::vector<std::shared_ptr<Client>> clients_;
   int kills_ = 0;
 };
 
-std::vector<Operation> race(Lives& lives, Server& server, const std::string& name,
+std::vector<Operation> race(Lives& lives, Servers& servers, const std::string& name,
                             std::mt19937_64& random) {
   std::vector<std::unique_ptr<Group>> groups;
   groups.reserve(kGroups);
@@ -132,43 +164,43 @@ std::vector<Operation> race(Lives& lives, Server& server, const std::string& nam
     }
     for (const std::size_t moment : moments) {
       progress.await(moment);
-      if (!server.suffer(random)) break;
+      if (!servers.suffer(random)) break;
     }
   }
   racers.front().look();
-  std::vector<Operation> history;
-  for (const Racer& racer : racers) {
-    EXPECT_EQ(racer.complaints(), "");
-    history.insert(history.end(), racer.history().begin(), racer.history().end());
-  }
-  return history;
+  return history_of(racers);
 }
 
-TEST(Linearizability, HoldsOverHttpWithTransactionsPausesAndCrashes) {
+void play(std::size_t count, const std::vector<std::string>& arguments) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   const uint64_t rounds = number_from_environment("STATOR_LINEARIZABILITY_ROUNDS", 40);
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   Lives lives;
-  Server server(lives);
-  ASSERT_TRUE(server.start());
+  Servers servers(lives, count, arguments);
+  ASSERT_TRUE(servers.start());
   for (const CreateTableRequest& table : workload_tables()) {
     ASSERT_TRUE(lives.current().client->create_table(table));
   }
-  std::size_t operations = 0;
-  std::size_t unknown = 0;
-  for (uint64_t round = 0; round < rounds && !HasFailure(); ++round) {
+  Rounds played;
+  for (uint64_t round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    const auto history = race(lives, server, std::to_string(round), random);
-    operations += history.size();
-    unknown += static_cast<std::size_t>(
-        std::ranges::count(history, Outcome::kUnknown, &Operation::outcome));
-    const Verdict verdict = check_linearizable(history);
-    EXPECT_EQ(verdict.kind, Verdict::Kind::kLinearizable) << verdict.explanation;
+    played.add(race(lives, servers, std::to_string(round), random));
   }
-  std::cout << operations << " operations in " << rounds << " rounds, " << server.kills()
-            << " kills, " << unknown << " operations without an answer, STATOR_SEED=" << seed
+  std::cout << played.operations << " operations in " << rounds << " rounds, " << servers.kills()
+            << " kills, " << played.unknown << " operations without an answer, STATOR_SEED=" << seed
             << '\n';
+}
+
+TEST(Linearizability, HoldsOverHttpWithTransactionsPausesAndCrashes) {
+  const TempDir directory;
+  play(1, {"--data", (directory.path() / "data").string()});
+}
+
+// Each client takes any of the servers for each request.
+TEST(Linearizability, HoldsOverTwoServersOnPostgres) {
+  const PostgresSchema schema;
+  play(2, {"--store", postgres_url(), "--schema", schema.name()});
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linearizability/workload.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -359,6 +361,23 @@ void Racer::remember(const Operation& operation, Group& group) {
     const auto item = std::ranges::find(group.keys, action.key) - group.keys.begin();
     group.last_seen[static_cast<std::size_t>(item)] = now.value_or(kAbsent);
   }
+}
+
+std::vector<Operation> history_of(const std::vector<Racer>& racers) {
+  std::vector<Operation> history;
+  for (const Racer& racer : racers) {
+    EXPECT_EQ(racer.complaints(), "");
+    history.insert(history.end(), racer.history().begin(), racer.history().end());
+  }
+  return history;
+}
+
+void Rounds::add(const std::vector<Operation>& history) {
+  operations += history.size();
+  unknown +=
+      static_cast<std::size_t>(std::ranges::count(history, Outcome::kUnknown, &Operation::outcome));
+  const Verdict verdict = check_linearizable(history);
+  EXPECT_EQ(verdict.kind, Verdict::Kind::kLinearizable) << verdict.explanation;
 }
 
 }  // namespace stator::test

@@ -30,7 +30,7 @@ class Lives {
   };
 
   void begin(std::shared_ptr<Client> client);
-  // One client per server. A racer takes any of them for each call.
+  // One client per server that is there now. A racer takes any of them for each call.
   void begin_endless(std::vector<std::shared_ptr<Client>> clients);
   void end();      // the process is gone: what it had not done by now it never does
   void give_up();  // it does not start again
@@ -91,6 +91,18 @@ class Racer {
   std::mt19937_64 random_;
   std::vector<Operation> history_;
   std::string complaints_;
+};
+
+// What all racers recorded, as one history. Complaints fail the test.
+std::vector<Operation> history_of(const std::vector<Racer>& racers);
+
+// Counts the operations of all rounds.
+struct Rounds {
+  std::size_t operations = 0;
+  std::size_t unknown = 0;  // without an answer
+
+  // Fails the test if the history of the round is not linearizable.
+  void add(const std::vector<Operation>& history);
 };
 
 }  // namespace stator::test

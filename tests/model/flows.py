@@ -30,23 +30,25 @@ TABLE = {
 
 
 def run_flows(walk):
-    walk.call("CreateTable", TABLE)
-    walk.call("CreateTable", {**TABLE, "TableName": "Provisioned", "BillingMode": "PROVISIONED",
+    walk.succeed("CreateTable", TABLE)
+    walk.succeed("CreateTable", {**TABLE, "TableName": "Provisioned", "BillingMode": "PROVISIONED",
                               "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
                               "GlobalSecondaryIndexes": [{**INDEX, "ProvisionedThroughput": {
                                   "ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}]})
     items(walk)
+    vectors(walk)
     statements(walk)
     streams(walk)
     settings(walk)
     backups(walk)
     imports(walk)
+    bulk_puts(walk)
     exports(walk)
-    walk.call("DescribeTable", {"TableName": "Walked"})
-    walk.call("DescribeTable", {"TableName": "Provisioned"})
-    walk.call("ListTables", {"Limit": 1})
+    walk.succeed("DescribeTable", {"TableName": "Walked"})
+    walk.succeed("DescribeTable", {"TableName": "Provisioned"})
+    walk.succeed("ListTables", {"Limit": 1})
     changes(walk)
-    walk.call("DeleteTable", {"TableName": "Provisioned"})
+    walk.succeed("DeleteTable", {"TableName": "Provisioned"})
 
 
 def items(walk):
@@ -54,64 +56,97 @@ def items(walk):
     item = {**KEY, "place": {"S": "here"}, "all": {"L": [{"BOOL": True}, {"NULL": True}, {"B": "AA=="},
             {"SS": ["a"]}, {"NS": ["1"]}, {"BS": ["AA=="]}, {"M": {"x": {"N": "2"}}}]}}
     metrics = {"ReturnItemCollectionMetrics": "SIZE"}
-    walk.call("PutItem", {**all_costs, **metrics, "Item": item})
-    walk.call("PutItem", {**all_costs, "Item": item, "ReturnValues": "ALL_OLD"})
-    walk.call("GetItem", {**all_costs, "Key": KEY})
-    walk.call("UpdateItem", {**all_costs, **metrics, "Key": KEY, "UpdateExpression": "SET note = place",
+    walk.succeed("PutItem", {**all_costs, **metrics, "Item": item})
+    walk.succeed("PutItem", {**all_costs, "Item": item, "ReturnValues": "ALL_OLD"})
+    walk.succeed("GetItem", {**all_costs, "Key": KEY})
+    walk.succeed("UpdateItem", {**all_costs, **metrics, "Key": KEY, "UpdateExpression": "SET note = place",
                              "ReturnValues": "ALL_NEW"})
-    walk.call("Query", {**all_costs, "KeyConditionExpression": "place = :p", "IndexName": "ByPlace",
+    walk.succeed("Query", {**all_costs, "KeyConditionExpression": "place = :p", "IndexName": "ByPlace",
                         "ExpressionAttributeValues": {":p": {"S": "here"}}, "Limit": 1})
-    walk.call("Query", {**all_costs, "KeyConditionExpression": "pk = :p", "IndexName": "Local",
+    walk.succeed("Query", {**all_costs, "KeyConditionExpression": "pk = :p", "IndexName": "Local",
                         "ExpressionAttributeValues": {":p": {"S": "a"}}, "Select": "COUNT"})
-    walk.call("Scan", {**all_costs, "Limit": 1})
-    walk.call("BatchGetItem", {"RequestItems": {"Walked": {"Keys": [KEY]}},
+    walk.succeed("Scan", {**all_costs, "Limit": 1})
+    walk.succeed("BatchGetItem", {"RequestItems": {"Walked": {"Keys": [KEY]}},
                                "ReturnConsumedCapacity": "TOTAL"})
-    walk.call("BatchWriteItem", {"RequestItems": {"Walked": [{"PutRequest": {"Item": item}}]},
+    walk.succeed("BatchWriteItem", {"RequestItems": {"Walked": [{"PutRequest": {"Item": item}}]},
                                  **metrics, "ReturnConsumedCapacity": "TOTAL"})
-    walk.call("TransactGetItems", {"TransactItems": [{"Get": {"TableName": "Walked", "Key": KEY}}],
+    walk.succeed("TransactGetItems", {"TransactItems": [{"Get": {"TableName": "Walked", "Key": KEY}}],
                                    "ReturnConsumedCapacity": "TOTAL"})
-    walk.call("TransactWriteItems", {"TransactItems": [{"Put": {"TableName": "Walked", "Item": item}}],
+    walk.succeed("TransactWriteItems", {"TransactItems": [{"Put": {"TableName": "Walked", "Item": item}}],
                                      **metrics, "ReturnConsumedCapacity": "INDEXES"})
-    walk.call("DeleteItem", {**all_costs, **metrics, "Key": {**KEY, "sk": {"N": "2"}}})
+    walk.succeed("DeleteItem", {**all_costs, **metrics, "Key": {**KEY, "sk": {"N": "2"}}})
+
+
+VECTORS = {
+    "TableName": "Vectors",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
+                             {"AttributeName": "tenant", "AttributeType": "S"},
+                             {"AttributeName": "color", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+VECTOR_INDEX = {
+    "IndexName": "Near", "VectorAttribute": {"AttributeName": "vector"}, "Dimensions": 2,
+    "DistanceFunction": "EUCLIDEAN", "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["note"]},
+    "SearchSchema": [{"AttributeName": "tenant", "SearchSchemaElementType": "HASH"},
+                     {"AttributeName": "color", "SearchSchemaElementType": "INLINE_FILTER"}]}
+
+
+def vectors(walk):
+    walk.succeed("CreateTable", {**VECTORS, "VectorIndexes": [VECTOR_INDEX]})
+    item = {"pk": {"S": "a"}, "tenant": {"S": "t"}, "note": {"S": "n"}, "vector": {"L": [{"N": "1"}, {"N": "2"}]}}
+    walk.succeed("PutItem", {"TableName": "Vectors", "Item": item, "ReturnConsumedCapacity": "INDEXES"})
+    walk.succeed("SearchVectors", {
+        "TableName": "Vectors", "IndexName": "Near", "SearchVector": [{"N": "1"}, {"N": "1"}], "TopK": 3,
+        "SearchConditionExpression": "#t = :t", "ExpressionAttributeNames": {"#t": "tenant"},
+        "ExpressionAttributeValues": {":t": {"S": "t"}}, "ProjectionExpression": "note, vector",
+        "ReturnConsumedCapacity": "TOTAL"})
+    walk.succeed("DescribeTable", {"TableName": "Vectors"})
+    walk.succeed("UpdateTable", {"TableName": "Vectors", "VectorIndexUpdates": [{"Delete": {"IndexName": "Near"}}]})
+    walk.succeed("UpdateTable", {"TableName": "Vectors", "AttributeDefinitions": VECTORS["AttributeDefinitions"],
+                                 "VectorIndexUpdates": [{"Create": VECTOR_INDEX}]})
 
 
 def changes(walk):
     table = {"TableName": "Provisioned"}
-    walk.call("UpdateTable", {**table, "ProvisionedThroughput": {"ReadCapacityUnits": 3,
+    walk.succeed("UpdateTable", {**table, "ProvisionedThroughput": {"ReadCapacityUnits": 3,
                                                                  "WriteCapacityUnits": 9}})
-    walk.call("UpdateTable", {**table, "SSESpecification": {"Enabled": True}})
-    walk.call("UpdateTable", {**table, "TableClass": "STANDARD_INFREQUENT_ACCESS"})
-    walk.call("UpdateTable", {**table, "GlobalSecondaryIndexUpdates": [
+    walk.succeed("UpdateTable", {**table, "SSESpecification": {"Enabled": True}})
+    walk.succeed("UpdateTable", {**table, "TableClass": "STANDARD_INFREQUENT_ACCESS"})
+    walk.succeed("UpdateTable", {**table, "GlobalSecondaryIndexUpdates": [
         {"Delete": {"IndexName": "ByPlace"}}]})
-    walk.call("UpdateTable", {**table, "BillingMode": "PAY_PER_REQUEST"})
-    walk.call("DescribeTable", table)
-    walk.call("UpdateTimeToLive", {**table, "TimeToLiveSpecification": {
+    walk.succeed("UpdateTable", {**table, "BillingMode": "PAY_PER_REQUEST"})
+    walk.succeed("DescribeTable", table)
+    walk.succeed("UpdateTimeToLive", {**table, "TimeToLiveSpecification": {
         "Enabled": True, "AttributeName": "expires"}})
-    walk.call("DescribeTimeToLive", table)
+    walk.succeed("DescribeTimeToLive", table)
 
 
 def statements(walk):
     put = "INSERT INTO \"Walked\" VALUE {'pk': 'statement', 'sk': ?}"
     select = "SELECT * FROM \"Walked\" WHERE pk = 'statement' AND sk = ?"
-    walk.call("ExecuteStatement", {"Statement": put, "Parameters": [{"N": "1"}],
+    walk.succeed("ExecuteStatement", {"Statement": put, "Parameters": [{"N": "1"}],
                                    "ReturnConsumedCapacity": "INDEXES"})
-    walk.call("BatchExecuteStatement", {"Statements": [
+    walk.succeed("BatchExecuteStatement", {"Statements": [
         {"Statement": select, "Parameters": [{"N": "1"}]}]})
-    walk.call("ExecuteTransaction", {"TransactStatements": [
+    walk.succeed("ExecuteTransaction", {"TransactStatements": [
         {"Statement": put, "Parameters": [{"N": "2"}]}]})
 
 
 def streams(walk):
     service = "dynamodbstreams"
-    listed = walk.call("ListStreams", {"TableName": "Walked"}, service)
+    listed = walk.succeed("ListStreams", {"TableName": "Walked"}, service)
     arn = listed.get("Streams", [{}])[0].get("StreamArn", "")
-    described = walk.call("DescribeStream", {"StreamArn": arn}, service)
+    described = walk.succeed("DescribeStream", {"StreamArn": arn}, service)
     read = 0
     for shard in described.get("StreamDescription", {}).get("Shards", []):
-        start = walk.call("GetShardIterator", {"StreamArn": arn, "ShardId": shard["ShardId"],
+        start = walk.succeed("GetShardIterator", {"StreamArn": arn, "ShardId": shard["ShardId"],
                                                "ShardIteratorType": "TRIM_HORIZON"}, service)
-        page = walk.call("GetRecords", {"ShardIterator": start.get("ShardIterator", "")}, service)
+        page = walk.succeed("GetRecords", {"ShardIterator": start.get("ShardIterator", "")}, service)
         read += len(page.get("Records", []))
+        at_time = walk.succeed("GetShardIterator", {"StreamArn": arn, "ShardId": shard["ShardId"], "Timestamp": 0.5,
+                                                    "ShardIteratorType": "AT_TIMESTAMP"}, service)
+        walk.succeed("GetRecords", {"ShardIterator": at_time.get("ShardIterator", "")}, service)
     if read == 0:
         walk.found.append("GetRecords: the changes of the walk are in no shard")
 
@@ -122,26 +157,26 @@ POLICY = json.dumps({"Statement": {"Effect": "Allow", "Principal": "*", "Action"
 def settings(walk):
     arn = {"ResourceArn": ACCOUNT + "table/Walked"}
     table = {"TableName": "Walked"}
-    walk.call("TagResource", {**arn, "Tags": [{"Key": "c", "Value": "d"}]})
-    walk.call("UntagResource", {**arn, "TagKeys": ["a"]})
-    walk.call("ListTagsOfResource", arn)
-    walk.call("PutResourcePolicy", {**arn, "Policy": POLICY})
-    walk.call("GetResourcePolicy", arn)
-    walk.call("DeleteResourcePolicy", arn)
-    walk.call("DescribeLimits", {})
-    walk.call("DescribeEndpoints", {})
-    walk.call("UpdateContributorInsights", {**table, "ContributorInsightsAction": "ENABLE"})
-    walk.call("DescribeContributorInsights", table)
-    walk.call("ListContributorInsights", {})
-    walk.call("DescribeKinesisStreamingDestination", table)
-    walk.call("DescribeTableReplicaAutoScaling", table)
+    walk.succeed("TagResource", {**arn, "Tags": [{"Key": "c", "Value": "d"}]})
+    walk.succeed("UntagResource", {**arn, "TagKeys": ["a"]})
+    walk.succeed("ListTagsOfResource", arn)
+    walk.succeed("PutResourcePolicy", {**arn, "Policy": POLICY})
+    walk.succeed("GetResourcePolicy", arn)
+    walk.succeed("DeleteResourcePolicy", arn)
+    walk.succeed("DescribeLimits", {})
+    walk.succeed("DescribeEndpoints", {})
+    walk.succeed("UpdateContributorInsights", {**table, "ContributorInsightsAction": "ENABLE"})
+    walk.succeed("DescribeContributorInsights", table)
+    walk.succeed("ListContributorInsights", {})
+    walk.succeed("DescribeKinesisStreamingDestination", table)
+    walk.succeed("DescribeTableReplicaAutoScaling", table)
     group = {"GlobalTableName": "Walked"}
-    walk.call("CreateGlobalTable", {**group, "ReplicationGroup": [{"RegionName": "us-east-1"}]})
-    walk.call("DescribeGlobalTable", group)
-    walk.call("ListGlobalTables", {})
-    walk.call("DescribeGlobalTableSettings", group)
-    walk.call("UpdateGlobalTableSettings", group)
-    walk.call("UpdateGlobalTable", {**group, "ReplicaUpdates": [{"Delete": {"RegionName": "us-east-1"}}]})
+    walk.succeed("CreateGlobalTable", {**group, "ReplicationGroup": [{"RegionName": "us-east-1"}]})
+    walk.succeed("DescribeGlobalTable", group)
+    walk.succeed("ListGlobalTables", {})
+    walk.succeed("DescribeGlobalTableSettings", group)
+    walk.succeed("UpdateGlobalTableSettings", group)
+    walk.succeed("UpdateGlobalTable", {**group, "ReplicaUpdates": [{"Delete": {"RegionName": "us-east-1"}}]})
 
 
 def imports(walk):
@@ -150,54 +185,88 @@ def imports(walk):
     (bucket / "items.json").write_text('{"Item":{"pk":{"S":"a"},"sk":{"N":"1"}}}\n')
     parameters = {name: TABLE[name] for name in (
         "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode")}
-    begun = walk.call("ImportTable", {
+    begun = walk.succeed("ImportTable", {
         "ClientToken": "once", "S3BucketSource": {"S3Bucket": "walked", "S3KeyPrefix": "items"},
         "InputFormat": "DYNAMODB_JSON",
         "TableCreationParameters": {**parameters, "TableName": "Imported"}})
     arn = {"ImportArn": begun["ImportTableDescription"]["ImportArn"]}
     while True:
-        described = walk.call("DescribeImport", arn)["ImportTableDescription"]
+        described = walk.succeed("DescribeImport", arn)["ImportTableDescription"]
         if described["ImportStatus"] != "IN_PROGRESS":
             break
     if described["ImportedItemCount"] != 1:
         walk.found.append(f"DescribeImport: {described}")
-    walk.call("ListImports", {"PageSize": 1})
-    walk.call("DeleteTable", {"TableName": "Imported"})
+    walk.succeed("ListImports", {"PageSize": 1})
+    walk.succeed("DeleteTable", {"TableName": "Imported"})
+
+
+def bulk_puts(walk):
+    bucket = pathlib.Path(os.environ["BUCKETS"]) / "walked"
+    (bucket / "puts.json").write_text(
+        '{"Item":{"pk":{"S":"bulk"},"sk":{"N":"1"}},"ConditionExpression":"attribute_not_exists(pk)"}\n'
+        '{"Item":{"pk":{"S":"bulk"}}}\n')
+    begun = walk.succeed("StartBulkPutItems", {
+        "ClientToken": "once", "TableName": "Walked", "MaxWriteRequestUnits": 1024, "PerformanceTier": "STANDARD",
+        "InputS3Configuration": {"S3Bucket": "walked", "S3KeyPrefix": "puts", "InputFormat": "DYNAMODB_JSON"},
+        "OutputS3Configuration": {"S3Bucket": "walked", "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"]}})
+    arn = {"BulkOperationArn": begun["BulkOperationDescription"]["BulkOperationArn"]}
+    while True:
+        described = walk.succeed("DescribeBulkOperation", arn)["BulkOperationDescription"]
+        if described["BulkOperationStatus"] != "IN_PROGRESS":
+            break
+    if described["BulkOperationStatus"] != "COMPLETED_WITH_ERRORS" or described["ProcessedItemCount"] != 2:
+        walk.found.append(f"DescribeBulkOperation: {described}")
+    walk.succeed("ListBulkOperations", {"MaxResults": 1})
+    # At its rate, this takes seconds.
+    (bucket / "many.json").write_text("".join(
+        f'{{"Item":{{"pk":{{"S":"bulk"}},"sk":{{"N":"{n}"}}}}}}\n' for n in range(5000)))
+    begun = walk.succeed("StartBulkPutItems", {
+        "TableName": "Walked", "MaxWriteRequestUnits": 1024,
+        "InputS3Configuration": {"S3Bucket": "walked", "S3KeyPrefix": "many", "InputFormat": "DYNAMODB_JSON"},
+        "OutputS3Configuration": {"S3Bucket": "walked", "OutputType": ["ERROR"]}})
+    arn = {"BulkOperationArn": begun["BulkOperationDescription"]["BulkOperationArn"]}
+    walk.succeed("CancelBulkOperation", arn)
+    while True:
+        described = walk.succeed("DescribeBulkOperation", arn)["BulkOperationDescription"]
+        if described["BulkOperationStatus"] != "CANCELLING":
+            break
+    if described["BulkOperationStatus"] != "CANCELLED":
+        walk.found.append(f"CancelBulkOperation: {described}")
 
 
 def exports(walk):
-    begun = walk.call("ExportTableToPointInTime", {
+    begun = walk.succeed("ExportTableToPointInTime", {
         "TableArn": ACCOUNT + "table/Walked", "S3Bucket": "walked", "ClientToken": "once"})
     arn = {"ExportArn": begun["ExportDescription"]["ExportArn"]}
     while True:
-        described = walk.call("DescribeExport", arn)["ExportDescription"]
+        described = walk.succeed("DescribeExport", arn)["ExportDescription"]
         if described["ExportStatus"] != "IN_PROGRESS":
             break
     if described["ExportStatus"] != "COMPLETED":
         walk.found.append(f"DescribeExport: {described}")
-    walk.call("ListExports", {"MaxResults": 1})
+    walk.succeed("ListExports", {"MaxResults": 1})
 
 
 def backups(walk):
-    created = walk.call("CreateBackup", {"TableName": "Walked", "BackupName": "Copy"})
+    created = walk.succeed("CreateBackup", {"TableName": "Walked", "BackupName": "Copy"})
     arn = {"BackupArn": created["BackupDetails"]["BackupArn"]}
 
     def status():
-        described = walk.call("DescribeBackup", arn)
+        described = walk.succeed("DescribeBackup", arn)
         return described["BackupDescription"]["BackupDetails"]["BackupStatus"]
 
     while status() == "CREATING":
         pass
-    walk.call("ListBackups", {})
-    walk.call("RestoreTableFromBackup", {**arn, "TargetTableName": "Restored"})
-    while walk.call("DescribeTable", {"TableName": "Restored"})["Table"]["TableStatus"] == "CREATING":
+    walk.succeed("ListBackups", {})
+    walk.succeed("RestoreTableFromBackup", {**arn, "TargetTableName": "Restored"})
+    while walk.succeed("DescribeTable", {"TableName": "Restored"})["Table"]["TableStatus"] == "CREATING":
         pass
-    walk.call("DeleteBackup", arn)
+    walk.succeed("DeleteBackup", arn)
     table = {"TableName": "Walked"}
-    walk.call("UpdateContinuousBackups",
+    walk.succeed("UpdateContinuousBackups",
               {**table, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}})
-    walk.call("DescribeContinuousBackups", table)
-    walk.call("RestoreTableToPointInTime", {"SourceTableName": "Walked", "TargetTableName": "Past",
+    walk.succeed("DescribeContinuousBackups", table)
+    walk.succeed("RestoreTableToPointInTime", {"SourceTableName": "Walked", "TargetTableName": "Past",
                                             "UseLatestRestorableTime": True})
-    while walk.call("DescribeTable", {"TableName": "Past"})["Table"]["TableStatus"] == "CREATING":
+    while walk.succeed("DescribeTable", {"TableName": "Past"})["Table"]["TableStatus"] == "CREATING":
         pass

@@ -1,28 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Asks a server for every operation of AWS's own models of DynamoDB and DynamoDB Streams, and checks
-that each is known and that what succeeds is answered in the shape that the model says.
+"""Asks a server for every operation of AWS's own models of DynamoDB and DynamoDB Streams: each is
+known, what succeeds is answered in the shape that the model says, and docs/COMPATIBILITY.md lists
+the operations and parameters that the server lacks, and no others.
 
-usage: walk.py ENDPOINT"""
+usage: ENDPOINT=URL walk.py PROJECT"""
 
 import http.client
 import json
 import os
+import pathlib
+import re
 import sys
 import urllib.parse
 
-from botocore.loaders import Loader
+import botocore
 
-from flows import run_flows
+import aws_model
+from flows import ACCOUNT, run_flows
+from probe import Probe
 
 # What operations on data answer with their items is of the caller's making.
 ATTRIBUTE_VALUE = {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"}
-# Members that the service has got since the installed model was made.
-NEWER = {
-    "ContributorInsightsMode", "DeletionProtectionEnabled", "OnDemandThroughput", "WarmThroughput",
-    "RecoveryPeriodInDays", "ExportType", "IncrementalExportSpecification", "MultiRegionConsistency",
-    "ApproximateCreationDateTimePrecision", "ReplicaArn", "DestinationType", "FilterSpecification",
-}
+
+# Members of recorded responses that the model does not have.
+UNDOCUMENTED = {"DestinationType"}
 
 
 class Server:
@@ -78,8 +80,24 @@ class Shapes:
         for member, part in value.items():
             if member in shape["members"]:
                 yield from self.problems(shape["members"][member]["shape"], part, f"{path}.{member}")
-            elif member not in NEWER:
+            elif member not in UNDOCUMENTED:
                 yield f"{path}.{member} is none of the model's"
+
+    # The request with an ARN for each name that can be one.
+    def with_arns(self, name, value):
+        shape = self.shapes[name]
+        if name == "TableArn":
+            return value if value.startswith("arn:") else f"{ACCOUNT}table/{value}"
+        if name == "AttributeValue":
+            return value
+        if shape["type"] == "structure":
+            return {member: self.with_arns(shape["members"][member]["shape"], part) for member, part in value.items()}
+        if shape["type"] == "list":
+            return [self.with_arns(shape["member"]["shape"], part) for part in value]
+        if shape["type"] == "map":
+            return {self.with_arns(shape["key"]["shape"], key): self.with_arns(shape["value"]["shape"], part)
+                    for key, part in value.items()}
+        return value
 
     @staticmethod
     def scalar_problems(shape, kind, value, path):
@@ -105,11 +123,15 @@ class Walk:
     def __init__(self, endpoint):
         self.server = Server(endpoint)
         self.services = {}
-        for service in ("dynamodb", "dynamodbstreams"):
-            model = Loader().load_service_model(service, "service-2")
+        for service in aws_model.SERVICES:
+            model = aws_model.load(service)
             self.services[service] = (model, Shapes(model))
         self.succeeded = set()
         self.found = []
+
+    def succeed(self, operation, request, service="dynamodb"):
+        model, shapes = self.services[service]
+        return self.call(operation, shapes.with_arns(aws_model.input_of(model, operation), request), service)
 
     def call(self, operation, request, service="dynamodb"):
         model, shapes = self.services[service]
@@ -125,33 +147,64 @@ class Walk:
             self.found.append(f"{operation}: status {status}: {answer}")
         return answer if status == 200 else {}
 
+    def walk_not_served(self, model, operations):
+        for operation in operations:
+            status, answer = self.server.ask(model["metadata"]["targetPrefix"], operation, {})
+            if status != 400 or answer.get("__type") != "com.amazon.coral.service#UnknownOperationException":
+                self.found.append(f"{operation}: not served, but answered with {answer}")
+
     # Whatever a request lacks or has in the wrong type, it is answered by an error of the API's.
-    def walk_badly(self):
+    def walk_badly(self, not_served):
         for service, (model, _) in self.services.items():
-            for operation, described in model["operations"].items():
+            for operation in model["operations"].keys() - not_served:
                 self.call(operation, {}, service)
-                members = model["shapes"][described["input"]["shape"]].get("members", {})
+                members = aws_model.parameters_of(model, operation)
                 self.call(operation, {name: 7 for name in members}, service)
                 self.call(operation, {name: "x" for name in members}, service)
                 self.call(operation, {name: [[]] for name in members}, service)
                 self.call(operation, {name: {"a": {}} for name in members}, service)
 
 
+# What the page lists under a heading: `CreateTable.VectorIndexes`.
+def listed(page, heading):
+    section = re.search(rf"^#+ {heading}\n(.*?)(?=^#)", page, re.M | re.S)
+    return set(re.findall(r"`(\w+\.[\w.]+)`", section.group(1))) if section else set()
+
+
+def compare(walk, root):
+    page = (root / "docs/COMPATIBILITY.md").read_text(encoding="utf-8")
+    not_served = set(re.findall(r"^\| `(\w+)` \|.*not served", page, re.M))
+    refused, unread = set(), set()
+    for model, _ in walk.services.values():
+        probe = Probe(walk.server, model)
+        probe.run(operation for operation in model["operations"] if operation not in not_served)
+        walk.found += probe.found
+        refused |= probe.refused
+        unread |= probe.unread
+        walk.walk_not_served(model, not_served & set(model["operations"]))
+    for heading, places in (("Refused parameters", refused), ("Ignored parameters", unread)):
+        named = listed(page, heading)
+        walk.found += [f"{place}: not under '{heading}'" for place in sorted(places - named)]
+        walk.found += [f"{place}: under '{heading}', but it is not so" for place in sorted(named - places)]
+    return not_served
+
+
 def main():
-    walk = Walk(sys.argv[1] if len(sys.argv) > 1 else os.environ["ENDPOINT"])
-    walk.walk_badly()
+    walk = Walk(os.environ["ENDPOINT"])
+    not_served = compare(walk, pathlib.Path(sys.argv[1]))
+    walk.walk_badly(not_served)
     run_flows(walk)
     operations = {operation for model, _ in walk.services.values() for operation in model["operations"]}
-    never = operations - walk.succeeded - REFUSED
+    never = operations - walk.succeeded - REFUSED - not_served
     if never:
         walk.found.append(f"never answered with success: {', '.join(sorted(never))}")
-    print("\n".join(walk.found) or f"{len(operations)} operations in order")
+    print("\n".join(walk.found) or f"{len(operations)} operations of botocore {botocore.__version__} in order")
     sys.exit(1 if walk.found else 0)
 
 
 # Operations that one machine cannot carry out; what they answer is an error of their own.
 REFUSED = {"EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination",
-           "UpdateTableReplicaAutoScaling"}
+           "UpdateKinesisStreamingDestination", "UpdateTableReplicaAutoScaling"}
 
 if __name__ == "__main__":
     main()

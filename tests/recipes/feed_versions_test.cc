@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edits and retractions are not undone by unfollowing, repeated publishes or late requests.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "recipes/feed_test.h"
@@ -15,12 +16,15 @@ using namespace test;
 class ListOfFollowers final : public Followers {
  public:
   Result<Page<UserId>> page(const UserId&, int, const std::string&) override {
-    return Page<UserId>{.items = users};
+    Page<UserId> read{.items = users};
+    if (auto happens = std::exchange(after_page, {})) happens();
+    return read;
   }
   Result<Page<UserId>> following(const UserId&, int, const std::string&) override {
     return Page<UserId>();
   }
   std::vector<UserId> users;
+  std::function<void()> after_page;  // once, before the reader gets the page
 };
 
 class FeedVersions : public FeedTest {
@@ -116,6 +120,34 @@ TEST_P(FeedVersions, ReachFormerFollowersWhoLiveElsewhere) {
       bench.client.scan({.table = "Feeds", .filter = "attribute_exists(recipients)"});
   ASSERT_OK(notes);
   EXPECT_EQ(notes->items.size(), 2U);  // of the edited post's two deliveries
+}
+
+// A worker that stood still between its look at the followers and its first copy, while one of them
+// left, and others delivered the post and what became of it.
+TEST_P(FeedVersions, AWorkerThatWasOvertakenReachesNobodyWhomTheOthersMissed) {
+  list = std::make_shared<ListOfFollowers>();
+  for (const bool retracts : {true, false}) {
+    list->users = {{"x"}};
+    const PostId id = post("ann", "oops");
+    list->after_page = [&] {
+      list->users.clear();
+      if (retracts) {
+        ASSERT_OK(feed().retract({"ann"}, id));
+      } else {
+        ASSERT_OK(feed().edit({"ann"}, id, "before"));
+      }
+      bench.time.advance(10min);  // the claim ends
+      deliver();
+    };
+    (void)feed().deliver_pending();
+    ASSERT_FALSE(list->after_page) << "nobody has looked";
+    deliver();
+    EXPECT_TRUE(items_of("x").empty());
+  }
+  const auto notes =
+      bench.client.scan({.table = "Feeds", .filter = "attribute_exists(recipients)"});
+  ASSERT_OK(notes);
+  EXPECT_TRUE(notes->items.empty());
 }
 
 // ---- Repeated publishes

@@ -164,6 +164,9 @@ class FaultyClient final : public Client {
   Result<PageResult> scan(const ScanRequest& request) override {
     return run("Scan", [this, request] { return inner_.scan(request); });
   }
+  Result<SearchVectorsResult> search_vectors(const SearchVectorsRequest& request) override {
+    return run("SearchVectors", [this, request] { return inner_.search_vectors(request); });
+  }
   Result<BatchGetItemResult> batch_get_item(const BatchGetItemRequest& request) override {
     return run("BatchGetItem", [this, request] { return inner_.batch_get_item(request); });
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <ranges>
 #include <stdexcept>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "server/server.h"
 #include "stator/database.h"
 #include "stator/http_client.h"
+#include "storage/postgres/postgres_fixture.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
 
@@ -22,10 +24,25 @@ const char* endpoint() {
   return std::getenv("STATOR_TEST_ENDPOINT");
 }
 
+// The kinds that a variable names, with commas between them; none if it is not set.
+std::optional<std::vector<std::string>> chosen_by(const char* variable,
+                                                  const std::vector<std::string>& kinds) {
+  const char* named = std::getenv(variable);
+  if (named == nullptr) return std::nullopt;
+  std::vector<std::string> chosen;
+  for (const auto part : std::views::split(std::string_view(named), ',')) {
+    const std::string kind(part.begin(), part.end());
+    if (std::ranges::find(kinds, kind) == kinds.end()) throw std::invalid_argument(variable);
+    chosen.push_back(kind);
+  }
+  return chosen;
+}
+
 }  // namespace
 
 struct Home::Parts {
   TempDir directory;
+  std::optional<PostgresSchema> schema;
   std::unique_ptr<server::Server> server;
 };
 
@@ -35,21 +52,13 @@ Home::~Home() = default;
 
 std::vector<std::string> home_kinds() {
   if (endpoint() != nullptr) return {"endpoint"};
-  return {"memory", "rocks", "http"};
+  return chosen_by("STATOR_TEST_HOMES", {"memory", "rocks", "http", "postgres"})
+      .value_or(std::vector<std::string>{"memory", "rocks", "http"});
 }
 
 std::vector<std::string> recipe_home_kinds() {
-  std::vector<std::string> kinds = home_kinds();
-  const char* named = std::getenv("STATOR_RECIPE_HOMES");
-  if (named == nullptr) return kinds;
-  std::vector<std::string> chosen;
-  for (const auto part : std::views::split(std::string_view(named), ',')) {
-    const std::string kind(part.begin(), part.end());
-    if (std::ranges::find(kinds, kind) == kinds.end())
-      throw std::invalid_argument("STATOR_RECIPE_HOMES");
-    chosen.push_back(kind);
-  }
-  return chosen;
+  const std::vector<std::string> kinds = home_kinds();
+  return chosen_by("STATOR_RECIPE_HOMES", kinds).value_or(kinds);
 }
 
 Home open_home(const std::string& kind) {
@@ -69,6 +78,11 @@ Home open_home(const std::string& kind) {
   }
   DatabaseOptions options{.durability = Durability::kOs, .buckets = home.buckets};
   if (kind == "rocks") options.path = home.parts->directory.path() / "data";
+  if (kind == "postgres") {
+    home.parts->schema.emplace();
+    options.store = postgres_url();
+    options.schema = home.parts->schema->name();
+  }
   home.client = std::make_unique<Database>(must(Database::open(options)));
   return home;
 }

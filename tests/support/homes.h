@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backends on which a suite for Client runs: in process in memory and on disk, and over HTTP.
-// If STATOR_TEST_ENDPOINT is a URL, the only backend is that endpoint; tests delete their tables.
+// STATOR_TEST_HOMES names others ("postgres": in process in PostgreSQL, "memory,http"). If
+// STATOR_TEST_ENDPOINT is a URL, the only backend is that endpoint; tests delete their tables.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +29,7 @@ struct Home {
   Home();
 };
 
-std::vector<std::string> home_kinds();  // "memory", "rocks", "http"; or "endpoint"
+std::vector<std::string> home_kinds();
 // For suites about what uses a client: the kinds that STATOR_RECIPE_HOMES names ("http,rocks"),
 // otherwise all.
 std::vector<std::string> recipe_home_kinds();

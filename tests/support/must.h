@@ -19,4 +19,13 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
+// The value of the first attempt that succeeds: a faulty store can refuse some of them.
+template <class Attempt>
+auto must_soon(Attempt attempt) {
+  constexpr int kAttemptsMax = 20;
+  auto result = attempt();
+  for (int attempts = 1; !result && attempts < kAttemptsMax; ++attempts) result = attempt();
+  return must(std::move(result));
+}
+
 }  // namespace stator::test

@@ -63,6 +63,10 @@ class PostgresServer {
   ~PostgresServer() { stop(SIGQUIT); }
 
   const std::string& dsn() const { return dsn_; }
+  // The same as a URL, for a role.
+  std::string url(const std::string& role = "postgres") const {
+    return "postgresql://" + role + "@/postgres?host=" + directory_.path().string();
+  }
   std::string socket() const { return at(".s.PGSQL.5432"); }
 
   void restart() {

@@ -6,8 +6,6 @@
 // connections.
 #pragma once
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,11 +15,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
+
+#include "support/loopback_listener.h"
 
 namespace stator::test {
 
@@ -37,39 +35,11 @@ class TcpProxy {
     std::chrono::milliseconds delay{0};
   };
 
-  TcpProxy(uint16_t target, std::function<Fate()> fate) : target_(target), fate_(std::move(fate)) {
-    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address = loopback(0);
-    socklen_t size = sizeof address;
-    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-        listen(listener_, 64) != 0 ||
-        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-      std::abort();
-    }
-    port_ = ntohs(address.sin_port);
-    accepting_ = std::jthread([this](const std::stop_token& stop) { accept_all(stop); });
-  }
-  TcpProxy(const TcpProxy&) = delete;
-  TcpProxy& operator=(const TcpProxy&) = delete;
-  ~TcpProxy() {
-    accepting_.request_stop();
-    accepting_.join();
-    close(listener_);
-  }
+  TcpProxy(uint16_t target, std::function<Fate()> fate) : target_(target), fate_(std::move(fate)) {}
 
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(listener_.port()); }
 
  private:
-  static constexpr int kLookMs = 50;  // between looks whether it is to end
-
-  static sockaddr_in loopback(uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(port);
-    return address;
-  }
-
   // -1 where it does not listen.
   int connect_to_target() const {
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -79,17 +49,6 @@ class TcpProxy {
     }
     close(descriptor);
     return -1;
-  }
-
-  void accept_all(const std::stop_token& stop) {
-    std::vector<std::jthread> connections;  // stopped and joined in the end
-    while (!stop.stop_requested()) {
-      pollfd ready{.fd = listener_, .events = POLLIN, .revents = 0};
-      if (poll(&ready, 1, kLookMs) <= 0) continue;
-      const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (client < 0) continue;
-      connections.emplace_back([this, client](const std::stop_token& end) { serve(client, end); });
-    }
   }
 
   void serve(int client, const std::stop_token& stop) const {
@@ -103,7 +62,7 @@ class TcpProxy {
     std::chrono::milliseconds delay{0};
     std::array<pollfd, 2> ends{pollfd{client, POLLIN, 0}, pollfd{server, POLLIN, 0}};
     for (bool open = true; open && !stop.stop_requested();) {
-      if (poll(ends.data(), ends.size(), kLookMs) <= 0) continue;
+      if (poll(ends.data(), ends.size(), LoopbackListener::kLookMs) <= 0) continue;
       if (ends[1].revents != 0) open = forward(server, client);
       if (!open || ends[0].revents == 0) continue;
       std::array<char, 65536> buffer{};
@@ -138,15 +97,6 @@ class TcpProxy {
     return count > 0 && send_all(to, {buffer.data(), static_cast<std::size_t>(count)});
   }
 
-  static bool send_all(int to, std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count = send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (count <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-  }
-
   // An HTTP request with all of its body.
   static bool is_whole(const std::string& request) {
     const std::size_t end = request.find("\r\n\r\n");
@@ -158,9 +108,8 @@ class TcpProxy {
 
   const uint16_t target_;
   const std::function<Fate()> fate_;
-  int listener_ = -1;
-  uint16_t port_ = 0;
-  std::jthread accepting_;
+  LoopbackListener listener_{
+      [this](int client, const std::stop_token& stop) { serve(client, stop); }};
 };
 
 }  // namespace stator::test

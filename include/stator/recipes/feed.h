@@ -234,8 +234,9 @@ class Feed {
   // per follower, with `parallel_writes` concurrent requests. New posts use BatchExecuteStatement,
   // 25 copies per request (PutItem if the endpoint does not support it). Edits and retractions use
   // one PutItem per copy, including those of former followers. If the followers are stored
-  // elsewhere, their ids are written to the table first: 1 WCU per KB. A post that fails does not
-  // stop the others; its error is returned at the end.
+  // elsewhere, their ids are written to the table first, in a transaction that checks the post:
+  // 2 WCU per KB of both. A post that fails does not stop the others; its error is returned at the
+  // end.
   // Errors: kCancelled (delivered copies stay, and the next call resumes); kInvalidArgument without
   // followers.
   Result<Delivered> deliver_pending(const std::stop_token& stop = {}) const;

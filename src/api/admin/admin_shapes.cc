@@ -28,6 +28,11 @@ bool is_account(std::string_view text) {
 bool is_client_token(std::string_view text) {
   return !text.empty() && text.find('$') == std::string_view::npos;
 }
+bool is_page_token(std::string_view text) {
+  constexpr std::size_t kGroup = 16;
+  return !text.empty() && text.size() % kGroup == 0 &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 bool is_delimiter(std::string_view text) {
   return text.size() == 1 && std::string_view(",;:|\t ").find(text) != std::string_view::npos;
 }
@@ -127,6 +132,9 @@ constexpr Shape kAnyLong{.kind = kLong};
 constexpr MemberShape kOnDemandMembers[] = {{"MaxReadRequestUnits", &kAnyLong},
                                             {"MaxWriteRequestUnits", &kAnyLong}};
 constexpr Shape kOnDemand = structure(kOnDemandMembers);
+constexpr MemberShape kWarmMembers[] = {{"ReadUnitsPerSecond", &kAnyLong},
+                                        {"WriteUnitsPerSecond", &kAnyLong}};
+constexpr Shape kWarm = structure(kWarmMembers);
 constexpr std::string_view kEncryptionTypes[] = {"AES256", "KMS"};
 constexpr Shape kEncryptionType = one_of(kEncryptionTypes);
 constexpr MemberShape kEncryptionMembers[] = {
@@ -137,13 +145,29 @@ constexpr MemberShape kLocalIndexMembers[] = {{"IndexName", &kName, true},
                                               {"Projection", &kProjection, true}};
 constexpr Shape kLocalIndex = structure(kLocalIndexMembers);
 constexpr Shape kLocalIndexes = list_of(kLocalIndex);
-constexpr MemberShape kGlobalIndexMembers[] = {{"IndexName", &kName, true},
-                                               {"KeySchema", &kKeySchema, true},
-                                               {"Projection", &kProjection, true},
-                                               {"ProvisionedThroughput", &kThroughput},
-                                               {"OnDemandThroughput", &kOnDemand}};
+constexpr MemberShape kGlobalIndexMembers[] = {
+    {"IndexName", &kName, true},        {"KeySchema", &kKeySchema, true},
+    {"Projection", &kProjection, true}, {"ProvisionedThroughput", &kThroughput},
+    {"OnDemandThroughput", &kOnDemand}, {"WarmThroughput", &kWarm}};
 constexpr Shape kGlobalIndex = structure(kGlobalIndexMembers);
 constexpr Shape kGlobalIndexes = list_of(kGlobalIndex);
+constexpr MemberShape kVectorAttributeMembers[] = {{"AttributeName", &kAttributeName, true}};
+constexpr Shape kVectorAttribute = structure(kVectorAttributeMembers);
+constexpr std::string_view kSearchTypes[] = {"HASH", "INLINE_FILTER"};
+constexpr Shape kSearchType = one_of(kSearchTypes);
+constexpr MemberShape kSearchElementMembers[] = {{"AttributeName", &kAttributeName, true},
+                                                 {"SearchSchemaElementType", &kSearchType, true}};
+constexpr Shape kSearchElement = structure(kSearchElementMembers);
+constexpr Shape kSearchSchema = list_of(kSearchElement, 1);
+constexpr Shape kDimensions{.kind = kLong, .least = 1};
+constexpr std::string_view kDistances[] = {"DOT_PRODUCT", "COSINE", "EUCLIDEAN"};
+constexpr Shape kDistance = one_of(kDistances);
+constexpr MemberShape kVectorIndexMembers[] = {
+    {"IndexName", &kName, true},        {"VectorAttribute", &kVectorAttribute, true},
+    {"SearchSchema", &kSearchSchema},   {"Projection", &kProjection, true},
+    {"Dimensions", &kDimensions, true}, {"DistanceFunction", &kDistance, true}};
+constexpr Shape kVectorIndex = structure(kVectorIndexMembers);
+constexpr Shape kVectorIndexes = list_of(kVectorIndex);
 
 // ---- Backups
 
@@ -162,6 +186,7 @@ constexpr MemberShape kRestoreMembers[] = {{"TargetTableName", &kName, true},
                                            {"GlobalSecondaryIndexOverride", &kGlobalIndexes},
                                            {"LocalSecondaryIndexOverride", &kLocalIndexes},
                                            {"ProvisionedThroughputOverride", &kThroughput},
+                                           {"VectorIndexOverride", &kVectorIndexes},
                                            {"OnDemandThroughputOverride", &kOnDemand},
                                            {"SSESpecificationOverride", &kEncryption}};
 constexpr MemberShape kRestoreToTimeMembers[] = {{"SourceTableArn", &kTableOrArn},
@@ -173,6 +198,7 @@ constexpr MemberShape kRestoreToTimeMembers[] = {{"SourceTableArn", &kTableOrArn
                                                  {"GlobalSecondaryIndexOverride", &kGlobalIndexes},
                                                  {"LocalSecondaryIndexOverride", &kLocalIndexes},
                                                  {"ProvisionedThroughputOverride", &kThroughput},
+                                                 {"VectorIndexOverride", &kVectorIndexes},
                                                  {"OnDemandThroughputOverride", &kOnDemand},
                                                  {"SSESpecificationOverride", &kEncryption}};
 constexpr MemberShape kTableNameMembers[] = {{"TableName", &kTableOrArn, true}};
@@ -302,12 +328,14 @@ constexpr MemberShape kIncrementMembers[] = {{"ExportFromTime", &kTimestamp},
                                              {"ExportToTime", &kTimestamp},
                                              {"ExportViewType", &kExportView}};
 constexpr Shape kIncrement = structure(kIncrementMembers);
-constexpr Shape kAnyJson{.kind = Shape::Kind::kAnything};
+constexpr Shape kAnyJson{.kind = kAnything};
+constexpr Shape kNames{.kind = kMap, .element = &kAnyText};
+constexpr Shape kValues{.kind = kMap, .element = &kAnyJson};
 constexpr MemberShape kFilterMembers[] = {{"FilterExpression", &kAnyText},
                                           {"ProjectionExpression", &kAnyText},
                                           {"KeyConditionExpression", &kAnyText},
-                                          {"ExpressionAttributeNames", &kAnyJson},
-                                          {"ExpressionAttributeValues", &kAnyJson}};
+                                          {"ExpressionAttributeNames", &kNames},
+                                          {"ExpressionAttributeValues", &kValues}};
 constexpr Shape kFilter = structure(kFilterMembers);
 constexpr MemberShape kExportMembers[] = {{"TableArn", &kResourceArn, true},
                                           {"ExportTime", &kTimestamp},
@@ -348,7 +376,8 @@ constexpr MemberShape kTableParameterMembers[] = {{"TableName", &kName, true},
                                                   {"ProvisionedThroughput", &kThroughput},
                                                   {"OnDemandThroughput", &kOnDemand},
                                                   {"SSESpecification", &kEncryption},
-                                                  {"GlobalSecondaryIndexes", &kGlobalIndexes}};
+                                                  {"GlobalSecondaryIndexes", &kGlobalIndexes},
+                                                  {"VectorIndexes", &kVectorIndexes}};
 constexpr Shape kTableParameters = structure(kTableParameterMembers);
 constexpr MemberShape kImportMembers[] = {{"ClientToken", &kToken},
                                           {"S3BucketSource", &kSource, true},
@@ -359,6 +388,39 @@ constexpr MemberShape kImportMembers[] = {{"ClientToken", &kToken},
 constexpr MemberShape kImportArnMembers[] = {{"ImportArn", &kArn, true}};
 constexpr MemberShape kListImportsMembers[] = {
     {"TableArn", &kResourceArn}, {"PageSize", &kTwentyFive}, {"NextToken", &kAnyText}};
+
+// ---- Bulk operations
+
+constexpr std::string_view kBulkFormats[] = {"DYNAMODB_JSON", "ION"};
+constexpr Shape kBulkFormat = one_of(kBulkFormats);
+constexpr MemberShape kBulkInputMembers[] = {{"S3BucketOwner", &kAccount},
+                                             {"S3Bucket", &kBucket, true},
+                                             {"S3KeyPrefix", &kPrefix},
+                                             {"InputFormat", &kBulkFormat, true},
+                                             {"InputCompressionType", &kCompression}};
+constexpr Shape kBulkInput = structure(kBulkInputMembers);
+constexpr std::string_view kOutputTypes[] = {"ERROR", "CONDITION_CHECK_FAILURE"};
+constexpr Shape kOutputType = one_of(kOutputTypes);
+constexpr Shape kOutputTypeList = list_of(kOutputType);
+constexpr MemberShape kBulkOutputMembers[] = {
+    {"S3BucketOwner", &kAccount}, {"S3Bucket", &kBucket},
+    {"S3KeyPrefix", &kPrefix},    {"S3SseAlgorithm", &kEncryptionType},
+    {"S3SseKmsKeyId", &kKeyId},   {"OutputType", &kOutputTypeList, true}};
+constexpr Shape kBulkOutput = structure(kBulkOutputMembers);
+constexpr Shape kBulkRate{.kind = kLong, .least = 1024};
+constexpr std::string_view kPerformanceTiers[] = {"STANDARD", "ACCELERATED"};
+constexpr Shape kPerformanceTier = one_of(kPerformanceTiers);
+constexpr MemberShape kStartBulkMembers[] = {{"ClientToken", &kToken},
+                                             {"InputS3Configuration", &kBulkInput, true},
+                                             {"OutputS3Configuration", &kBulkOutput, true},
+                                             {"TableName", &kTableOrArn, true},
+                                             {"MaxWriteRequestUnits", &kBulkRate},
+                                             {"PerformanceTier", &kPerformanceTier}};
+constexpr MemberShape kBulkArnMembers[] = {{"BulkOperationArn", &kArn, true}};
+constexpr Shape kBulkPageToken{
+    .least = 1, .most = 1024, .pattern = "([0-9a-f]{16})+", .matches = is_page_token};
+constexpr MemberShape kListBulkMembers[] = {{"MaxResults", &kTwentyFive},
+                                            {"NextToken", &kBulkPageToken}};
 
 }  // namespace
 
@@ -397,5 +459,8 @@ constexpr Shape kListExports = structure(kListExportsMembers);
 constexpr Shape kImportTable = structure(kImportMembers);
 constexpr Shape kImportArn = structure(kImportArnMembers);
 constexpr Shape kListImports = structure(kListImportsMembers);
+constexpr Shape kStartBulkPutItems = structure(kStartBulkMembers);
+constexpr Shape kBulkOperationArn = structure(kBulkArnMembers);
+constexpr Shape kListBulkOperations = structure(kListBulkMembers);
 
 }  // namespace stator::shapes

@@ -41,6 +41,9 @@ extern const Shape kListExports;
 extern const Shape kImportTable;
 extern const Shape kImportArn;
 extern const Shape kListImports;
+extern const Shape kStartBulkPutItems;
+extern const Shape kBulkOperationArn;  // DescribeBulkOperation, CancelBulkOperation
+extern const Shape kListBulkOperations;
 
 // Any JSON, to convert other responses into documents.
 extern const Shape kAny;

@@ -2,7 +2,6 @@
 #include "api/admin/document.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "api/json/item_json.h"
 #include "api/json/json_reader.h"
@@ -33,9 +32,11 @@ class DocumentReader {
       case Shape::Kind::kReal:
         return real(json);
       case Shape::Kind::kTime:
-        return time(json);
+        return reader_.time_ms(json);
       case Shape::Kind::kList:
         return list(json, shape);
+      case Shape::Kind::kMap:
+        return map(json, shape);
       case Shape::Kind::kStructure:
         return structure(json, shape);
       case Shape::Kind::kAnything:
@@ -96,13 +97,6 @@ class DocumentReader {
     return number.value_or(Number());
   }
 
-  // Clamps times to the range of the clock.
-  AttributeValue time(Json json) {
-    constexpr double kSecondsMax = 1e11;
-    const double seconds = std::clamp(reader_.real(json), -kSecondsMax, kSecondsMax);
-    return static_cast<int64_t>(std::llround(seconds * 1000));
-  }
-
   AttributeValue list(Json json, const Shape& shape) {
     List list;
     const std::string path = reader_.path();
@@ -113,6 +107,14 @@ class DocumentReader {
                                   static_cast<std::size_t>(shape.most));
     }
     return list;
+  }
+
+  Item map(Json json, const Shape& shape) {
+    Item map;
+    reader_.entries(json, [&](std::string_view name, Json part) {
+      map.insert_or_assign(std::string(name), read(part, *shape.element));
+    });
+    return map;
   }
 
   AttributeValue anything(Json json, int depth) {

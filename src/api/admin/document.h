@@ -29,6 +29,7 @@ struct Shape {
     kReal,
     kTime,
     kList,
+    kMap,
     kStructure,
     kAnything
   };
@@ -41,7 +42,7 @@ struct Shape {
   std::string_view pattern = {};  // as in DynamoDB's messages
   bool (*matches)(std::string_view) = nullptr;
   std::span<const std::string_view> values = {};  // of an enumeration
-  const Shape* element = nullptr;
+  const Shape* element = nullptr;                 // of a list or a map
   std::span<const MemberShape> members = {};
 };
 

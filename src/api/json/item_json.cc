@@ -57,17 +57,38 @@ Result<Item> item_from_json(std::string_view json) {
   return item;
 }
 
-Result<Item> exported_item_from_json(std::string_view json) {
+namespace {
+
+Result<PutItemRequest> read_exported(std::string_view json, bool with_condition) {
   const auto document = Document::parse(json);
   if (!document) return fail(Code::kCorruption, "not valid JSON");
-  simdjson::dom::element wrapped;
-  if (document->root()["Item"].get(wrapped) != simdjson::SUCCESS) {
+  const auto root = document->root();
+  simdjson::dom::element member;
+  if (root["Item"].get(member) != simdjson::SUCCESS) {
     return fail(Code::kSerialization, "the member 'Item' is missing");
   }
   Reader reader;
-  Item item = reader.item(wrapped);
+  PutItemRequest put{.table = {}, .item = reader.item(member)};
+  if (with_condition) {
+    const auto has = [&](std::string_view name) {
+      return root[name].get(member) == simdjson::SUCCESS;
+    };
+    if (has("ConditionExpression")) put.condition = reader.text(member);
+    if (has("ExpressionAttributeNames")) put.names = reader.names(member);
+    if (has("ExpressionAttributeValues")) put.values = reader.values(member);
+  }
   STATOR_RETURN_IF_ERROR(reader.result());
-  return item;
+  return put;
+}
+
+}  // namespace
+
+Result<PutItemRequest> exported_item_from_json(std::string_view json) {
+  return read_exported(json, /*with_condition=*/false);
+}
+
+Result<PutItemRequest> exported_put_from_json(std::string_view json) {
+  return read_exported(json, /*with_condition=*/true);
 }
 
 std::string item_to_plain_json(const Item& item) {

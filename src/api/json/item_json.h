@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "stator/requests.h"
 #include "stator/value.h"
 
 namespace stator::wire {
@@ -13,7 +14,10 @@ std::string item_to_json(const Item& item);
 Result<Item> item_from_json(std::string_view json);
 // Reads {"Item": {…}}, a line of an export. Errors: kCorruption if the text is not JSON;
 // kSerialization and kValidation if it is not an item.
-Result<Item> exported_item_from_json(std::string_view json);
+Result<PutItemRequest> exported_item_from_json(std::string_view json);
+// Also reads the condition of a line for a bulk put: ConditionExpression, ExpressionAttributeNames
+// and ExpressionAttributeValues.
+Result<PutItemRequest> exported_put_from_json(std::string_view json);
 std::string item_to_plain_json(const Item& item);  // sets as arrays, binaries in base64
 // Objects become maps, arrays lists; numbers are exact. Errors: kInvalidArgument if the text is not
 // a JSON object.

@@ -5,6 +5,7 @@
 #include "api/model/utf8.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -210,6 +211,18 @@ double Reader::real(Json json) {
   double value = 0;
   if (json.get_double().get(value) != simdjson::SUCCESS) wrong_type(json, "Double");
   return value;
+}
+
+// Other errors of the request matter less: it cannot succeed.
+void Reader::refuse_member() {
+  if (error_) return;
+  error_ =
+      Error{.code = Code::kValidation, .message = fmt::format(messages::kNotSupported, member_)};
+}
+
+int64_t Reader::time_ms(Json json) {
+  constexpr double kSecondsMax = 1e11;
+  return std::llround(std::clamp(real(json), -kSecondsMax, kSecondsMax) * 1000);
 }
 
 std::string Reader::table_name_of(std::string_view name_or_arn) {

@@ -91,6 +91,8 @@ class Reader {
   bool boolean(Json json);
   int64_t integer(Json json, std::string_view type = "Integer");  // or "Long"
   double real(Json json);
+  // Unix milliseconds, of a number of seconds. Clamps times to the range of the clock.
+  int64_t time_ms(Json json);
   // A table's name; of an ARN the name in it.
   std::string table_name(Json json);
   static std::string table_name_of(std::string_view name_or_arn);
@@ -220,6 +222,8 @@ class Reader {
   Constraints& constraints() { return constraints_; }
   // The path to the current member.
   std::string path() const { return member_.empty() ? path_ : path_to(member_); }
+  // Fails because this version lacks the feature of the member that is being read.
+  void refuse_member();
   void missing(std::string_view member) { constraints_.missing(path_to(member)); }
 
  private:
@@ -297,6 +301,10 @@ void set_real(Reader& reader, Json json, T& out) {
   out.*member = reader.real(json);
 }
 template <auto member, class T>
+void set_time(Reader& reader, Json json, T& out) {
+  out.*member = reader.time_ms(json);
+}
+template <auto member, class T>
 void set_item(Reader& reader, Json json, T& out) {
   out.*member = reader.item(json);
 }
@@ -332,6 +340,11 @@ template <auto member, class T>
 void set_enum(Reader& reader, Json json, T& out) {
   using E = typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type;
   out.*member = reader.enumeration<E>(json);
+}
+// A member whose feature this version lacks: ignoring it would change what the request means.
+template <class T>
+void refuse(Reader& reader, Json, T&) {
+  reader.refuse_member();
 }
 // A structure described by `table`, and a list of such structures.
 template <auto member, const auto& table, class T>

@@ -92,6 +92,7 @@ void add_constraints(const UpdateItemRequest& request, Constraints& constraints)
 void add_constraints(const DeleteItemRequest& request, Constraints& constraints);
 void add_constraints(const QueryRequest& request, Constraints& constraints);
 void add_constraints(const ScanRequest& request, Constraints& constraints);
+void add_constraints(const SearchVectorsRequest& request, Constraints& constraints);
 void add_constraints(const BatchGetItemRequest& request, Constraints& constraints);
 void add_constraints(const BatchWriteItemRequest& request, Constraints& constraints);
 void add_constraints(const TransactWriteItemsRequest& request, Constraints& constraints);

@@ -101,6 +101,23 @@ std::span<const EnumName<EncryptionType>> names_of(EncryptionType) {
   return kNames;
 }
 
+std::span<const EnumName<SearchSchemaElementType>> names_of(SearchSchemaElementType) {
+  static constexpr EnumName<SearchSchemaElementType> kNames[] = {
+      {SearchSchemaElementType::kHash, "HASH"},
+      {SearchSchemaElementType::kInlineFilter, "INLINE_FILTER"},
+  };
+  return kNames;
+}
+
+std::span<const EnumName<VectorDistanceFunction>> names_of(VectorDistanceFunction) {
+  static constexpr EnumName<VectorDistanceFunction> kNames[] = {
+      {VectorDistanceFunction::kDotProduct, "DOT_PRODUCT"},
+      {VectorDistanceFunction::kCosine, "COSINE"},
+      {VectorDistanceFunction::kEuclidean, "EUCLIDEAN"},
+  };
+  return kNames;
+}
+
 std::span<const EnumName<TimeToLiveStatus>> names_of(TimeToLiveStatus) {
   static constexpr EnumName<TimeToLiveStatus> kNames[] = {
       {TimeToLiveStatus::kEnabling, "ENABLING"},
@@ -137,6 +154,7 @@ std::span<const EnumName<ShardIteratorType>> names_of(ShardIteratorType) {
       {ShardIteratorType::kLatest, "LATEST"},
       {ShardIteratorType::kAtSequenceNumber, "AT_SEQUENCE_NUMBER"},
       {ShardIteratorType::kAfterSequenceNumber, "AFTER_SEQUENCE_NUMBER"},
+      {ShardIteratorType::kAtTimestamp, "AT_TIMESTAMP"},
   };
   return kNames;
 }

@@ -52,6 +52,8 @@ std::span<const EnumName<BillingMode>> names_of(BillingMode);
 std::span<const EnumName<TableClass>> names_of(TableClass);
 std::span<const EnumName<TableStatus>> names_of(TableStatus);
 std::span<const EnumName<EncryptionType>> names_of(EncryptionType);
+std::span<const EnumName<SearchSchemaElementType>> names_of(SearchSchemaElementType);
+std::span<const EnumName<VectorDistanceFunction>> names_of(VectorDistanceFunction);
 std::span<const EnumName<TimeToLiveStatus>> names_of(TimeToLiveStatus);
 std::span<const EnumName<StreamViewType>> names_of(StreamViewType);
 std::span<const EnumName<StreamStatus>> names_of(StreamStatus);

@@ -273,6 +273,35 @@ inline constexpr const char* kNoGlobalIndexes = "List of GlobalSecondaryIndexes 
 inline constexpr const char* kTooManyGlobalIndexes =
     "GlobalSecondaryIndex count exceeds the per-table limit of 20";
 inline constexpr const char* kNoIndexKeys = "Index KeySchema is empty";
+inline constexpr const char* kNoVectorIndexes = "List of VectorIndexes is empty";
+inline constexpr const char* kTooManyVectorIndexes =
+    "VectorIndex count exceeds the per-table limit of 5";
+inline constexpr const char* kVectorsProvisioned =
+    "Vector indexes are only supported for PAY_PER_REQUEST tables";
+inline constexpr const char* kDimensionsOutOfRange =
+    "Number of dimensions must be between 1 and 4096 inclusive.";
+inline constexpr const char* kSearchSchemaUndefined =
+    "One element in SearchSchema is not defined in attribute definitions";
+inline constexpr const char* kConflictingDimensions =
+    "Conflicting attribute definition for '{}'. All VectorIndexes on the same vector attribute "
+    "must use the same dimensions.";
+// The service's texts for these five are not known.
+inline constexpr const char* kSearchSchemaTwice =
+    "Each attribute must occur once in SearchSchema. Attribute: {}";
+inline constexpr const char* kSearchSchemaHashes = "SearchSchema must have at most 1 HASH element";
+inline constexpr const char* kSearchSchemaFilters =
+    "SearchSchema must have at most 18 INLINE_FILTER elements";
+inline constexpr const char* kVectorAttributeIsKey =
+    "VectorAttribute must not be a key attribute or in a SearchSchema. Attribute: {}";
+inline constexpr const char* kVectorIndexActions =
+    "Exactly one of VectorIndexUpdate.Create and VectorIndexUpdate.Delete must be given";
+inline constexpr const char* kNoVectorIndexUpdates = "List of VectorIndexUpdates is empty";
+inline constexpr const char* kSearchVectorValues =
+    "Search vector contains invalid values. All values in the search vector must be a 32-bit "
+    "floating-point number attribute";
+inline constexpr const char* kMissingField = "missing field `{}` at line 1 column {}";
+inline constexpr const char* kTopKOutOfRange =
+    "Provided TopK value '{}' is out of valid range. The value must be between 1 and 100 inclusive";
 inline constexpr const char* kIndexTwice = "Duplicate index name: {}";
 inline constexpr const char* kTooManyIncluded =
     "The total number of NonKeyAttributes exceeds the per-table limit of {}";
@@ -327,5 +356,8 @@ inline constexpr const char* kSequenceNumberNeeded =
     "SequenceNumber must be passed for this iterator type";
 inline constexpr const char* kSequenceNumberUnwanted =
     "SequenceNumber should not be passed for this iterator type";
+inline constexpr const char* kTimestampNeeded = "Timestamp must be passed for this iterator type";
+inline constexpr const char* kTimestampUnwanted =
+    "Timestamp should not be passed for this iterator type";
 
 }  // namespace stator::messages

@@ -40,6 +40,15 @@ PageResult to_result(PageResponse response) {
   return result;
 }
 
+SearchVectorsResult to_result(SearchVectorsResponse response) {
+  SearchVectorsResult result{.results = {}, .capacity = response.capacity};
+  result.results.reserve(response.items.size());
+  for (std::size_t i = 0; i < response.items.size(); ++i) {
+    result.results.push_back({.item = decode_item(response.items[i]), .score = response.scores[i]});
+  }
+  return result;
+}
+
 BatchGetItemResult to_result(BatchGetItemResponse response) {
   BatchGetItemResult result{.items = {},
                             .unprocessed = std::move(response.unprocessed),

@@ -33,6 +33,12 @@ struct PageResponse {
   std::optional<ConsumedCapacity> capacity;
 };
 
+struct SearchVectorsResponse {
+  EncodedItems items;  // the nearest first
+  std::vector<float> scores;
+  std::optional<VectorCapacity> capacity;
+};
+
 struct BatchGetItemResponse {
   std::map<std::string, EncodedItems, std::less<>> items;
   std::map<std::string, KeysAndAttributes, std::less<>> unprocessed;
@@ -69,6 +75,7 @@ std::string cancellation_message(const std::vector<CancellationReason>& reasons)
 WriteResult to_result(WriteResponse response);
 GetItemResult to_result(GetItemResponse response);
 PageResult to_result(PageResponse response);
+SearchVectorsResult to_result(SearchVectorsResponse response);
 BatchGetItemResult to_result(BatchGetItemResponse response);
 TransactGetItemsResult to_result(TransactGetItemsResponse response);
 

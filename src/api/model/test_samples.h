@@ -154,6 +154,14 @@ inline CreateTableRequest full_create() {
                                .throughput = Throughput{3, 4},
                                .on_demand_throughput = OnDemandThroughput{5, 6},
                                .warm_throughput = Throughput{7, 8}};
+  const VectorIndexDefinition vectors{
+      .name = "Vectors",
+      .vector_attribute = "vector",
+      .search_schema = {{"pk", SearchSchemaElementType::kHash},
+                        {"at", SearchSchemaElementType::kInlineFilter}},
+      .projection = {ProjectionType::kInclude, {"x"}},
+      .dimensions = 3,
+      .distance_function = VectorDistanceFunction::kDotProduct};
   return {
       .table = "Table",
       .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kB}, {"at", ScalarType::kN}},
@@ -169,7 +177,21 @@ inline CreateTableRequest full_create() {
       .tags = {{"key", "value"}},
       .encryption =
           EncryptionSpecification{.enabled = true, .type = EncryptionType::kKms, .key_id = "a-key"},
-      .stream = StreamSpecification{.enabled = true, .view = StreamViewType::kNewImage}};
+      .stream = StreamSpecification{.enabled = true, .view = StreamViewType::kNewImage},
+      .resource_policy = R"({"Version": "2012-10-17"})",
+      .vector_indexes = std::vector{vectors}};
+}
+
+inline SearchVectorsRequest full_search() {
+  return {.table = "Table",
+          .index = "Vectors",
+          .vector = {0.1F, -2, 3e38F},
+          .top_k = 5,
+          .condition = "#a = :v",
+          .projection = "b",
+          .names = Names{{"#a", "status"}},
+          .values = Values{{":v", "x"}},
+          .return_capacity = ReturnConsumedCapacity::kTotal};
 }
 
 inline UpdateTableRequest full_update_table() {
@@ -190,7 +212,10 @@ inline UpdateTableRequest full_update_table() {
                               {.create = create.global_indexes->front()},
                               {.remove = "Removed"}}},
           .encryption = create.encryption,
-          .stream = create.stream};
+          .stream = create.stream,
+          .replica_regions = {"eu-west-1"},
+          .vector_indexes = {
+              {{.create = create.vector_indexes->front()}, {.remove = "RemovedVectors"}}}};
 }
 
 inline UpdateTimeToLiveRequest full_update_time_to_live() {
@@ -202,7 +227,8 @@ inline ConsumedCapacity sample_capacity() {
           .total = {6.5, 1.5, 5},
           .table_part = Capacity{2, 0.5, 1.5},
           .local_indexes = {{"Local", {1, 0.5, 0.5}}},
-          .global_indexes = {{"Global", {2, 1, 1}}}};
+          .global_indexes = {{"Global", {2, 1, 1}}},
+          .vector_indexes = {{"Vectors", {.search_bytes = {}, .write_bytes = 1024}}}};
 }
 
 inline ItemCollectionMetrics sample_metrics() {
@@ -233,6 +259,12 @@ inline TableDescription sample_description() {
                                              .throughput_changes = {1000, 2000, 3}}},
                          .billing_mode = BillingMode::kPayPerRequest,
                          .throughput = {1, 2}};
+  table.vector_indexes = {{.definition = request.vector_indexes->front(),
+                           .status = TableStatus::kCreating,
+                           .size_bytes = 5,
+                           .item_count = 6,
+                           .arn = "arn:vectors",
+                           .backfilling = true}};
   table.on_demand_throughput = OnDemandThroughput{9, 10};
   table.warm_throughput = Throughput{11, 12};
   table.table_class = TableClass::kStandardInfrequentAccess;
@@ -263,6 +295,12 @@ inline EncodedItems sample_items() {
   items.append(encode_item(sample_item()));
   items.append(encode_item(sample_key()));
   return items;
+}
+
+inline SearchVectorsResponse full_search_response() {
+  return {.items = sample_items(),
+          .scores = {0.25F, 2},
+          .capacity = VectorCapacity{.search_bytes = 2048}};
 }
 
 inline PageResponse full_page() {

@@ -18,6 +18,8 @@ void add_throughput(const std::optional<Throughput>& throughput, const std::stri
                     Constraints& constraints);
 void add_index(const IndexDefinition& index, const std::string& path, std::size_t key_attributes,
                Constraints& constraints);
+void add_vector_index(const VectorIndexDefinition& index, const std::string& path,
+                      Constraints& constraints);
 void add_attributes(const std::vector<AttributeDefinition>& attributes, Constraints& constraints);
 
 inline constexpr std::size_t kGlobalIndexesMax = 20;
@@ -34,12 +36,15 @@ Result<void> refuse_on_demand(const std::optional<OnDemandThroughput>& throughpu
 Result<void> check_index_keys(const CreateTableRequest& settings,
                               const std::set<std::string>& defined);
 Result<void> check_index_settings(const CreateTableRequest& settings);
+// Also that the table is paid per request if it has vector indexes.
+Result<void> check_vector_indexes(const CreateTableRequest& settings);
 // A warm throughput must be at least the initial one of the table or index. `of` is the owner:
 // "table", "index NAME".
 Result<void> check_warm(const CreateTableRequest& settings, const std::optional<Throughput>& warm,
                         const std::optional<Throughput>& provisioned, std::string_view of);
-// The attributes that occur in keys.
+// The attributes that occur in keys and search schemas.
 std::set<std::string> used_attributes(const CreateTableRequest& settings);
 Result<void> check_texts(const CreateTableRequest& settings);
+Result<void> check_texts(const VectorIndexDefinition& index);
 
 }  // namespace stator

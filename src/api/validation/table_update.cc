@@ -2,6 +2,7 @@
 #include "api/validation/table_update.h"
 
 #include <algorithm>
+#include <span>
 
 #include "api/model/enums.h"
 #include "api/model/messages.h"
@@ -26,7 +27,9 @@ class TableUpdate {
     if (request_.deletion_protection) settings_.deletion_protection = request_.deletion_protection;
     if (request_.encryption) settings_.encryption = request_.encryption;
     STATOR_RETURN_IF_ERROR(add_attributes());
+    STATOR_RETURN_IF_ERROR(check_one_index());
     STATOR_RETURN_IF_ERROR(change_indexes());
+    STATOR_RETURN_IF_ERROR(change_vector_indexes());
     STATOR_RETURN_IF_ERROR(check_index_throughputs());
     STATOR_RETURN_IF_ERROR(finish_attributes());
     return std::move(settings_);
@@ -92,11 +95,17 @@ class TableUpdate {
 
   // Those of the keys of new indexes; the service looks at no others.
   Result<void> add_attributes() {
-    if (!request_.attributes || !request_.global_indexes) return {};
+    if (!request_.attributes) return {};
     std::set<std::string_view> wanted;
-    for (const GlobalIndexChange& change : *request_.global_indexes) {
+    for (const GlobalIndexChange& change : global_changes()) {
       if (!change.create) continue;
       for (const KeySchemaElement& element : change.create->key_schema) wanted.insert(element.name);
+    }
+    for (const VectorIndexChange& change : vector_changes()) {
+      if (!change.create) continue;
+      for (const SearchSchemaElement& element : change.create->search_schema) {
+        wanted.insert(element.name);
+      }
     }
     for (const AttributeDefinition& attribute : *request_.attributes) {
       if (!wanted.contains(attribute.name)) continue;
@@ -124,7 +133,7 @@ class TableUpdate {
       }
     }
     const KeySchema* made = existing;
-    for (const GlobalIndexChange& change : *request_.global_indexes) {
+    for (const GlobalIndexChange& change : global_changes()) {
       if (change.create && has(change.create->key_schema)) made = &change.create->key_schema;
     }
     return invalid(fmt::format(messages::kOtherType, schema_text(*existing, current_.attributes),
@@ -147,13 +156,47 @@ class TableUpdate {
     return fmt::format("{}", fmt::join(elements, ", "));
   }
 
-  Result<void> change_indexes() {
+  std::span<const GlobalIndexChange> global_changes() const {
     if (!request_.global_indexes) return {};
+    return *request_.global_indexes;
+  }
+  std::span<const VectorIndexChange> vector_changes() const {
+    if (!request_.vector_indexes) return {};
+    return *request_.vector_indexes;
+  }
+
+  Result<void> check_one_index() const {
     const auto makes_or_drops = [](const GlobalIndexChange& change) { return !change.update; };
-    if (std::ranges::count_if(*request_.global_indexes, makes_or_drops) > 1) {
-      return fail(Code::kLimitExceeded, messages::kOneIndexChange);
+    const auto changes =
+        static_cast<std::size_t>(std::ranges::count_if(global_changes(), makes_or_drops)) +
+        vector_changes().size();
+    if (changes <= 1) return {};
+    return fail(Code::kLimitExceeded, messages::kOneIndexChange);
+  }
+
+  Result<void> change_vector_indexes() {
+    for (const VectorIndexChange& change : vector_changes()) {
+      auto& indexes = settings_.vector_indexes;
+      if (change.create) {
+        if (has_index(change.create->name)) {
+          return fail(Code::kValidation, messages::kIndexExists);
+        }
+        if (!indexes) indexes.emplace();
+        indexes->push_back(*change.create);
+        continue;
+      }
+      const auto found =
+          indexes ? std::ranges::find(*indexes, *change.remove, &VectorIndexDefinition::name)
+                  : std::vector<VectorIndexDefinition>::iterator();
+      if (!indexes || found == indexes->end()) return no_such_index();
+      indexes->erase(found);
+      if (indexes->empty()) indexes.reset();
     }
-    for (const GlobalIndexChange& change : *request_.global_indexes) {
+    return {};
+  }
+
+  Result<void> change_indexes() {
+    for (const GlobalIndexChange& change : global_changes()) {
       if (change.update) {
         STATOR_RETURN_IF_ERROR(update_index(*change.update));
       } else if (change.create) {
@@ -176,6 +219,16 @@ class TableUpdate {
   bool has_global_index(const std::string& name) const {
     return settings_.global_indexes &&
            named(*settings_.global_indexes, name) != settings_.global_indexes->end();
+  }
+
+  bool has_index(const std::string& name) const {
+    const bool is_local = settings_.local_indexes &&
+                          named(*settings_.local_indexes, name) != settings_.local_indexes->end();
+    const bool is_of_vectors =
+        settings_.vector_indexes &&
+        std::ranges::find(*settings_.vector_indexes, name, &VectorIndexDefinition::name) !=
+            settings_.vector_indexes->end();
+    return is_local || is_of_vectors || has_global_index(name);
   }
 
   Result<void> update_index(const GlobalIndexUpdate& update) {
@@ -202,9 +255,7 @@ class TableUpdate {
   }
 
   Result<void> create_index(const IndexDefinition& index) {
-    const bool is_local = settings_.local_indexes && named(*settings_.local_indexes, index.name) !=
-                                                         settings_.local_indexes->end();
-    if (is_local || has_global_index(index.name)) {
+    if (has_index(index.name)) {
       return fail(Code::kValidation, messages::kIndexExists);
     }
     if (!settings_.global_indexes) settings_.global_indexes.emplace();
@@ -237,6 +288,7 @@ class TableUpdate {
   // Definitions that no key needs any more go.
   Result<void> finish_attributes() {
     STATOR_RETURN_IF_ERROR(check_index_keys(settings_, attribute_names(settings_.attributes)));
+    STATOR_RETURN_IF_ERROR(check_vector_indexes(settings_));
     STATOR_RETURN_IF_ERROR(check_index_settings(settings_));
     const std::set<std::string> used = used_attributes(settings_);
     std::erase_if(settings_.attributes, [&](const AttributeDefinition& attribute) {

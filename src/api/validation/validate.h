@@ -27,6 +27,7 @@ Result<void> validate(const UpdateItemRequest& request);
 Result<void> validate(const DeleteItemRequest& request);
 Result<void> validate(const QueryRequest& request);
 Result<void> validate(const ScanRequest& request);
+Result<void> validate(const SearchVectorsRequest& request);
 Result<void> validate(const BatchGetItemRequest& request);
 Result<void> validate(const BatchWriteItemRequest& request);
 Result<void> validate(const TransactWriteItemsRequest& request);

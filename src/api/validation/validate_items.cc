@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single items and ranges of them.
+// Single items, ranges of them, and searches.
+#include <algorithm>
+#include <cmath>
+
 #include "api/model/enums.h"
 #include "api/model/messages.h"
 #include "api/validation/attribute_check.h"
@@ -12,6 +15,8 @@ namespace {
 
 constexpr int64_t kSegmentsMax = 1'000'000;
 constexpr int64_t kLimitMax = INT32_MAX;
+constexpr std::size_t kSearchVectorMax = 4096;
+constexpr int64_t kTopKMax = 100;
 
 // Only UpdateItem has images to choose from.
 Result<void> check_return_values(ReturnValues values) {
@@ -152,6 +157,13 @@ void add_constraints(const ScanRequest& request, Constraints& constraints) {
   }
 }
 
+void add_constraints(const SearchVectorsRequest& request, Constraints& constraints) {
+  constraints.item_operation_table(request.table);
+  constraints.resource_name(request.index, "indexName");
+  constraints.count(request.vector.size(), "searchVector", 1, kSearchVectorMax, "[...]");
+  constraints.range(request.top_k, "topK", 1, INT64_MAX);
+}
+
 Result<void> check_parameters(const PutItemRequest& request) {
   return check_placeholders_of(request, request.condition.has_value());
 }
@@ -222,6 +234,20 @@ Result<void> validate(const ScanRequest& request) {
   STATOR_RETURN_IF_ERROR(check_start_key(request.exclusive_start_key, Layer::kOlder));
   STATOR_RETURN_IF_ERROR(check_select(request, "Scanning"));
   return check_segments(request);
+}
+
+Result<void> validate(const SearchVectorsRequest& request) {
+  STATOR_RETURN_IF_ERROR(check_constraints(request));
+  if (request.top_k > kTopKMax) {
+    return fail(Code::kValidation, fmt::format(messages::kTopKOutOfRange, request.top_k));
+  }
+  if (!std::ranges::all_of(request.vector, [](float number) { return std::isfinite(number); })) {
+    return fail(Code::kValidation, messages::kSearchVectorValues);
+  }
+  STATOR_RETURN_IF_ERROR(
+      check_placeholders(request.condition || request.projection, request.names));
+  return check_placeholders(request.condition.has_value(), {}, request.values,
+                            "SearchConditionExpression is null");
 }
 
 }  // namespace stator

@@ -124,6 +124,9 @@ Result<void> validate(const GetShardIteratorRequest& request) {
   if (!takes_sequence_number(request.type) && request.sequence_number) {
     return invalid(messages::kSequenceNumberUnwanted);
   }
+  const bool takes_timestamp = request.type == ShardIteratorType::kAtTimestamp;
+  if (takes_timestamp && !request.timestamp_ms) return invalid(messages::kTimestampNeeded);
+  if (!takes_timestamp && request.timestamp_ms) return invalid(messages::kTimestampUnwanted);
   return {};
 }
 

@@ -27,12 +27,18 @@ int changes_of(const UpdateTableRequest& request) {
                         request.deletion_protection.has_value(),
                         request.encryption.has_value(),
                         request.stream.has_value(),
-                        !request.replica_regions.empty()};
+                        !request.replica_regions.empty(),
+                        request.vector_indexes && !request.vector_indexes->empty()};
   return static_cast<int>(std::ranges::count(given, true));
 }
 
 // Changes of indexes, save for those of their capacity.
 bool changes_indexes(const UpdateTableRequest& request, bool only_new) {
+  if (request.vector_indexes) {
+    for (const VectorIndexChange& change : *request.vector_indexes) {
+      if (change.create || !only_new) return true;
+    }
+  }
   if (!request.global_indexes) return false;
   return std::ranges::any_of(*request.global_indexes, [&](const GlobalIndexChange& change) {
     return change.create || (change.remove && !only_new);
@@ -109,6 +115,18 @@ Result<void> check_index_changes(const UpdateTableRequest& request) {
   return {};
 }
 
+Result<void> check_vector_index_changes(const UpdateTableRequest& request) {
+  if (!request.vector_indexes) return {};
+  if (request.vector_indexes->empty()) return invalid(messages::kNoVectorIndexUpdates);
+  for (const VectorIndexChange& change : *request.vector_indexes) {
+    if (change.create.has_value() == change.remove.has_value()) {
+      return invalid(messages::kVectorIndexActions);
+    }
+    if (change.create) STATOR_RETURN_IF_ERROR(check_texts(*change.create));
+  }
+  return {};
+}
+
 Result<void> check_texts(const UpdateTableRequest& request) {
   if (request.attributes) {
     for (const AttributeDefinition& attribute : *request.attributes) {
@@ -131,6 +149,14 @@ void add_constraints(const UpdateTableRequest& request, Constraints& constraints
   constraints.table_operation_table(request.table);
   if (request.attributes) add_attributes(*request.attributes, constraints);
   add_throughput(request.throughput, "provisionedThroughput", constraints);
+  if (request.vector_indexes) {
+    for (std::size_t i = 0; i < request.vector_indexes->size(); ++i) {
+      const VectorIndexChange& change = (*request.vector_indexes)[i];
+      const std::string path = fmt::format("vectorIndexUpdates.{}.member.", i + 1);
+      if (change.create) add_vector_index(*change.create, path + "create", constraints);
+      if (change.remove) constraints.resource_name(*change.remove, path + "delete.indexName");
+    }
+  }
   if (!request.global_indexes) return;
   for (std::size_t i = 0; i < request.global_indexes->size(); ++i) {
     const GlobalIndexChange& change = (*request.global_indexes)[i];
@@ -166,6 +192,7 @@ Result<void> validate(const UpdateTableRequest& request) {
   STATOR_RETURN_IF_ERROR(check_on_demand(request.on_demand_throughput, "table"));
   if (request.stream) STATOR_RETURN_IF_ERROR(check_stream(*request.stream));
   STATOR_RETURN_IF_ERROR(check_index_changes(request));
+  STATOR_RETURN_IF_ERROR(check_vector_index_changes(request));
   return check_one_kind(request);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables: names, key schemas, indexes, projections, billing.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "api/model/enums.h"
@@ -21,6 +22,9 @@ constexpr std::size_t kIncludedMax = 20;           // in one index
 constexpr std::size_t kNonKeyAttributesMax = 100;  // of all indexes together
 constexpr std::size_t kKeyAttributesMax = 4;       // of one type, of a global index
 constexpr std::size_t kTableNameBytesMax = 255;
+constexpr std::size_t kVectorIndexesMax = 5;
+constexpr std::size_t kInlineFiltersMax = 18;  // of one vector index
+constexpr int64_t kDimensionsMax = 4096;
 constexpr std::size_t kTagsMax = 50;
 constexpr int64_t kThroughputMax = 1'000'000'000'000;
 constexpr int64_t kTablesListedMax = 100;
@@ -48,6 +52,18 @@ void add_key_schema(const KeySchema& schema, const std::string& path, std::size_
   for (std::size_t i = 0; i < schema.size(); ++i) {
     constraints.length(schema[i].name, fmt::format("{}.{}.member.attributeName", path, i + 1), 1,
                        kTableNameBytesMax);
+  }
+}
+
+void add_projection(const Projection& projection, const std::string& path,
+                    Constraints& constraints) {
+  const std::vector<std::string>& included = projection.non_key_attributes;
+  if (included.size() > kIncludedMax) {
+    constraints.count(included.size(), path + ".projection.nonKeyAttributes", 1, kIncludedMax,
+                      fmt::format("[{}]", fmt::join(included, ", ")));
+  }
+  for (const std::string& name : included) {
+    constraints.length(name, path + ".projection.nonKeyAttributes", 1, kTableNameBytesMax);
   }
 }
 
@@ -175,7 +191,7 @@ Result<void> check_index_counts(const CreateTableRequest& request) {
 
 Result<void> check_all_used(const CreateTableRequest& request,
                             const std::set<std::string>& defined) {
-  if (!request.local_indexes && !request.global_indexes) {
+  if (!request.local_indexes && !request.global_indexes && !request.vector_indexes) {
     if (defined.size() == request.key_schema.size()) return {};
     return invalid(messages::kAttributesUnused);
   }
@@ -210,14 +226,21 @@ void add_index(const IndexDefinition& index, const std::string& path, std::size_
   constraints.resource_name(index.name, path + ".indexName");
   add_key_schema(index.key_schema, path + ".keySchema", key_attributes, constraints);
   add_throughput(index.throughput, path + ".provisionedThroughput", constraints);
-  const std::vector<std::string>& included = index.projection.non_key_attributes;
-  if (included.size() > kIncludedMax) {
-    constraints.count(included.size(), path + ".projection.nonKeyAttributes", 1, kIncludedMax,
-                      fmt::format("[{}]", fmt::join(included, ", ")));
+  add_projection(index.projection, path, constraints);
+}
+
+void add_vector_index(const VectorIndexDefinition& index, const std::string& path,
+                      Constraints& constraints) {
+  constraints.resource_name(index.name, path + ".indexName");
+  constraints.length(index.vector_attribute, path + ".vectorAttribute.attributeName", 1,
+                     kTableNameBytesMax);
+  for (std::size_t i = 0; i < index.search_schema.size(); ++i) {
+    constraints.length(index.search_schema[i].name,
+                       fmt::format("{}.searchSchema.{}.member.attributeName", path, i + 1), 1,
+                       kTableNameBytesMax);
   }
-  for (const std::string& name : index.projection.non_key_attributes) {
-    constraints.length(name, path + ".projection.nonKeyAttributes", 1, kTableNameBytesMax);
-  }
+  constraints.range(index.dimensions, path + ".dimensions", 1, INT64_MAX);
+  add_projection(index.projection, path, constraints);
 }
 
 void add_attributes(const std::vector<AttributeDefinition>& attributes, Constraints& constraints) {
@@ -282,8 +305,62 @@ Result<void> check_index_settings(const CreateTableRequest& settings) {
       }
     }
   }
+  if (settings.vector_indexes) {
+    for (const VectorIndexDefinition& index : *settings.vector_indexes) {
+      STATOR_RETURN_IF_ERROR(check_projection(index.projection));
+      projected += index.projection.non_key_attributes.size();
+      if (!names.insert(index.name).second) {
+        return invalid(fmt::format(messages::kIndexTwice, index.name));
+      }
+    }
+  }
   if (projected > kNonKeyAttributesMax) {
     return invalid(fmt::format(messages::kTooManyIncluded, kNonKeyAttributesMax));
+  }
+  return {};
+}
+
+namespace {
+
+Result<void> check_vector_index(const CreateTableRequest& settings,
+                                const VectorIndexDefinition& index) {
+  if (index.dimensions > kDimensionsMax) return invalid(messages::kDimensionsOutOfRange);
+  const auto defined = attribute_names(settings.attributes);
+  std::set<std::string_view> names;
+  std::size_t hashes = 0;
+  for (const SearchSchemaElement& element : index.search_schema) {
+    if (!defined.contains(element.name)) return invalid(messages::kSearchSchemaUndefined);
+    if (!names.insert(element.name).second) {
+      return invalid(fmt::format(messages::kSearchSchemaTwice, element.name));
+    }
+    if (element.type == SearchSchemaElementType::kHash) ++hashes;
+  }
+  if (hashes > 1) return invalid(messages::kSearchSchemaHashes);
+  if (index.search_schema.size() - hashes > kInlineFiltersMax) {
+    return invalid(messages::kSearchSchemaFilters);
+  }
+  if (defined.contains(index.vector_attribute)) {
+    return invalid(fmt::format(messages::kVectorAttributeIsKey, index.vector_attribute));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_vector_indexes(const CreateTableRequest& settings) {
+  if (!settings.vector_indexes) return {};
+  if (settings.vector_indexes->empty()) return invalid(messages::kNoVectorIndexes);
+  if (settings.vector_indexes->size() > kVectorIndexesMax) {
+    return invalid(messages::kTooManyVectorIndexes);
+  }
+  if (!is_paid_per_request(settings)) return invalid(messages::kVectorsProvisioned);
+  std::map<std::string_view, int64_t> dimensions;
+  for (const VectorIndexDefinition& index : *settings.vector_indexes) {
+    STATOR_RETURN_IF_ERROR(check_vector_index(settings, index));
+    const auto known = dimensions.emplace(index.vector_attribute, index.dimensions).first;
+    if (known->second != index.dimensions) {
+      return invalid(fmt::format(messages::kConflictingDimensions, index.vector_attribute));
+    }
   }
   return {};
 }
@@ -317,6 +394,11 @@ std::set<std::string> used_attributes(const CreateTableRequest& settings) {
     if (!*indexes) continue;
     for (const IndexDefinition& index : **indexes) use(index.key_schema);
   }
+  if (settings.vector_indexes) {
+    for (const VectorIndexDefinition& index : *settings.vector_indexes) {
+      for (const SearchSchemaElement& element : index.search_schema) used.insert(element.name);
+    }
+  }
   return used;
 }
 
@@ -325,6 +407,14 @@ Result<void> refuse_on_demand(const std::optional<OnDemandThroughput>& throughpu
   if (!throughput) return {};
   const char* member = throughput->max_read != -1 ? "MaxReadRequestUnits" : "MaxWriteRequestUnits";
   return invalid(fmt::format(messages::kOnDemandProvisioned, member, of));
+}
+
+Result<void> check_texts(const VectorIndexDefinition& index) {
+  STATOR_RETURN_IF_ERROR(check_text(index.vector_attribute));
+  for (const std::string& name : index.projection.non_key_attributes) {
+    STATOR_RETURN_IF_ERROR(check_text(name));
+  }
+  return {};
 }
 
 // Key attributes are among those that are defined.
@@ -340,6 +430,11 @@ Result<void> check_texts(const CreateTableRequest& settings) {
       }
     }
   }
+  if (settings.vector_indexes) {
+    for (const VectorIndexDefinition& index : *settings.vector_indexes) {
+      STATOR_RETURN_IF_ERROR(check_texts(index));
+    }
+  }
   for (const Tag& tag : settings.tags) {
     STATOR_RETURN_IF_ERROR(check_text(tag.key));
     STATOR_RETURN_IF_ERROR(check_text(tag.value));
@@ -353,6 +448,12 @@ void add_constraints(const CreateTableRequest& request, Constraints& constraints
   add_attributes(request.attributes, constraints);
   add_indexes(request.global_indexes, "globalSecondaryIndexes", kGlobalIndexKeysMax, constraints);
   add_indexes(request.local_indexes, "localSecondaryIndexes", 2, constraints);
+  if (request.vector_indexes) {
+    for (std::size_t i = 0; i < request.vector_indexes->size(); ++i) {
+      add_vector_index((*request.vector_indexes)[i], fmt::format("vectorIndexes.{}.member", i + 1),
+                       constraints);
+    }
+  }
   add_throughput(request.throughput, "provisionedThroughput", constraints);
   constraints.count(request.tags.size(), "tags", 0, kTagsMax, "[...]");
   for (std::size_t i = 0; i < request.tags.size(); ++i) {
@@ -396,6 +497,7 @@ Result<void> validate(const CreateTableRequest& request) {
   STATOR_RETURN_IF_ERROR(check_defined(request.key_schema, defined));
   STATOR_RETURN_IF_ERROR(check_key_schema(request.key_schema, 1));
   STATOR_RETURN_IF_ERROR(check_index_keys(request, defined));
+  STATOR_RETURN_IF_ERROR(check_vector_indexes(request));
   STATOR_RETURN_IF_ERROR(check_all_used(request, defined));
   STATOR_RETURN_IF_ERROR(check_index_settings(request));
   STATOR_RETURN_IF_ERROR(check_warm(request, request.warm_throughput, request.throughput, "table"));

@@ -283,6 +283,7 @@ TEST(Validate, RefusesTransactions) {
 // Provisioned, with both kinds of indexes.
 CreateTableRequest valid_table() {
   CreateTableRequest request = test::full_create();
+  request.vector_indexes.reset();  // of tables that are paid per request
   request.on_demand_throughput.reset();
   request.global_indexes->front().on_demand_throughput.reset();
   return request;

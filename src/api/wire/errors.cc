@@ -59,6 +59,36 @@ std::string public_message(const Error& error) {
   return error.message;
 }
 
+// The member that has the reasons of a throttled request; empty for other codes. The service spells
+// it in two ways.
+std::string_view throttling_member(Code code) {
+  switch (code) {
+    case Code::kThrottling:
+      return "throttlingReasons";
+    case Code::kProvisionedThroughputExceeded:
+    case Code::kRequestLimitExceeded:
+      return "ThrottlingReasons";
+    default:
+      return {};
+  }
+}
+
+void write_throttling_reasons(JsonWriter& json, std::string_view member,
+                              const std::vector<ThrottlingReason>& reasons) {
+  if (member.empty() || reasons.empty()) return;
+  json.key(member);
+  json.begin_array();
+  for (const ThrottlingReason& reason : reasons) {
+    json.begin_object();
+    json.key("reason");
+    json.text(reason.reason);
+    json.key("resource");
+    json.text(reason.resource);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_reasons(JsonWriter& json, const std::vector<CancellationReason>& reasons) {
   json.key("CancellationReasons");
   json.begin_array();
@@ -122,6 +152,7 @@ std::string error_to_json(const Error& error) {
   }
   if (error.detail) {
     if (code == Code::kTransactionCanceled) write_reasons(json, error.detail->reasons);
+    write_throttling_reasons(json, throttling_member(code), error.detail->throttling_reasons);
     if (error.detail->item) {
       json.key("Item");
       json.item(*error.detail->item);

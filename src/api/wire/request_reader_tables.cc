@@ -7,11 +7,6 @@
 namespace stator::wire {
 namespace {
 
-// Refuses a feature that this version lacks, instead of ignoring it silently.
-void refuse(Reader& reader, std::string_view parameter) {
-  reader.fail(Code::kValidation, fmt::format(messages::kNotSupported, parameter));
-}
-
 // A request to make indexes. A projection without a type is refused after the schemas.
 template <class Request>
 struct IndexesDraft : Request {
@@ -19,6 +14,10 @@ struct IndexesDraft : Request {
 };
 
 struct IndexDraft : IndexDefinition {
+  bool has_projection_type = false;
+};
+
+struct VectorIndexDraft : VectorIndexDefinition {
   bool has_projection_type = false;
 };
 
@@ -44,7 +43,8 @@ constexpr Member<ProjectionDraft> kProjectionDraft[] = {
     {"NonKeyAttributes", set_non_key_attributes},
 };
 
-void set_projection(Reader& reader, Json json, IndexDraft& out) {
+template <class Draft>
+void set_projection(Reader& reader, Json json, Draft& out) {
   ProjectionDraft draft;
   reader.members(json, kProjectionDraft, draft);
   out.has_projection_type = draft.has_type;
@@ -69,11 +69,47 @@ IndexDefinition read_index(Reader& reader, Json json, IndexesDraft<Request>& out
   return draft;
 }
 
+void set_attribute_of_vectors(Reader& reader, Json json, VectorIndexDraft& out) {
+  set_vector_attribute(reader, json, out);
+}
+
+void set_search_schema(Reader& reader, Json json, VectorIndexDraft& out) {
+  const std::string path = reader.path();
+  set_list<&VectorIndexDefinition::search_schema, kSearchSchemaElement>(reader, json, out);
+  if (out.search_schema.empty() && !reader.failed()) {
+    reader.constraints().count(0, path, 1, SIZE_MAX);
+  }
+}
+
+constexpr Member<VectorIndexDraft> kVectorIndex[] = {
+    {"IndexName", set_text<&VectorIndexDraft::name>, true},
+    {"VectorAttribute", set_attribute_of_vectors, true},
+    {"SearchSchema", set_search_schema},
+    {"Projection", set_projection, true},
+    {"Dimensions", set_long<&VectorIndexDraft::dimensions>, true},
+    {"DistanceFunction", set_enum<&VectorIndexDraft::distance_function>, true},
+};
+
+template <class Request>
+VectorIndexDefinition read_vector_index(Reader& reader, Json json, IndexesDraft<Request>& out) {
+  VectorIndexDraft draft;
+  reader.members(json, kVectorIndex, draft);
+  if (!draft.has_projection_type) out.lacks_projection_type = true;
+  return draft;
+}
+
 template <auto member>
 void set_indexes(Reader& reader, Json json, IndexesDraft<CreateTableRequest>& out) {
   std::vector<IndexDefinition> indexes;
   reader.elements(json, [&](Json element) { indexes.push_back(read_index(reader, element, out)); });
   out.*member = std::move(indexes);
+}
+
+void set_vector_indexes(Reader& reader, Json json, IndexesDraft<CreateTableRequest>& out) {
+  std::vector<VectorIndexDefinition> indexes;
+  reader.elements(
+      json, [&](Json element) { indexes.push_back(read_vector_index(reader, element, out)); });
+  out.vector_indexes = std::move(indexes);
 }
 
 // Whatever else is wrong with the request is reported first.
@@ -98,10 +134,6 @@ constexpr Member<Tag> kTag[] = {
 
 using Create = IndexesDraft<CreateTableRequest>;
 
-void refuse_source(Reader& reader, Json, Create&) {
-  refuse(reader, "GlobalTableSourceArn");
-}
-
 constexpr Member<Create> kCreateTable[] = {
     {"TableName", set_table<&Create::table>},
     {"AttributeDefinitions", set_list<&Create::attributes, kAttributeDefinition>, true},
@@ -118,7 +150,9 @@ constexpr Member<Create> kCreateTable[] = {
     {"StreamSpecification", set_structure<&Create::stream, kStream>},
     {"SSESpecification", set_structure<&Create::encryption, kEncryption>},
     {"ResourcePolicy", set_text<&Create::resource_policy>},
-    {"GlobalTableSourceArn", refuse_source},
+    {"VectorIndexes", set_vector_indexes},
+    {"GlobalTableSourceArn", refuse},
+    {"GlobalTableSettingsReplicationMode", refuse},
 };
 
 constexpr Member<DescribeTableRequest> kDescribeTable[] = {
@@ -133,14 +167,6 @@ constexpr Member<DeleteTableRequest> kDeleteTable[] = {
 
 using Change = IndexesDraft<UpdateTableRequest>;
 
-void refuse_consistency(Reader& reader, Json, Change&) {
-  refuse(reader, "MultiRegionConsistency");
-}
-
-void refuse_witnesses(Reader& reader, Json, Change&) {
-  refuse(reader, "GlobalTableWitnessUpdates");
-}
-
 struct Replica {
   std::string region;
 };
@@ -151,7 +177,11 @@ void set_replica(Reader& reader, Json json, Replica& out) {
 }
 
 constexpr Member<Replica> kReplicaUpdate[] = {
-    {"Create", set_replica}, {"Update", set_replica}, {"Delete", set_replica}};
+    {"Create", set_replica},
+    {"Update", set_replica},
+    {"Delete", set_replica},
+    {"Disassociate", refuse},
+};
 
 void set_replicas(Reader& reader, Json json, Change& out) {
   reader.elements(json, [&](Json element) {
@@ -181,7 +211,8 @@ void set_created(Reader& reader, Json json, IndexChangeDraft& out) {
   out.create = read_index(reader, json, *out.request);
 }
 
-void set_removed(Reader& reader, Json json, IndexChangeDraft& out) {
+template <class Draft>
+void set_removed(Reader& reader, Json json, Draft& out) {
   IndexName index;
   reader.members(json, kIndexName, index);
   out.remove = std::move(index.name);
@@ -204,6 +235,30 @@ void set_index_changes(Reader& reader, Json json, Change& out) {
   out.global_indexes = std::move(changes);
 }
 
+struct VectorIndexChangeDraft : VectorIndexChange {
+  IndexesDraft<UpdateTableRequest>* request = nullptr;
+};
+
+void set_created_vectors(Reader& reader, Json json, VectorIndexChangeDraft& out) {
+  out.create = read_vector_index(reader, json, *out.request);
+}
+
+constexpr Member<VectorIndexChangeDraft> kVectorIndexChange[] = {
+    {"Create", set_created_vectors},
+    {"Delete", set_removed},
+};
+
+void set_vector_index_changes(Reader& reader, Json json, Change& out) {
+  std::vector<VectorIndexChange> changes;
+  reader.elements(json, [&](Json element) {
+    VectorIndexChangeDraft draft;
+    draft.request = &out;
+    reader.members(element, kVectorIndexChange, draft);
+    changes.push_back(std::move(draft));
+  });
+  out.vector_indexes = std::move(changes);
+}
+
 constexpr Member<Change> kUpdateTable[] = {
     {"TableName", set_table<&Change::table>},
     {"AttributeDefinitions", set_list<&Change::attributes, kAttributeDefinition>},
@@ -217,8 +272,11 @@ constexpr Member<Change> kUpdateTable[] = {
     {"StreamSpecification", set_structure<&Change::stream, kStream>},
     {"SSESpecification", set_structure<&Change::encryption, kEncryption>},
     {"ReplicaUpdates", set_replicas},
-    {"MultiRegionConsistency", refuse_consistency},
-    {"GlobalTableWitnessUpdates", refuse_witnesses},
+    {"VectorIndexUpdates", set_vector_index_changes},
+    {"MultiRegionConsistency", refuse},
+    {"GlobalTableWitnessUpdates", refuse},
+    {"GlobalTableSettingsReplicationMode", refuse},
+    {"DisassociationProtectionEnabled", refuse},
 };
 
 using SetTimeToLive = UpdateTimeToLiveRequest;

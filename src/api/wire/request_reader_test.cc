@@ -233,11 +233,25 @@ TEST(Reader, RefusesFeaturesThatWouldOtherwiseBeLost) {
             .append(more)
             .append("}"));
   };
-  EXPECT_THAT(create(R"("GlobalTableSourceArn":"arn")"),
-              FailsWith(Code::kValidation, "GlobalTableSourceArn"));
-  EXPECT_THAT(
-      read_request<UpdateTableRequest>(R"({"TableName":"Tab","MultiRegionConsistency":"STRONG"})"),
-      FailsWith(Code::kValidation, "MultiRegionConsistency"));
+  for (const auto& [member, value] : {std::pair("GlobalTableSourceArn", R"("arn")"),
+                                      {"GlobalTableSettingsReplicationMode", R"("ENABLED")"}}) {
+    const std::string text = "\"" + std::string(member) + "\":" + value;
+    const std::string refusal =
+        "One or more parameter values were invalid: " + std::string(member) + " is not supported";
+    EXPECT_THAT(create(text), FailsWith(Code::kValidation, refusal));
+    EXPECT_THAT(read_request<CreateTableRequest>(R"({"TableName":"Table",)" + text + "}"),
+                FailsWith(Code::kValidation, refusal))
+        << "the name is enough for a replica of another account's table";
+  }
+  for (const std::string text :
+       {R"("MultiRegionConsistency":"STRONG")", R"("GlobalTableWitnessUpdates":[])",
+        R"("GlobalTableSettingsReplicationMode":"ENABLED")",
+        R"("DisassociationProtectionEnabled":false)",
+        R"("ReplicaUpdates":[{"Disassociate":{"RegionName":"us-east-1"}}])"}) {
+    EXPECT_THAT(read_request<UpdateTableRequest>(R"({"TableName":"Tab",)" + text + "}"),
+                FailsWith(Code::kValidation, " is not supported"))
+        << text;
+  }
   EXPECT_THAT(
       create(
           R"("StreamSpecification":{"StreamEnabled":false},"SSESpecification":{"Enabled":false})"),

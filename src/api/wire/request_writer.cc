@@ -2,6 +2,7 @@
 // Requests, as JSON. Parameters at their defaults are left out.
 #include "api/wire/shapes_writer.h"
 #include "api/wire/wire.h"
+#include "fmt/format.h"
 
 namespace stator::wire {
 namespace {
@@ -42,6 +43,27 @@ void write_indexes(JsonWriter& json, std::string_view key,
   json.begin_array();
   for (const IndexDefinition& index : *indexes) write_index(json, index);
   json.end_array();
+}
+
+void write_vector_definition(JsonWriter& json, const VectorIndexDefinition& index) {
+  json.begin_object();
+  write_vector_index(json, index);
+  json.end_object();
+}
+
+void write_vector_index_change(JsonWriter& json, const VectorIndexChange& change) {
+  json.begin_object();
+  if (change.create) {
+    json.key("Create");
+    write_vector_definition(json, *change.create);
+  }
+  if (change.remove) {
+    json.key("Delete");
+    json.begin_object();
+    write_text(json, "IndexName", *change.remove);
+    json.end_object();
+  }
+  json.end_object();
 }
 
 void write_encryption(JsonWriter& json, const std::optional<EncryptionSpecification>& encryption) {
@@ -216,6 +238,14 @@ std::string to_json(const CreateTableRequest& request) {
   write_key_schema(json, request.key_schema);
   write_indexes(json, "LocalSecondaryIndexes", request.local_indexes);
   write_indexes(json, "GlobalSecondaryIndexes", request.global_indexes);
+  if (request.vector_indexes) {
+    json.key("VectorIndexes");
+    json.begin_array();
+    for (const VectorIndexDefinition& index : *request.vector_indexes) {
+      write_vector_definition(json, index);
+    }
+    json.end_array();
+  }
   write_table_settings(json, request);
   write_tags(json, request.tags);
   write_text(json, "ResourcePolicy", request.resource_policy);
@@ -242,6 +272,14 @@ std::string to_json(const UpdateTableRequest& request) {
     json.begin_array();
     for (const GlobalIndexChange& change : *request.global_indexes) {
       write_index_change(json, change);
+    }
+    json.end_array();
+  }
+  if (request.vector_indexes) {
+    json.key("VectorIndexUpdates");
+    json.begin_array();
+    for (const VectorIndexChange& change : *request.vector_indexes) {
+      write_vector_index_change(json, change);
     }
     json.end_array();
   }
@@ -334,6 +372,29 @@ std::string to_json(const ScanRequest& request) {
   write_range_options(json, request);
   write_integer(json, "Segment", request.segment);
   write_integer(json, "TotalSegments", request.total_segments);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const SearchVectorsRequest& request) {
+  JsonWriter json(256 + request.vector.size() * 24);
+  json.begin_object();
+  write_table(json, request.table);
+  write_text(json, "IndexName", request.index);
+  json.key("SearchVector");
+  json.begin_array();
+  for (const float component : request.vector) {
+    json.begin_object();
+    write_text(json, "N", fmt::format("{}", component));  // the shortest that is this float
+    json.end_object();
+  }
+  json.end_array();
+  write_integer(json, "TopK", request.top_k);
+  write_text(json, "SearchConditionExpression", request.condition);
+  write_text(json, "ProjectionExpression", request.projection);
+  write_names(json, request.names);
+  write_values(json, request.values);
+  write_option(json, "ReturnConsumedCapacity", request.return_capacity);
   json.end_object();
   return std::move(json).finish();
 }

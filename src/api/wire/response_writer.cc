@@ -35,6 +35,30 @@ void write_index_units(JsonWriter& json, std::string_view key,
   json.end_object();
 }
 
+void write_bytes(JsonWriter& json, const VectorCapacity& capacity) {
+  json.begin_object();
+  if (capacity.search_bytes) {
+    json.key("VectorSearchRequestBytes");
+    json.real(*capacity.search_bytes);
+  }
+  if (capacity.write_bytes) {
+    json.key("VectorWriteRequestBytes");
+    json.real(*capacity.write_bytes);
+  }
+  json.end_object();
+}
+
+void write_vector_capacity(JsonWriter& json, const ConsumedCapacity& capacity) {
+  if (capacity.vector_indexes.empty()) return;
+  json.key("VectorIndexes");
+  json.begin_object();
+  for (const auto& [name, bytes] : capacity.vector_indexes) {
+    json.user_key(name);
+    write_bytes(json, bytes);
+  }
+  json.end_object();
+}
+
 void write_capacity(JsonWriter& json, const ConsumedCapacity& capacity) {
   json.begin_object();
   write_text(json, "TableName", capacity.table);
@@ -47,6 +71,7 @@ void write_capacity(JsonWriter& json, const ConsumedCapacity& capacity) {
   }
   write_index_units(json, "LocalSecondaryIndexes", capacity.local_indexes);
   write_index_units(json, "GlobalSecondaryIndexes", capacity.global_indexes);
+  write_vector_capacity(json, capacity);
   json.end_object();
 }
 
@@ -168,6 +193,28 @@ std::string to_json(const PageResponse& response) {
   write_integer(json, "ScannedCount", response.scanned_count);
   write_item(json, "LastEvaluatedKey", response.last_evaluated_key);
   write_capacity_member(json, response.capacity);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string to_json(const SearchVectorsResponse& response) {
+  JsonWriter json(text_size_of(response.items));
+  json.begin_object();
+  json.key("SearchResults");
+  json.begin_array();
+  for (std::size_t i = 0; i < response.items.size(); ++i) {
+    json.begin_object();
+    json.key("Item");
+    json.item(response.items[i]);
+    json.key("Score");
+    json.real(response.scores[i]);
+    json.end_object();
+  }
+  json.end_array();
+  if (response.capacity) {
+    json.key("ConsumedCapacity");
+    write_bytes(json, *response.capacity);
+  }
   json.end_object();
   return std::move(json).finish();
 }

@@ -26,6 +26,17 @@ void set_total(Reader& reader, Json json, ConsumedCapacity& out) {
   out.total.*member = reader.real(json);
 }
 
+constexpr Member<VectorCapacity> kVectorCapacity[] = {
+    {"VectorSearchRequestBytes", set_real<&VectorCapacity::search_bytes>},
+    {"VectorWriteRequestBytes", set_real<&VectorCapacity::write_bytes>},
+};
+
+void set_vector_capacity(Reader& reader, Json json, ConsumedCapacity& out) {
+  reader.entries(json, [&](std::string_view name, Json entry) {
+    reader.members(entry, kVectorCapacity, out.vector_indexes[std::string(name)]);
+  });
+}
+
 constexpr Member<ConsumedCapacity> kConsumedCapacity[] = {
     {"TableName", set_text<&ConsumedCapacity::table>},
     {"CapacityUnits", set_total<&Capacity::units>},
@@ -34,6 +45,7 @@ constexpr Member<ConsumedCapacity> kConsumedCapacity[] = {
     {"Table", set_structure<&ConsumedCapacity::table_part, kCapacity>},
     {"LocalSecondaryIndexes", set_index_capacity<&ConsumedCapacity::local_indexes>},
     {"GlobalSecondaryIndexes", set_index_capacity<&ConsumedCapacity::global_indexes>},
+    {"VectorIndexes", set_vector_capacity},
 };
 
 void set_size_range(Reader& reader, Json json, ItemCollectionMetrics& out) {
@@ -75,6 +87,19 @@ constexpr Member<PageResult> kPageResult[] = {
     {"ScannedCount", set_long<&PageResult::scanned_count>},
     {"LastEvaluatedKey", set_item<&PageResult::last_evaluated_key>},
     {"ConsumedCapacity", set_structure<&PageResult::capacity, kConsumedCapacity>},
+};
+
+void set_score(Reader& reader, Json json, SearchResult& out) {
+  out.score = static_cast<float>(reader.real(json));
+}
+constexpr Member<SearchResult> kSearchResult[] = {
+    {"Item", set_item<&SearchResult::item>},
+    {"Score", set_score},
+};
+
+constexpr Member<SearchVectorsResult> kSearchVectorsResult[] = {
+    {"SearchResults", set_list<&SearchVectorsResult::results, kSearchResult>},
+    {"ConsumedCapacity", set_structure<&SearchVectorsResult::capacity, kVectorCapacity>},
 };
 
 void set_responses(Reader& reader, Json json, BatchGetItemResult& out) {
@@ -156,6 +181,11 @@ constexpr Member<CancellationReason> kReason[] = {
     {"Item", set_item<&CancellationReason::item>},
 };
 
+constexpr Member<ThrottlingReason> kThrottlingReason[] = {
+    {"reason", set_text<&ThrottlingReason::reason>},
+    {"resource", set_text<&ThrottlingReason::resource>},
+};
+
 struct ErrorDraft : ErrorDetail {
   std::string type;
   std::string message;
@@ -167,6 +197,8 @@ constexpr Member<ErrorDraft> kError[] = {
     {"Message", set_text<&ErrorDraft::message>},
     {"Item", set_item<&ErrorDraft::item>},
     {"CancellationReasons", set_list<&ErrorDraft::reasons, kReason>},
+    {"ThrottlingReasons", set_list<&ErrorDraft::throttling_reasons, kThrottlingReason>},
+    {"throttlingReasons", set_list<&ErrorDraft::throttling_reasons, kThrottlingReason>},
 };
 
 Code code_of(std::string_view type, int status) {
@@ -201,6 +233,10 @@ Result<GetItemResult> read_result(std::string_view json) {
 template <>
 Result<PageResult> read_result(std::string_view json) {
   return read_answer(json, kPageResult);
+}
+template <>
+Result<SearchVectorsResult> read_result(std::string_view json) {
+  return read_answer(json, kSearchVectorsResult);
 }
 template <>
 Result<BatchGetItemResult> read_result(std::string_view json) {
@@ -240,7 +276,7 @@ Error read_error(int status, std::string_view json) {
   }
   Error error{.code = code_of(draft.type, status), .message = std::move(draft.message)};
   if (error.message.empty()) error.message = "HTTP status " + std::to_string(status);
-  if (draft.item || !draft.reasons.empty()) {
+  if (draft.item || !draft.reasons.empty() || !draft.throttling_reasons.empty()) {
     error.detail = std::make_shared<const ErrorDetail>(std::move(draft));
   }
   return error;

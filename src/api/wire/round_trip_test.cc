@@ -30,6 +30,7 @@ TEST(RoundTrip, KeepsEveryMemberOfRequestsForItems) {
 TEST(RoundTrip, KeepsEveryMemberOfRequestsForRangesBatchesAndTransactions) {
   expect_same_request(test::full_query());
   expect_same_request(test::full_scan());
+  expect_same_request(test::full_search());
   expect_same_request(test::full_batch_get());
   expect_same_request(test::full_batch_write());
   expect_same_request(test::full_transact_write());
@@ -44,6 +45,31 @@ TEST(RoundTrip, KeepsEveryMemberOfRequestsForTables) {
   expect_same_request(DescribeTableRequest{.table = "Table"});
   expect_same_request(DeleteTableRequest{.table = "Table"});
   expect_same_request(ListTablesRequest{.limit = 7, .exclusive_start_table = "Table"});
+}
+
+TEST(RoundTrip, KeepsEveryMemberOfRequestsForStreams) {
+  expect_same_request(
+      ListStreamsRequest{.table = "Table", .limit = 7, .exclusive_start_stream = "arn"});
+  expect_same_request(DescribeStreamRequest{
+      .stream = "arn",
+      .limit = 7,
+      .exclusive_start_shard = "shard",
+      .filter = ShardFilter{.type = ShardFilterType::kChildShards, .shard = "parent"}});
+  for (const ShardIteratorType type :
+       {ShardIteratorType::kTrimHorizon, ShardIteratorType::kLatest,
+        ShardIteratorType::kAtSequenceNumber, ShardIteratorType::kAfterSequenceNumber,
+        ShardIteratorType::kAtTimestamp}) {
+    expect_same_request(GetShardIteratorRequest{.stream = "arn",
+                                                .shard = "shard",
+                                                .type = type,
+                                                .sequence_number = "1",
+                                                .timestamp_ms = 1'791'316'726'480});
+  }
+  expect_same_request(GetRecordsRequest{.iterator = "iterator", .limit = 7});
+  const auto at_time = read_request<GetShardIteratorRequest>(
+      R"({"StreamArn":"a","ShardId":"s","ShardIteratorType":"AT_TIMESTAMP","Timestamp":1791316726.48})");
+  ASSERT_THAT(at_time, IsOk());
+  EXPECT_EQ(at_time->timestamp_ms, 1'791'316'726'480);
 }
 
 TEST(RoundTrip, KeepsAnswersAboutTimeToLive) {
@@ -114,6 +140,14 @@ TEST(RoundTrip, KeepsAnswersToReads) {
   EXPECT_EQ(page->scanned_count, 9);
   EXPECT_EQ(page->last_evaluated_key, test::sample_key());
   EXPECT_EQ(page->capacity, test::sample_capacity());
+
+  const auto found = read_result<SearchVectorsResult>(to_json(test::full_search_response()));
+  ASSERT_THAT(found, IsOk());
+  ASSERT_EQ(found->results.size(), 2U);
+  EXPECT_EQ(found->results[0].item, test::sample_item());
+  EXPECT_EQ(found->results[0].score, 0.25F);
+  EXPECT_EQ(found->results[1].score, 2);
+  EXPECT_EQ(found->capacity, (VectorCapacity{.search_bytes = 2048}));
 }
 
 TEST(RoundTrip, KeepsAnswersToBatchesAndTransactions) {
@@ -240,6 +274,31 @@ TEST(Errors, CarryTypeMessageItemAndReasonsThereAndBack) {
   EXPECT_EQ(failed_read.message, failed.message);
   ASSERT_TRUE(failed_read.detail);
   EXPECT_EQ(failed_read.detail->item, test::sample_key());
+}
+
+TEST(Errors, SpellReasonsOfThrottlingAsTheServiceDoes) {
+  const ErrorDetail detail{
+      .throttling_reasons = {{.reason = "TableReadProvisionedThroughputExceeded",
+                              .resource = "arn:aws:dynamodb:us-east-1:000000782867:table/T"},
+                             {.reason = "IndexWriteAccountLimitExceeded", .resource = "other"}}};
+  const auto has = [](const std::string& json, std::string_view text) {
+    return json.find(text) != std::string::npos;
+  };
+  for (const Code code :
+       {Code::kThrottling, Code::kProvisionedThroughputExceeded, Code::kRequestLimitExceeded}) {
+    const std::string json = error_to_json(
+        {.code = code, .message = "m", .detail = std::make_shared<const ErrorDetail>(detail)});
+    const bool lower_case = code == Code::kThrottling;
+    EXPECT_EQ(has(json, R"("throttlingReasons":[{"reason":"TableRead)"), lower_case) << json;
+    EXPECT_EQ(has(json, R"("ThrottlingReasons":[{"reason":"TableRead)"), !lower_case) << json;
+    const Error read = read_error(400, json);
+    ASSERT_TRUE(read.detail) << json;
+    EXPECT_EQ(read.detail->throttling_reasons, detail.throttling_reasons);
+  }
+  EXPECT_FALSE(has(error_to_json({.code = Code::kValidation,
+                                  .message = "m",
+                                  .detail = std::make_shared<const ErrorDetail>(detail)}),
+                   "hrottlingReasons"));
 }
 
 TEST(Errors, HaveTheDocumentedTypesAndStatuses) {

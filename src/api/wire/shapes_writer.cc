@@ -59,6 +59,28 @@ void write_projection(JsonWriter& json, const Projection& projection) {
   json.end_object();
 }
 
+void write_vector_index(JsonWriter& json, const VectorIndexDefinition& index) {
+  write_text(json, "IndexName", index.name);
+  json.key("VectorAttribute");
+  json.begin_object();
+  write_text(json, "AttributeName", index.vector_attribute);
+  json.end_object();
+  if (!index.search_schema.empty()) {
+    json.key("SearchSchema");
+    json.begin_array();
+    for (const SearchSchemaElement& element : index.search_schema) {
+      json.begin_object();
+      write_text(json, "AttributeName", element.name);
+      write_enum(json, "SearchSchemaElementType", element.type);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  write_projection(json, index.projection);
+  write_integer(json, "Dimensions", index.dimensions);
+  write_enum(json, "DistanceFunction", index.distance_function);
+}
+
 void write_stream(JsonWriter& json, const std::optional<StreamSpecification>& stream) {
   if (!stream) return;
   json.key("StreamSpecification");

@@ -58,6 +58,7 @@ void write_values(JsonWriter& json, const std::optional<Values>& values);
 void write_attribute_definitions(JsonWriter& json, const std::vector<AttributeDefinition>& list);
 void write_key_schema(JsonWriter& json, const KeySchema& schema);
 void write_projection(JsonWriter& json, const Projection& projection);
+void write_vector_index(JsonWriter& json, const VectorIndexDefinition& index);  // its members
 void write_stream(JsonWriter& json, const std::optional<StreamSpecification>& stream);
 void write_on_demand(JsonWriter& json, const std::optional<OnDemandThroughput>& throughput);
 void write_time_to_live(JsonWriter& json, const TimeToLiveSpecification& specification);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers of DynamoDB Streams, to and from JSON.
-#include <cmath>
-
 #include "api/wire/result_reader.h"
 #include "api/wire/shapes_writer.h"
 #include "api/wire/table_shapes.h"
@@ -62,12 +60,6 @@ void write_record(JsonWriter& json, const StreamRecordResponse& record) {
 
 // ---- In
 
-template <auto member, class T>
-void set_seconds(Reader& reader, Json json, T& out) {
-  const double seconds = reader.real(json);
-  if (std::abs(seconds) < 1e15) out.*member = std::llround(seconds * 1000);
-}
-
 constexpr Member<StreamSummary> kSummary[] = {
     {"StreamArn", set_text<&StreamSummary::arn>},
     {"TableName", set_text<&StreamSummary::table>},
@@ -97,7 +89,7 @@ constexpr Member<Stream> kStreamDescription[] = {
     {"StreamLabel", set_text<&Stream::label>},
     {"StreamStatus", set_enum<&Stream::status>},
     {"StreamViewType", set_enum<&Stream::view>},
-    {"CreationRequestDateTime", set_seconds<&Stream::created_ms>},
+    {"CreationRequestDateTime", set_time<&Stream::created_ms>},
     {"TableName", set_text<&Stream::table>},
     {"KeySchema", set_list<&Stream::key_schema, kKeySchemaElement>},
     {"Shards", set_list<&Stream::shards, kShard>},
@@ -116,7 +108,7 @@ constexpr Member<UserIdentity> kIdentity[] = {
     {"Type", set_text<&UserIdentity::type>},
 };
 constexpr Member<StreamRecord> kChange[] = {
-    {"ApproximateCreationDateTime", set_seconds<&StreamRecord::created_ms>},
+    {"ApproximateCreationDateTime", set_time<&StreamRecord::created_ms>},
     {"Keys", set_item<&StreamRecord::keys>},
     {"NewImage", set_item<&StreamRecord::new_image>},
     {"OldImage", set_item<&StreamRecord::old_image>},

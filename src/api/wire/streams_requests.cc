@@ -29,6 +29,7 @@ constexpr Member<GetShardIteratorRequest> kGetShardIterator[] = {
     {"ShardId", set_text<&GetShardIteratorRequest::shard>, true},
     {"ShardIteratorType", set_enum<&GetShardIteratorRequest::type>, true},
     {"SequenceNumber", set_text<&GetShardIteratorRequest::sequence_number>},
+    {"Timestamp", set_time<&GetShardIteratorRequest::timestamp_ms>},
 };
 
 constexpr Member<GetRecordsRequest> kGetRecords[] = {
@@ -92,6 +93,10 @@ std::string to_json(const GetShardIteratorRequest& request) {
   write_text(json, "ShardId", request.shard);
   write_enum(json, "ShardIteratorType", request.type);
   write_text(json, "SequenceNumber", request.sequence_number);
+  if (request.timestamp_ms) {
+    json.key("Timestamp");
+    json.seconds(*request.timestamp_ms);
+  }
   json.end_object();
   return std::move(json).finish();
 }

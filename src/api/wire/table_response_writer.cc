@@ -63,6 +63,23 @@ void write_indexes(JsonWriter& json, std::string_view key,
   json.end_array();
 }
 
+void write_vector_indexes(JsonWriter& json, const std::vector<VectorIndexDescription>& indexes) {
+  if (indexes.empty()) return;
+  json.key("VectorIndexes");
+  json.begin_array();
+  for (const VectorIndexDescription& index : indexes) {
+    json.begin_object();
+    write_vector_index(json, index.definition);
+    write_enum(json, "IndexStatus", index.status);
+    if (index.backfilling) write_boolean(json, "Backfilling", *index.backfilling);
+    write_integer(json, "IndexSizeBytes", index.size_bytes);
+    write_integer(json, "ItemCount", index.item_count);
+    write_text(json, "IndexArn", index.arn);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 // Absent for a table that has been provisioned all its life.
 void write_billing_mode(JsonWriter& json, const TableDescription& table) {
   if (table.billing_mode != BillingMode::kPayPerRequest && !table.on_demand_since_ms) return;
@@ -120,6 +137,7 @@ void write_table(JsonWriter& json, const TableDescription& table) {
   write_billing_mode(json, table);
   write_indexes(json, "LocalSecondaryIndexes", table.local_indexes, false);
   write_indexes(json, "GlobalSecondaryIndexes", table.global_indexes, true);
+  write_vector_indexes(json, table.vector_indexes);
   write_table_class(json, table);
   write_encryption(json, table);
   write_stream(json, table.stream);

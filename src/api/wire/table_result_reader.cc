@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers about tables, from JSON.
-#include <cmath>
-
 #include "api/wire/result_reader.h"
 #include "api/wire/table_shapes.h"
 #include "api/wire/wire.h"
 
 namespace stator::wire {
 namespace {
-
-std::optional<int64_t> unix_ms(Reader& reader, Json json) {
-  const double seconds = reader.real(json);
-  if (!(std::abs(seconds) < 1e15)) return std::nullopt;
-  return std::llround(seconds * 1000);
-}
-
-template <auto member, class T>
-void set_time(Reader& reader, Json json, T& out) {
-  // NOLINTNEXTLINE(bugprone-optional-value-conversion): of these members only some are optional.
-  if (const auto time = unix_ms(reader, json)) out.*member = *time;
-}
 
 struct BillingDraft {
   BillingMode mode = BillingMode::kProvisioned;
@@ -109,6 +95,42 @@ constexpr Member<IndexDescription> kIndexDescription[] = {
     {"IndexArn", set_text<&IndexDescription::arn>},
 };
 
+using VectorIndex = VectorIndexDescription;
+
+void set_vector_index_name(Reader& reader, Json json, VectorIndex& out) {
+  out.definition.name = reader.text(json);
+}
+void set_described_attribute(Reader& reader, Json json, VectorIndex& out) {
+  set_vector_attribute(reader, json, out.definition);
+}
+void set_search_schema(Reader& reader, Json json, VectorIndex& out) {
+  set_list<&VectorIndexDefinition::search_schema, kSearchSchemaElement>(reader, json,
+                                                                        out.definition);
+}
+void set_vector_projection(Reader& reader, Json json, VectorIndex& out) {
+  set_structure<&VectorIndexDefinition::projection, kProjection>(reader, json, out.definition);
+}
+void set_dimensions(Reader& reader, Json json, VectorIndex& out) {
+  set_long<&VectorIndexDefinition::dimensions>(reader, json, out.definition);
+}
+void set_distance_function(Reader& reader, Json json, VectorIndex& out) {
+  set_enum<&VectorIndexDefinition::distance_function>(reader, json, out.definition);
+}
+
+constexpr Member<VectorIndex> kVectorIndexDescription[] = {
+    {"IndexName", set_vector_index_name},
+    {"VectorAttribute", set_described_attribute},
+    {"SearchSchema", set_search_schema},
+    {"Projection", set_vector_projection},
+    {"Dimensions", set_dimensions},
+    {"DistanceFunction", set_distance_function},
+    {"IndexStatus", set_enum<&VectorIndex::status>},
+    {"Backfilling", set_boolean<&VectorIndex::backfilling>},
+    {"IndexSizeBytes", set_long<&VectorIndex::size_bytes>},
+    {"ItemCount", set_long<&VectorIndex::item_count>},
+    {"IndexArn", set_text<&VectorIndex::arn>},
+};
+
 constexpr Member<RestoreSummary> kRestore[] = {
     {"SourceBackupArn", set_text<&RestoreSummary::source_backup_arn>},
     {"SourceTableArn", set_text<&RestoreSummary::source_table_arn>},
@@ -129,6 +151,7 @@ constexpr Member<Table> kTable[] = {
     {"KeySchema", set_list<&Table::key_schema, kKeySchemaElement>},
     {"LocalSecondaryIndexes", set_list<&Table::local_indexes, kIndexDescription>},
     {"GlobalSecondaryIndexes", set_list<&Table::global_indexes, kIndexDescription>},
+    {"VectorIndexes", set_list<&Table::vector_indexes, kVectorIndexDescription>},
     {"BillingModeSummary", set_billing_mode},
     {"ProvisionedThroughput", set_throughput},
     {"OnDemandThroughput", set_structure<&Table::on_demand_throughput, kOnDemand>},

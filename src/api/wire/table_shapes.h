@@ -47,4 +47,17 @@ inline constexpr Member<StreamSpecification> kStream[] = {
     {"StreamViewType", set_enum<&StreamSpecification::view>},
 };
 
+inline constexpr Member<SearchSchemaElement> kSearchSchemaElement[] = {
+    {"AttributeName", set_text<&SearchSchemaElement::name>, true},
+    {"SearchSchemaElementType", set_enum<&SearchSchemaElement::type>, true},
+};
+
+inline constexpr Member<VectorIndexDefinition> kVectorAttribute[] = {
+    {"AttributeName", set_text<&VectorIndexDefinition::vector_attribute>, true},
+};
+
+inline void set_vector_attribute(Reader& reader, Json json, VectorIndexDefinition& out) {
+  reader.members(json, kVectorAttribute, out);
+}
+
 }  // namespace stator::wire

@@ -40,6 +40,11 @@ extern const Operation kExportTableToPointInTime;
 extern const Operation kDescribeExport;
 extern const Operation kListExports;
 
+extern const Operation kStartBulkPutItems;
+extern const Operation kDescribeBulkOperation;
+extern const Operation kListBulkOperations;
+extern const Operation kCancelBulkOperation;
+
 extern const Operation kDescribeLimits;
 extern const Operation kDescribeEndpoints;
 

@@ -55,7 +55,8 @@ List indexes_of(const Item& table, std::string_view member) {
   for (const AttributeValue& index : list_of(table, member)) {
     Item told;
     for (const std::string_view name :
-         {"IndexName", "KeySchema", "Projection", "ProvisionedThroughput", "OnDemandThroughput"}) {
+         {"IndexName", "KeySchema", "Projection", "ProvisionedThroughput", "OnDemandThroughput",
+          "VectorAttribute", "SearchSchema", "Dimensions", "DistanceFunction"}) {
       const auto found = as_map(index).find(name);
       if (found != as_map(index).end()) told.insert(*found);
     }
@@ -89,7 +90,8 @@ Result<Item> describe(const JobEngine& engine, const Backup& backup) {
   source["BillingMode"] =
       settings.billing_mode == BillingMode::kPayPerRequest ? "PAY_PER_REQUEST" : "PROVISIONED";
   Item features;
-  for (const std::string_view member : {"LocalSecondaryIndexes", "GlobalSecondaryIndexes"}) {
+  for (const std::string_view member :
+       {"LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes"}) {
     List indexes = indexes_of(described, member);
     if (!indexes.empty()) features.emplace(member, std::move(indexes));
   }
@@ -158,21 +160,19 @@ Result<Item> list_backups(JobEngine& engine, const Item& request) {
 
 Result<Item> delete_backup(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "BackupArn");
-  const std::lock_guard lock(engine.backups);
   STATOR_ASSIGN_OR_RETURN(Backup backup, find_backup(engine, arn));
   if (is_by_service(backup.record)) return fail(Code::kValidation, messages::kSystemBackup);
-  STATOR_ASSIGN_OR_RETURN(const bool in_use, is_being_restored(engine, arn));
-  if (in_use || text_of(backup.record, "Status") != kBackupAvailable) {
-    return fail(Code::kBackupInUse, messages::backup_in_use(arn));
+  bool is_released = false;
+  if (text_of(backup.record, "Status") == kBackupAvailable) {
+    STATOR_ASSIGN_OR_RETURN(is_released, engine.catalog->release_space(backup.key()));
   }
-  STATOR_RETURN_IF_ERROR(engine.catalog->release_space(backup.key()));
+  if (!is_released) return fail(Code::kBackupInUse, messages::backup_in_use(arn));
   backup.record["Status"] = "DELETED";
   return describe(engine, backup);
 }
 
 Result<Item> restore_table_from_backup(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "BackupArn");
-  const std::lock_guard lock(engine.backups);
   STATOR_ASSIGN_OR_RETURN(const Backup backup, find_backup(engine, arn));
   if (text_of(backup.record, "Status") != kBackupAvailable) {
     return fail(Code::kBackupInUse, messages::backup_in_use(arn));
@@ -183,8 +183,9 @@ Result<Item> restore_table_from_backup(JobEngine& engine, const Item& request) {
                          .time_ms = integer_of(backup.record, "CreatedMs")};
   STATOR_ASSIGN_OR_RETURN(TableDefinition target,
                           restored_definition(engine, source, request, std::move(summary)));
+  const PinRequest pin{.backup_key = backup.key()};
   return begin_restore(engine, std::move(target),
-                       Item{{"Backup", arn}, {"From", integer_of(backup.record, "Space")}});
+                       Item{{"Backup", arn}, {"From", integer_of(backup.record, "Space")}}, pin);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ Result<TablePtr> exported_table(const JobEngine& engine, const std::string& arn)
   return *table;
 }
 
-// The request with the defaults that the service tells of.
+// The request with the defaults that the service includes in descriptions.
 Item completed(Item request, int64_t now_ms) {
   request.emplace("S3SseAlgorithm", "AES256");
   request.emplace("ExportFormat", "DYNAMODB_JSON");
@@ -156,14 +156,18 @@ Result<void> set_commit_versions(const JobEngine& engine, const Item& asked, Ite
 Result<Item> export_table(JobEngine& engine, const Item& asked) {
   const int64_t now_ms = engine.now_ms();
   STATOR_RETURN_IF_ERROR(check_combinations(asked));
-  STATOR_ASSIGN_OR_RETURN(const auto earlier, job_of_token(engine, kExportJobs, asked));
-  if (earlier) {
+  std::optional<Job> earlier;
+  const auto is_first = [&] { return check_token(engine, kExportJobs, asked, earlier); };
+  const auto answer_again = [&]() -> Result<Item> {
     if (map_of(earlier->record, "Asked") != asked) {
       return fail(Code::kExportConflict, messages::token_conflict("Export"));
     }
     return description_of(engine, *earlier);
+  };
+  if (auto first = is_first(); !first) {
+    if (earlier) return answer_again();
+    return failure_of(std::move(first));
   }
-  STATOR_RETURN_IF_ERROR(engine.catalog->newest_snapshot());  // other processes can have changed it
   STATOR_ASSIGN_OR_RETURN(const TablePtr table, exported_table(engine, text_of(asked, "TableArn")));
   const TableDefinition& definition = table->definition();
   const Item request = completed(asked, now_ms);
@@ -183,10 +187,11 @@ Result<Item> export_table(JobEngine& engine, const Item& asked) {
                          {"StartedMs", now_ms}}};
   STATOR_RETURN_IF_ERROR(set_commit_versions(engine, asked, job.record));
   const PinRequest pin{
-      .source = *table,
+      .source = table.get(),
       .oldest_ms = std::max(oldest_ms(request), earliest_restorable_ms(definition, now_ms))};
-  const auto begun =
-      engine.catalog->begin_pinned(record_key(RecordKind::kExport, job.id), job.record, pin);
+  const auto begun = engine.catalog->begin_pinned(record_key(RecordKind::kExport, job.id),
+                                                  job.record, pin, is_first);
+  if (earlier) return answer_again();
   if (!begun && begun.error().code == Code::kTrimmedDataAccess) return too_early(request);
   STATOR_RETURN_IF_ERROR(begun);
   start_export(engine, job.id);

@@ -42,7 +42,7 @@ Item import_description(const JobEngine& engine, const Job& job) {
   return Item{{"ImportTableDescription", std::move(described)}};
 }
 
-// The request with the defaults that the service tells of.
+// The request with the defaults that the service includes in descriptions.
 Item completed(const JobEngine& engine, Item request) {
   Item source = map_of(request, "S3BucketSource");
   source.emplace("S3BucketOwner", engine.options.account);
@@ -83,15 +83,22 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
   }
   STATOR_ASSIGN_OR_RETURN(TableDefinition definition, definition_of(engine, parameters));
   STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
-  STATOR_ASSIGN_OR_RETURN(const auto earlier, job_of_token(engine, kImportJobs, request));
-  if (earlier) {
+  std::optional<Job> earlier;
+  const auto is_first = [&] { return check_token(engine, kImportJobs, request, earlier); };
+  const auto answer_again = [&]() -> Result<Item> {
     if (text_of(earlier->record, "Table") != name) {
       return fail(Code::kImportConflict, messages::token_conflict("Import"));
     }
-    if (text_of(earlier->record, "Status") == "COMPLETED" && snapshot->find(name) != nullptr) {
+    engine.catalog->wait_for_change();
+    STATOR_ASSIGN_OR_RETURN(const auto newest, engine.catalog->newest_snapshot());
+    if (text_of(earlier->record, "Status") == "COMPLETED" && newest->find(name) != nullptr) {
       return table_exists(name);
     }
     return import_description(engine, *earlier);
+  };
+  if (auto first = is_first(); !first) {
+    if (earlier) return answer_again();
+    return failure_of(std::move(first));
   }
   if (snapshot->find(name) != nullptr || snapshot->restoring.contains(name)) {
     return table_exists(name);
@@ -107,12 +114,15 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
   if (failure) end_job(job.record, engine.now_ms(), failure);
   const std::string key = record_key(RecordKind::kImport, job.id);
   if (failure) {
-    STATOR_RETURN_IF_ERROR(Records(*engine.store).put(key, job.record));
+    const auto written = engine.catalog->begin_pinned(key, job.record, {}, is_first);
+    if (earlier) return answer_again();
+    STATOR_RETURN_IF_ERROR(written);
     return begun;
   }
-  const auto made =
-      engine.catalog->begin_restore(std::move(definition), Item{{"Import", job.id}}, nullptr,
-                                    NamedRecord{.key = key, .record = std::move(job.record)});
+  const auto made = engine.catalog->begin_restore(
+      std::move(definition), Item{{"Import", job.id}}, nullptr,
+      NamedRecord{.key = key, .record = std::move(job.record)}, is_first);
+  if (earlier) return answer_again();
   if (!made) {
     if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);
     return Failure(made.error());
@@ -124,17 +134,20 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
 Result<Item> describe_import(JobEngine& engine, const Item& request) {
   STATOR_ASSIGN_OR_RETURN(const Job job,
                           find_job(engine, kImportJobs, text_of(request, "ImportArn")));
+  engine.catalog->wait_for_change();  // the table of an import that has ended
   return import_description(engine, job);
 }
 
 Result<Item> list_imports(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "TableArn");
-  return list_jobs(
+  auto listed = list_jobs(
       engine, kImportJobs, request, "PageSize", "ImportSummaryList",
       [&](const Item& record) {
         return arn.empty() || table_arn(engine, text_of(record, "Table")) == arn;
       },
       [&](const Job& job) { return summary_of(engine, job); });
+  engine.catalog->wait_for_change();  // the tables of imports that have ended
+  return listed;
 }
 
 }  // namespace

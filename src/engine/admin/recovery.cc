@@ -117,7 +117,6 @@ Result<int64_t> time_of(const Item& request, const TableDefinition& source, int6
 Result<Item> restore_table_to_point_in_time(JobEngine& engine, const Item& request) {
   STATOR_ASSIGN_OR_RETURN(const std::string name, source_of(request));
   STATOR_RETURN_IF_ERROR(check_one_time(request));
-  STATOR_RETURN_IF_ERROR(engine.catalog->newest_snapshot());  // other processes can have changed it
   STATOR_ASSIGN_OR_RETURN(const TablePtr source, find_table_named(engine, name));
   const TableDefinition& definition = source->definition();
   if (definition.recovery_ms == 0) {
@@ -138,8 +137,8 @@ Result<Item> restore_table_to_point_in_time(JobEngine& engine, const Item& reque
     record["StampLimit"] = static_cast<int64_t>(limit);
     record["TimeMs"] = time_ms;
   }
-  const PinRequest pin{.source = *source, .oldest_ms = time_ms};
-  auto begun = begin_restore(engine, std::move(target), std::move(record), &pin);
+  const PinRequest pin{.source = source.get(), .oldest_ms = time_ms};
+  auto begun = begin_restore(engine, std::move(target), std::move(record), pin);
   if (begun || begun.error().code != Code::kTrimmedDataAccess) return begun;
   return invalid_time(time_ms, definition, now_ms);
 }

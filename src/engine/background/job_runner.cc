@@ -74,6 +74,11 @@ void JobRunner::retry_now() {
   wake_.notify_all();
 }
 
+bool JobRunner::has(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::find(entries_, name, &Entry::name) != entries_.end();
+}
+
 std::optional<Error> JobRunner::failure(std::string_view name) const {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(entries_, name, &Entry::name);
@@ -172,7 +177,10 @@ void JobRunner::run() {
     entry->running = true;
     lock.unlock();
     Result<JobState> result = take_step(*entry);
+    const bool continues = result && *result == JobState::kMore;
+    const auto pause = continues ? entry->job->pause() : std::chrono::milliseconds(0);
     lock.lock();
+    if (pause.count() > 0) entry->due = std::chrono::steady_clock::now() + pause;
     std::vector<Line> lines;
     const bool ended = settle(*entry, std::move(result), lines);
     const bool rests = !ended && entry->due > now + kLongPause;

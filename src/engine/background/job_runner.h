@@ -35,6 +35,8 @@ class Job {
   virtual ~Job() = default;
   // A bounded part of the work. After an error the same part is asked for again.
   virtual Result<JobState> step() = 0;
+  // How long the job waits after a step before the next one, unless retry_now() comes first.
+  virtual std::chrono::milliseconds pause() { return {}; }
   // The next step is far away: releases snapshots and files.
   virtual void rest() {}
   // Ends the job for good. An error is retried, without a limit.
@@ -66,6 +68,7 @@ class JobRunner {
   void add(std::string name, std::unique_ptr<Job> job);
   // A job of one step that is retried until it succeeds.
   void add(std::string name, std::move_only_function<Result<void>()> action);
+  bool has(std::string_view name) const;
   // Where diagnostics go; can be empty.
   const Report& report() const { return report_; }
   // Makes every job that pauses ready.

@@ -27,6 +27,10 @@ Failure no_such_table(std::string_view name) {
   return fail(Code::kResourceNotFound, messages::table_not_found(name));
 }
 
+std::string erasure_of(SpaceId space) {
+  return "erasure of space " + std::to_string(space);
+}
+
 // Of a table that memory knows. The catalog's version says that the row is there.
 Result<TableDefinition> definition_in(const std::optional<std::string>& row) {
   if (!row) return fail(Code::kCorruption, "a table has no row in the catalog");
@@ -77,6 +81,8 @@ Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int
         spaces.take(settings.local_indexes ? settings.local_indexes->size() : 0);
     definition.global_spaces =
         spaces.take(settings.global_indexes ? settings.global_indexes->size() : 0);
+    definition.vector_spaces =
+        spaces.take(settings.vector_indexes ? settings.vector_indexes->size() : 0);
     const auto new_space = [&] { return spaces.take(); };
     STATOR_ASSIGN_OR_RETURN(LogPtr log,
                             plan_log(nullptr, definition, {}, new_space, now_ms, batch));
@@ -142,6 +148,7 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
       definition.unfinished.push_back(space);
     };
     for (SpaceId& space : definition.global_spaces) take_space(space);
+    for (SpaceId& space : definition.vector_spaces) take_space(space);
     if (definition.expiry) take_space(definition.expiry->space);
     const auto new_space = [&] { return spaces.take(); };
     const LogRows log_rows = log ? LogRows{.log = rows[2], .pins = rows[3]} : LogRows();
@@ -242,8 +249,25 @@ void Catalog::erase_later(const std::vector<SpaceId>& spaces) {
 }
 
 void Catalog::erase_later(SpaceId space) {
-  jobs_.add("erasure of space " + std::to_string(space),
-            [this, space] { return erase_rows(space); });
+  jobs_.add(erasure_of(space), [this, space] { return erase_rows(space); });
+}
+
+void Catalog::erase_dropped() {
+  if (!is_shared_) return;
+  const std::string begin = catalog_row_key(CatalogRow::kDropped);
+  std::set<SpaceId> dropped;
+  const auto read =
+      read_range(store_, {.range = {.begin = begin, .end = prefix_end(begin)}},
+                 [&](std::string_view key, std::string_view) {
+                   dropped.insert(static_cast<SpaceId>(read_big_endian(key.substr(begin.size()))));
+                   return true;
+                 });
+  if (!read) return;
+  const std::lock_guard lock(changes_);
+  for (const SpaceId space : dropped) {
+    if (dropped_.contains(space) && !jobs_.has(erasure_of(space))) erase_later(space);
+  }
+  dropped_ = std::move(dropped);
 }
 
 Result<void> Catalog::erase_rows(SpaceId space) const {

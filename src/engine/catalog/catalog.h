@@ -12,12 +12,12 @@
 // Lifetime: the store and the jobs must outlive the catalog and every TablePtr.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -64,6 +64,12 @@ struct NamedRecord {
   Item record;
 };
 
+// What a transaction makes of a record.
+struct RecordChange {
+  std::string key;
+  FunctionRef<Result<void>(Item& record)> change;  // nothing if the record is absent
+};
+
 // Gives out a space that was never used.
 using NewSpace = FunctionRef<SpaceId()>;
 
@@ -76,8 +82,6 @@ class Catalog {
 
   using SnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
   SnapshotPtr snapshot() const { return snapshot_.get(); }
-  // Whether other processes can change the catalog.
-  bool is_shared() const { return is_shared_; }
   // Everything that was committed before the call. If the store is shared, this reads the catalog's
   // version: it can block. Errors: those of refresh(), as the service has them.
   Result<SnapshotPtr> newest_snapshot();
@@ -108,13 +112,27 @@ class Catalog {
   // What fails is tried again with the next call.
   void maintain_logs(int64_t now_ms);
 
+  // Returns when the change that is under way in this process, if any, can be seen: its records are
+  // stored before its snapshot is published.
+  void wait_for_change() { const std::lock_guard lock(changes_); }
+
+  // Erases the rows of spaces that another process dropped and did not erase. Those are the spaces
+  // that were dropped at this call and at the one before, so that reads under way come to an end.
+  // A store of one process has none: its start erases them. The next call retries what fails.
+  void erase_dropped();
+
+  // Runs before a job begins, and again if another process has begun one since. What it fails with
+  // is returned.
+  using Check = FunctionRef<Result<void>()>;
+  static constexpr auto kNoCheck = [] { return Result<void>(); };
+
   // catalog_pins.cc: records that name history (see history_of) pin it. The rows of the space stay
-  // though their table is dropped, the log stays from the commit version on, and who records there
-  // goes on to, until no record pins it any more.
-  // Writes the record of a new job. kTrimmedDataAccess if the log no longer has what the record
-  // names; kThrottling if the source has changed.
+  // though their table is dropped, the log stays from the commit version on, and the table that
+  // records there continues to, until no record pins it any more.
+  // Writes the record of a new job, if `check` permits it. kTrimmedDataAccess if the log no longer
+  // has what the record names; kThrottling if the source has changed.
   Result<void> begin_pinned(const std::string& record_key, const Item& record,
-                            const PinRequest& pin);
+                            const PinRequest& pin, Check check = kNoCheck);
   // Changes the record of a job, and its pins with it; nothing if there is none. `change` can run
   // more than once. The job gives its lease, which ends when the job does.
   Result<void> change_pinned(const std::string& record_key,
@@ -127,19 +145,21 @@ class Catalog {
   // Gives the record of a job another space, unless the lease is lost, and erases the rows of the
   // one before: late writes of an earlier owner of the job go there.
   Result<SpaceId> exchange_space(const std::string& record_key, JobLease& lease);
-  // Erases a record, and the rows of its space. No error if there is none. A job gives its lease,
-  // which ends.
-  Result<void> release_space(const std::string& record_key, JobLease* lease = nullptr);
+  // Erases a record, and the rows of its space. False if a job reads them: then nothing is changed.
+  // No error if there is no record. A job gives its lease, which ends.
+  Result<bool> release_space(const std::string& record_key, JobLease* lease = nullptr);
   // Gives spaces to a table that is to be restored, and keeps it in the record.
   // kTableAlreadyExists where the name is taken, kTableInUse where it is so by another restoration.
-  // `pin` is given if the record names history; then also begin_pinned()'s errors. `import` is
-  // written with it.
+  // `pin` is given if the record names history; then also begin_pinned()'s errors, and
+  // kBackupNotFound if the backup has been deleted. `import` is written with it, if `check` permits
+  // it.
   Result<TablePtr> begin_restore(TableDefinition definition, Item record,
                                  const PinRequest* pin = nullptr,
-                                 std::optional<NamedRecord> import = {});
-  // Makes the table visible. No error if it is not being restored. The lease of a restore ends;
-  // an import goes on.
-  Result<void> finish_restore(const std::string& name, JobLease* lease = nullptr);
+                                 std::optional<NamedRecord> import = {}, Check check = kNoCheck);
+  // Makes the table visible, and ends the lease. `import` is the end of the import that filled the
+  // table. Does nothing if the table is not being restored: an earlier call has done both.
+  Result<void> finish_restore(const std::string& name, JobLease* lease = nullptr,
+                              const RecordChange* import = nullptr);
   // Forgets a table that is being restored, and erases its rows. No error if there is none.
   Result<void> cancel_restore(const std::string& name, JobLease* lease = nullptr);
 
@@ -183,8 +203,9 @@ class Catalog {
   Result<Erased> erase(const Table& table, LastBackup last_backup, int64_t now_ms) const;
   Result<TablePtr> begin_restore_once(const TableDefinition& definition, const Item& record,
                                       const PinRequest* pin,
-                                      const std::optional<NamedRecord>& import);
-  Result<void> finish_restore_once(const std::string& name, JobLease* lease);
+                                      const std::optional<NamedRecord>& import, Check check);
+  Result<void> finish_restore_once(const std::string& name, JobLease* lease,
+                                   const RecordChange* import);
   Result<void> cancel_restore_once(const std::string& name, JobLease* lease);
   void erase_backfill(SpaceId space, Batch& batch) const;
   void erase_later(SpaceId space);
@@ -234,6 +255,7 @@ class Catalog {
   // Held by whatever changes or loads the catalog: for one of them at a time in this process.
   std::mutex changes_;
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
+  std::set<SpaceId> dropped_;  // at the last erase_dropped(); guarded by changes_
   AtomicSnapshot<CatalogSnapshot> snapshot_;
 };
 

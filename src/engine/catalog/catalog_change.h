@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of the catalog that keep its version: each is decided on the catalog that memory holds,
-// and commits only if that is still the stored one.
+// Changes of the catalog: each is decided on the catalog that memory holds, and commits only if
+// that is still the stored one.
 #pragma once
 
 #include <cstdint>
@@ -23,32 +23,23 @@ inline std::string version_key(SpaceId table) {
   return catalog_row_key(CatalogRow::kVersion, table);
 }
 
-// Reads `keys`, lets `plan(rows, batch)` put its writes into the batch, and commits them. kBehind
-// if the catalog does not have `version` any more; otherwise see commit_change(), and
-// JobLease::commit() if a job makes the change.
-template <class Plan>
-auto commit_at(TransactStore& store, uint64_t version, std::vector<std::string> keys, Plan plan,
-               JobLease* lease = nullptr) {
-  using Planned = std::invoke_result_t<Plan&, GuardedRows, Batch&>;
-  keys.push_back(catalog_row_key(CatalogRow::kVersion));
-  const auto change = [&](GuardedRows rows, Batch& batch) -> Planned {
-    STATOR_ASSIGN_OR_RETURN(const uint64_t stored, read_version(rows.back()));
-    if (stored != version) return fail(kBehind, "the catalog has changed");
-    return plan(rows.first(rows.size() - 1), batch);
-  };
-  return lease != nullptr ? lease->commit(keys, change) : commit_change(store, keys, change);
-}
-
-// The same, with `version` + 1 as the catalog's version afterwards.
+// Reads `keys`, lets `plan(rows, batch)` put its writes into the batch, and commits them with
+// `version` + 1 as the catalog's version. kBehind if the catalog does not have `version` any more;
+// otherwise see commit_change_by().
 template <class Plan>
 auto commit_catalog(TransactStore& store, uint64_t version, std::vector<std::string> keys,
                     Plan plan, JobLease* lease = nullptr) {
-  const auto change = [&](GuardedRows rows, Batch& batch) {
-    auto planned = plan(rows, batch);
-    if (planned) batch.put_schema_version(catalog_row_key(CatalogRow::kVersion), version + 1);
+  using Planned = std::invoke_result_t<Plan&, GuardedRows, Batch&>;
+  const std::string version_row = catalog_row_key(CatalogRow::kVersion);
+  keys.push_back(version_row);
+  const auto change = [&](GuardedRows rows, Batch& batch) -> Planned {
+    STATOR_ASSIGN_OR_RETURN(const uint64_t stored, read_version(rows.back()));
+    if (stored != version) return fail(kBehind, "the catalog has changed");
+    Planned planned = plan(rows.first(rows.size() - 1), batch);
+    if (planned) batch.put_schema_version(version_row, version + 1);
     return planned;
   };
-  return commit_at(store, version, std::move(keys), change, lease);
+  return commit_change_by(lease, store, keys, change);
 }
 
 }  // namespace stator

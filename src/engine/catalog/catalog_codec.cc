@@ -76,21 +76,46 @@ void put(Map& map, const char* name, const std::optional<EncryptionSpecification
   map[name] = std::move(entry);
 }
 
+void put(Map& map, const Projection& projection) {
+  map["Projection"] = number(projection.type);
+  List included;
+  for (const std::string& attribute : projection.non_key_attributes) {
+    included.emplace_back(attribute);
+  }
+  map["Included"] = std::move(included);
+}
+
+void put(Map& map, const char* name,
+         const std::optional<std::vector<VectorIndexDefinition>>& indexes,
+         const std::vector<SpaceId>& spaces) {
+  if (!indexes) return;
+  List list;
+  for (std::size_t i = 0; i < indexes->size(); ++i) {
+    const VectorIndexDefinition& index = (*indexes)[i];
+    List schema;
+    for (const SearchSchemaElement& element : index.search_schema) {
+      schema.emplace_back(Map{{"Name", element.name}, {"Type", number(element.type)}});
+    }
+    Map entry{{"Name", index.name},
+              {"Attribute", index.vector_attribute},
+              {"SearchSchema", std::move(schema)},
+              {"Dimensions", index.dimensions},
+              {"Distance", number(index.distance_function)},
+              {"Space", spaces[i]}};
+    put(entry, index.projection);
+    list.emplace_back(std::move(entry));
+  }
+  map[name] = std::move(list);
+}
+
 void put(Map& map, const char* name, const std::optional<std::vector<IndexDefinition>>& indexes,
          const std::vector<SpaceId>& spaces) {
   if (!indexes) return;
   List list;
   for (std::size_t i = 0; i < indexes->size(); ++i) {
     const IndexDefinition& index = (*indexes)[i];
-    List included;
-    for (const std::string& attribute : index.projection.non_key_attributes) {
-      included.emplace_back(attribute);
-    }
-    Map entry{{"Name", index.name},
-              {"KeySchema", encode(index.key_schema)},
-              {"Projection", number(index.projection.type)},
-              {"Included", std::move(included)},
-              {"Space", spaces[i]}};
+    Map entry{{"Name", index.name}, {"KeySchema", encode(index.key_schema)}, {"Space", spaces[i]}};
+    put(entry, index.projection);
     put(entry, "Throughput", index.throughput);
     put(entry, "OnDemand", index.on_demand_throughput);
     put(entry, "Warm", index.warm_throughput);
@@ -280,17 +305,43 @@ Result<void> read_changes(const Map& map, TableDefinition& definition) {
   return {};
 }
 
-Result<IndexDefinition> index_definition(const Map& map) {
-  IndexDefinition index;
-  STATOR_ASSIGN_OR_RETURN(index.name, text(map, "Name"));
-  STATOR_ASSIGN_OR_RETURN(index.key_schema, key_schema(map));
-  STATOR_ASSIGN_OR_RETURN(index.projection.type, enumerator<ProjectionType>(map, "Projection"));
+Result<Projection> projection(const Map& map) {
+  Projection projection;
+  STATOR_ASSIGN_OR_RETURN(projection.type, enumerator<ProjectionType>(map, "Projection"));
   STATOR_ASSIGN_OR_RETURN(const List* included, member<List>(map, "Included"));
   for (const AttributeValue& value : *included) {
     const auto* name = value.get_if<std::string>();
     if (name == nullptr) return damaged("Included");
-    index.projection.non_key_attributes.push_back(*name);
+    projection.non_key_attributes.push_back(*name);
   }
+  return projection;
+}
+
+Result<VectorIndexDefinition> vector_index_definition(const Map& map) {
+  VectorIndexDefinition index;
+  STATOR_ASSIGN_OR_RETURN(index.name, text(map, "Name"));
+  STATOR_ASSIGN_OR_RETURN(index.vector_attribute, text(map, "Attribute"));
+  STATOR_ASSIGN_OR_RETURN(const List* schema, member<List>(map, "SearchSchema"));
+  for (const AttributeValue& value : *schema) {
+    const Map* entry = value.get_if<Map>();
+    if (entry == nullptr) return damaged("SearchSchema");
+    SearchSchemaElement element;
+    STATOR_ASSIGN_OR_RETURN(element.name, text(*entry, "Name"));
+    STATOR_ASSIGN_OR_RETURN(element.type, enumerator<SearchSchemaElementType>(*entry, "Type"));
+    index.search_schema.push_back(std::move(element));
+  }
+  STATOR_ASSIGN_OR_RETURN(index.projection, projection(map));
+  STATOR_ASSIGN_OR_RETURN(index.dimensions, integer(map, "Dimensions", 1, 4096));
+  STATOR_ASSIGN_OR_RETURN(index.distance_function,
+                          enumerator<VectorDistanceFunction>(map, "Distance"));
+  return index;
+}
+
+Result<IndexDefinition> index_definition(const Map& map) {
+  IndexDefinition index;
+  STATOR_ASSIGN_OR_RETURN(index.name, text(map, "Name"));
+  STATOR_ASSIGN_OR_RETURN(index.key_schema, key_schema(map));
+  STATOR_ASSIGN_OR_RETURN(index.projection, projection(map));
   STATOR_ASSIGN_OR_RETURN(index.throughput, throughput<Throughput>(map, "Throughput"));
   STATOR_ASSIGN_OR_RETURN(index.on_demand_throughput,
                           throughput<OnDemandThroughput>(map, "OnDemand"));
@@ -298,16 +349,18 @@ Result<IndexDefinition> index_definition(const Map& map) {
   return index;
 }
 
+// `read_one` returns a definition.
+template <class Definition, class Read>
 Result<void> read_indexes(const Map& map, const char* name,
-                          std::optional<std::vector<IndexDefinition>>& indexes,
-                          std::vector<SpaceId>& spaces) {
+                          std::optional<std::vector<Definition>>& indexes,
+                          std::vector<SpaceId>& spaces, Read read_one) {
   if (!map.contains(name)) return {};
   STATOR_ASSIGN_OR_RETURN(const List* list, member<List>(map, name));
   indexes.emplace();
   for (const AttributeValue& value : *list) {
     const Map* entry = value.get_if<Map>();
     if (entry == nullptr) return damaged(name);
-    STATOR_ASSIGN_OR_RETURN(IndexDefinition index, index_definition(*entry));
+    STATOR_ASSIGN_OR_RETURN(Definition index, read_one(*entry));
     STATOR_ASSIGN_OR_RETURN(const SpaceId id, space(*entry));
     indexes->push_back(std::move(index));
     spaces.push_back(id);
@@ -355,6 +408,7 @@ std::string encode_table(const TableDefinition& definition) {
             {"KeySchema", encode(settings.key_schema)}};
   put(item, "LocalIndexes", settings.local_indexes, definition.local_spaces);
   put(item, "GlobalIndexes", settings.global_indexes, definition.global_spaces);
+  put(item, "VectorIndexes", settings.vector_indexes, definition.vector_spaces);
   if (settings.billing_mode) item["BillingMode"] = number(*settings.billing_mode);
   put(item, "Throughput", settings.throughput);
   put(item, "OnDemand", settings.on_demand_throughput);
@@ -397,10 +451,12 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
   STATOR_ASSIGN_OR_RETURN(definition.space, space(item));
   STATOR_ASSIGN_OR_RETURN(settings.attributes, attribute_definitions(item));
   STATOR_ASSIGN_OR_RETURN(settings.key_schema, key_schema(item));
-  STATOR_RETURN_IF_ERROR(
-      read_indexes(item, "LocalIndexes", settings.local_indexes, definition.local_spaces));
-  STATOR_RETURN_IF_ERROR(
-      read_indexes(item, "GlobalIndexes", settings.global_indexes, definition.global_spaces));
+  STATOR_RETURN_IF_ERROR(read_indexes(item, "LocalIndexes", settings.local_indexes,
+                                      definition.local_spaces, index_definition));
+  STATOR_RETURN_IF_ERROR(read_indexes(item, "GlobalIndexes", settings.global_indexes,
+                                      definition.global_spaces, index_definition));
+  STATOR_RETURN_IF_ERROR(read_indexes(item, "VectorIndexes", settings.vector_indexes,
+                                      definition.vector_spaces, vector_index_definition));
   if (item.contains("BillingMode")) {
     STATOR_ASSIGN_OR_RETURN(settings.billing_mode, enumerator<BillingMode>(item, "BillingMode"));
   }

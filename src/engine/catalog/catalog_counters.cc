@@ -3,13 +3,13 @@
 //
 // Several processes add to one row: each adds what it has counted since it last saw the row, so
 // none overwrites what another one added. A row is begun with its space, or by the first process
-// that has counted the whole space. Whoever finds a row that it has never seen takes it over, and
-// drops its own counters: the count that the row comes from has seen most of those writes.
+// that has counted the whole space. A process that finds a row that it has never seen takes it over
+// and drops its own counters: the count that the row comes from has seen most of those writes.
 // A process that ends without saving loses what it had not added yet. So the rows are approximate,
 // and stay so until the table is dropped.
 //
 // A store of one process has the rows only between a clean stop and the next start, which takes
-// them. So after a crash there are none, and the table is counted again.
+// them. So after a crash there are none, and DescribeTable counts the table.
 #include <utility>
 
 #include "engine/catalog/catalog.h"
@@ -83,7 +83,7 @@ Result<void> Catalog::take_counters(const std::map<SpaceId, std::string>& rows) 
   return write_or_fail(store_, std::move(batch));
 }
 
-// Of spaces that are new, and empty: so that each process adds to the rows, whoever is first.
+// Of spaces that are new and empty. So each process adds to a row, also the first one.
 void Catalog::begin_counters(const std::vector<SpaceId>& spaces, Batch& batch) const {
   if (!is_shared_) return;
   for (const SpaceId space : spaces) {

@@ -148,8 +148,7 @@ TEST_F(SharedCounters, LeaveNothingBehindADroppedTable) {
   const SpaceId space = table_of(theirs_)->definition().space;
   EXPECT_TRUE(has_row(space));
   count_writes(theirs_, 4);
-  const auto no_backup = [](const Table&) -> std::optional<NamedRecord> { return std::nullopt; };
-  must(ours_->drop("Things", kNowMs, no_backup));
+  must(ours_->drop("Things", kNowMs, test::no_backup));
   EXPECT_FALSE(has_row(space));
   theirs_->share_counters();
   EXPECT_FALSE(has_row(space)) << "a process that does not know yet began it again";

@@ -98,7 +98,7 @@ TEST_F(CatalogFormat, RefusesOtherFormatsAndNamesBoth) {
     set_format(other);
     EXPECT_THAT(try_open(),
                 FailsWith(Code::kCorruption, "the data has format " + std::to_string(other) +
-                                                 "; this version of Stator reads formats 1 to 4"));
+                                                 "; this version of Stator reads formats 1 to 6"));
     EXPECT_EQ(format(), other);
   }
 }
@@ -144,7 +144,7 @@ TEST_F(CatalogFormat, RefusesUnknownMembersOfADefinition) {
   EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown members"));
 }
 
-// Whoever changes this list adds a format, see kCatalogFormat.
+// A change of this list needs a new format, see kCatalogFormat.
 TEST(StoredDefinition, HasTheMembersOfItsFormat) {
   const IndexDefinition index{.name = "i",
                               .key_schema = {{"pk", KeyType::kHash}},
@@ -158,6 +158,12 @@ TEST(StoredDefinition, HasTheMembersOfItsFormat) {
   settings.global_indexes = {index};
   definition.local_spaces = {17};
   definition.global_spaces = {18};
+  settings.vector_indexes = {{{.name = "v",
+                               .vector_attribute = "a",
+                               .search_schema = {{"pk", SearchSchemaElementType::kHash}},
+                               .projection = {},
+                               .dimensions = 2}}};
+  definition.vector_spaces = {21};
   settings.throughput = Throughput{1, 1};
   settings.on_demand_throughput = OnDemandThroughput{1, 1};
   settings.warm_throughput = Throughput{1, 1};
@@ -188,7 +194,7 @@ TEST(StoredDefinition, HasTheMembersOfItsFormat) {
                   "LatestStreamMs", "LocalIndexes", "Log", "Name", "OnDemand", "OnDemandSinceMs",
                   "RecoveryMs", "RecoverySinceMs", "ResourcePolicy", "Restored", "Space", "Stream",
                   "TableClass", "TableClassChangedMs", "Tags", "Throughput", "ThroughputChanges",
-                  "Unfinished", "Version", "Warm"));
+                  "Unfinished", "VectorIndexes", "Version", "Warm"));
   EXPECT_THAT(decode_table(bytes), IsOk());
 }
 
@@ -205,6 +211,11 @@ TEST(StoredCodes, StandForTheSameEnumeratorsForever) {
   EXPECT_THAT(codes(StreamViewType::kNewImage, StreamViewType::kOldImage,
                     StreamViewType::kNewAndOldImages, StreamViewType::kKeysOnly),
               ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(codes(SearchSchemaElementType::kHash, SearchSchemaElementType::kInlineFilter),
+              ElementsAre(0, 1));
+  EXPECT_THAT(codes(VectorDistanceFunction::kCosine, VectorDistanceFunction::kDotProduct,
+                    VectorDistanceFunction::kEuclidean),
+              ElementsAre(0, 1, 2));
   EXPECT_THAT(codes(TransactAction::kConditionCheck, TransactAction::kPut, TransactAction::kDelete,
                     TransactAction::kUpdate),
               ElementsAre(0, 1, 2, 3));
@@ -228,6 +239,8 @@ TEST(StoredCodes, AreReadBack) {
   expect_read_back<TableClass>();
   expect_read_back<EncryptionType>();
   expect_read_back<StreamViewType>();
+  expect_read_back<SearchSchemaElementType>();
+  expect_read_back<VectorDistanceFunction>();
 }
 
 // A type of a value is its byte in an item.
@@ -240,6 +253,8 @@ TEST(StoredCodes, OfValuesStandForTheSameTypesForever) {
 }
 
 // ---- Directories that the first version of each format wrote: tests/formats/README.md
+
+constexpr int kFirstFormatOfVectors = 6;
 
 class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface<int> {
  protected:
@@ -260,7 +275,8 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
   }
   int64_t count(const std::string& table, std::optional<std::string> index = {}) {
     return must(
-               engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount}))
+               call_and_wait(*engine_, &Engine::scan,
+                             {.table = table, .index = std::move(index), .select = Select::kCount}))
         .count;
   }
   // The songs that pages of 3 hold.
@@ -290,6 +306,20 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
                          .forward = forward}),
                   ::testing::UnorderedElementsAre(0, 2, 4, 6, 8, 10, 12, 14, 16, 18));
     }
+  }
+  // Place i is at (i, 0.5), in one of three countries, and of kind i mod 2.
+  void expect_vectors() {
+    const auto found = must(call_and_wait(*engine_, &Engine::search_vectors,
+                                          {.table = "Places",
+                                           .index = "near",
+                                           .vector = {4, 0.5},
+                                           .top_k = 2,
+                                           .condition = "country = :c AND kind = :k",
+                                           .values = Values{{":c", "b"}, {":k", 1}}}));
+    ASSERT_EQ(found.items.size(), 2U);
+    EXPECT_EQ(decode_item(found.items[0]),
+              (Item{{"pk", "p7"}, {"country", "b"}, {"kind", 1}, {"name", "place 7"}}));
+    EXPECT_THAT(found.scores, ElementsAre(3, 3));
   }
   // Song i expires at 9,000,000,000 + i seconds; the token has expired long before.
   void expect_sweeps() {
@@ -344,6 +374,7 @@ TEST_P(WrittenDirectory, IsReadMigratedAndWritten) {
                                    "Tags")[0]),
                     "Key"),
             "team");
+  if (GetParam() >= kFirstFormatOfVectors) expect_vectors();
   ASSERT_THAT(put("Music", {{"artist", "a1"}, {"song", 1000}, {"year", 2000}}), IsOk());
   expect_sound();
   open_directory();

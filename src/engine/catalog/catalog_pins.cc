@@ -27,24 +27,27 @@ Result<void> Catalog::check_source(const Table& source) const {
 }
 
 Result<void> Catalog::begin_pinned(const std::string& record_key, const Item& record,
-                                   const PinRequest& pin) {
+                                   const PinRequest& pin, Check check) {
   return on_current([&]() -> Result<void> {
-    STATOR_RETURN_IF_ERROR(check_source(pin.source));
+    CatalogSnapshot next = *snapshot();
+    STATOR_RETURN_IF_ERROR(check());
+    if (pin.source != nullptr) STATOR_RETURN_IF_ERROR(check_source(*pin.source));
     const RecordPins pins(record_key, history_of(record));
     const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<void> {
       batch.put(record_key, encode_item(record));
       return pins.begin(rows, pin.oldest_ms, batch);
     };
-    return commit_at(store_, snapshot()->version, pins.keys(), plan);
+    // The catalog's version orders all jobs that begin.
+    STATOR_RETURN_IF_ERROR(commit_catalog(store_, next.version, pins.keys(), plan));
+    publish_change(std::move(next));
+    return {};
   });
 }
 
 Result<void> Catalog::change_pinned(const std::string& record_key,
                                     FunctionRef<Result<void>(Item& record)> change,
                                     JobLease* lease) {
-  STATOR_ASSIGN_OR_RETURN(const Item before, Records(store_).get(record_key));
-  const auto history = history_of(before);
-  const RecordPins pins(record_key, history);
+  STATOR_ASSIGN_OR_RETURN(const RecordPins pins, RecordPins::of(store_, record_key));
   std::vector<std::string> keys = pins.keys();
   keys.push_back(record_key);
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<bool> {
@@ -59,12 +62,10 @@ Result<void> Catalog::change_pinned(const std::string& record_key,
     if (lease != nullptr && !is_open_job(record)) lease->end_in(batch);
     const auto now = history_of(record);
     STATOR_RETURN_IF_ERROR(pins.change(rows, now, batch));
-    return history && !now;
+    return pins.history() && !now;
   };
-  STATOR_ASSIGN_OR_RETURN(const bool is_released, lease != nullptr
-                                                      ? lease->commit(keys, plan)
-                                                      : commit_change(store_, keys, plan));
-  if (is_released) erase_if_dropped(history->space);
+  STATOR_ASSIGN_OR_RETURN(const bool is_released, commit_change_by(lease, store_, keys, plan));
+  if (is_released) erase_if_dropped(pins.history()->space);
   return {};
 }
 

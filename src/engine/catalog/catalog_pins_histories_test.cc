@@ -118,7 +118,7 @@ class JobProcess {
   void begin() {
     const uint64_t from = random_() % 4 == 0 ? 0 : pick(0);
     const auto begun = catalog_->begin_pinned(
-        key_, job(from), {.source = *table(), .oldest_ms = history_.now_ms - kKeptMs});
+        key_, job(from), {.source = table().get(), .oldest_ms = history_.now_ms - kKeptMs});
     if (begun) {
       ++history_.pinned;
       pinned_from_ = from > 0 ? from : left_from();

@@ -24,10 +24,6 @@ using test::SharedCatalog;
 constexpr uint32_t kPinsSeed = 20263;
 constexpr int64_t kPeriodMs = 24LL * 60 * 60 * 1000;  // of point-in-time recovery
 
-constexpr auto no_last_backup = [](const Table&) -> std::optional<NamedRecord> {
-  return std::nullopt;
-};
-
 // What another process does before the first transaction that reads `key`, while it is decided, and
 // before the first erasure.
 struct Hooks {
@@ -138,7 +134,7 @@ class CatalogPins : public ::testing::Test {
   }
   Result<void> pin(uint64_t commit_version, int64_t oldest_ms = 0) {
     return reader_->begin_pinned(key_, job(commit_version),
-                                 {.source = *source(), .oldest_ms = oldest_ms});
+                                 {.source = source().get(), .oldest_ms = oldest_ms});
   }
   Result<void> end() {
     return reader_->change_pinned(key_, [](Item& record) -> Result<void> {
@@ -186,7 +182,7 @@ TEST_F(CatalogPins, KeepEverythingThatIsLeftForAJobThatSearches) {
 TEST_F(CatalogPins, KeepTheOldestOfSeveralJobs) {
   ASSERT_THAT(pin(versions_[4]), IsOk());
   const std::string other = record_key(RecordKind::kExport, "other");
-  ASSERT_THAT(reader_->begin_pinned(other, job(versions_[2]), {.source = *source()}), IsOk());
+  ASSERT_THAT(reader_->begin_pinned(other, job(versions_[2]), {.source = source().get()}), IsOk());
   trim();
   EXPECT_EQ(records(), from(2));
 }
@@ -253,7 +249,7 @@ TEST_F(CatalogPins, KeepTheRowsOfADroppedTable) {
   batch.put(row, encode_item({{"pk", "a"}}));
   ASSERT_EQ(write_and_wait(reader_.store(), std::move(batch)).outcome, CommitOutcome::kCommitted);
   ASSERT_THAT(pin(versions_[2]), IsOk());
-  must(trimmer_->drop("Things", kNowMs, no_last_backup));
+  must(trimmer_->drop("Things", kNowMs, test::no_backup));
   EXPECT_TRUE(comes_true([&] { return jobs_.stats().jobs == 0; }));
   trimmer_->maintain_logs(kNowMs + 100 * kPeriodMs);
   EXPECT_TRUE(has_row(row));
@@ -270,8 +266,8 @@ TEST_F(CatalogPins, KeepTheRowsOfADroppedTable) {
 
 TEST_F(CatalogPins, AreRefusedForATableThatAnotherProcessDropped) {
   const TablePtr known = source();
-  must(trimmer_->drop("Things", kNowMs, no_last_backup));
-  EXPECT_THAT(reader_->begin_pinned(key_, job(versions_[2]), {.source = *known}),
+  must(trimmer_->drop("Things", kNowMs, test::no_backup));
+  EXPECT_THAT(reader_->begin_pinned(key_, job(versions_[2]), {.source = known.get()}),
               FailsWith(Code::kThrottling, ""));
   EXPECT_FALSE(has_row(key_));
 }
@@ -279,8 +275,8 @@ TEST_F(CatalogPins, AreRefusedForATableThatAnotherProcessDropped) {
 TEST_F(CatalogPins, AreRefusedForATableThatIsDroppedMeanwhile) {
   const Item asked = job(versions_[2]);
   const TablePtr known = *trimmer_->snapshot()->find("Things");
-  hooks_.in_decide = [&] { must(reader_->drop("Things", kNowMs, no_last_backup)); };
-  EXPECT_THAT(trimmer_->begin_pinned(key_, asked, {.source = *known}),
+  hooks_.in_decide = [&] { must(reader_->drop("Things", kNowMs, test::no_backup)); };
+  EXPECT_THAT(trimmer_->begin_pinned(key_, asked, {.source = known.get()}),
               FailsWith(Code::kThrottling, ""));
   EXPECT_FALSE(has_row(key_));
 }
@@ -302,7 +298,7 @@ TEST_F(CatalogPins, AreNotMixedUpIfAnotherJobGetsTheName) {
 TEST_F(CatalogPins, AreRefusedForATableThatStoppedRecording) {
   const TablePtr known = source();
   must(set_recovery(*trimmer_, 0));
-  EXPECT_THAT(reader_->begin_pinned(key_, job(versions_[2]), {.source = *known}),
+  EXPECT_THAT(reader_->begin_pinned(key_, job(versions_[2]), {.source = known.get()}),
               FailsWith(Code::kThrottling, ""));
 }
 
@@ -318,7 +314,7 @@ TEST_F(CatalogPins, KeepATableRecording) {
 
 TEST_F(CatalogPins, OfRestoredTablesEndWithThem) {
   const auto begin = [&](const std::string& name) {
-    const PinRequest request{.source = *source()};
+    const PinRequest request{.source = source().get()};
     return reader_->begin_restore(
         {.settings = hash_table(name), .id = "id of " + name, .created_ms = kNowMs},
         job(versions_[2]), &request);

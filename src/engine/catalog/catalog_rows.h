@@ -12,7 +12,7 @@ namespace stator {
 
 // The format of all that the engine stores. Whatever is added or changed there gets a new one, so
 // that no version of Stator writes into a directory without knowing all of it.
-inline constexpr uint32_t kCatalogFormat = 4;
+inline constexpr uint32_t kCatalogFormat = 6;
 inline constexpr uint32_t kOldestFormat = 1;       // that a start migrates
 inline constexpr uint32_t kFirstFormatOfKeys = 3;  // earlier ones: engine/rows/older_keys.h
 inline constexpr uint32_t kFirstFormatOfPins = 4;  // in earlier ones, records pin by themselves

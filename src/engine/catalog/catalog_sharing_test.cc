@@ -39,8 +39,6 @@ TableDefinition to_restore(const std::string& name) {
   return {.settings = hash_table(name), .id = "id of " + name, .created_ms = kNowMs};
 }
 
-constexpr auto no_backup = [](const Table&) -> std::optional<NamedRecord> { return std::nullopt; };
-
 class CatalogSharing : public ::testing::Test {
  protected:
   CatalogSharing() {
@@ -106,7 +104,7 @@ TEST_F(CatalogSharing, UpdatesWhatOthersUpdated) {
 }
 
 TEST_F(CatalogSharing, UpdatesATableThatOthersCreated) {
-  must(theirs_->drop("Things", kNowMs, no_backup));
+  must(theirs_->drop("Things", kNowMs, test::no_backup));
   must(theirs_->create(hash_table(), kNowMs));
   EXPECT_THAT(add_tag(*ours_, "ours"), IsOk());
   expect_agreement();
@@ -135,7 +133,7 @@ TEST_F(CatalogSharing, GivesIndexesAndQueuesTheirOwnSpaces) {
 }
 
 TEST_F(CatalogSharing, DropsWhatOthersUpdated) {
-  expect_both([](Catalog& catalog) { return catalog.drop("Things", kNowMs, no_backup); });
+  expect_both([](Catalog& catalog) { return catalog.drop("Things", kNowMs, test::no_backup); });
 }
 
 TEST_F(CatalogSharing, KeepsATableThatOthersProtected) {
@@ -143,14 +141,15 @@ TEST_F(CatalogSharing, KeepsATableThatOthersProtected) {
     definition.settings.deletion_protection = true;
     return {};
   }));
-  EXPECT_THAT(ours_->drop("Things", kNowMs, no_backup), FailsWith(Code::kValidation, ""));
+  EXPECT_THAT(ours_->drop("Things", kNowMs, test::no_backup), FailsWith(Code::kValidation, ""));
   expect_agreement();
 }
 
 TEST_F(CatalogSharing, DoesNotFindWhatOthersDropped) {
-  must(theirs_->drop("Things", kNowMs, no_backup));
+  must(theirs_->drop("Things", kNowMs, test::no_backup));
   EXPECT_THAT(add_tag(*ours_, "ours"), FailsWith(Code::kResourceNotFound, "Things"));
-  EXPECT_THAT(ours_->drop("Things", kNowMs, no_backup), FailsWith(Code::kResourceNotFound, ""));
+  EXPECT_THAT(ours_->drop("Things", kNowMs, test::no_backup),
+              FailsWith(Code::kResourceNotFound, ""));
 }
 
 TEST_F(CatalogSharing, ChangesStreamsOfWhatOthersUpdated) {

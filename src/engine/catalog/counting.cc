@@ -64,15 +64,14 @@ Result<JobState> Recount::step() {
   std::size_t rows = 0;
   std::size_t bytes = 0;
   bool full = false;
-  STATOR_RETURN_IF_ERROR(scan(
-      {.range = std::move(range), .expected_rows = kRowsAtOnce},
-      [&](std::string_view key, std::string_view value) {
-        counted += {.items = 1, .bytes = static_cast<int64_t>(item_size_bytes(ItemView(value)))};
-        bytes += value.size();
-        full = ++rows == kRowsAtOnce || bytes >= kBytesAtOnce;
-        if (full) last = key;
-        return !full;
-      }));
+  STATOR_RETURN_IF_ERROR(scan({.range = std::move(range), .expected_rows = kRowsAtOnce},
+                              [&](std::string_view key, std::string_view value) {
+                                counted += {.items = 1, .bytes = spaces_[at_].bytes_of(value)};
+                                bytes += value.size();
+                                full = ++rows == kRowsAtOnce || bytes >= kBytesAtOnce;
+                                if (full) last = key;
+                                return !full;
+                              }));
   counted_ = counted;
   after_ = std::move(last);
   if (full) return JobState::kMore;

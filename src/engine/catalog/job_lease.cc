@@ -63,7 +63,8 @@ Result<void> JobLease::take() {
     }
     // An earlier call took it, and its outcome was unknown.
     if (row.holder == holder_) return row.fence;
-    if (rows[0] != seen_ || !rows[1] || !work_.is_open(*rows[1])) return 0;
+    const bool is_free = !rows[0] || rows[0] == seen_;
+    if (!is_free || !rows[1] || !work_.is_open(*rows[1])) return 0;
     row.holder = holder_;
     ++row.fence;
     batch.put(work_.key, encode_lease(row));
@@ -84,6 +85,25 @@ Result<LeaseRow> JobLease::check(const std::optional<std::string>& row) {
   return fail(Code::kHeld, "another engine has taken the job");
 }
 
+CommitResult JobLease::transact(std::span<const std::string> keys,
+                                FunctionRef<Batch(GuardedRows)> decide, SchemaVersions expected) {
+  if (!is_shared_) return transact_and_wait(store_, keys, decide, expected);
+  std::vector<std::string> guarded(keys.begin(), keys.end());
+  guarded.push_back(work_.key);
+  std::optional<Error> refused;
+  const auto decide_held = [&](GuardedRows rows) {
+    refused.reset();
+    if (auto held = check(rows.back()); !held) {
+      refused = std::move(held).error();
+      return Batch();
+    }
+    return decide(rows.first(rows.size() - 1));
+  };
+  CommitResult result = transact_and_wait(store_, guarded, decide_held, expected);
+  if (!refused) return result;
+  return {.outcome = CommitOutcome::kUnavailable, .error = std::move(*refused)};
+}
+
 Result<void> JobLease::write(Batch batch, SchemaVersions expected) {
   if (!is_shared_) return write_or_fail(store_, std::move(batch), expected);
   const auto put_all = [&](GuardedRows, Batch& written) -> Result<void> {
@@ -91,6 +111,11 @@ Result<void> JobLease::write(Batch batch, SchemaVersions expected) {
     return {};
   };
   return commit({}, put_all, expected);
+}
+
+Result<void> JobLease::confirm() {
+  if (!is_shared_) return {};
+  return commit({}, [](GuardedRows, Batch&) { return Result<void>(); });
 }
 
 void JobLease::end_in(Batch& batch) const {

@@ -4,8 +4,9 @@
 // A lease is a row of the catalog: who holds it, how often it was taken, and a heartbeat. Each
 // commit of the job reads the row and writes nothing if the lease was taken by another engine. An
 // engine takes a lease that nobody holds, or one whose row it has seen unchanged for kJobLeaseMs
-// by its own clock. The clocks of two machines are never compared. docs/formats/catalog.md.
-// A store of one process has no such rows: its engine holds every lease.
+// by its own clock, in looks without a long interruption. The clocks of two machines are never
+// compared. docs/formats/catalog.md. A store of one process has no such rows: its engine holds
+// every lease.
 //
 // Thread safety: beat() may be called from any thread; the rest from the thread that has the job.
 // Errors: the store's; kCorruption for a damaged row; kHeld once the lease is lost.
@@ -30,6 +31,8 @@ namespace stator {
 
 // Several times the interval between two heartbeats, see EngineOptions::maintenance_interval.
 inline constexpr int64_t kJobLeaseMs = 5LL * 60 * 1000;
+// What the time between two looks counts for at most, see JobLeases::look().
+inline constexpr int64_t kLeaseLookMs = 60LL * 1000;
 
 inline constexpr std::size_t kLeaseHolderBytes = 16;
 
@@ -52,7 +55,7 @@ struct LeasedWork {
 };
 // The key of the lease of the job that the row `row_key` describes: a record or a backfill.
 std::string lease_key(std::string_view row_key);
-// Of a backup, restore, import or export: see is_open_job() in records.h.
+// Of a backup, restore, import, export or bulk put: see is_open_job() in records.h.
 LeasedWork record_work(const std::string& record_key);
 LeasedWork backfill_work(const std::string& table, SpaceId space);
 
@@ -61,7 +64,8 @@ class JobLease {
   // `seen`: the lease's row when it was found to be free. The store must outlive the lease.
   JobLease(TransactStore& store, LeasedWork work, std::optional<std::string> seen);
 
-  // Takes the lease if its row still is what was seen and the job is open; otherwise it is lost.
+  // Takes the lease if its row is absent or still what was seen, and the job is open; otherwise it
+  // is lost.
   Result<void> take();
   bool is_held() const { return state_ == State::kHeld; }
   bool is_lost() const { return state_ == State::kLost; }
@@ -73,8 +77,13 @@ class JobLease {
   // As commit_change(). If the lease is lost, `change` does not run and nothing is written.
   template <class Change>
   auto commit(std::span<const std::string> keys, Change change, SchemaVersions expected = {});
+  // As transact_and_wait(). If the lease is lost, `decide` does not run and nothing is written.
+  CommitResult transact(std::span<const std::string> keys, FunctionRef<Batch(GuardedRows)> decide,
+                        SchemaVersions expected = {});
   // Commits a batch whatever its keys hold, unless the lease is lost.
   Result<void> write(Batch batch, SchemaVersions expected = {});
+  // Fails if the lease is lost; writes nothing.
+  Result<void> confirm();
   // Erases the lease with the last commit of the job.
   void end_in(Batch& batch) const;
 
@@ -109,6 +118,14 @@ auto JobLease::commit(std::span<const std::string> keys, Change change, SchemaVe
     return change(rows.first(rows.size() - 1), batch);
   };
   return commit_change(store_, guarded, change_held, expected);
+}
+
+// commit_change(); by JobLease::commit() if a job makes the change and gives its lease.
+template <class Change>
+auto commit_change_by(JobLease* lease, TransactStore& store, std::span<const std::string> keys,
+                      Change change) {
+  return lease != nullptr ? lease->commit(keys, std::move(change))
+                          : commit_change(store, keys, std::move(change));
 }
 
 }  // namespace stator

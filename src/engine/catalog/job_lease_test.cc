@@ -11,9 +11,12 @@
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/job_leases.h"
 #include "engine/catalog/records.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/verify/verify.h"
+#include "support/forwarding_store.h"
 #include "support/from_environment.h"
+#include "support/gated_store.h"
 #include "support/must.h"
 #include "support/shared_store.h"
 
@@ -73,12 +76,19 @@ class Leases : public ::testing::Test {
         read_value(ours_.store, std::string(kPartitionBytes, 'x'), [](std::string_view) {}));
   }
   // `theirs_` looks at the leases, `passed_ms` after the start.
-  bool is_free_for_them(int64_t passed_ms) {
+  void look(int64_t passed_ms) {
     EXPECT_THAT(theirs_.leases.look(kNowMs + passed_ms), IsOk());
+    looked_ms_ = passed_ms;
+  }
+  // The same, and once a minute until then.
+  bool is_free_for_them(int64_t passed_ms) {
+    while (looked_ms_ + kLeaseLookMs < passed_ms) look(looked_ms_ + kLeaseLookMs);
+    look(passed_ms);
     return theirs_.leases.is_free(lease_key(record_));
   }
 
   const std::string record_ = record_key(RecordKind::kExport, "1");
+  int64_t looked_ms_ = 0;
   JobRunner jobs_{{}};
   SharedBackend backend_{kSeed};
   Process ours_{backend_, kSeed + 1};
@@ -126,10 +136,21 @@ TEST_F(Leases, AreKeptByHeartbeats) {
 // The clock of the process that waits is the only one that counts.
 TEST_F(Leases, RunOutLaterIfTheClockIsSetBack) {
   const auto ours = ours_.take(record_);
-  EXPECT_FALSE(is_free_for_them(10 * kJobLeaseMs));
+  look(10 * kJobLeaseMs);
   EXPECT_FALSE(is_free_for_them(0));
   EXPECT_FALSE(is_free_for_them(kJobLeaseMs - 1));
   EXPECT_TRUE(is_free_for_them(kJobLeaseMs));
+}
+
+// After an outage of the store, the first look comes before the owner's next heartbeat.
+TEST_F(Leases, AreKeptIfNobodyLookedForALongTime) {
+  const auto ours = ours_.take(record_);
+  look(0);
+  look(2 * kJobLeaseMs);
+  EXPECT_FALSE(theirs_.leases.is_free(lease_key(record_)));
+  ours_.leases.beat();
+  EXPECT_FALSE(is_free_for_them(3 * kJobLeaseMs));
+  EXPECT_TRUE(is_free_for_them(3 * kJobLeaseMs + kLeaseLookMs));
 }
 
 TEST_F(Leases, ThatAreLostCommitNothing) {
@@ -192,13 +213,37 @@ TEST_F(Leases, OfAnEarlierJobOfTheSameNameAreNotThoseOfALaterOne) {
   EXPECT_THAT(work(*later), IsOk());
 }
 
+// The last look was during the earlier job.
+TEST_F(Leases, OfALaterJobOfTheSameNameAreTakenWithoutAnotherLook) {
+  const auto earlier = ours_.take(record_);
+  EXPECT_FALSE(is_free_for_them(0));
+  EXPECT_THAT(Records(*earlier).put(record_, {}), IsOk());
+  put_record("IN_PROGRESS");
+  EXPECT_TRUE(theirs_.take(record_)->is_held());
+}
+
 TEST_F(Leases, OfAnEngineThatWorksOnTheJobAreNotFreeForIt) {
   const auto ours = ours_.take(record_);
-  ASSERT_THAT(ours_.leases.look(kNowMs), IsOk());
-  ASSERT_THAT(ours_.leases.look(kNowMs + kJobLeaseMs), IsOk());
+  for (int64_t passed_ms = 0; passed_ms <= kJobLeaseMs; passed_ms += kLeaseLookMs) {
+    ASSERT_THAT(ours_.leases.look(kNowMs + passed_ms), IsOk());
+  }
   EXPECT_FALSE(ours_.leases.is_free(lease_key(record_)));
   ours_.leases.end(*ours);
   EXPECT_TRUE(ours_.leases.is_free(lease_key(record_)));
+}
+
+// A request and the maintenance start the same job.
+TEST_F(Leases, OfAJobThatIsStartedTwiceAreKept) {
+  const auto winner = ours_.leases.begin(record_work(record_));
+  const auto loser = ours_.leases.begin(record_work(record_));
+  ASSERT_THAT(winner->take(), IsOk());
+  ASSERT_THAT(loser->take(), IsOk());
+  EXPECT_TRUE(loser->is_lost());
+  ours_.leases.end(*loser);
+  EXPECT_FALSE(ours_.leases.is_free(lease_key(record_)));
+  const uint64_t before = row()->beat;
+  ours_.leases.beat();
+  EXPECT_EQ(row()->beat, before + 1);
 }
 
 TEST_F(Leases, ThatAreDamagedAreReported) {
@@ -238,6 +283,57 @@ TEST(LeasesOfOneProcess, NeedNoRows) {
   EXPECT_EQ(rows, 1U);
 }
 
+// Ranges are dropped when the gate is open.
+class GatedDrops final : public test::ForwardingStore {
+ public:
+  GatedDrops(std::shared_ptr<TransactStore> inner, test::Gate& gate)
+      : ForwardingStore(std::move(inner)), gate_(gate) {}
+  Result<void> drop_range(const KeyRange& range) override {
+    gate_.wait();
+    return ForwardingStore::drop_range(range);
+  }
+
+ private:
+  test::Gate& gate_;
+};
+
+TEST(LeasesOfAnEngine, AreKeptWhileATrimTakesLong) {
+  SharedBackend backend(kSeed);
+  test::Gate gate;
+  test::FakeClock clock;
+  const auto engine = must(Engine::open(
+      std::make_unique<GatedDrops>(std::make_shared<SharedStore>(backend, kSeed), gate),
+      {.clock = &clock,
+       .sweep_interval = {},
+       .maintenance_interval = std::chrono::milliseconds(1)}));
+  const auto comes_true = [](const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    return condition();
+  };
+  const std::string record = record_key(RecordKind::kExport, "1");
+  const auto lease = engine->parts().leases.begin(record_work(record));
+  ASSERT_THAT(Records(engine->store()).put(record, Item{{"Status", "IN_PROGRESS"}}), IsOk());
+  ASSERT_THAT(lease->take(), IsOk());
+  CreateTableRequest logged = test::hash_table();
+  logged.stream = StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly};
+  must(engine->create_table(logged));
+  gate.close();
+  EXPECT_TRUE(comes_true([&] {
+    clock.advance(std::chrono::hours(5));  // an epoch of the log
+    return gate.waiting() == 1;
+  }));
+  const auto beats = [&] {
+    uint64_t count = 0;
+    must(read_value(engine->store(), lease_key(record),
+                    [&](std::string_view value) { count = must(decode_lease(value)).beat; }));
+    return count;
+  };
+  EXPECT_TRUE(comes_true([&, before = beats()] { return beats() > before + 2; }));
+  EXPECT_EQ(gate.waiting(), 1U);
+  gate.open();
+}
+
 // Processes take the lease from each other all the time. Each commit appends the number of its
 // turn: they never go back, whatever arrives late.
 TEST(LeaseHistories, AreInTurns) {
@@ -256,7 +352,6 @@ TEST(LeaseHistories, AreInTurns) {
     std::mt19937 random(seed + number);
     for (int turn = 0; turn < kTurns; ++turn) {
       static_cast<void>(process.leases.look(kNowMs));
-      static_cast<void>(process.leases.look(kNowMs + kJobLeaseMs));
       const auto lease = process.leases.begin(record_work(record));
       while (!lease->take()) {
       }

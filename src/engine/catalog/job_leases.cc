@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/catalog/job_leases.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/catalog/catalog_rows.h"
@@ -13,15 +14,15 @@ Result<void> JobLeases::look(int64_t now_ms) {
   const std::string begin = catalog_row_key(CatalogRow::kLease);
   STATOR_RETURN_IF_ERROR(read_range(store_, {.range = {.begin = begin, .end = prefix_end(begin)}},
                                     [&](std::string_view key, std::string_view row) {
-                                      seen.emplace(
-                                          key, Seen{.row = std::string(row), .since_ms = now_ms});
+                                      seen.emplace(key, Seen{.row = std::string(row)});
                                       return true;
                                     }));
   const std::lock_guard lock(mutex_);
+  const int64_t passed_ms = std::clamp<int64_t>(now_ms - looked_ms_, 0, kLeaseLookMs);
   for (auto& [key, now] : seen) {
     const auto before = seen_.find(key);
-    const bool is_same = before != seen_.end() && before->second.row == now.row;
-    if (is_same && before->second.since_ms <= now_ms) now.since_ms = before->second.since_ms;
+    if (before == seen_.end() || before->second.row != now.row) continue;
+    now.unchanged_ms = before->second.unchanged_ms + passed_ms;
   }
   seen_ = std::move(seen);
   looked_ms_ = now_ms;
@@ -35,7 +36,7 @@ bool JobLeases::is_free(const std::string& key) const {
   if (seen == seen_.end()) return true;
   const auto row = decode_lease(seen->second.row);
   if (!row) return false;
-  return !row->is_held() || looked_ms_ - seen->second.since_ms >= kJobLeaseMs;
+  return !row->is_held() || seen->second.unchanged_ms >= kJobLeaseMs;
 }
 
 std::shared_ptr<JobLease> JobLeases::begin(LeasedWork work) {
@@ -43,15 +44,14 @@ std::shared_ptr<JobLease> JobLeases::begin(LeasedWork work) {
   std::optional<std::string> row;
   if (const auto seen = seen_.find(work.key); seen != seen_.end()) row = seen->second.row;
   auto lease = std::make_shared<JobLease>(store_, std::move(work), std::move(row));
-  if (is_shared_) own_[lease->key()] = lease;
+  if (is_shared_) own_.emplace(lease->key(), lease);
   return lease;
 }
 
 // A later job can have the same key: a table is restored, dropped, and restored again.
 void JobLeases::end(const JobLease& lease) {
   const std::lock_guard lock(mutex_);
-  const auto own = own_.find(lease.key());
-  if (own != own_.end() && own->second.get() == &lease) own_.erase(own);
+  std::erase_if(own_, [&](const auto& own) { return own.second.get() == &lease; });
 }
 
 std::vector<std::shared_ptr<JobLease>> JobLeases::held() const {

@@ -24,10 +24,9 @@ class JobLeases {
   JobLeases(const JobLeases&) = delete;
   JobLeases& operator=(const JobLeases&) = delete;
 
-  // False: this engine has the store for itself, and every job in it.
-  bool are_shared() const { return is_shared_; }
-  // Reads all leases. `now_ms`: the clock of this engine. If it is set forward, leases are taken
-  // too early, which costs repeated work; if it is set back, their time begins again.
+  // Reads all leases. `now_ms`: the clock of this engine. The time since the last look counts as
+  // kLeaseLookMs at most: if this engine could not look, as during an outage of the store, others
+  // could not send heartbeats.
   Result<void> look(int64_t now_ms);
   // Whether this engine should start the job: it does not work on it, and at the last look()
   // nobody held the lease or the lease had run out.
@@ -46,16 +45,18 @@ class JobLeases {
  private:
   struct Seen {
     std::string row;
-    int64_t since_ms = 0;  // the first time that it was seen like that
+    int64_t unchanged_ms = 0;  // how long it was seen like that
   };
   std::vector<std::shared_ptr<JobLease>> held() const;
 
   TransactStore& store_;
   const bool is_shared_;
   mutable std::mutex mutex_;
-  std::map<std::string, Seen> seen_;                      // guarded by mutex_
-  int64_t looked_ms_ = 0;                                 // guarded by mutex_
-  std::map<std::string, std::shared_ptr<JobLease>> own_;  // guarded by mutex_; jobs of this engine
+  std::map<std::string, Seen> seen_;  // guarded by mutex_
+  int64_t looked_ms_ = 0;             // guarded by mutex_
+  // Guarded by mutex_. Of the jobs of this engine, by their keys. If a job was started twice, both
+  // are here until one of them finds that the other has taken the lease.
+  std::multimap<std::string, std::shared_ptr<JobLease>> own_;
 };
 
 }  // namespace stator

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Format 5 has records of bulk put operations, of which older data has none.
+//
 // Format 4 has rows for the pins of jobs, which follow from the records of the jobs.
 //
 // Format 3 has other keys for index entries and for rows of time queues. Both are computed from
@@ -181,14 +183,18 @@ Result<std::map<SpaceId, Pins>> pins_of_records(TransactStore& store) {
       if (!history) continue;
       const std::string key = record_key(kind, name);
       pins[history->space].records.emplace(pin_name(key), 0);
+      if (history->log == 0) continue;
       pins[history->log].records.emplace(pin_name(key), history->commit_version);
     }
   }
   return pins;
 }
 
-Result<void> raise_format(TransactStore& store, bool begins_moves) {
-  STATOR_ASSIGN_OR_RETURN(const auto pins, pins_of_records(store));
+Result<void> raise_format(TransactStore& store, uint64_t from, bool begins_moves) {
+  std::map<SpaceId, Pins> pins;
+  if (from < kFirstFormatOfPins) {
+    STATOR_ASSIGN_OR_RETURN(pins, pins_of_records(store));
+  }
   const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
   return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
     STATOR_ASSIGN_OR_RETURN(CatalogHeader header, read_catalog_header(rows[0].value_or("")));
@@ -214,7 +220,7 @@ Result<void> migrate_rows(TransactStore& store, const CatalogHeader& header,
     STATOR_ASSIGN_OR_RETURN(parts, find_parts(store, header.secret));
   }
   if (header.format < kCatalogFormat) {
-    STATOR_RETURN_IF_ERROR(raise_format(store, !parts.empty() && !is_begun));
+    STATOR_RETURN_IF_ERROR(raise_format(store, header.format, !parts.empty() && !is_begun));
   }
   Migration migration(store, report, std::move(position));
   migration.say(LogLevel::kInfo, (is_begun ? "resuming the migration of the data to format "

@@ -184,7 +184,7 @@ TEST_F(MigrationTest, BringsEveryRowToItsKey) {
   EXPECT_THAT(findings(*store), IsEmpty()) << "verify knows the older keys";
   expect_migrated(store);
   EXPECT_THAT(findings(*store), IsEmpty());
-  EXPECT_THAT(lines_, Contains(HasSubstr("migrating the data to format 4")));
+  EXPECT_THAT(lines_, Contains(HasSubstr("migrating the data to format 6")));
   lines_.clear();
   expect_migrated(store);
   EXPECT_THAT(lines_, IsEmpty()) << "there is nothing to do";
@@ -204,7 +204,7 @@ TEST_F(MigrationTest, ResumesAfterAFailureOfAnyOperation) {
       ++unfinished;
       EXPECT_FALSE(opened);
       EXPECT_THAT(findings(*store),
-                  ElementsAre(HasSubstr("the migration to format 4 is unfinished")));
+                  ElementsAre(HasSubstr("the migration to format 6 is unfinished")));
     }
     // An older version looks at the header only, so no row may have moved before it is raised.
     const std::string header = between.at(catalog_row_key(CatalogRow::kHeader));
@@ -284,10 +284,14 @@ TEST_F(MigrationTest, PinsWhatTheJobsOfOlderFormatsRead) {
     rows[record_key(RecordKind::kExport, "ended")] = encode_item({{"Status", "COMPLETED"}});
     rows[catalog_row_key(CatalogRow::kTable, "Music")] =
         current_.at(catalog_row_key(CatalogRow::kTable, "Music"));
-    auto& restored = rows[record_key(RecordKind::kRestore, "Two")];
-    Item record = decode_item(ItemView(restored));
-    record["Definition"] = Binary{rows.at(catalog_row_key(CatalogRow::kTable, "Music"))};
-    restored = encode_item(record);
+    rows[record_key(RecordKind::kRestore, "Three")] =
+        encode_item({{"From", kMusic}, {"Backup", "its ARN"}});
+    for (const char* name : {"Two", "Three"}) {
+      auto& restored = rows[record_key(RecordKind::kRestore, name)];
+      Item record = decode_item(ItemView(restored));
+      record["Definition"] = Binary{rows.at(catalog_row_key(CatalogRow::kTable, "Music"))};
+      restored = encode_item(record);
+    }
     const auto store = store_of(rows);
     ASSERT_THAT(migrate_rows(*store, {.format = older, .secret = secret_}, {}), IsOk());
     const Rows migrated = rows_of(*store);
@@ -295,7 +299,7 @@ TEST_F(MigrationTest, PinsWhatTheJobsOfOlderFormatsRead) {
       return must(decode_pins(migrated.at(pins_key(space)))).records;
     };
     using Expected = decltype(Pins::records);
-    EXPECT_EQ(pins(kMusic), (Expected{{"eone", 0}, {"rTwo", 0}}));
+    EXPECT_EQ(pins(kMusic), (Expected{{"eone", 0}, {"rThree", 0}, {"rTwo", 0}}));
     EXPECT_EQ(pins(99), (Expected{{"eone", 7}, {"rTwo", 0}}));
     EXPECT_EQ(migrated.at(catalog_row_key(CatalogRow::kHeader)),
               current_.at(catalog_row_key(CatalogRow::kHeader)));

@@ -5,6 +5,7 @@
 
 #include "api/admin/document.h"
 #include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/records.h"
 #include "engine/errors/messages.h"
 
 namespace stator {
@@ -26,7 +27,7 @@ std::string encode_pins(const Pins& pins) {
 }  // namespace
 
 std::optional<PinnedHistory> history_of(const Item& record) {
-  if (!record.contains("Log")) return std::nullopt;
+  if (!record.contains("Log") && !record.contains("Backup")) return std::nullopt;
   return PinnedHistory{.space = static_cast<SpaceId>(integer_of(record, "From")),
                        .log = static_cast<SpaceId>(integer_of(record, "Log")),
                        .commit_version = static_cast<uint64_t>(integer_of(record, "Stamp"))};
@@ -71,8 +72,14 @@ std::string_view pin_name(std::string_view record_key) {
   return record_key.substr(kPartitionBytes + 1);
 }
 
+Result<RecordPins> RecordPins::of(TransactStore& store, const std::string& record_key) {
+  STATOR_ASSIGN_OR_RETURN(const Item record, Records(store).get(record_key));
+  return RecordPins(record_key, history_of(record));
+}
+
 std::vector<std::string> RecordPins::keys() const {
   if (!history_) return {};
+  if (history_->log == 0) return {pins_key(history_->space)};
   return {pins_key(history_->space), pins_key(history_->log)};
 }
 
@@ -83,6 +90,7 @@ bool RecordPins::has_keys_of(const std::optional<PinnedHistory>& history) const 
 
 Result<void> RecordPins::begin(GuardedRows rows, int64_t oldest_ms, Batch& batch) const {
   if (!history_) return {};
+  if (history_->log == 0) return change(rows, history_, batch);
   STATOR_ASSIGN_OR_RETURN(const Pins log, decode_pins(rows[1]));
   const bool is_there = history_->commit_version > 0
                             ? history_->commit_version >= log.given_up_before
@@ -94,17 +102,17 @@ Result<void> RecordPins::begin(GuardedRows rows, int64_t oldest_ms, Batch& batch
 Result<void> RecordPins::change(GuardedRows rows, const std::optional<PinnedHistory>& now,
                                 Batch& batch) const {
   if (!history_) return {};
-  STATOR_ASSIGN_OR_RETURN(Pins space, decode_pins(rows[0]));
-  STATOR_ASSIGN_OR_RETURN(Pins log, decode_pins(rows[1]));
-  space.records.erase(name_);
-  log.records.erase(name_);
-  if (now) {
-    space.records[name_] = 0;
-    log.records[name_] = now->commit_version;
-  }
-  put_pins(batch, history_->space, space);
-  put_pins(batch, history_->log, log);
-  return {};
+  const auto change_row = [&](SpaceId space, const std::optional<std::string>& row,
+                              uint64_t commit_version) -> Result<void> {
+    STATOR_ASSIGN_OR_RETURN(Pins pins, decode_pins(row));
+    pins.records.erase(name_);
+    if (now) pins.records[name_] = commit_version;
+    put_pins(batch, space, pins);
+    return {};
+  };
+  STATOR_RETURN_IF_ERROR(change_row(history_->space, rows[0], 0));
+  if (history_->log == 0) return {};
+  return change_row(history_->log, rows[1], now ? now->commit_version : 0);
 }
 
 }  // namespace stator

@@ -24,12 +24,12 @@ namespace stator {
 // What a job reads: the rows of a space, and a log from a commit version on.
 struct PinnedHistory {
   SpaceId space = 0;
-  SpaceId log = 0;
+  SpaceId log = 0;              // 0: none, the rows are those of a backup
   uint64_t commit_version = 0;  // 0: all that was left when it was pinned
 
   bool operator==(const PinnedHistory&) const = default;
 };
-// Absent where a record names none, in its members From, Log and Stamp.
+// Absent if the record names none: in its members From, Log and Stamp, or in From and Backup.
 std::optional<PinnedHistory> history_of(const Item& record);
 
 // The pins of one space.
@@ -52,8 +52,10 @@ std::string_view pin_name(std::string_view record_key);
 
 // What a new job must know to pin the history that its record names.
 struct PinRequest {
-  const Table& source;    // as it was before the commit versions were chosen
+  // As it was before the commit versions were chosen; null for a backup.
+  const Table* source = nullptr;
   int64_t oldest_ms = 0;  // the time from which on the job reads; unused with a commit version
+  std::string backup_key = {};  // of the backup's record; empty for a table
 };
 
 // The pins of a record's history, in the transaction that changes the record. It reads keys(); the
@@ -63,7 +65,10 @@ class RecordPins {
   // Without a history there are no keys, and nothing is done.
   RecordPins(std::string_view record_key, const std::optional<PinnedHistory>& history)
       : name_(pin_name(record_key)), history_(history) {}
+  // Of the record as it is stored; without a history if it is absent. The record's errors.
+  static Result<RecordPins> of(TransactStore& store, const std::string& record_key);
 
+  const std::optional<PinnedHistory>& history() const { return history_; }
   std::vector<std::string> keys() const;
   bool has_keys_of(const std::optional<PinnedHistory>& history) const;
   // kTrimmedDataAccess if the log no longer has all that the history names.

@@ -42,7 +42,8 @@ std::string settings_key(SpaceId table) {
 bool is_open_job(const Item& record) {
   if (record.empty()) return false;
   const std::string status = text_of(record, "Status");
-  return status.empty() || status == "CREATING" || status == "IN_PROGRESS";
+  return status.empty() || status == "CREATING" || status == "IN_PROGRESS" ||
+         status == "CANCELLING";
 }
 
 bool is_record(std::string_view rest, std::string_view value) {
@@ -54,6 +55,8 @@ bool is_record(std::string_view rest, std::string_view value) {
     case RecordKind::kRestore:
     case RecordKind::kImport:
     case RecordKind::kExport:
+    case RecordKind::kBulk:
+    case RecordKind::kOutput:
       return rest.size() > 1;
   }
   return false;
@@ -116,8 +119,7 @@ Result<void> Records::change_guarded(const std::string& key, const std::string& 
     if (lease_ != nullptr && !is_open_job(record)) lease_->end_in(batch);
     return {};
   };
-  return lease_ != nullptr ? lease_->commit(keys, change_row)
-                           : commit_change(store_, keys, change_row);
+  return commit_change_by(lease_, store_, keys, change_row);
 }
 
 }  // namespace stator

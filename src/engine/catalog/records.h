@@ -27,11 +27,13 @@ enum class RecordKind : char {
   kRestore = 'r',   // name of a table that is being restored: its definition, and how far it is
   kImport = 'i',    // id of an import: what was asked for, and how far it is
   kExport = 'e',    // id of an export: the same
+  kBulk = 'u',      // id of a bulk put operation: the same
+  kOutput = 'o',    // id of a bulk put operation, kind, number: what its report still lacks
 };
 
 std::string record_key(RecordKind kind, std::string_view name);
 std::string settings_key(SpaceId table);
-// Whether the record is of a job that has not ended: a backup, restore, import or export.
+// Whether the record is of a job that has not ended: a backup, restore, import, export or bulk put.
 bool is_open_job(const Item& record);
 // Whether what follows the letter is a record's key, and `value` a record.
 bool is_record(std::string_view rest, std::string_view value);

@@ -93,9 +93,8 @@ Result<void> ResourcePolicies::refresh(const CatalogSnapshot& snapshot) {
   return {};
 }
 
-Result<void> ResourcePolicies::learn(const Table& table) {
-  if (!is_shared_ || policies_.get()->read.contains(table.definition().space)) return {};
-  return refresh(table);
+bool ResourcePolicies::knows(const Table& table) const {
+  return !is_shared_ || policies_.get()->read.contains(table.definition().space);
 }
 
 void ResourcePolicies::forget(const Table& table) {

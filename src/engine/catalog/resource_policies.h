@@ -45,8 +45,8 @@ class ResourcePolicies {
   Result<void> refresh(const Table& table);
   // Reads the policies of all tables again. Errors: those of the store.
   Result<void> refresh(const CatalogSnapshot& snapshot);
-  // Reads those of a table that this process has not read yet. Errors: those of the store.
-  Result<void> learn(const Table& table);
+  // False for a table of a shared store whose policies this process has not read yet.
+  bool knows(const Table& table) const;
   // For a table that was dropped.
   void forget(const Table& table);
 

@@ -35,7 +35,7 @@ class ResourcePoliciesTest : public EngineTest {
   }
   static std::optional<policy::Decision> decision_on(Engine& engine, const std::string& action,
                                                      std::string_view rest = {}) {
-    const PolicyPtr found = AccessView(engine).resource_policy("Things", rest);
+    const PolicyPtr found = AccessView(engine, /*may_wait=*/true).resource_policy("Things", rest);
     if (!found) return std::nullopt;
     const policy::Caller caller;
     const policy::Policy* const policies[] = {found.get()};

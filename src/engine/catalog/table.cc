@@ -27,21 +27,68 @@ void add_names(std::vector<std::string>& names, const std::vector<AttributeDefin
   for (const AttributeDefinition& key : keys) names.push_back(key.name);
 }
 
+// The attributes that a projection names, and the keys of `shapes`.
+ProjectedAttributes projected_by(const Projection& projection,
+                                 std::initializer_list<const KeyShape*> shapes) {
+  ProjectedAttributes projected{.all = projection.type == ProjectionType::kAll,
+                                .names = projection.non_key_attributes};
+  for (const KeyShape* shape : shapes) {
+    add_names(projected.names, shape->hash);
+    add_names(projected.names, shape->range);
+  }
+  std::ranges::sort(projected.names);
+  const auto repeated = std::ranges::unique(projected.names);
+  projected.names.erase(repeated.begin(), repeated.end());
+  return projected;
+}
+
+Result<VectorIndex> make_vector_index(const VectorIndexDefinition& definition, SpaceId space,
+                                      const std::vector<AttributeDefinition>& attributes,
+                                      const KeyShape& table) {
+  VectorIndex index{.definition = definition, .shape = {}, .projected = {}};
+  index.shape.key.space = space;
+  index.shape.attribute = definition.vector_attribute;
+  index.shape.dimensions = static_cast<std::size_t>(definition.dimensions);
+  for (const SearchSchemaElement& element : definition.search_schema) {
+    const auto found = std::ranges::find(attributes, element.name, &AttributeDefinition::name);
+    if (found == attributes.end()) {
+      return fail(Code::kCorruption, "Attribute " + element.name + " has no definition");
+    }
+    const bool is_hash = element.type == SearchSchemaElementType::kHash;
+    (is_hash ? index.shape.key.hash : index.shape.filters).push_back(*found);
+  }
+  const KeyShape filters{.space = 0, .hash = index.shape.filters, .range = {}};
+  index.projected = projected_by(definition.projection, {&index.shape.key, &filters, &table});
+  return index;
+}
+
 }  // namespace
 
-bool Index::projects(std::string_view attribute) const {
-  return projects_all() ||
-         std::ranges::binary_search(projected, attribute, std::ranges::less{},
+std::optional<VectorRow> VectorIndex::row(const Hash128& secret, const KeyShape& table,
+                                          ItemView item) const {
+  if (!item.find(shape.attribute)) return std::nullopt;
+  // The vector counts four bytes for each dimension, whatever the projection.
+  std::size_t bytes = shape.attribute.size() + sizeof(float) * shape.dimensions;
+  for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
+    if (attribute->name == shape.attribute || !projected.contains(attribute->name)) continue;
+    bytes += attribute->name.size() + value_size_bytes(attribute->value);
+  }
+  return vector_row(secret, table, shape, item, static_cast<uint32_t>(bytes));
+}
+
+bool ProjectedAttributes::contains(std::string_view attribute) const {
+  return all ||
+         std::ranges::binary_search(names, attribute, std::ranges::less{},
                                     [](const std::string& name) { return std::string_view(name); });
 }
 
-EncodedItem Index::project(ItemView item) const {
-  if (projects_all()) return EncodedItem(item.bytes());
+EncodedItem ProjectedAttributes::of(ItemView item) const {
+  if (all) return EncodedItem(item.bytes());
   ItemBuilder builder;
-  auto wanted = projected.begin();
+  auto wanted = names.begin();
   for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
-    while (wanted != projected.end() && *wanted < attribute->name) ++wanted;
-    if (wanted == projected.end()) break;
+    while (wanted != names.end() && *wanted < attribute->name) ++wanted;
+    if (wanted == names.end()) break;
     if (*wanted == attribute->name) builder.add(attribute->name, attribute->value);
   }
   return std::move(builder).finish();
@@ -63,20 +110,25 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
       STATOR_ASSIGN_OR_RETURN(
           index.key, make_shape(spaces[i], index.definition.key_schema, settings.attributes));
       index.complete = !definition.is_unfinished(spaces[i]);
-      index.projected = index.definition.projection.non_key_attributes;
-      for (const KeyShape* shape : {&std::as_const(index.key), &std::as_const(table->key_)}) {
-        add_names(index.projected, shape->hash);
-        add_names(index.projected, shape->range);
-      }
-      std::ranges::sort(index.projected);
-      const auto repeated = std::ranges::unique(index.projected);
-      index.projected.erase(repeated.begin(), repeated.end());
+      index.projected = projected_by(index.definition.projection, {&index.key, &table->key_});
       table->indexes_.push_back(std::move(index));
     }
     return {};
   };
   STATOR_RETURN_IF_ERROR(add_indexes(settings.local_indexes, definition.local_spaces, true));
   STATOR_RETURN_IF_ERROR(add_indexes(settings.global_indexes, definition.global_spaces, false));
+
+  const std::size_t vector_indexes = settings.vector_indexes ? settings.vector_indexes->size() : 0;
+  if (definition.vector_spaces.size() != vector_indexes) {
+    return fail(Code::kCorruption, "A vector index has no space");
+  }
+  for (std::size_t i = 0; i < vector_indexes; ++i) {
+    STATOR_ASSIGN_OR_RETURN(VectorIndex index, make_vector_index((*settings.vector_indexes)[i],
+                                                                 definition.vector_spaces[i],
+                                                                 settings.attributes, table->key_));
+    index.complete = !definition.is_unfinished(definition.vector_spaces[i]);
+    table->vector_indexes_.push_back(std::move(index));
+  }
 
   table->secret_ = secret;
   table->definition_ = std::move(definition);
@@ -165,6 +217,12 @@ const Index* Table::index(std::string_view name) const {
   return found == indexes_.end() ? nullptr : &*found;
 }
 
+const VectorIndex* Table::vector_index(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      vector_indexes_, [&](const VectorIndex& index) { return index.definition.name == name; });
+  return found == vector_indexes_.end() ? nullptr : &*found;
+}
+
 bool Table::is_key(std::string_view attribute) const {
   const auto named = [&](const AttributeDefinition& key) { return key.name == attribute; };
   return std::ranges::any_of(key_.hash, named) || std::ranges::any_of(key_.range, named);
@@ -173,6 +231,7 @@ bool Table::is_key(std::string_view attribute) const {
 std::vector<SpaceId> Table::spaces() const {
   std::vector<SpaceId> spaces = {definition_.space};
   for (const Index& index : indexes_) spaces.push_back(index.key.space);
+  for (const VectorIndex& index : vector_indexes_) spaces.push_back(index.shape.key.space);
   return spaces;
 }
 
@@ -180,6 +239,7 @@ std::vector<SpaceId> TableDefinition::all_spaces() const {
   std::vector<SpaceId> all = {space};
   all.insert(all.end(), local_spaces.begin(), local_spaces.end());
   all.insert(all.end(), global_spaces.begin(), global_spaces.end());
+  all.insert(all.end(), vector_spaces.begin(), vector_spaces.end());
   if (expiry) all.push_back(expiry->space);
   return all;
 }
@@ -189,9 +249,17 @@ std::vector<Table::Counted> Table::counted() const {
   const std::vector<SpaceId> of = spaces();
   all.reserve(of.size());
   for (std::size_t i = 0; i < of.size(); ++i) {
-    all.push_back({.space = of[i], .range = space_range(of[i]), .counters = counters_[i]});
+    all.push_back({.space = of[i],
+                   .range = space_range(of[i]),
+                   .counters = counters_[i],
+                   .has_vectors = i > indexes_.size()});
   }
   return all;
+}
+
+int64_t Table::Counted::bytes_of(std::string_view value) const {
+  if (has_vectors) return vector_entry_bytes(value);
+  return static_cast<int64_t>(item_size_bytes(ItemView(value)));
 }
 
 void Table::when_unused(std::move_only_function<void()> action) const {

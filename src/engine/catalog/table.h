@@ -5,9 +5,9 @@
 //
 // Thread safety: immutable but for its counters, which are atomic and shared by all versions.
 // Writes: by one version of a table commit only while it is the newest; see schema().
-// Lifetime: whoever works on a table holds a TablePtr. When the last one to a version and to all
-// before it goes, nobody in this process reads by their definitions any more: then the rows of what
-// was dropped are erased.
+// Lifetime: each user of a table holds a TablePtr. When the last one to a version and to all
+// earlier versions is released, nobody in this process reads by their definitions any more. Then
+// the rows of dropped spaces are erased.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,7 @@
 
 #include "engine/rows/row_layout.h"
 #include "engine/rows/ttl_queue.h"
+#include "engine/rows/vector_row.h"
 #include "stator/client.h"
 #include "storage/schema_row.h"
 
@@ -38,6 +39,7 @@ struct TableDefinition {
   SpaceId space = 0;
   std::vector<SpaceId> local_spaces = {};
   std::vector<SpaceId> global_spaces = {};
+  std::vector<SpaceId> vector_spaces = {};
   // Absent: disabled. Its queue is a space that holds a row for each item that expires.
   std::optional<ExpiryQueue> expiry = {};
   // Spaces that a backfill still fills: every write maintains them, older items may lack there.
@@ -49,7 +51,7 @@ struct TableDefinition {
   std::optional<RestoreSummary> restored = {};  // `in_progress` is told by who has the definition
 
   bool is_unfinished(SpaceId which) const { return std::ranges::count(unfinished, which) > 0; }
-  // The table's own, its indexes', and the queue's.
+  // The table's own, those of all indexes, and the queue's.
   std::vector<SpaceId> all_spaces() const;
   // How long changes are kept for point-in-time recovery; 0: not at all.
   int64_t recovery_ms = 0;
@@ -59,16 +61,35 @@ struct TableDefinition {
   std::optional<int64_t> latest_stream_ms = {};  // LoggedStream::created_ms, enabled or not
 };
 
+// The attributes of an item that an index has.
+struct ProjectedAttributes {
+  bool all = true;
+  std::vector<std::string> names = {};  // sorted, keys of index and table included; unused for all
+
+  bool contains(std::string_view attribute) const;
+  EncodedItem of(ItemView item) const;
+};
+
 struct Index {
   IndexDefinition definition;
   bool local = false;
   KeyShape key;
-  std::vector<std::string> projected;  // sorted, keys of index and table included; unused for kAll
-  bool complete = true;                // false: not to be read yet
+  ProjectedAttributes projected;
+  bool complete = true;  // false: not to be read yet
 
-  bool projects_all() const { return definition.projection.type == ProjectionType::kAll; }
-  bool projects(std::string_view attribute) const;
-  EncodedItem project(ItemView item) const;
+  bool projects_all() const { return projected.all; }
+  bool projects(std::string_view attribute) const { return projected.contains(attribute); }
+  EncodedItem project(ItemView item) const { return projected.of(item); }
+};
+
+struct VectorIndex {
+  VectorIndexDefinition definition;
+  VectorShape shape;
+  ProjectedAttributes projected;  // the search schema included, the vector perhaps
+  bool complete = true;           // false: not to be read yet
+
+  // What the index keeps of an item; see vector_row().
+  std::optional<VectorRow> row(const Hash128& secret, const KeyShape& table, ItemView item) const;
 };
 
 // How much a space holds. A count of its rows makes it exact while writes go on: the view that is
@@ -102,8 +123,8 @@ class Counters {
     std::optional<Totals> stored = {};  // the row when it was last seen; absent: never
   };
   Kept kept() const;
-  // The row holds `stored` now, which counts for what was `kept`. Nothing if another thread has
-  // told of the row since.
+  // The row holds `stored` now, which counts for what was `kept`. Does nothing if another
+  // thread has called it since kept().
   void set_stored(const Kept& kept, Totals stored);
   // What a commit changed; `sequence` is CommitResult's.
   void add(uint64_t sequence, Totals change);
@@ -154,9 +175,11 @@ class Table {
   const KeyShape& key() const { return key_; }
   const std::vector<Index>& indexes() const { return indexes_; }  // local ones first
   const Index* index(std::string_view name) const;
+  const std::vector<VectorIndex>& vector_indexes() const { return vector_indexes_; }
+  const VectorIndex* vector_index(std::string_view name) const;
   bool has_local_indexes() const { return !definition_.local_spaces.empty(); }
   bool is_key(std::string_view attribute) const;
-  // The table's own and its indexes'.
+  // The table's own, its indexes' and its vector indexes'.
   std::vector<SpaceId> spaces() const;
   // Those and the queue of items that expire.
   std::vector<SpaceId> all_spaces() const { return definition_.all_spaces(); }
@@ -167,13 +190,16 @@ class Table {
   // Used where there are local indexes; all versions share it.
   const std::shared_ptr<CollectionSizes>& collections() const { return collections_; }
 
-  // Position 0 is the table's own, then one for each of indexes().
+  // Position 0 is the table's own, then one for each of indexes(), then of vector_indexes().
   Counters& counters(std::size_t position) const { return *counters_[position]; }
   // The counters of a space, or of a part of it, and how complete they are; both outlive the table.
   struct Counted {
     SpaceId space = 0;
     KeyRange range = {};
     std::shared_ptr<Counters> counters;
+    bool has_vectors = false;
+
+    int64_t bytes_of(std::string_view value) const;  // of a row
   };
   std::vector<Counted> counted() const;
   struct CountState {
@@ -197,6 +223,7 @@ class Table {
   Hash128 secret_ = {};
   KeyShape key_;
   std::vector<Index> indexes_;
+  std::vector<VectorIndex> vector_indexes_;
   std::vector<std::shared_ptr<Counters>> counters_;
 
   std::shared_ptr<CountState> count_state_;

@@ -16,6 +16,7 @@ constexpr std::size_t kRecordHead = 2 + 8 + 4;     // version, flags, time, leng
 constexpr std::size_t kBoundaryBytes = 1 + 8 + 8;  // version, time, stream
 constexpr std::size_t kRowKeyBytes = kPartitionBytes + kCommitVersionBytes;
 constexpr unsigned char kBoundaryPartition = 0xff;
+constexpr int64_t kClockErrorMs = 5000;  // how far clocks can set times of changes out of order
 
 std::string partition_of(SpaceId log, unsigned char log_partition) {
   std::string key;
@@ -116,17 +117,19 @@ KeyRange log_range(SpaceId log, unsigned log_partition, uint64_t from, uint64_t 
 }
 
 Result<void> scan_changes(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
-                          uint64_t to, FunctionRef<bool(const Change&)> visit) {
+                          uint64_t to, FunctionRef<bool(const Change&)> visit,
+                          std::size_t expected_rows) {
   Result<void> read;
-  STATOR_RETURN_IF_ERROR(view.scan({.range = log_range(log, log_partition, from, to)},
-                                   [&](std::string_view key, std::string_view value) {
-                                     auto change = read_change(key, value);
-                                     if (!change) {
-                                       read = failure_of(std::move(change));
-                                       return false;
-                                     }
-                                     return visit(*change);
-                                   }));
+  STATOR_RETURN_IF_ERROR(
+      view.scan({.range = log_range(log, log_partition, from, to), .expected_rows = expected_rows},
+                [&](std::string_view key, std::string_view value) {
+                  auto change = read_change(key, value);
+                  if (!change) {
+                    read = failure_of(std::move(change));
+                    return false;
+                  }
+                  return visit(*change);
+                }));
   return read;
 }
 
@@ -183,6 +186,36 @@ Result<uint64_t> behind_changes(ReadView& view, SpaceId log, unsigned log_partit
                                      return false;
                                    }));
   return behind;
+}
+
+// Bisects to behind a change that is older than any clock's error allows, then reads on from there.
+Result<uint64_t> first_change_at(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
+                                 uint64_t to, int64_t time_ms) {
+  uint64_t low = from;
+  uint64_t high = to;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    uint64_t behind_older = low;
+    STATOR_RETURN_IF_ERROR(scan_changes(
+        view, log, log_partition, middle, high,
+        [&](const Change& change) {
+          if (change.time_ms < time_ms - kClockErrorMs) behind_older = change.commit_version + 1;
+          return false;
+        },
+        1));
+    if (behind_older > low) {
+      low = behind_older;
+    } else {
+      high = middle;
+    }
+  }
+  uint64_t first = to;
+  STATOR_RETURN_IF_ERROR(scan_changes(view, log, log_partition, low, to, [&](const Change& change) {
+    if (change.time_ms < time_ms) return true;
+    first = change.commit_version;
+    return false;
+  }));
+  return first;
 }
 
 }  // namespace stator

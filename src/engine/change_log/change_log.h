@@ -74,13 +74,20 @@ Result<Change> read_change(std::string_view key, std::string_view value);
 
 // The rows of a log partition with commit versions from `from` on and below `to`.
 KeyRange log_range(SpaceId log, unsigned log_partition, uint64_t from, uint64_t to = UINT64_MAX);
-// Shows the changes of a log partition in order, until `visit` says no.
+// Shows the changes of a log partition in order, until `visit` says no; expected_rows as of
+// RangeRead.
 Result<void> scan_changes(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
-                          uint64_t to, FunctionRef<bool(const Change&)> visit);
+                          uint64_t to, FunctionRef<bool(const Change&)> visit,
+                          std::size_t expected_rows = 0);
 // The first commit version behind all changes of a log partition with commit versions from `from`
 // on and below `to`.
 Result<uint64_t> behind_changes(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
                                 uint64_t to);
+// The commit version of the first change of a log partition that happened at `time_ms` or later,
+// among those with commit versions from `from` on and below `to`; `to` if there is none. Times of
+// changes must follow their order to within five seconds.
+Result<uint64_t> first_change_at(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
+                                 uint64_t to, int64_t time_ms);
 
 // ---- Boundaries
 

@@ -10,7 +10,9 @@
 #include <memory>
 #include <utility>
 
+#include "engine/background/in_flight_operations.h"
 #include "engine/background/job_runner.h"
+#include "engine/background/worker.h"
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/job_leases.h"
 #include "engine/core/engine_options.h"
@@ -18,23 +20,30 @@
 
 namespace stator {
 
-// Runs once, when the outcome of a write is durable. It must not block.
+class ReadLag;
+
+// Runs once: when the outcome of a write is durable, or when a read is complete. It must not block.
 template <class T>
 using Done = std::move_only_function<void(Result<T>)>;
 
 struct EngineCore {
   EngineCore(std::unique_ptr<TransactStore> the_store, const EngineOptions& the_options)
       : store(std::move(the_store)),
+        is_shared(store->capabilities().several_processes),
         options(the_options),
         leases(*store),
         jobs(options.report, options.retry_delay) {}
 
   // In the order in which they need each other: the store goes last.
   std::unique_ptr<TransactStore> store;
+  const bool is_shared;  // by several processes: then reads can complete on other threads
   EngineOptions options;
   JobLeases leases;
   JobRunner jobs;  // whatever takes long: copies, imports, exports, index fills, counts
   std::unique_ptr<Catalog> catalog;
+  InFlightOperations in_flight;  // those that can outlive the call that began them
+  Worker blocking;               // of a shared store: what waits for it, such as a newer catalog
+  ReadLag* lag = nullptr;        // read_lag.h; null unless in test mode
 
   int64_t now_ms() const { return options.clock->unix_ms(); }
 };

@@ -19,6 +19,7 @@ class LeasedJob final : public Job {
     return state;
   }
 
+  std::chrono::milliseconds pause() override { return job_->pause(); }
   void rest() override { job_->rest(); }
 
   Result<void> abandon(const Error& why) override {

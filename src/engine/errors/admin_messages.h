@@ -128,8 +128,7 @@ inline constexpr const char* kNoSuchBucket =
     "NoSuchBucket)";
 inline constexpr const char* kBucketAccessDenied =
     "Access Denied (Service: Amazon S3; Status Code: 403; Error Code: AccessDenied)";
-inline constexpr const char* kTooManyObjects =
-    "The number of objects exceeds the maximum of 50000 of an import";
+inline constexpr const char* kTooManyObjects = "The number of objects exceeds the maximum of 50000";
 inline constexpr const char* kItemsNotImported =
     "Some of the items failed validation checks and were not imported. Please check CloudWatch "
     "error logs for more details.";
@@ -159,6 +158,21 @@ inline std::string token_conflict(std::string_view kind) {
 inline std::string options_for_format(std::string_view format) {
   return "Invalid Request: Unsupported InputFormatOptions for the given input format: " +
          std::string(format) + ".";
+}
+
+// Bulk operations; ours, since the service's texts are not known.
+inline constexpr const char* kNoOutputBucket =
+    "One or more parameter values were invalid: OutputS3Configuration must have S3Bucket";
+inline constexpr const char* kNoOutputType =
+    "One or more parameter values were invalid: OutputType must have at least one value";
+inline constexpr const char* kBulkConflict =
+    "The request uses the same client token as a previous, but non-identical request.";
+inline constexpr const char* kTooManyBulkOperations =
+    "Subscriber limit exceeded: Only 50 bulk operations can be in progress at the same time";
+inline constexpr const char* kBulkCancelled = "The operation was cancelled by a request";
+inline std::string bulk_operation_ended(std::string_view status) {
+  return "Invalid Request: The bulk operation is not in progress, its status is " +
+         std::string(status);
 }
 
 inline constexpr const char* kIncrementNeedsType =

@@ -128,6 +128,8 @@ inline constexpr const char* kIteratorExpired =
 inline constexpr const char* kInvalidIterator = "Invalid ShardIterator";
 inline constexpr const char* kInvalidSequenceNumber =
     "One or more parameter values were invalid: Invalid SequenceNumber";
+inline constexpr const char* kTimestampInFuture =
+    "One or more parameter values were invalid: Timestamp cannot be in the future";
 
 inline std::string stream_not_found(std::string_view arn) {
   return "Requested resource not found: Stream: " + std::string(arn) + " not found";
@@ -182,6 +184,44 @@ inline std::string opened_key(std::string_view kind, std::string_view attribute)
 inline std::string no_such_index(std::string_view index) {
   return "The table does not have the specified index: " + std::string(index);
 }
+inline std::string no_vector(std::string_view attribute, std::string_view index) {
+  return "One or more parameter values were invalid. Invalid type for parameter " +
+         std::string(attribute) +
+         ", Expected: 32-bit floating point number list IndexName: " + std::string(index);
+}
+inline std::string vector_element(std::string_view attribute, std::size_t place,
+                                  std::string_view actual, std::string_view index) {
+  return "One or more parameter values were invalid. Invalid type for parameter " +
+         std::string(attribute) + "[" + std::to_string(place) +
+         "], Expected: 32-bit floating point number, Actual: " + std::string(actual) +
+         ". IndexName: " + std::string(index);
+}
+inline std::string vector_size(std::string_view attribute, std::size_t expected, std::size_t actual,
+                               std::string_view index) {
+  return "One or more parameter values were invalid. Invalid size for parameter " +
+         std::string(attribute) + ", Expected: " + std::to_string(expected) +
+         ", Actual: " + std::to_string(actual) + " IndexName: " + std::string(index);
+}
+inline std::string backfilling_vectors(std::string_view index) {
+  return "Cannot search backfilling vector index: " + std::string(index);
+}
+inline std::string search_dimensions(std::size_t given, std::size_t wanted) {
+  return "Input search vector dimension " + std::to_string(given) +
+         " does not match vector index dimension " + std::to_string(wanted);
+}
+inline std::string not_in_search_schema(std::string_view attribute) {
+  return "SearchConditionExpression must not contain any attributes that is not in SearchSchema. "
+         "Invalid attribute: " +
+         std::string(attribute);
+}
+inline constexpr const char* kNoSearchCondition =
+    "SearchConditionExpression must be provided when SearchSchema has a HASH key";
+// The service's text is not known.
+inline constexpr const char* kSearchValueType =
+    "One or more parameter values were invalid: Condition parameter type does not match schema "
+    "type";
+inline constexpr const char* kQueryOfVectors = "Query operation not supported on this index type.";
+inline constexpr const char* kScanOfVectors = "Scan operation not supported on this index type";
 inline std::string backfilling_index(std::string_view index) {
   return "Cannot read from backfilling global secondary index: " + std::string(index);
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchGetItem, BatchWriteItem: single-item operations side by side, atomic one by one.
 #include <algorithm>
+#include <deque>
 #include <mutex>
+#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "api/model/messages.h"
 #include "api/validation/validate.h"
+#include "engine/core/read_lag.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/collections.h"
@@ -16,18 +20,12 @@
 #include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/write_action.h"
+#include "storage/read_rows.h"
 
 namespace stator {
 namespace {
 
 constexpr std::size_t kBatchBytesMax = 16UL << 20;
-
-struct TableReads {
-  const std::string* name = nullptr;  // as the request has it
-  const KeysAndAttributes* keys = nullptr;
-  TablePtr table;
-  std::optional<ProjectionExpression> projection;
-};
 
 // The keys of a batch, which must differ. The service compares them before it looks for tables and
 // their schemas.
@@ -42,42 +40,127 @@ class Seen {
   std::set<std::pair<std::string, EncodedItem>> keys_;
 };
 
-Result<std::vector<TableReads>> prepare_reads(const CatalogSnapshot& snapshot,
-                                              const BatchGetItemRequest& request) {
-  std::vector<TableReads> reads;
-  Seen seen;
-  std::optional<Error> missing;
-  for (const auto& [name, keys] : request.items) {
-    TableReads table_reads{.name = &name, .keys = &keys};
-    auto table = find_table(snapshot, name);
-    STATOR_ASSIGN_OR_RETURN(table_reads.projection,
-                            parse_projection(table ? table->get() : nullptr, keys.projection,
-                                             keys.names, keys.legacy, Layer::kCurrent));
-    for (const Item& key : keys.keys) STATOR_RETURN_IF_ERROR(seen.add(name, key));
-    if (table) {
-      table_reads.table = std::move(*table);
-    } else if (!missing) {
-      missing = std::move(table).error();
-    }
-    reads.push_back(std::move(table_reads));
-  }
-  if (missing) return Failure(std::move(*missing));
-  for (const TableReads& table_reads : reads) {
-    for (const Item& key : table_reads.keys->keys) {
-      STATOR_RETURN_IF_ERROR(check_key(table_reads.table->key(), key));
-    }
-  }
-  return reads;
-}
+// ---- Reads
 
-std::vector<std::string> row_keys_of(const TableReads& reads) {
-  std::vector<std::string> row_keys;
-  row_keys.reserve(reads.keys->keys.size());
-  for (const Item& key : reads.keys->keys) {
-    row_keys.push_back(item_row_key(reads.table->secret(), reads.table->key(), key));
+// Keys are read in the order of the request until 16 MB have been found.
+class ReadOfBatch {
+ public:
+  using Response = BatchGetItemResponse;
+
+  explicit ReadOfBatch(const BatchGetItemRequest& request)
+      : request_(request), meter_(request.return_capacity) {}
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    Seen seen;
+    std::optional<Error> missing;
+    for (const auto& [name, keys] : request_.items) {
+      TableReads& reads = tables_.emplace_back(TableReads{.keys = keys});
+      auto table = find_table(snapshot, name);
+      STATOR_ASSIGN_OR_RETURN(reads.projection,
+                              parse_projection(table ? table->get() : nullptr, keys.projection,
+                                               keys.names, keys.legacy, Layer::kCurrent));
+      for (const Item& key : keys.keys) STATOR_RETURN_IF_ERROR(seen.add(name, key));
+      if (table) {
+        reads.table = table->get();
+      } else if (!missing) {
+        missing = std::move(table).error();
+      }
+      reads.items = &response_.items[name];
+    }
+    if (missing) return Failure(std::move(*missing));
+    for (TableReads& reads : tables_) {
+      parts_.reserve(parts_.size() + reads.keys.keys.size());
+      row_keys_.reserve(row_keys_.size() + reads.keys.keys.size());
+      for (const Item& key : reads.keys.keys) {
+        STATOR_RETURN_IF_ERROR(check_key(reads.table->key(), key));
+        row_keys_.push_back(item_row_key(reads.table->secret(), reads.table->key(), key));
+        parts_.push_back({.reads = &reads, .key = &key});
+      }
+    }
+    processed_ = parts_.size();
+    return {};
   }
-  return row_keys;
-}
+
+  void read(EngineCore& engine, ReadDone done) {
+    if (engine.lag != nullptr) return done(read_by_table(engine));
+    read_tables(engine, tables_ | std::views::transform(&TableReads::table), {.keys = row_keys_},
+                *this, std::move(done));
+  }
+  bool operator()(std::size_t part, std::string_view, std::string_view value) {
+    Part& at = parts_[part];
+    FoundItem found;
+    show_row(value, *at.reads->table, *at.key, at.reads->projection, true, found);
+    if (found.item) at.reads->items->append(*found.item);
+    at.bytes = found.bytes;
+    bytes_ += found.bytes;
+    if (bytes_ < kBatchBytesMax) return true;
+    processed_ = part + 1;
+    return false;
+  }
+
+  Result<BatchGetItemResponse> finish() {
+    std::size_t first = 0;  // of the table's parts
+    auto table = tables_.begin();
+    for (const auto& [name, keys] : request_.items) {
+      const std::size_t count = keys.keys.size();
+      const std::size_t done = std::min(count, std::max(processed_, first) - first);
+      for (std::size_t i = first; i < first + done; ++i) {
+        meter_.add(*table->table, read_units(parts_[i].bytes) * (keys.consistent_read ? 1 : 0.5));
+      }
+      if (done < count) {
+        KeysAndAttributes& rest = response_.unprocessed[name];
+        rest = keys;
+        rest.keys.erase(rest.keys.begin(), rest.keys.begin() + static_cast<std::ptrdiff_t>(done));
+      }
+      first += count;
+      ++table;
+    }
+    response_.capacity = meter_.all();
+    return std::move(response_);
+  }
+
+ private:
+  struct TableReads {
+    const KeysAndAttributes& keys;
+    const Table* table = nullptr;
+    std::optional<ProjectionExpression> projection = {};
+    EncodedItems* items = nullptr;  // in the response
+  };
+  struct Part {
+    TableReads* reads = nullptr;
+    const Item* key = nullptr;
+    std::size_t bytes = 0;  // 0 if absent
+  };
+
+  // Each table in the state that its part of the request asks for.
+  Result<void> read_by_table(EngineCore& engine) {
+    std::size_t first = 0;  // of the table's parts
+    for (const TableReads& reads : tables_) {
+      const std::size_t count = reads.keys.keys.size();
+      const ReadRequest rows{.keys = std::span(row_keys_).subspan(first, count)};
+      const auto visit = [&](std::size_t part, std::string_view key, std::string_view value) {
+        return (*this)(first + part, key, value);
+      };
+      const auto older = [&](ReadView& view) { return read_rows(view, rows, visit); };
+      std::optional<Result<void>> outcome;
+      if (!reads.keys.consistent_read) outcome = engine.lag->read(*reads.table, nullptr, older);
+      if (!outcome) outcome = read_and_wait(*engine.store, rows, visit);
+      STATOR_RETURN_IF_ERROR(std::move(*outcome));
+      first += count;
+      if (processed_ < parts_.size()) break;
+    }
+    return {};
+  }
+
+  const BatchGetItemRequest& request_;
+  CapacityMeter meter_;
+  std::deque<TableReads> tables_;  // in the order of the request
+  std::vector<Part> parts_;
+  std::vector<std::string> row_keys_;  // in the order of the parts
+  std::size_t bytes_ = 0;
+  std::size_t processed_ = 0;  // parts; the others are left to another request
+  BatchGetItemResponse response_;
+};
 
 // ---- Writes
 
@@ -206,92 +289,40 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
   return actions;
 }
 
-// A batch is not atomic: what the newest definition of one table rejects must be known before
-// another table is written.
-Result<void> check_newest(const EngineCore& engine, const std::vector<NamedAction>& actions) {
-  if (!engine.catalog->is_shared() || actions.empty()) return {};
-  std::vector<const Table*> tables;
-  tables.reserve(actions.size());
-  for (const NamedAction& named : actions) tables.push_back(named.action.table.get());
-  if (std::ranges::count(tables, tables.front()) == std::ssize(tables)) return {};
-  return read_tables(engine, tables, {},
-                     [](std::size_t, std::string_view, std::string_view) { return true; });
-}
+// The writes of a batch, by the newest definitions of their tables. A batch is not atomic: what the
+// definition of one table rejects must be known before another table is written. A write to one
+// table needs no reading, because its commit checks the definition.
+class PlanOfBatch {
+ public:
+  using Response = std::vector<NamedAction>;
 
-Result<BatchGetItemResponse> read_batch(const EngineCore& engine, const CatalogSnapshot& snapshot,
-                                        const BatchGetItemRequest& request) {
-  STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(snapshot, request));
+  explicit PlanOfBatch(const BatchWriteItemRequest& request) : request_(request) {}
 
-  BatchGetItemResponse response;
-  CapacityMeter meter(request.return_capacity);
-  std::size_t bytes = 0;
-  for (const TableReads& table_reads : reads) {
-    const KeysAndAttributes& keys = *table_reads.keys;
-    EncodedItems& items = response.items[*table_reads.name];
-    const std::vector<std::string> row_keys = row_keys_of(table_reads);
-    std::vector<std::size_t> sizes(row_keys.size());  // 0 where absent
-    std::size_t processed = bytes < kBatchBytesMax ? row_keys.size() : 0;
-    const auto show = [&](std::size_t part, std::string_view, std::string_view value) {
-      FoundItem found;
-      show_row(value, *table_reads.table, keys.keys[part], table_reads.projection, true, found);
-      if (found.item) items.append(*found.item);
-      sizes[part] = found.bytes;
-      bytes += found.bytes;
-      if (bytes >= kBatchBytesMax) processed = part + 1;
-      return bytes < kBatchBytesMax;
-    };
-    const Table* const of[] = {table_reads.table.get()};
-    STATOR_RETURN_IF_ERROR(
-        read_tables(engine, of, {.keys = std::span(row_keys).first(processed)}, show));
-    for (std::size_t i = 0; i < processed; ++i) {
-      meter.add(*table_reads.table, read_units(sizes[i]) * (keys.consistent_read ? 1 : 0.5));
-    }
-    if (processed < row_keys.size()) {
-      KeysAndAttributes& rest = response.unprocessed[*table_reads.name];
-      rest = keys;
-      rest.keys.erase(rest.keys.begin(),
-                      rest.keys.begin() + static_cast<std::ptrdiff_t>(processed));
-    }
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    STATOR_ASSIGN_OR_RETURN(actions_, prepare_writes(snapshot, request_));
+    return {};
   }
-  response.capacity = meter.all();
-  return response;
-}
-
-}  // namespace
-
-Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
-                                            const BatchGetItemRequest& request) {
-  STATOR_RETURN_IF_ERROR(validate(request));
-  return on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) {
-    return read_batch(engine, snapshot, request);
-  });
-}
-
-void batch_write_item(ItemEngine& engine, const BatchWriteItemRequest& request,
-                      Done<BatchWriteItemResult> done) {
-  if (auto valid = validate(request); !valid) {
-    done(failure_of(std::move(valid)));
-    return;
+  void read(EngineCore& engine, ReadDone done) {
+    if (!engine.is_shared || request_.items.size() < 2) return done({});
+    const auto table = [](const NamedAction& named) { return named.action.table.get(); };
+    read_tables(engine, actions_ | std::views::transform(table), {}, *this, std::move(done));
   }
-  auto actions = on_newest_tables(
-      engine, [&](const CatalogSnapshot& snapshot) -> Result<std::vector<NamedAction>> {
-        STATOR_ASSIGN_OR_RETURN(auto prepared, prepare_writes(snapshot, request));
-        STATOR_RETURN_IF_ERROR(check_newest(engine, prepared));
-        return prepared;
-      });
-  if (!actions) {
-    done(failure_of(std::move(actions)));
-    return;
-  }
-  if (actions->empty()) {
-    done(BatchWriteItemResult());
-    return;
-  }
+  bool operator()(std::size_t, std::string_view, std::string_view) { return true; }
+  Result<std::vector<NamedAction>> finish() { return std::move(actions_); }
+
+ private:
+  const BatchWriteItemRequest& request_;
+  std::vector<NamedAction> actions_;
+};
+
+void write_batch(ItemEngine& engine, const BatchWriteItemRequest& request,
+                 std::vector<NamedAction> actions, Done<BatchWriteItemResult> done) {
+  if (actions.empty()) return done(BatchWriteItemResult());
   auto batch = std::make_shared<BatchWrite>(request.return_capacity);
-  batch->pending = actions->size();
+  batch->pending = actions.size();
   batch->return_metrics = request.return_metrics;
   batch->done = std::move(done);
-  for (NamedAction& named : *actions) {
+  for (NamedAction& named : actions) {
     write_one(engine, std::move(named.action),
               [batch, name = std::move(named.name)](const WriteAction& action,
                                                     Result<WriteEffect> effect) {
@@ -304,6 +335,27 @@ void batch_write_item(ItemEngine& engine, const BatchWriteItemRequest& request,
                 if (last) answer(*batch);
               });
   }
+}
+
+}  // namespace
+
+void batch_get_item(EngineCore& engine, const BatchGetItemRequest& request,
+                    Done<BatchGetItemResponse> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<ReadOfBatch>(engine, std::move(done), request);
+}
+
+void batch_write_item(ItemEngine& engine, const BatchWriteItemRequest& request,
+                      Done<BatchWriteItemResult> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<PlanOfBatch>(
+      engine,
+      [&engine, &request,
+       done = std::move(done)](Result<std::vector<NamedAction>> actions) mutable {
+        if (!actions) return done(failure_of(std::move(actions)));
+        write_batch(engine, request, std::move(*actions), std::move(done));
+      },
+      request);
 }
 
 }  // namespace stator

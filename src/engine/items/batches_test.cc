@@ -50,7 +50,8 @@ TEST_F(Batches, OneItemTwiceIsRefusedAndNothingIsWritten) {
               FailsWith(Code::kValidation, "The provided key element does not match the schema"));
   EXPECT_EQ(get("Alpha", {{"pk", "1"}}), std::nullopt);
   const BatchGetItemRequest twice{.items = {{"Alpha", {.keys = {{{"pk", "1"}}, {{"pk", "1"}}}}}}};
-  EXPECT_THAT(engine_->batch_get_item(twice), FailsWith(Code::kValidation, "contains duplicates"));
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::batch_get_item, twice),
+              FailsWith(Code::kValidation, "contains duplicates"));
 }
 
 TEST_F(Batches, MissingTablesFailTheWhole) {
@@ -58,13 +59,15 @@ TEST_F(Batches, MissingTablesFailTheWhole) {
                                      {"Nope", {put_of({{"pk", "1"}})}}}}),
               FailsWith(Code::kResourceNotFound, "Requested resource not found"));
   EXPECT_EQ(get("Alpha", {{"pk", "1"}}), std::nullopt);
-  EXPECT_THAT(engine_->batch_get_item({.items = {{"Nope", {.keys = {{{"pk", "1"}}}}}}}),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::batch_get_item,
+                            {.items = {{"Nope", {.keys = {{{"pk", "1"}}}}}}}),
               FailsWith(Code::kResourceNotFound, "Requested resource not found"));
 }
 
 TEST_F(Batches, GetsProjectAndLeaveOutWhatIsAbsent) {
   ASSERT_THAT(put("Alpha", {{"pk", "1"}, {"v", 1}, {"w", 2}}), IsOk());
-  const auto response = engine_->batch_get_item(
+  const auto response = call_and_wait(
+      *engine_, &Engine::batch_get_item,
       {.items = {{"Alpha", {.keys = {{{"pk", "1"}}, {{"pk", "2"}}}, .projection = "w"}},
                  {"Beta", {.keys = {{{"pk", "1"}}}, .consistent_read = true}}},
        .return_capacity = ReturnConsumedCapacity::kTotal});
@@ -87,14 +90,32 @@ TEST_F(Batches, GetsEndAtSixteenMegabytesAndNameTheRest) {
     ASSERT_THAT(put("Alpha", {{"pk", key}, {"v", std::string(400'000, 'x')}}), IsOk());
     keys.keys.push_back({{"pk", key}});
   }
-  const auto first = engine_->batch_get_item(request);
+  const auto first = call_and_wait(*engine_, &Engine::batch_get_item, request);
   ASSERT_THAT(first, IsOk());
   ASSERT_TRUE(first->unprocessed.contains("Alpha"));
   EXPECT_TRUE(first->unprocessed.at("Alpha").consistent_read);
   EXPECT_EQ(first->items.at("Alpha").size() + first->unprocessed.at("Alpha").keys.size(), 50U);
-  const auto rest = engine_->batch_get_item({.items = first->unprocessed});
+  const auto rest = call_and_wait(*engine_, &Engine::batch_get_item, {.items = first->unprocessed});
   ASSERT_THAT(rest, IsOk());
   EXPECT_TRUE(rest->unprocessed.empty());
+
+  // Of several tables, the first ones are read whole, and the last ones not at all.
+  request.items["Aaa"].keys = {{{"pk", "none"}}, {{"pk", "1"}}};
+  request.items["Beta"].keys = {{{"pk", "1"}}};
+  create(hash_table("Aaa"));
+  ASSERT_THAT(put("Aaa", {{"pk", "1"}, {"v", std::string(1000, 'x')}}), IsOk());
+  request.return_capacity = ReturnConsumedCapacity::kTotal;
+  const auto three = call_and_wait(*engine_, &Engine::batch_get_item, request);
+  ASSERT_THAT(three, IsOk());
+  EXPECT_EQ(three->items.at("Aaa").size(), 1U);
+  EXPECT_FALSE(three->unprocessed.contains("Aaa"));
+  EXPECT_EQ(three->items.at("Alpha").size() + three->unprocessed.at("Alpha").keys.size(), 50U);
+  EXPECT_EQ(three->unprocessed.at("Alpha").keys.back(), (Item{{"pk", "49"}}));
+  EXPECT_EQ(three->unprocessed.at("Beta").keys.size(), 1U);
+  ASSERT_EQ(three->capacity.size(), 2U);
+  EXPECT_EQ(three->capacity[0].total.units, 1);
+  EXPECT_EQ(three->capacity[1].total.units,
+            98 * static_cast<double>(three->items.at("Alpha").size()));
 }
 
 }  // namespace

@@ -52,6 +52,12 @@ void CapacityMeter::add(const Table& table, const Index& index, double units) {
   grow(parts[index.definition.name], units);
 }
 
+void CapacityMeter::add(const Table& table, const VectorIndex& index, double bytes) {
+  if (wanted_ != ReturnConsumedCapacity::kIndexes) return;
+  auto& written = entry(table).vector_indexes[index.definition.name].write_bytes;
+  written = written.value_or(0) + bytes;
+}
+
 std::vector<ConsumedCapacity> CapacityMeter::all() const {
   std::vector<ConsumedCapacity> all;
   all.reserve(tables_.size());

@@ -32,6 +32,7 @@ class CapacityMeter {
 
   void add(const Table& table, double units);
   void add(const Table& table, const Index& index, double units);
+  void add(const Table& table, const VectorIndex& index, double bytes);  // written
 
   // One entry a table, in the order of their names.
   std::vector<ConsumedCapacity> all() const;

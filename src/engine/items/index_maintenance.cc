@@ -8,9 +8,11 @@
 namespace stator {
 namespace {
 
+constexpr std::size_t kVectorWriteBytesMin = 1024;
+
 struct Entry {
   std::string key;
-  EncodedItem item;
+  std::string item;  // or a VectorRow's value
 };
 
 // The tie-breaker is computed for the first entry that needs it.
@@ -26,6 +28,38 @@ std::optional<Entry> entry_of(const Table& table, const Index& index,
   return Entry{.key = std::move(*key), .item = index.project(*item)};
 }
 
+std::optional<Entry> entry_of(const Table& table, const VectorIndex& index,
+                              const std::optional<ItemView>& item) {
+  if (!item) return std::nullopt;
+  auto row = index.row(table.secret(), table.key(), *item);
+  if (!row) return std::nullopt;
+  return Entry{.key = std::move(row->key), .item = std::move(row->value)};
+}
+
+// The row has no attributes but those that a search looks at; the rest is read from the item.
+bool has_changed(const VectorIndex& index, const Entry& old_entry, ItemView before,
+                 const Entry& new_entry, ItemView after) {
+  return old_entry.key != new_entry.key || old_entry.item != new_entry.item ||
+         index.projected.of(before) != index.projected.of(after);
+}
+
+IndexChange change_of(std::size_t index, std::optional<Entry> old_entry,
+                      std::optional<Entry> new_entry, std::size_t old_bytes,
+                      std::size_t new_bytes) {
+  IndexChange change{.index = index};
+  change.items_delta = (new_entry ? 1 : 0) - (old_entry ? 1 : 0);
+  change.bytes_delta = static_cast<int64_t>(new_bytes) - static_cast<int64_t>(old_bytes);
+  change.entry_bytes = static_cast<int64_t>(new_bytes);
+  if (old_entry && (!new_entry || old_entry->key != new_entry->key)) {
+    change.erased_key = std::move(old_entry->key);
+  }
+  if (new_entry) {
+    change.put_key = std::move(new_entry->key);
+    change.entry = std::move(new_entry->item);
+  }
+  return change;
+}
+
 }  // namespace
 
 std::vector<IndexChange> index_changes(const Table& table, const std::optional<ItemView>& before,
@@ -39,25 +73,33 @@ std::vector<IndexChange> index_changes(const Table& table, const std::optional<I
     if (!old_entry && !new_entry) continue;
     if (old_entry && new_entry && old_entry->item == new_entry->item) continue;
 
-    IndexChange change{.index = i};
     const std::size_t old_bytes = old_entry ? item_size_bytes(ItemView(old_entry->item)) : 0;
     const std::size_t new_bytes = new_entry ? item_size_bytes(ItemView(new_entry->item)) : 0;
-    change.items_delta = (new_entry ? 1 : 0) - (old_entry ? 1 : 0);
-    change.bytes_delta = static_cast<int64_t>(new_bytes) - static_cast<int64_t>(old_bytes);
-    if (old_entry && new_entry && old_entry->key == new_entry->key) {
+    const bool stays = old_entry && new_entry && old_entry->key == new_entry->key;
+    changes.push_back(
+        change_of(i, std::move(old_entry), std::move(new_entry), old_bytes, new_bytes));
+    IndexChange& change = changes.back();
+    if (stays) {
       change.write_units = write_units(std::max(old_bytes, new_bytes));
     } else {
-      if (old_entry) {
-        change.write_units += write_units(old_bytes);
-        change.erased_key = std::move(old_entry->key);
-      }
-      if (new_entry) change.write_units += write_units(new_bytes);
+      if (change.items_delta <= 0) change.write_units += write_units(old_bytes);
+      if (change.items_delta >= 0) change.write_units += write_units(new_bytes);
     }
-    if (new_entry) {
-      change.put_key = std::move(new_entry->key);
-      change.entry = std::move(new_entry->item);
+  }
+  for (std::size_t i = 0; i < table.vector_indexes().size(); ++i) {
+    const VectorIndex& index = table.vector_indexes()[i];
+    std::optional<Entry> old_entry = entry_of(table, index, before);
+    std::optional<Entry> new_entry = entry_of(table, index, after);
+    if (!old_entry && !new_entry) continue;
+    if (old_entry && new_entry && !has_changed(index, *old_entry, *before, *new_entry, *after)) {
+      continue;
     }
-    changes.push_back(std::move(change));
+    const std::size_t old_bytes = old_entry ? vector_entry_bytes(old_entry->item) : 0;
+    const std::size_t new_bytes = new_entry ? vector_entry_bytes(new_entry->item) : 0;
+    const std::size_t billed = new_entry ? new_bytes : old_bytes;
+    changes.push_back(change_of(table.indexes().size() + i, std::move(old_entry),
+                                std::move(new_entry), old_bytes, new_bytes));
+    changes.back().vector_bytes = static_cast<double>(std::max(billed, kVectorWriteBytesMin));
   }
   return changes;
 }

@@ -2,8 +2,6 @@
 // ItemEngine: what writes of items need.
 #pragma once
 
-#include "engine/background/in_flight_operations.h"
-#include "engine/background/worker.h"
 #include "engine/core/engine_core.h"
 #include "engine/items/token_sweep.h"
 
@@ -13,8 +11,6 @@ struct ItemEngine : EngineCore {
   using EngineCore::EngineCore;
 
   TokenSweepState token_sweep;
-  InFlightOperations writes;
-  Worker rebinding;  // runs writes again whose tables have changed: that can block
 };
 
 }  // namespace stator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on items, by their keys.
+// The operations on items, by their keys. Lifetime of requests: engine/core/run_read.h.
 #pragma once
 
 #include "api/model/responses.h"
@@ -8,11 +8,11 @@
 
 namespace stator {
 
-Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest& request);
-Result<BatchGetItemResponse> batch_get_item(const EngineCore& engine,
-                                            const BatchGetItemRequest& request);
-Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
-                                                    const TransactGetItemsRequest& request);
+void get_item(EngineCore& engine, const GetItemRequest& request, Done<GetItemResponse> done);
+void batch_get_item(EngineCore& engine, const BatchGetItemRequest& request,
+                    Done<BatchGetItemResponse> done);
+void transact_get_items(EngineCore& engine, const TransactGetItemsRequest& request,
+                        Done<TransactGetItemsResponse> done);
 
 void put_item(ItemEngine& engine, const PutItemRequest& request, Done<WriteResponse> done);
 void update_item(ItemEngine& engine, const UpdateItemRequest& request, Done<WriteResponse> done);

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading one item: what GetItem, BatchGetItem and TransactGetItems have in common.
+// Reading items by their keys: what GetItem, batches and transactions have in common.
 #pragma once
 
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/core/current_tables.h"
+#include "engine/items/capacity.h"
 #include "expression/expression.h"
 
 namespace stator {
 
 struct FoundItem {
   std::optional<EncodedItem> item;
-  std::size_t bytes = 0;  // of the whole item where asked for, 0 where it is absent
+  std::size_t bytes = 0;  // of the whole item if its size is wanted, 0 if it is absent
 };
 
 // Shows the item of a key that `value`, its row, holds.
@@ -24,36 +27,50 @@ inline void show_row(std::string_view value, const Table& table, const Item& key
   const ItemView item(value);
   if (!has_partition(item, table.key(), key)) return;
   if (wants_size) found.bytes = item_size_bytes(item);
-  found.item = projection ? projection->apply(item) : EncodedItem(value);
+  if (projection) {
+    found.item = projection->apply(item);
+  } else {
+    found.item.emplace(value);
+  }
 }
 
-// The key has been checked. kBehind: see read_tables().
-inline Result<FoundItem> read_item(const EngineCore& engine, const Table& table, const Item& key,
-                                   const std::optional<ProjectionExpression>& projection,
-                                   bool wants_size) {
-  FoundItem found;
-  const std::string row_key = item_row_key(table.secret(), table.key(), key);
-  const Table* const of[] = {&table};
-  STATOR_RETURN_IF_ERROR(read_tables(engine, of, {.keys = {&row_key, 1}},
-                                     [&](std::size_t, std::string_view, std::string_view value) {
-                                       show_row(value, table, key, projection, wants_size, found);
-                                       return true;
-                                     }));
-  return found;
-}
+// Items that are read in one call of the store, each with a projection of its own.
+class ItemReads {
+ public:
+  struct Part {
+    const Table& table;
+    const Item& key;
+    std::optional<ProjectionExpression> projection;
+    FoundItem found = {};
+  };
 
-// Reads rows of items in one state. Bounded by their number: a row has the size of an item.
-// kBehind: see read_tables().
-inline Result<std::vector<std::optional<std::string>>> read_together(
-    const EngineCore& engine, TablesRead tables, std::span<const std::string> row_keys) {
-  std::vector<std::optional<std::string>> rows(row_keys.size());
-  STATOR_RETURN_IF_ERROR(
-      read_tables(engine, tables, {.keys = row_keys, .one_state = true},
-                  [&](std::size_t part, std::string_view, std::string_view value) {
-                    rows[part] = value;
-                    return true;
-                  }));
-  return rows;
-}
+  // Borrows the table and the key, which has been checked. `row_key` is item_row_key() of both.
+  void add(const Table& table, const Item& key, std::optional<ProjectionExpression> projection,
+           std::string row_key) {
+    parts_.push_back({.table = table, .key = key, .projection = std::move(projection)});
+    row_keys_.push_back(std::move(row_key));
+  }
+  // Must live, in its place, until `done` has run.
+  void read(EngineCore& engine, bool one_state, ReadDone done) {
+    const auto tables =
+        parts_ | std::views::transform([](const Part& part) { return &part.table; });
+    read_tables(engine, tables, {.keys = row_keys_, .one_state = one_state}, *this,
+                std::move(done));
+  }
+  bool operator()(std::size_t part, std::string_view, std::string_view value) {
+    Part& at = parts_[part];
+    show_row(value, at.table, at.key, at.projection, true, at.found);
+    return true;
+  }
+  std::vector<Part>& parts() { return parts_; }
+
+ private:
+  std::vector<Part> parts_;
+  std::vector<std::string> row_keys_;  // in the order of the parts
+};
+
+// The items of a transaction, absent ones included, metered. kValidation over 4 MB.
+Result<std::vector<std::optional<EncodedItem>>> take_transaction(ItemReads& reads,
+                                                                 CapacityMeter& meter);
 
 }  // namespace stator

@@ -2,6 +2,8 @@
 #include "engine/items/item_rules.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "engine/errors/messages.h"
 
@@ -31,6 +33,12 @@ std::optional<ValueView> find(ItemView item, std::string_view name) {
   return item.find(name);
 }
 
+Result<void> check_lengths(std::size_t hash_bytes, std::size_t range_bytes) {
+  if (hash_bytes > kHashKeyBytesMax) return fail(Code::kValidation, messages::kHashKeyTooLong);
+  if (range_bytes > kRangeKeyBytesMax) return fail(Code::kValidation, messages::kRangeKeyTooLong);
+  return {};
+}
+
 // Attributes that are absent count nothing: an item may be in no index.
 template <class Source>
 Result<void> check_key_bytes(const KeyShape& shape, const Source& item) {
@@ -41,13 +49,7 @@ Result<void> check_key_bytes(const KeyShape& shape, const Source& item) {
     }
     return bytes;
   };
-  if (total(shape.hash) > kHashKeyBytesMax) {
-    return fail(Code::kValidation, messages::kHashKeyTooLong);
-  }
-  if (total(shape.range) > kRangeKeyBytesMax) {
-    return fail(Code::kValidation, messages::kRangeKeyTooLong);
-  }
-  return {};
+  return check_lengths(total(shape.hash), total(shape.range));
 }
 
 template <class Check>
@@ -61,7 +63,7 @@ Result<void> for_each_attribute(const KeyShape& shape, Check check) {
 
 // A value that an index cannot have as its key.
 struct KeyFault {
-  const Index* index = nullptr;
+  std::string_view index;
   const AttributeDefinition* attribute = nullptr;
   std::optional<AttributeType> wrong_type;  // absent: the value is empty
 };
@@ -77,13 +79,23 @@ std::optional<Update::Assigned> assigned(const Update& update, std::string_view 
   return update.assigned(name);
 }
 
-template <class Source>
-std::optional<KeyFault> fault_in(const Index& index, Faults wanted, const Source& source) {
-  for (const auto* attributes : {&index.key.hash, &index.key.range}) {
+// Of an index's keys, or of a vector index's search schema.
+using AttributeLists = std::array<const std::vector<AttributeDefinition>*, 2>;
+
+AttributeLists keys_of(const Index& index) {
+  return {&index.key.hash, &index.key.range};
+}
+AttributeLists keys_of(const VectorIndex& index) {
+  return {&index.shape.key.hash, &index.shape.filters};
+}
+
+template <class AnyIndex, class Source>
+std::optional<KeyFault> fault_in(const AnyIndex& index, Faults wanted, const Source& source) {
+  for (const auto* attributes : keys_of(index)) {
     for (const AttributeDefinition& attribute : *attributes) {
       const auto value = assigned(source, attribute.name);
       if (!value) continue;
-      KeyFault fault{.index = &index, .attribute = &attribute, .wrong_type = {}};
+      KeyFault fault{.index = index.definition.name, .attribute = &attribute, .wrong_type = {}};
       if (value->type != attribute_type(attribute.type)) {
         fault.wrong_type = value->type;
         if (wanted == Faults::kAll) return fault;
@@ -99,10 +111,12 @@ std::optional<KeyFault> fault_in(const Index& index, Faults wanted, const Source
 template <class Source>
 std::optional<KeyFault> first_fault(const Table& table, Faults wanted, const Source& source) {
   std::optional<KeyFault> first;
-  for (const Index& index : table.indexes()) {
-    if (first && first->index->definition.name < index.definition.name) continue;
+  const auto look_at = [&](const auto& index) {
+    if (first && first->index < index.definition.name) return;
     if (const auto fault = fault_in(index, wanted, source)) first = fault;
-  }
+  };
+  for (const Index& index : table.indexes()) look_at(index);
+  for (const VectorIndex& index : table.vector_indexes()) look_at(index);
   return first;
 }
 
@@ -110,7 +124,7 @@ Failure index_key_type(const KeyFault& fault) {
   const AttributeDefinition& attribute = *fault.attribute;
   return fail(Code::kValidation, messages::index_key_type_mismatch(
                                      attribute.name, type_name(attribute_type(attribute.type)),
-                                     type_name(*fault.wrong_type), fault.index->definition.name));
+                                     type_name(*fault.wrong_type), fault.index));
 }
 
 Result<void> refuse_put(const std::optional<KeyFault>& fault) {
@@ -119,7 +133,7 @@ Result<void> refuse_put(const std::optional<KeyFault>& fault) {
   const AttributeDefinition& attribute = *fault->attribute;
   return fail(Code::kValidation,
               messages::empty_index_key(attribute.name, kind_of(attribute_type(attribute.type)),
-                                        fault->index->definition.name));
+                                        fault->index));
 }
 
 Result<void> refuse_update(const std::optional<KeyFault>& fault) {
@@ -128,6 +142,27 @@ Result<void> refuse_update(const std::optional<KeyFault>& fault) {
   return fail(Code::kValidation, messages::kUpdatedIndexKeyEmpty +
                                      std::string(kind_of(attribute_type(fault->attribute->type))) +
                                      " value.");
+}
+
+// A list of as many numbers as the index has dimensions, each of which a float can hold.
+Result<void> check_vector(const VectorIndex& index, ValueView value) {
+  const std::string& attribute = index.shape.attribute;
+  const std::string& name = index.definition.name;
+  if (value.type() != AttributeType::kL) {
+    return fail(Code::kValidation, messages::no_vector(attribute, name));
+  }
+  std::size_t place = 0;
+  for (ElementCursor cursor = value.elements(); const auto element = cursor.next(); ++place) {
+    if (element->type() == AttributeType::kN &&
+        std::isfinite(static_cast<float>(element->number().to_double()))) {
+      continue;
+    }
+    return fail(Code::kValidation,
+                messages::vector_element(attribute, place, type_name(element->type()), name));
+  }
+  if (place == index.shape.dimensions) return {};
+  return fail(Code::kValidation,
+              messages::vector_size(attribute, index.shape.dimensions, place, name));
 }
 
 bool deeper_than(ValueView value, int levels) {
@@ -158,20 +193,32 @@ Result<void> check_no_empty_key(const KeyShape& table, const Item& item) {
   });
 }
 
+// One pass over the attributes: every operation on a key runs it.
 Result<void> check_key(const KeyShape& table, const Item& key) {
-  if (key.size() != table.hash.size() + table.range.size()) {
-    return fail(Code::kValidation, messages::kKeyDoesNotMatch);
+  const AttributeDefinition* empty = nullptr;  // the first
+  bool matches = key.size() == table.hash.size() + table.range.size();
+  const auto total = [&](const std::vector<AttributeDefinition>& attributes) {
+    std::size_t total_bytes = 0;
+    for (const AttributeDefinition& attribute : attributes) {
+      const AttributeValue* value = find(key, attribute.name);
+      if (value == nullptr || value->type() != attribute_type(attribute.type)) {
+        matches = false;
+        break;
+      }
+      const std::size_t bytes = key_bytes(*value);
+      if (bytes == 0 && empty == nullptr) empty = &attribute;
+      total_bytes += bytes;
+    }
+    return total_bytes;
+  };
+  const std::size_t hash_bytes = total(table.hash);
+  const std::size_t range_bytes = total(table.range);
+  if (!matches) return fail(Code::kValidation, messages::kKeyDoesNotMatch);
+  if (empty != nullptr) {
+    return fail(Code::kValidation,
+                messages::empty_key(empty->name, kind_of(attribute_type(empty->type))));
   }
-  STATOR_RETURN_IF_ERROR(
-      for_each_attribute(table, [&](const AttributeDefinition& attribute) -> Result<void> {
-        const AttributeValue* value = find(key, attribute.name);
-        if (value == nullptr || value->type() != attribute_type(attribute.type)) {
-          return fail(Code::kValidation, messages::kKeyDoesNotMatch);
-        }
-        return {};
-      }));
-  STATOR_RETURN_IF_ERROR(check_no_empty_key(table, key));
-  return check_key_bytes(table, key);
+  return check_lengths(hash_bytes, range_bytes);
 }
 
 Result<void> check_item(const Table& table, const Item& item) {
@@ -194,6 +241,13 @@ Result<void> check_item(const Table& table, const Item& item) {
   STATOR_RETURN_IF_ERROR(refuse_put(first_fault(table, Faults::kAll, item)));
   for (const Index& index : table.indexes())
     STATOR_RETURN_IF_ERROR(check_key_bytes(index.key, item));
+  for (const VectorIndex& index : table.vector_indexes()) {
+    STATOR_RETURN_IF_ERROR(check_key_bytes(index.shape.key, item));
+    const AttributeValue* value = find(item, index.shape.attribute);
+    if (value == nullptr) continue;
+    const std::string encoded = encode_value(*value);
+    STATOR_RETURN_IF_ERROR(check_vector(index, ValueView(encoded)));
+  }
   return {};
 }
 
@@ -219,6 +273,9 @@ Result<void> check_keys_unopened(const Table& table, const std::vector<std::stri
   };
   STATOR_RETURN_IF_ERROR(check(table.key(), "Key"));
   for (const Index& index : table.indexes()) STATOR_RETURN_IF_ERROR(check(index.key, "IndexKey"));
+  for (const VectorIndex& index : table.vector_indexes()) {
+    STATOR_RETURN_IF_ERROR(check(index.shape.key, "IndexKey"));
+  }
   return {};
 }
 
@@ -230,23 +287,37 @@ Result<void> check_updated_item(const Table& table, const std::optional<ItemView
       return fail(Code::kValidation, messages::kNestedTooDeeply);
     }
   }
+  const auto is_new = [&](const std::string& attribute, const std::optional<ValueView>& value) {
+    return value && !(before && before->find(attribute) == value);
+  };
+  bool changed = false;
+  const auto check_new = [&](const AttributeDefinition& attribute) -> Result<void> {
+    const auto value = item.find(attribute.name);
+    if (!is_new(attribute.name, value)) return {};
+    changed = true;
+    if (value->type() != attribute_type(attribute.type)) {
+      return fail(Code::kValidation, messages::kUpdatedIndexKeyType);
+    }
+    if (key_bytes(*value) == 0) {
+      return fail(Code::kValidation, messages::kUpdatedIndexKeyEmpty +
+                                         std::string(kind_of(value->type())) + " value.");
+    }
+    return {};
+  };
   for (const Index& index : table.indexes()) {
-    bool changed = false;
-    STATOR_RETURN_IF_ERROR(
-        for_each_attribute(index.key, [&](const AttributeDefinition& attribute) -> Result<void> {
-          const auto value = item.find(attribute.name);
-          if (!value || (before && before->find(attribute.name) == value)) return {};
-          changed = true;
-          if (value->type() != attribute_type(attribute.type)) {
-            return fail(Code::kValidation, messages::kUpdatedIndexKeyType);
-          }
-          if (key_bytes(*value) == 0) {
-            return fail(Code::kValidation, messages::kUpdatedIndexKeyEmpty +
-                                               std::string(kind_of(value->type())) + " value.");
-          }
-          return {};
-        }));
+    changed = false;
+    STATOR_RETURN_IF_ERROR(for_each_attribute(index.key, check_new));
     if (changed) STATOR_RETURN_IF_ERROR(check_key_bytes(index.key, item));
+  }
+  for (const VectorIndex& index : table.vector_indexes()) {
+    changed = false;
+    STATOR_RETURN_IF_ERROR(for_each_attribute(index.shape.key, check_new));
+    if (changed) STATOR_RETURN_IF_ERROR(check_key_bytes(index.shape.key, item));
+    for (const AttributeDefinition& filter : index.shape.filters) {
+      STATOR_RETURN_IF_ERROR(check_new(filter));
+    }
+    const auto value = item.find(index.shape.attribute);
+    if (is_new(index.shape.attribute, value)) STATOR_RETURN_IF_ERROR(check_vector(index, *value));
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // What becomes of writes whose commit does not simply succeed.
 #include <gmock/gmock.h>
 
+#include <future>
 #include <mutex>
 #include <thread>
 

@@ -1,104 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
 // GetItem, TransactGetItems.
 #include <set>
+#include <span>
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/read_lag.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
-#include "engine/errors/service_errors.h"
 #include "engine/items/capacity.h"
 #include "engine/items/item_operations.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/transact_write.h"
+#include "storage/read_rows.h"
 
 namespace stator {
 namespace {
 
-Result<GetItemResponse> read_one(const EngineCore& engine, const CatalogSnapshot& snapshot,
-                                 const GetItemRequest& request) {
-  const TablePtr* table = snapshot.find(request.table);
-  STATOR_ASSIGN_OR_RETURN(
-      const auto projection,
-      parse_projection(table == nullptr ? nullptr : table->get(), request.projection, request.names,
-                       request.legacy, Layer::kCurrent));
-  if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-  STATOR_RETURN_IF_ERROR(check_key((*table)->key(), request.key));
+class ReadOfItem {
+ public:
+  using Response = GetItemResponse;
 
-  CapacityMeter meter(request.return_capacity);
-  STATOR_ASSIGN_OR_RETURN(FoundItem found,
-                          read_item(engine, **table, request.key, projection, meter.wanted()));
-  GetItemResponse response;
-  response.item = std::move(found.item);
-  meter.add(**table, read_units(found.bytes) * (request.consistent_read ? 1 : 0.5));
-  response.capacity = meter.one();
-  return response;
-}
+  explicit ReadOfItem(const GetItemRequest& request)
+      : request_(request), wants_size_(request.return_capacity != ReturnConsumedCapacity::kNone) {}
 
-Result<TransactGetItemsResponse> read_all(const EngineCore& engine, const CatalogSnapshot& snapshot,
-                                          const TransactGetItemsRequest& request) {
-  std::vector<std::optional<ProjectionExpression>> projections;
-  std::vector<const Table*> tables;
-  std::vector<CancellationReason> reasons;
-  std::set<std::string> keys;
-  std::vector<std::string> row_keys;  // in their order
-  bool cancelled = false;
-  for (const TransactGetItem& item : request.items) {
-    const TablePtr* found = snapshot.find(item.table);
-    STATOR_ASSIGN_OR_RETURN(auto projection,
-                            parse_projection(found == nullptr ? nullptr : found->get(),
-                                             item.projection, item.names, false, Layer::kOlder));
-    if (found == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
-    projections.push_back(std::move(projection));
-    const Table& table = **found;
-    tables.push_back(&table);
-    STATOR_RETURN_IF_ERROR(check_no_empty_key(table.key(), item.key));
-    CancellationReason& reason = reasons.emplace_back();
-    if (auto checked = check_key(table.key(), item.key); !checked) {
-      cancelled = true;
-      reason.code = "ValidationError";
-      reason.message = std::move(checked).error().message;
-    } else if (!keys.insert(
-                        row_keys.emplace_back(item_row_key(table.secret(), table.key(), item.key)))
-                    .second) {
-      return fail(Code::kValidation, messages::kRepeatedTransactionItem);
-    }
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    const TablePtr* table = snapshot.find(request_.table);
+    STATOR_ASSIGN_OR_RETURN(projection_, parse_projection(table == nullptr ? nullptr : table->get(),
+                                                          request_.projection, request_.names,
+                                                          request_.legacy, Layer::kCurrent));
+    if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+    table_ = table->get();
+    STATOR_RETURN_IF_ERROR(check_key(table_->key(), request_.key));
+    row_key_ = item_row_key(table_->secret(), table_->key(), request_.key);
+    return {};
   }
-  if (cancelled) return transaction_cancelled(std::move(reasons));
 
-  STATOR_ASSIGN_OR_RETURN(const auto rows, read_together(engine, tables, row_keys));
-  TransactGetItemsResponse response;
-  CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    FoundItem found;
-    if (const auto& row = rows[i]) {
-      show_row(*row, *tables[i], request.items[i].key, projections[i], true, found);
-    }
-    bytes += found.bytes;
-    if (bytes > kTransactionBytesMax)
-      return fail(Code::kValidation, messages::kTransactionTooLarge);
-    meter.add(*tables[i], read_units(found.bytes) * 2);
-    response.items.push_back(std::move(found.item));
+  void read(EngineCore& engine, ReadDone done) {
+    const ReadRequest row{.keys = {&row_key_, 1}};
+    const auto older = [&](ReadView& view) { return read_rows(view, row, *this); };
+    if (!request_.consistent_read && read_older(engine, *table_, nullptr, older, done)) return;
+    read_tables(engine, std::span(&table_, 1), row, *this, std::move(done));
   }
-  response.capacity = meter.all();
-  return response;
-}
+  bool operator()(std::size_t, std::string_view, std::string_view value) {
+    show_row(value, *table_, request_.key, projection_, wants_size_, found_);
+    return true;
+  }
+
+  Result<GetItemResponse> finish() {
+    GetItemResponse response{.item = std::move(found_.item), .capacity = {}};
+    if (wants_size_) {
+      CapacityMeter meter(request_.return_capacity);
+      meter.add(*table_, read_units(found_.bytes) * (request_.consistent_read ? 1 : 0.5));
+      response.capacity = meter.one();
+    }
+    return response;
+  }
+
+ private:
+  const GetItemRequest& request_;
+  const bool wants_size_;
+  const Table* table_ = nullptr;
+  std::optional<ProjectionExpression> projection_;
+  std::string row_key_;
+  FoundItem found_;
+};
+
+class ReadOfTransaction {
+ public:
+  using Response = TransactGetItemsResponse;
+
+  explicit ReadOfTransaction(const TransactGetItemsRequest& request) : request_(request) {}
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    std::vector<CancellationReason> reasons;
+    std::set<std::string> keys;
+    bool cancelled = false;
+    for (const TransactGetItem& item : request_.items) {
+      const TablePtr* found = snapshot.find(item.table);
+      STATOR_ASSIGN_OR_RETURN(auto projection,
+                              parse_projection(found == nullptr ? nullptr : found->get(),
+                                               item.projection, item.names, false, Layer::kOlder));
+      if (found == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+      const Table& table = **found;
+      STATOR_RETURN_IF_ERROR(check_no_empty_key(table.key(), item.key));
+      CancellationReason& reason = reasons.emplace_back();
+      if (auto checked = check_key(table.key(), item.key); !checked) {
+        cancelled = true;
+        reason.code = "ValidationError";
+        reason.message = std::move(checked).error().message;
+        continue;
+      }
+      std::string row_key = item_row_key(table.secret(), table.key(), item.key);
+      if (!keys.insert(row_key).second) {
+        return fail(Code::kValidation, messages::kRepeatedTransactionItem);
+      }
+      reads_.add(table, item.key, std::move(projection), std::move(row_key));
+    }
+    if (cancelled) return transaction_cancelled(std::move(reasons));
+    return {};
+  }
+
+  void read(EngineCore& engine, ReadDone done) {
+    reads_.read(engine, /*one_state=*/true, std::move(done));
+  }
+
+  Result<TransactGetItemsResponse> finish() {
+    TransactGetItemsResponse response;
+    CapacityMeter meter(request_.return_capacity, CapacityMeter::Report::kRead);
+    STATOR_ASSIGN_OR_RETURN(response.items, take_transaction(reads_, meter));
+    response.capacity = meter.all();
+    return response;
+  }
+
+ private:
+  const TransactGetItemsRequest& request_;
+  ItemReads reads_;
+};
 
 }  // namespace
 
-Result<GetItemResponse> get_item(const EngineCore& engine, const GetItemRequest& request) {
-  STATOR_RETURN_IF_ERROR(validate(request));
-  return on_newest_tables(
-      engine, [&](const CatalogSnapshot& snapshot) { return read_one(engine, snapshot, request); });
+Result<std::vector<std::optional<EncodedItem>>> take_transaction(ItemReads& reads,
+                                                                 CapacityMeter& meter) {
+  std::vector<std::optional<EncodedItem>> items;
+  items.reserve(reads.parts().size());
+  std::size_t bytes = 0;
+  for (ItemReads::Part& part : reads.parts()) {
+    bytes += part.found.bytes;
+    if (bytes > kTransactionBytesMax) {
+      return fail(Code::kValidation, messages::kTransactionTooLarge);
+    }
+    meter.add(part.table, read_units(part.found.bytes) * 2);
+    items.push_back(std::move(part.found.item));
+  }
+  return items;
 }
 
-Result<TransactGetItemsResponse> transact_get_items(const EngineCore& engine,
-                                                    const TransactGetItemsRequest& request) {
-  STATOR_RETURN_IF_ERROR(validate(request));
-  return on_newest_tables(
-      engine, [&](const CatalogSnapshot& snapshot) { return read_all(engine, snapshot, request); });
+void get_item(EngineCore& engine, const GetItemRequest& request, Done<GetItemResponse> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<ReadOfItem>(engine, std::move(done), request);
+}
+
+void transact_get_items(EngineCore& engine, const TransactGetItemsRequest& request,
+                        Done<TransactGetItemsResponse> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<ReadOfTransaction>(engine, std::move(done), request);
 }
 
 }  // namespace stator

@@ -26,10 +26,11 @@ class Reads : public test::EngineTest {
   Reads() { create(hash_table()); }
 
   double get_units(const std::string& key, bool consistent) {
-    const auto response = engine_->get_item({.table = "Things",
-                                             .key = {{"pk", key}},
-                                             .consistent_read = consistent,
-                                             .return_capacity = ReturnConsumedCapacity::kIndexes});
+    const auto response = call_and_wait(*engine_, &Engine::get_item,
+                                        {.table = "Things",
+                                         .key = {{"pk", key}},
+                                         .consistent_read = consistent,
+                                         .return_capacity = ReturnConsumedCapacity::kIndexes});
     EXPECT_THAT(response, IsOk());
     return response && response->capacity ? response->capacity->table_part->units : -1;
   }
@@ -37,10 +38,11 @@ class Reads : public test::EngineTest {
 
 TEST_F(Reads, GetProjects) {
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", List{1, 2, 3}}, {"name", "n"}}), IsOk());
-  const auto response = engine_->get_item({.table = "Things",
-                                           .key = {{"pk", "a"}},
-                                           .projection = "v[2], v[0], #n",
-                                           .names = {{{"#n", "name"}}}});
+  const auto response = call_and_wait(*engine_, &Engine::get_item,
+                                      {.table = "Things",
+                                       .key = {{"pk", "a"}},
+                                       .projection = "v[2], v[0], #n",
+                                       .names = {{{"#n", "name"}}}});
   ASSERT_THAT(response, IsOk());
   ASSERT_TRUE(response->item);
   EXPECT_EQ(decode_item(ItemView(*response->item)), (Item{{"v", List{1, 3}}, {"name", "n"}}));
@@ -49,7 +51,8 @@ TEST_F(Reads, GetProjects) {
 TEST_F(Reads, AnItemWithoutTheProjectedAttributesIsEmptyNotAbsent) {
   ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
   const auto response =
-      engine_->get_item({.table = "Things", .key = {{"pk", "a"}}, .projection = "nothing"});
+      call_and_wait(*engine_, &Engine::get_item,
+                    {.table = "Things", .key = {{"pk", "a"}}, .projection = "nothing"});
   ASSERT_THAT(response, IsOk());
   ASSERT_TRUE(response->item);
   EXPECT_EQ(ItemView(*response->item).attribute_count(), 0U);
@@ -57,9 +60,30 @@ TEST_F(Reads, AnItemWithoutTheProjectedAttributesIsEmptyNotAbsent) {
 
 TEST_F(Reads, KeysMustBeTheSchemas) {
   for (const Item& key : {Item{{"pk", 1}}, Item{{"other", "a"}}, Item{{"pk", "a"}, {"sk", 1}}}) {
-    EXPECT_THAT(engine_->get_item({.table = "Things", .key = key}),
+    EXPECT_THAT(call_and_wait(*engine_, &Engine::get_item, {.table = "Things", .key = key}),
                 FailsWith(Code::kValidation, "The provided key element does not match the schema"));
   }
+}
+
+// The service finds a wrong type first, then an empty value, then one that is too long.
+TEST_F(Reads, FaultsOfAKeyHaveAnOrder) {
+  CreateTableRequest request = hash_table("Texts");
+  request.attributes.push_back({"sk", ScalarType::kS});
+  request.key_schema.push_back({"sk", KeyType::kRange});
+  create(request);
+  const std::string long_hash(2049, 'h');
+  const std::string long_range(1025, 'r');
+  const auto get_with = [&](const AttributeValue& hash, const AttributeValue& range) {
+    return call_and_wait(*engine_, &Engine::get_item,
+                         {.table = "Texts", .key = {{"pk", hash}, {"sk", range}}});
+  };
+  EXPECT_THAT(get_with(long_hash, 1), FailsWith(Code::kValidation, "does not match the schema"));
+  EXPECT_THAT(get_with("", 1), FailsWith(Code::kValidation, "does not match the schema"));
+  EXPECT_THAT(get_with(long_hash, ""), FailsWith(Code::kValidation, "Key: sk"));
+  EXPECT_THAT(get_with("", ""), FailsWith(Code::kValidation, "Key: pk"));
+  EXPECT_THAT(get_with(long_hash, long_range), FailsWith(Code::kValidation, "2048 bytes"));
+  EXPECT_THAT(get_with("h", long_range), FailsWith(Code::kValidation, "1024 bytes"));
+  EXPECT_THAT(get_with(long_hash.substr(1), long_range.substr(1)), IsOk());
 }
 
 TEST_F(Reads, CostHalfWhereEventuallyConsistentAndSomethingWhereNothingIsFound) {
@@ -75,11 +99,12 @@ TEST_F(Reads, APageIsRoundedOnce) {
   for (int i = 0; i < 10; ++i) {
     ASSERT_THAT(put("Ranged", {{"pk", "a"}, {"sk", i}, {"v", std::string(1000, 'x')}}), IsOk());
   }
-  const auto page = engine_->query({.table = "Ranged",
-                                    .key_condition = "pk = :a",
-                                    .values = {{{":a", "a"}}},
-                                    .consistent_read = true,
-                                    .return_capacity = ReturnConsumedCapacity::kTotal});
+  const auto page = call_and_wait(*engine_, &Engine::query,
+                                  {.table = "Ranged",
+                                   .key_condition = "pk = :a",
+                                   .values = {{{":a", "a"}}},
+                                   .consistent_read = true,
+                                   .return_capacity = ReturnConsumedCapacity::kTotal});
   ASSERT_THAT(page, IsOk());
   EXPECT_EQ(page->capacity->total.units, 3);  // 10 KB
   EXPECT_FALSE(page->capacity->table_part);

@@ -206,7 +206,7 @@ void rebind_all(std::unique_ptr<TransactWrite> write);
 void finish_all(std::unique_ptr<TransactWrite> under_way, CommitResult committed) {
   TransactWrite& write = *under_way;
   if (committed.outcome == CommitOutcome::kSchemaChanged && ++write.rebinds <= kRebindsMax) {
-    write.engine.rebinding.post(
+    write.engine.blocking.post(
         [under_way = std::move(under_way)]() mutable { rebind_all(std::move(under_way)); });
     return;
   }
@@ -255,8 +255,12 @@ Result<void> rebind_actions(TransactWrite& write) {
   const auto snapshot = write.engine.catalog->snapshot();
   std::vector<CancellationReason> reasons(write.actions.size());
   bool cancelled = false;
+  std::set<std::string_view> keys;
   for (std::size_t i = 0; i < write.actions.size(); ++i) {
     auto bound = rebind_write(*snapshot, write.actions[i]);
+    if (bound && !keys.insert(write.actions[i].row_key).second) {
+      return fail(Code::kValidation, messages::kRepeatedTransactionItem);
+    }
     if (bound) continue;
     if (!is_reason(bound.error())) return bound;
     reasons[i] = reason_of(std::move(bound).error());
@@ -297,15 +301,15 @@ CancellationReason reason_of(Error error) {
 
 void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
                     const TransactWriteOptions& options, Done<TransactWriteItemsResult> done) {
-  auto write =
-      std::make_unique<TransactWrite>(TransactWrite{.engine = engine,
-                                                    .pass = InFlightOperations::Pass(engine.writes),
-                                                    .actions = std::move(actions),
-                                                    .token_key = {},
-                                                    .fingerprint = options.fingerprint,
-                                                    .return_capacity = options.return_capacity,
-                                                    .return_metrics = options.return_metrics,
-                                                    .done = std::move(done)});
+  auto write = std::make_unique<TransactWrite>(
+      TransactWrite{.engine = engine,
+                    .pass = InFlightOperations::Pass(engine.in_flight),
+                    .actions = std::move(actions),
+                    .token_key = {},
+                    .fingerprint = options.fingerprint,
+                    .return_capacity = options.return_capacity,
+                    .return_metrics = options.return_metrics,
+                    .done = std::move(done)});
   if (options.token) write->token_key = token_row_key(engine.catalog->secret(), *options.token);
   write->keys = guarded_keys(*write);
   run_all(std::move(write));
@@ -313,22 +317,21 @@ void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
 
 void transact_write_items(ItemEngine& engine, const TransactWriteItemsRequest& request,
                           Done<TransactWriteItemsResult> done) {
-  if (auto valid = validate(request); !valid) {
-    done(failure_of(std::move(valid)));
-    return;
-  }
-  auto actions = on_newest_tables(
-      engine, [&](const CatalogSnapshot& snapshot) { return prepare(snapshot, request); });
-  if (!actions) {
-    done(failure_of(std::move(actions)));
-    return;
-  }
-  TransactWriteOptions options{.token = request.client_request_token,
-                               .fingerprint = {},
-                               .return_capacity = request.return_capacity,
-                               .return_metrics = request.return_metrics};
-  if (options.token) options.fingerprint = request_fingerprint(engine.catalog->secret(), request);
-  transact_write(engine, std::move(*actions), options, std::move(done));
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  on_newest_tables(
+      engine, [&request](const CatalogSnapshot& snapshot) { return prepare(snapshot, request); },
+      [&engine, &request,
+       done = std::move(done)](Result<std::vector<WriteAction>> actions) mutable {
+        if (!actions) return done(failure_of(std::move(actions)));
+        TransactWriteOptions options{.token = request.client_request_token,
+                                     .fingerprint = {},
+                                     .return_capacity = request.return_capacity,
+                                     .return_metrics = request.return_metrics};
+        if (options.token) {
+          options.fingerprint = request_fingerprint(engine.catalog->secret(), request);
+        }
+        transact_write(engine, std::move(*actions), options, std::move(done));
+      });
 }
 
 }  // namespace stator

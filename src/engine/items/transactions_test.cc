@@ -264,8 +264,8 @@ TEST_F(Transactions, ReadsSeeTransfersWholeOrNotAtAll) {
     });
   }
   while (!stop) {
-    const auto seen =
-        engine_->transact_get_items({.items = {{.table = "Things", .key = {{"pk", "a"}}},
+    const auto seen = call_and_wait(*engine_, &Engine::transact_get_items,
+                                    {.items = {{.table = "Things", .key = {{"pk", "a"}}},
                                                {.table = "Things", .key = {{"pk", "b"}}}}});
     ASSERT_THAT(seen, IsOk());
     int64_t sum = 0;
@@ -288,14 +288,14 @@ TEST_F(Transactions, ReadFourMegabytesAtMost) {
     selects.statements.push_back({.statement = "SELECT pk FROM Things WHERE pk = '" + pk + "'"});
   }
   const auto select = [&] {
-    return wait<ExecuteTransactionResult>(
-        [&](auto done) { engine_->execute_transaction(selects, std::move(done)); });
+    return call_and_wait(*engine_, &Engine::execute_transaction, selects);
   };
-  EXPECT_THAT(engine_->transact_get_items(gets), FailsWith(Code::kValidation, "4 MB"));
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::transact_get_items, gets),
+              FailsWith(Code::kValidation, "4 MB"));
   EXPECT_THAT(select(), FailsWith(Code::kValidation, "4 MB"));
   gets.items.pop_back();
   selects.statements.pop_back();
-  EXPECT_THAT(engine_->transact_get_items(gets), IsOk());
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::transact_get_items, gets), IsOk());
   EXPECT_THAT(select(), IsOk());
 }
 
@@ -305,7 +305,7 @@ TEST_F(Transactions, GetsAnswerInOrderWithHolesAndCostDouble) {
       .items = {{.table = "Things", .key = {{"pk", "nope"}}},
                 {.table = "Things", .key = {{"pk", "a"}}, .projection = "v"}},
       .return_capacity = ReturnConsumedCapacity::kTotal};
-  const auto response = engine_->transact_get_items(request);
+  const auto response = call_and_wait(*engine_, &Engine::transact_get_items, request);
   ASSERT_THAT(response, IsOk());
   ASSERT_EQ(response->items.size(), 2U);
   EXPECT_FALSE(response->items[0]);
@@ -313,7 +313,7 @@ TEST_F(Transactions, GetsAnswerInOrderWithHolesAndCostDouble) {
   EXPECT_EQ(response->capacity.at(0).total.units, 4);
   EXPECT_EQ(response->capacity.at(0).total.read, 4);
   request.items[0].key = {{"pk", 1}};
-  EXPECT_THAT(engine_->transact_get_items(request),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::transact_get_items, request),
               FailsWith(Code::kTransactionCanceled, "[ValidationError, None]"));
 }
 

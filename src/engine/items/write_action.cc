@@ -58,7 +58,7 @@ void rebind_item(std::unique_ptr<SingleWrite> write);
 
 void finish_item(std::unique_ptr<SingleWrite> write, CommitResult result) {
   if (result.outcome == CommitOutcome::kSchemaChanged && ++write->rebinds <= kRebindsMax) {
-    Worker& worker = write->engine.rebinding;
+    Worker& worker = write->engine.blocking;
     worker.post([write = std::move(write)]() mutable { rebind_item(std::move(write)); });
     return;
   }
@@ -221,7 +221,7 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
     STATOR_RETURN_IF_ERROR(
         check_updated_item(*action.table, old_item, *new_item, effect.after_bytes));
   }
-  if (!action.table->indexes().empty()) {
+  if (!action.table->indexes().empty() || !action.table->vector_indexes().empty()) {
     effect.index_changes = index_changes(*action.table, old_item, new_item);
   }
   return effect;
@@ -268,14 +268,19 @@ void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& e
   if (!meter.wanted()) return;
   meter.add(table, effect.table_units() * (transactional ? 2 : 1));
   for (const IndexChange& change : effect.index_changes) {
-    meter.add(table, table.indexes()[change.index], change.write_units);
+    if (change.index < table.indexes().size()) {
+      meter.add(table, table.indexes()[change.index], change.write_units);
+    } else {
+      meter.add(table, table.vector_indexes()[change.index - table.indexes().size()],
+                change.vector_bytes);
+    }
   }
 }
 
 void write_one(ItemEngine& engine, WriteAction action, WriteDone done) {
   auto write =
       std::make_unique<SingleWrite>(SingleWrite{.engine = engine,
-                                                .pass = InFlightOperations::Pass(engine.writes),
+                                                .pass = InFlightOperations::Pass(engine.in_flight),
                                                 .action = std::move(action),
                                                 .done = std::move(done)});
   run_item(std::move(write));

@@ -67,38 +67,33 @@ Result<WriteAction> prepare(const CatalogSnapshot& snapshot, const std::string& 
 template <class Request>
 void write(ItemEngine& engine, const Request& request, TransactAction kind, const Item& item,
            const std::optional<std::string>& update, Done<WriteResponse> done) {
-  if (auto valid = validate(request); !valid) {
-    done(failure_of(std::move(valid)));
-    return;
-  }
-  auto action = on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) {
-    return prepare(snapshot, request.table,
-                   {.action = kind,
-                    .item = item,
-                    .update = update,
-                    .condition = request.condition,
-                    .names = request.names,
-                    .values = request.values,
-                    .on_condition_failure = request.on_condition_failure,
-                    .legacy = request.legacy,
-                    .layer = Layer::kCounted});
-  });
-  if (!action) {
-    done(failure_of(std::move(action)));
-    return;
-  }
-  const Wanted wanted{.values = request.return_values,
-                      .capacity = request.return_capacity,
-                      .metrics = request.return_metrics};
-  write_one(engine, std::move(*action),
-            [wanted, done = std::move(done)](const WriteAction& written,
-                                             Result<WriteEffect> effect) mutable {
-              if (!effect) {
-                done(failure_of(std::move(effect)));
-                return;
-              }
-              done(make_response(wanted, written, std::move(*effect)));
-            });
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  on_newest_tables(
+      engine,
+      [&request, kind, &item, &update](const CatalogSnapshot& snapshot) {
+        return prepare(snapshot, request.table,
+                       {.action = kind,
+                        .item = item,
+                        .update = update,
+                        .condition = request.condition,
+                        .names = request.names,
+                        .values = request.values,
+                        .on_condition_failure = request.on_condition_failure,
+                        .legacy = request.legacy,
+                        .layer = Layer::kCounted});
+      },
+      [&engine, &request, done = std::move(done)](Result<WriteAction> action) mutable {
+        if (!action) return done(failure_of(std::move(action)));
+        const Wanted wanted{.values = request.return_values,
+                            .capacity = request.return_capacity,
+                            .metrics = request.return_metrics};
+        write_one(engine, std::move(*action),
+                  [wanted, done = std::move(done)](const WriteAction& written,
+                                                   Result<WriteEffect> effect) mutable {
+                    if (!effect) return done(failure_of(std::move(effect)));
+                    done(make_response(wanted, written, std::move(*effect)));
+                  });
+      });
 }
 
 const std::optional<std::string> no_update;

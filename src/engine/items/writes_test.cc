@@ -241,12 +241,16 @@ TEST_F(Writes, DestructionWaitsForThoseUnderWay) {
   create(hash_table());
   std::atomic<int> answered{0};
   constexpr int kWrites = 50;
+  std::vector<PutItemRequest> requests;  // borrowed by the engine
+  requests.reserve(kWrites);
   for (int i = 0; i < kWrites; ++i) {
-    engine_->put_item({.table = "Things", .item = {{"pk", std::to_string(i)}}},
-                      [&](const Result<WriteResponse>& result) {
-                        EXPECT_THAT(result, IsOk());
-                        ++answered;
-                      });
+    requests.push_back({.table = "Things", .item = {{"pk", std::to_string(i)}}});
+  }
+  for (const PutItemRequest& request : requests) {
+    engine_->put_item(request, [&](const Result<WriteResponse>& result) {
+      EXPECT_THAT(result, IsOk());
+      ++answered;
+    });
   }
   engine_.reset();
   EXPECT_EQ(answered, kWrites);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/jobs/backups.h"
 
-#include <algorithm>
-
 #include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_rows.h"
@@ -56,7 +54,8 @@ class BackupJob final : public Job {
 
   Result<void> abandon(const Error&) override {
     copy_.reset();
-    return engine_.catalog->release_space(key_, &lease_);
+    STATOR_RETURN_IF_ERROR(engine_.catalog->release_space(key_, &lease_));
+    return {};
   }
 
  private:
@@ -99,7 +98,7 @@ class BackupJob final : public Job {
                                            catalog_row_key(CatalogRow::kTable, table_->name())};
     return lease_.commit(keys, [&](GuardedRows rows, Batch& batch) -> Result<bool> {
       if (!rows[0]) return true;
-      if (engine_.leases.are_shared()) {
+      if (engine_.is_shared) {
         const auto now = rows[1] ? decode_table(*rows[1])
                                  : Result<TableDefinition>(fail(Code::kResourceNotFound, ""));
         if (!now || now->id != table_->definition().id) return false;
@@ -118,7 +117,7 @@ class BackupJob final : public Job {
   JobEngine& engine_;
   JobLease& lease_;
   std::string key_;
-  TablePtr table_;  // keeps its rows, whoever in this process drops it
+  TablePtr table_;  // keeps its rows if this process drops it
   std::optional<RowCopy> copy_;
   std::optional<CopiedRows> copied_;
 };
@@ -134,12 +133,6 @@ void start(JobEngine& engine, const std::string& id, std::optional<CopyStart> co
 
 std::string backup_arn(const JobEngine& engine, const Item& record, std::string_view id) {
   return table_arn(engine, text_of(record, "Table")) + "/backup/" + std::string(id);
-}
-
-Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn) {
-  STATOR_ASSIGN_OR_RETURN(const auto restores, Records(*engine.store).list(RecordKind::kRestore));
-  return std::ranges::any_of(
-      restores, [&](const auto& restore) { return text_of(restore.second, "Backup") == arn; });
 }
 
 Result<std::unique_ptr<ReadView>> state_of_now(JobEngine& engine) {
@@ -161,13 +154,10 @@ Result<void> resume_backups(JobEngine& engine) {
 }
 
 void erase_expired_backups(JobEngine& engine) {
-  const std::lock_guard lock(engine.backups);
   const auto backups = Records(*engine.store).list(RecordKind::kBackup);
   if (!backups) return;
   for (const auto& [id, record] : *backups) {
     if (integer_of(record, "ExpiresMs", INT64_MAX) > engine.now_ms()) continue;
-    const auto in_use = is_being_restored(engine, backup_arn(engine, record, id));
-    if (!in_use || *in_use) continue;
     static_cast<void>(engine.catalog->release_space(record_key(RecordKind::kBackup, id)));
   }
 }

@@ -21,7 +21,6 @@ namespace stator {
 
 // "arn:…:table/NAME/backup/ID"
 std::string backup_arn(const JobEngine& engine, const Item& record, std::string_view id);
-Result<bool> is_being_restored(const JobEngine& engine, std::string_view arn);
 
 // The state that a backup of now copies; null on a store without LocalViews.
 Result<std::unique_ptr<ReadView>> state_of_now(JobEngine& engine);
@@ -32,8 +31,8 @@ void start_backup(JobEngine& engine, const std::string& id, const TablePtr& tabl
 // Starts those that no engine works on.
 Result<void> resume_backups(JobEngine& engine);
 
-// Those that have expired and that no table is being restored from. What fails is tried again with
-// the next call.
+// Erases those that have expired and that no table is being restored from. The next call retries
+// what fails.
 void erase_expired_backups(JobEngine& engine);
 
 }  // namespace stator

@@ -6,6 +6,7 @@
 
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/pins.h"
 #include "engine/catalog/records.h"
 #include "engine/testing/engine_harness.h"
 #include "support/must.h"
@@ -47,7 +48,8 @@ class Backups : public EngineTest {
   }
   int64_t count(const std::string& table, std::optional<std::string> index = {}) {
     const auto page =
-        engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount});
+        call_and_wait(*engine_, &Engine::scan,
+                      {.table = table, .index = std::move(index), .select = Select::kCount});
     EXPECT_THAT(page, IsOk());
     return page->count;
   }
@@ -137,17 +139,25 @@ TEST_F(Backups, ATableThatIsBeingRestoredHasItsNameAndNothingElse) {
   definition->settings.table = "Waiting";
   definition->space = 1000;
   definition->global_spaces = {1001};
-  // Of an import that no job resumes, so that it cannot end.
-  change(record_key(RecordKind::kRestore, "Waiting"), [&](Item& record) {
-    record = Item{
-        {"Backup", arn}, {"Import", "none"}, {"Definition", Binary{encode_table(*definition)}}};
+  // Of an import that no job resumes, so that it cannot end. It pins the backup as a restore does.
+  const std::string waiting = record_key(RecordKind::kRestore, "Waiting");
+  const int64_t from = integer_of(*kept, "Space");
+  change(waiting, [&](Item& record) {
+    record = Item{{"Backup", arn},
+                  {"From", from},
+                  {"Import", "none"},
+                  {"Definition", Binary{encode_table(*definition)}}};
   });
+  Batch pins;
+  put_pins(pins, static_cast<SpaceId>(from), {.records = {{std::string(pin_name(waiting)), 0}}});
+  ASSERT_EQ(write_and_wait(engine_->store(), std::move(pins)).outcome, CommitOutcome::kCommitted);
   open_directory();
   EXPECT_THAT(engine_->create_table(hash_table("Waiting")),
               FailsWith(Code::kResourceInUse, "Waiting"));
   EXPECT_THAT(engine_->delete_table({.table = "Waiting"}),
               FailsWith(Code::kResourceInUse, "Table is being created: Waiting"));
-  EXPECT_THAT(engine_->get_item({.table = "Waiting", .key = {{"pk", "a"}, {"sk", 1}}}),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::get_item,
+                            {.table = "Waiting", .key = {{"pk", "a"}, {"sk", 1}}}),
               FailsWith(Code::kResourceNotFound, ""));
   const auto listed = engine_->list_tables({});
   ASSERT_THAT(listed, IsOk());

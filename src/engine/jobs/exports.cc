@@ -80,7 +80,7 @@ class Export final : public Job {
 
   Result<void> abandon(const Error& error) override {
     drop_file();
-    return end(why(error));
+    return end(admin::failure_for(error));
   }
 
  private:
@@ -90,19 +90,6 @@ class Export final : public Job {
     int64_t items = 0;
     int64_t billed_bytes = 0;
   };
-
-  static admin::JobFailure why(const Error& error) {
-    switch (error.code) {
-      case Code::kNotFound:
-        return admin::no_such_bucket();
-      case Code::kAccessDenied:
-        return admin::bucket_access_denied();
-      case Code::kInvalidArgument:
-        return {.code = "KmsNotFoundException", .message = error.message};
-      default:
-        return admin::internal_failure(error);
-    }
-  }
 
   Result<void> end(const std::optional<admin::JobFailure>& failure) {
     const auto close = [&](Item& record) -> Result<void> {
@@ -208,6 +195,8 @@ class Export final : public Job {
   }
 
   Result<void> finish_file() {
+    // While the lease was held, the rows were pinned. So what has been read by now is complete.
+    STATOR_RETURN_IF_ERROR(lease_.confirm());
     STATOR_ASSIGN_OR_RETURN(transfer::DataFile written, file_->finish());
     files_.push_back(std::move(written));
     file_.reset();

@@ -70,6 +70,7 @@ class Import final : public Job {
     STATOR_ASSIGN_OR_RETURN(record_, Records(*engine_.store).get(key_));
     const std::string name = text_of(record_, "Table");
     const auto snapshot = engine_.catalog->snapshot();
+    // An earlier version of Stator can have ended between the commits of the table and the record.
     const auto found = snapshot->restoring.find(name);
     if (found != snapshot->restoring.end() &&
         found->second->definition().id == text_of(record_, "TableId")) {
@@ -83,14 +84,17 @@ class Import final : public Job {
   }
 
   Result<void> finish() {
-    if (table_) STATOR_RETURN_IF_ERROR(engine_.catalog->finish_restore(table_->name(), &lease_));
     if (!failure_ && integer_of(record_, "Errors") > 0) {
       failure_ = {"ItemValidationError", messages::kItemsNotImported};
     }
-    return Records(lease_).change(key_, [&](Item& record) -> Result<void> {
+    const auto end = [&](Item& record) -> Result<void> {
       if (!record.empty()) admin::end_job(record, engine_.now_ms(), failure_);
       return {};
-    });
+    };
+    if (!table_) return Records(lease_).change(key_, end);
+    // In one commit: only this attempt knows why the import has failed.
+    const RecordChange import{.key = key_, .change = end};
+    return engine_.catalog->finish_restore(table_->name(), &lease_, &import);
   }
 
   bool has_table(const CatalogSnapshot& snapshot, const std::string& name) const {
@@ -120,7 +124,7 @@ class Import final : public Job {
     }
     auto keys = bucket->keys(text_of(source, "S3KeyPrefix"));
     if (!keys && keys.error().code == Code::kLimitExceeded) {
-      failure_ = {.code = "S3TooManyObjects", .message = messages::kTooManyObjects};
+      failure_ = admin::failure_for(keys.error());
     } else if (!keys) {
       failure_ = admin::bucket_access_denied();
     } else {

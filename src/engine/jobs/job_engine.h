@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobEngine: what backups, restores, imports and exports need.
+// JobEngine: what backups, restores, imports, exports and bulk puts need.
 #pragma once
-
-#include <mutex>
 
 #include "engine/catalog/records.h"
 #include "engine/schema/schema_engine.h"
@@ -11,8 +9,6 @@ namespace stator {
 
 struct JobEngine : SchemaEngine {
   using SchemaEngine::SchemaEngine;
-
-  std::mutex backups;  // held while one is deleted, or begins to be restored
 };
 
 // Whether no engine works on a job, by what JobLeases::look() saw.

@@ -21,25 +21,17 @@ constexpr int kItems = 12;
 
 class JobFaults : public EngineTest {
  protected:
-  JobFaults() {
-    std::filesystem::create_directories(buckets_ / "mine");
-    restart();
-  }
+  JobFaults() { restart(); }
   ~JobFaults() override { engine_.reset(); }
 
   // A new store with the tables and the backup that jobs start from.
   void restart() {
     engine_.reset();
     faults_.mend();
+    std::filesystem::create_directories(buckets_ / "mine");
     std::filesystem::remove_all(buckets_ / "mine" / "AWSDynamoDB");
-    auto opened = Engine::open(std::make_unique<FaultyStore>(faults_),
-                               {.clock = &clock_,
-                                .buckets = buckets_,
-                                .sweep_interval = {},
-                                .retry_delay = [this](int) { return pause_.load(); },
-                                .maintenance_interval = {}});
-    ASSERT_THAT(opened, IsOk());
-    engine_ = std::move(*opened);
+    store_ = make_memory_store();
+    reopen();
     CreateTableRequest songs = hash_table("Songs");
     songs.attributes.push_back({"genre", ScalarType::kS});
     songs.global_indexes = {index_on("byGenre", {{"genre", KeyType::kHash}})};
@@ -53,6 +45,19 @@ class JobFaults : public EngineTest {
     put_song(kItems);
     backup_ = create_backup();
     wait_for_backup(backup_);
+  }
+  // The engine ends with the jobs that it has, and is opened on the same store.
+  void reopen() {
+    engine_.reset();
+    faults_.mend();
+    auto opened = Engine::open(std::make_unique<FaultyStore>(faults_, store_),
+                               {.clock = &clock_,
+                                .buckets = buckets_,
+                                .sweep_interval = {},
+                                .retry_delay = [this](int) { return pause_.load(); },
+                                .maintenance_interval = {}});
+    ASSERT_THAT(opened, IsOk());
+    engine_ = std::move(*opened);
   }
   void put_song(int i) {
     ASSERT_THAT(put("Songs", {{"pk", std::to_string(i)}, {"genre", "folk"}, {"expires", i}}),
@@ -116,7 +121,8 @@ class JobFaults : public EngineTest {
   }
   int64_t count(const std::string& table, std::optional<std::string> index = {}) {
     const auto page =
-        engine_->scan({.table = table, .index = std::move(index), .select = Select::kCount});
+        call_and_wait(*engine_, &Engine::scan,
+                      {.table = table, .index = std::move(index), .select = Select::kCount});
     EXPECT_THAT(page, IsOk());
     return page ? page->count : -1;
   }
@@ -160,6 +166,7 @@ class JobFaults : public EngineTest {
   std::filesystem::path buckets_ = buckets_directory_.path();
   std::atomic<std::chrono::milliseconds> pause_ = 0ms;
   Faults faults_;
+  std::shared_ptr<TransactStore> store_;
   int64_t moment_ms_ = 0;
   std::string backup_;
 };
@@ -205,6 +212,66 @@ TEST_F(JobFaults, AnImportSurvivesARefusalOfAnyOperation) {
     EXPECT_EQ(integer_of(import, "ProcessedItemCount"), kItems);
     EXPECT_EQ(count("New"), kItems);
   });
+}
+
+TEST_F(JobFaults, BulkPutsSurviveARefusalOfAnyOperation) {
+  refuse_each_operation([&] {
+    std::ofstream file(buckets_ / "mine" / "puts.json");
+    const std::string if_new = R"-(,"ConditionExpression":"attribute_not_exists(pk)"})-";
+    for (int i = 0; i < 2 * kItems; ++i) {
+      file << R"({"Item":{"pk":{"S":")" << i << R"("},"genre":{"S":"jazz"}})" << if_new << '\n';
+    }
+    file << "garbage";
+    file.close();
+    const Item answer = call(
+        admin::kStartBulkPutItems,
+        {{"TableName", "Songs"},
+         {"InputS3Configuration",
+          Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "puts"}, {"InputFormat", "DYNAMODB_JSON"}}},
+         {"OutputS3Configuration",
+          Item{{"S3Bucket", "mine"}, {"OutputType", List{"CONDITION_CHECK_FAILURE"}}}}});
+    const std::string arn = text_of(map_of(answer, "BulkOperationDescription"), "BulkOperationArn");
+    const Item bulk = ended(
+        [&] {
+          return described(admin::kDescribeBulkOperation, "BulkOperation",
+                           "BulkOperationDescription", arn);
+        },
+        "BulkOperationStatus");
+    EXPECT_EQ(text_of(bulk, "BulkOperationStatus"), "COMPLETED_WITH_ERRORS");
+    EXPECT_EQ(integer_of(bulk, "ProcessedItemCount"), 2 * kItems + 1);
+    EXPECT_EQ(integer_of(bulk, "FailedItemCount"), 1);
+    EXPECT_EQ(count("Songs"), 2 * kItems);
+    EXPECT_EQ(count("Songs", "byGenre"), 2 * kItems);
+    EXPECT_TRUE(Records(engine_->store()).list(RecordKind::kOutput)->empty());
+  });
+}
+
+// The engine ends at each operation of the import in turn.
+TEST_F(JobFaults, AnImportThatFailsIsNeverCompletedAfterARestart) {
+  for (int operation = 0;; ++operation) {
+    SCOPED_TRACE("operation " + std::to_string(operation));
+    ASSERT_LT(operation, 1000);
+    pause_ = 0ms;
+    restart();
+    pause_ = 1h;
+    faults_.fail_all({.code = Code::kIo, .message = "refused"});
+    const std::string arn = import();
+    ASSERT_TRUE(comes_true([&] { return engine_->stats().failing_jobs == 1; }));
+    std::filesystem::remove_all(buckets_ / "mine");
+    faults_.fail_at(operation, {.code = Code::kIo, .message = "refused"});
+    engine_->parts().jobs.retry_now();
+    ASSERT_TRUE(comes_true([&] { return faults_.has_failed() || engine_->stats().jobs == 0; }));
+    const bool has_failed = faults_.has_failed();
+    reopen();
+    const Item import = ended([&] { return described_import(arn); }, "ImportStatus");
+    EXPECT_EQ(text_of(import, "ImportStatus"), "FAILED");
+    EXPECT_EQ(text_of(import, "FailureCode"), "S3NoSuchBucket");
+    EXPECT_EQ(count("New"), 0);
+    if (!has_failed) {
+      EXPECT_GT(operation, 2);
+      return;
+    }
+  }
 }
 
 TEST_F(JobFaults, AnExportSurvivesARefusalOfAnyOperation) {

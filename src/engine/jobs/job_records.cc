@@ -35,6 +35,13 @@ const JobKind kExportJobs{.record = RecordKind::kExport,
                           .name = "Export",
                           .name_lower = "export"};
 
+const JobKind kBulkJobs{.record = RecordKind::kBulk,
+                        .path = "/bulk-operation/",
+                        .not_found = Code::kResourceNotFound,
+                        .name = "Bulk operation",
+                        .name_lower = "bulk operation",
+                        .token_ends_with_start = true};
+
 std::string job_arn(const JobEngine& engine, const JobKind& kind, std::string_view table,
                     std::string_view id) {
   return table_arn(engine, table).append(kind.path).append(id);
@@ -61,20 +68,23 @@ Result<Job> find_job(const JobEngine& engine, const JobKind& kind, const std::st
   return job;
 }
 
-Result<std::optional<Job>> job_of_token(const JobEngine& engine, const JobKind& kind,
-                                        const Item& request) {
-  if (!request.contains("ClientToken")) return std::optional<Job>();
+Result<void> check_token(const JobEngine& engine, const JobKind& kind, const Item& request,
+                         std::optional<Job>& earlier) {
+  earlier.reset();
+  if (!request.contains("ClientToken")) return {};
   STATOR_ASSIGN_OR_RETURN(auto records, Records(*engine.store).list(kind.record));
   for (auto& [id, record] : records) {
     const Item& asked = map_of(record, "Request");
-    const bool alive = !record.contains("EndedMs") ||
-                       engine.now_ms() - integer_of(record, "EndedMs") < kTokenLifeMs;
+    const std::string_view from = kind.token_ends_with_start ? "StartedMs" : "EndedMs";
+    const bool alive =
+        !record.contains(from) || engine.now_ms() - integer_of(record, from) < kTokenLifeMs;
     if (alive && asked.contains("ClientToken") &&
         text_of(asked, "ClientToken") == text_of(request, "ClientToken")) {
-      return std::optional(Job{.id = id, .record = std::move(record)});
+      earlier = Job{.id = id, .record = std::move(record)};
+      return fail(Code::kAlreadyExists, "the token has begun a job");
     }
   }
-  return std::optional<Job>();
+  return {};
 }
 
 Result<Item> list_jobs(const JobEngine& engine, const JobKind& kind, const Item& request,
@@ -122,6 +132,23 @@ JobFailure no_such_bucket() {
 
 JobFailure bucket_access_denied() {
   return {.code = "S3AccessDenied", .message = messages::kBucketAccessDenied};
+}
+
+JobFailure failure_for(const Error& error) {
+  switch (error.code) {
+    case Code::kNotFound:
+      return no_such_bucket();
+    case Code::kAccessDenied:
+      return bucket_access_denied();
+    case Code::kLimitExceeded:
+      return {.code = "S3TooManyObjects", .message = messages::kTooManyObjects};
+    case Code::kInvalidArgument:
+      return {.code = "KmsNotFoundException", .message = error.message};
+    case Code::kResourceNotFound:
+      return {.code = "ResourceNotFoundException", .message = error.message};
+    default:
+      return internal_failure(error);
+  }
 }
 
 std::string job_name(const JobKind& kind, std::string_view id) {

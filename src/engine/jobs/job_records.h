@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What imports and exports share: jobs that have an id, a record and an ARN, and are listed.
+// What imports, exports and bulk operations share: jobs that have an id, a record and an ARN, and
+// are listed.
 #pragma once
 
 #include <map>
@@ -18,12 +19,14 @@ struct JobKind {
   RecordKind record = RecordKind::kImport;
   std::string_view path;  // "/import/", behind the table's ARN
   Code not_found = Code::kImportNotFound;
-  std::string_view name;        // "Import"
-  std::string_view name_lower;  // "import"
+  std::string_view name;               // "Import"
+  std::string_view name_lower;         // "import"
+  bool token_ends_with_start = false;  // its life counts from the start of the job, not its end
 };
 // NOLINTBEGIN(readability-identifier-naming): constants, whose initial values are in the source.
 extern const JobKind kImportJobs;
 extern const JobKind kExportJobs;
+extern const JobKind kBulkJobs;
 // NOLINTEND(readability-identifier-naming)
 
 struct Job {
@@ -37,9 +40,11 @@ std::string job_arn(const JobEngine& engine, const JobKind& kind, std::string_vi
 // kValidation, kAccessDenied, and the kind's own code, as the service answers such ARNs.
 Result<Job> find_job(const JobEngine& engine, const JobKind& kind, const std::string& arn);
 
-// The job that the token began, in the last eight hours or still under way; absent: none.
-Result<std::optional<Job>> job_of_token(const JobEngine& engine, const JobKind& kind,
-                                        const Item& request);
+// Fails if the token of the request began a job that is under way or ended in the last eight hours
+// (of some kinds: that began in the last eight hours), and sets `earlier` to that job; otherwise
+// `earlier` is absent. A request without a token passes.
+Result<void> check_token(const JobEngine& engine, const JobKind& kind, const Item& request,
+                         std::optional<Job>& earlier);
 
 // A page, the newest first: what `summary` makes of the records that are wanted, in `member`.
 Result<Item> list_jobs(const JobEngine& engine, const JobKind& kind, const Item& request,
@@ -55,6 +60,8 @@ struct JobFailure {
 JobFailure internal_failure(const Error& error);
 JobFailure no_such_bucket();
 JobFailure bucket_access_denied();
+// Why a job ends that was abandoned.
+JobFailure failure_for(const Error& error);
 // The name of a job in JobEngine::jobs.
 std::string job_name(const JobKind& kind, std::string_view id);
 // Adds to a description why the job's last step failed; it is IN_PROGRESS and tried again.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/admin/admin_shapes.h"
+#include "api/validation/table_rules.h"
 #include "api/validation/validate.h"
 #include "api/wire/wire.h"
 #include "base/random.h"
@@ -17,8 +18,6 @@
 namespace stator {
 namespace {
 
-using Indexes = std::optional<std::vector<IndexDefinition>>;
-
 // The request of CreateTable that has these members: the readers of its parts serve here too.
 Result<CreateTableRequest> parsed(Item members) {
   members["TableName"] = "parsed";
@@ -27,19 +26,26 @@ Result<CreateTableRequest> parsed(Item members) {
   return wire::read_request<CreateTableRequest>(wire::document_to_json(members));
 }
 
+bool is_same_index(const IndexDefinition& one, const IndexDefinition& other) {
+  return one.name == other.name && one.key_schema == other.key_schema &&
+         one.projection == other.projection;
+}
+bool is_same_index(const VectorIndexDefinition& one, const VectorIndexDefinition& other) {
+  return one == other;
+}
+
 // Indexes may be left out, but neither added nor changed but for their throughput.
+template <class Definition>
 Result<void> choose_indexes(const Item& request, std::string_view override_name,
-                            std::string_view member, Indexes CreateTableRequest::* indexes,
+                            std::string_view member,
+                            std::optional<std::vector<Definition>> CreateTableRequest::* indexes,
                             CreateTableRequest& settings) {
   if (!request.contains(override_name)) return {};
   STATOR_ASSIGN_OR_RETURN(
       CreateTableRequest chosen,
       parsed(Item{{std::string(member), request.at(std::string(override_name))}}));
-  for (const IndexDefinition& index : *(chosen.*indexes)) {
-    const auto same = [&](const IndexDefinition& there) {
-      return there.name == index.name && there.key_schema == index.key_schema &&
-             there.projection == index.projection;
-    };
+  for (const Definition& index : *(chosen.*indexes)) {
+    const auto same = [&](const Definition& there) { return is_same_index(there, index); };
     if (!(settings.*indexes) || !std::ranges::any_of(*(settings.*indexes), same)) {
       return fail(Code::kValidation, messages::no_index_to_restore(index.name));
     }
@@ -50,15 +56,7 @@ Result<void> choose_indexes(const Item& request, std::string_view override_name,
 }
 
 void drop_unused_attributes(CreateTableRequest& settings) {
-  std::set<std::string> used;
-  const auto use = [&](const KeySchema& schema) {
-    for (const KeySchemaElement& element : schema) used.insert(element.name);
-  };
-  use(settings.key_schema);
-  for (const Indexes* indexes : {&settings.local_indexes, &settings.global_indexes}) {
-    if (!*indexes) continue;
-    for (const IndexDefinition& index : **indexes) use(index.key_schema);
-  }
+  const std::set<std::string> used = used_attributes(settings);
   std::erase_if(settings.attributes, [&](const AttributeDefinition& attribute) {
     return !used.contains(attribute.name);
   });
@@ -173,7 +171,7 @@ class Restore final : public Job {
     return JobState::kMore;
   }
 
-  // False: the search for the commit version of the record's time goes on.
+  // False: the commit version of the record's time has not been found yet.
   Result<bool> find_commit_version() {
     if (!record_.contains("StampLimit")) return true;
     if (!search_) {
@@ -225,6 +223,8 @@ Result<TableDefinition> restored_definition(const JobEngine& engine, const Table
   STATOR_RETURN_IF_ERROR(choose_indexes(request, "GlobalSecondaryIndexOverride",
                                         "GlobalSecondaryIndexes",
                                         &CreateTableRequest::global_indexes, settings));
+  STATOR_RETURN_IF_ERROR(choose_indexes(request, "VectorIndexOverride", "VectorIndexes",
+                                        &CreateTableRequest::vector_indexes, settings));
   STATOR_RETURN_IF_ERROR(check_throughput(request, settings));
   STATOR_RETURN_IF_ERROR(choose_settings(request, settings));
   drop_unused_attributes(settings);
@@ -233,10 +233,10 @@ Result<TableDefinition> restored_definition(const JobEngine& engine, const Table
 }
 
 Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record,
-                           const PinRequest* pin) {
+                           const PinRequest& pin) {
   const std::string name = target.settings.table;
-  STATOR_ASSIGN_OR_RETURN(const TablePtr table,
-                          engine.catalog->begin_restore(std::move(target), std::move(record), pin));
+  STATOR_ASSIGN_OR_RETURN(const TablePtr table, engine.catalog->begin_restore(
+                                                    std::move(target), std::move(record), &pin));
   start_restore(engine, name);
   STATOR_ASSIGN_OR_RETURN(Item described, description_of(engine, *table, TableStatus::kCreating));
   return Item{{"TableDescription", std::move(described)}};

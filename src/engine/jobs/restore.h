@@ -16,7 +16,7 @@ Result<TableDefinition> restored_definition(const JobEngine& engine, const Table
 
 // Keeps the record, starts the copy, and answers with the new table's description.
 Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record,
-                           const PinRequest* pin = nullptr);
+                           const PinRequest& pin);
 void start_restore(JobEngine& engine, const std::string& table);
 // Starts those that no engine works on.
 Result<void> resume_restores(JobEngine& engine);

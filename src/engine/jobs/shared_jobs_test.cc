@@ -1,14 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of each kind while two engines share a store: the engine that works on a job is stopped at
 // each of its calls in turn, and the other one finishes the job.
+#include <algorithm>
 #include <fstream>
 
 #include "api/admin/document.h"
 #include "engine/catalog/records.h"
 #include "engine/jobs/shared_jobs_harness.h"
+#include "transfer/bucket.h"
 
 namespace stator::test {
 namespace {
+
+Item import_request(const std::string& bucket) {
+  const Item key{{"AttributeName", "pk"}, {"AttributeType", "S"}};
+  return {{"S3BucketSource", Item{{"S3Bucket", bucket}, {"S3KeyPrefix", "rows"}}},
+          {"InputFormat", "CSV"},
+          {"TableCreationParameters",
+           Item{{"TableName", "New"},
+                {"BillingMode", "PAY_PER_REQUEST"},
+                {"AttributeDefinitions", List{key}},
+                {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}}}}};
+}
+
+// Puts of a new item and of one that exists for each song, and one that is invalid.
+void write_puts(const std::filesystem::path& file, int songs) {
+  std::ofstream puts(file);
+  const std::string if_new = R"-(,"ConditionExpression":"attribute_not_exists(pk)"})-";
+  for (int i = 0; i < songs; ++i) {
+    for (const std::string pk : {"new ", ""}) {
+      puts << R"({"Item":{"pk":{"S":")" << pk << i << R"("},"genre":{"S":"jazz"}})" << if_new
+           << '\n';
+    }
+  }
+  puts << R"({"Item":{"genre":{"S":"jazz"}}})" << '\n';
+}
 
 // A kind of job, on the table of SharedJobs::restart().
 class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::string> {
@@ -24,6 +50,7 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
       file << "pk,genre\n";
       for (int i = 0; i < kItems; ++i) file << i << ",folk\n";
     }
+    if (GetParam() == "bulk") write_puts(buckets_ / "mine" / "puts.json", kItems);
     our_store_->take_has_written();
     their_store_->take_has_written();
   }
@@ -41,6 +68,8 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
             {"RestoreDateTime", moment_ms_}});
     } else if (GetParam() == "import") {
       import_ = start_import(engine);
+    } else if (GetParam() == "bulk") {
+      bulk_ = start_bulk(engine);
     } else if (GetParam() == "index") {
       UpdateTableRequest request{.table = "Songs", .attributes = {{{"year", ScalarType::kS}}}};
       request.global_indexes = {{{.create = index_on("byYear", {{"year", KeyType::kHash}})}}};
@@ -60,6 +89,7 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
       const Item described = call(*engine_, admin::kDescribeImport, {{"ImportArn", import_}});
       return text_of(map_of(described, "ImportTableDescription"), "ImportStatus") == "COMPLETED";
     }
+    if (GetParam() == "bulk") return described_bulk().contains("EndTime");
     const auto snapshot = engine_->parts().catalog->snapshot();
     const bool is_copy = GetParam() == "restore" || GetParam() == "recovery";
     const TablePtr* table = snapshot->find(is_copy ? "Copy" : "Songs");
@@ -67,6 +97,7 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
   }
 
   void check() override {
+    if (GetParam() == "bulk") return check_bulk();
     const auto expected = items("Songs");
     ASSERT_EQ(expected.size(), static_cast<std::size_t>(kItems));
     if (GetParam() == "restore" || GetParam() == "recovery") {
@@ -101,20 +132,57 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
     return text_of(map_of(map_of(answer, "BackupDescription"), "BackupDetails"), "BackupStatus");
   }
   static std::string start_import(Engine& engine) {
-    const Item key{{"AttributeName", "pk"}, {"AttributeType", "S"}};
-    const Item answer =
-        call(engine, admin::kImportTable,
-             {{"S3BucketSource", Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "rows"}}},
-              {"InputFormat", "CSV"},
-              {"TableCreationParameters",
-               Item{{"TableName", "New"},
-                    {"BillingMode", "PAY_PER_REQUEST"},
-                    {"AttributeDefinitions", List{key}},
-                    {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}}}}});
+    const Item answer = call(engine, admin::kImportTable, import_request("mine"));
     return text_of(map_of(answer, "ImportTableDescription"), "ImportArn");
   }
 
+  static std::string start_bulk(Engine& engine) {
+    const Item answer = call(
+        engine, admin::kStartBulkPutItems,
+        {{"TableName", "Songs"},
+         {"InputS3Configuration",
+          Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "puts"}, {"InputFormat", "DYNAMODB_JSON"}}},
+         {"OutputS3Configuration",
+          Item{{"S3Bucket", "mine"}, {"OutputType", List{"ERROR", "CONDITION_CHECK_FAILURE"}}}}});
+    return text_of(map_of(answer, "BulkOperationDescription"), "BulkOperationArn");
+  }
+  Item described_bulk() {
+    return map_of(call(*engine_, admin::kDescribeBulkOperation, {{"BulkOperationArn", bulk_}}),
+                  "BulkOperationDescription");
+  }
+  // Every put took effect once and is reported once.
+  void check_bulk() {
+    const Item bulk = described_bulk();
+    EXPECT_EQ(text_of(bulk, "BulkOperationStatus"), "COMPLETED_WITH_ERRORS");
+    EXPECT_EQ(integer_of(bulk, "ProcessedItemCount"), 2 * kItems + 1);
+    EXPECT_EQ(integer_of(bulk, "FailedItemCount"), 1);
+    const auto found = items("Songs");
+    EXPECT_EQ(found.size(), static_cast<std::size_t>(2 * kItems));
+    EXPECT_EQ(items("Songs", "byGenre"), found);
+    EXPECT_EQ(std::ranges::count_if(
+                  found, [](const auto& item) { return text_of(item.second, "genre") == "jazz"; }),
+              kItems);
+    const auto bucket = must(transfer::Bucket::open(buckets_, "mine"));
+    const std::string directory = "AWSDynamoDB/" + bulk_.substr(bulk_.rfind('/') + 1) + "/";
+    const auto lines = [&](const std::string& type) {
+      std::ptrdiff_t count = 0;
+      for (const std::string& key : must(bucket.keys(directory + type))) {
+        auto bytes = must(transfer::unfolded(must(bucket.read(key)), transfer::Compression::kGzip));
+        std::string buffer(1UL << 20, '\0');
+        while (const std::size_t size = must(bytes->read(buffer))) {
+          count +=
+              std::count(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(size), '\n');
+        }
+      }
+      return count;
+    };
+    EXPECT_EQ(lines("error/"), 1);
+    EXPECT_EQ(lines("condition-check-failure/"), kItems);
+    EXPECT_TRUE(bucket.has(directory + "manifest-summary.json"));
+  }
+
   std::string import_;
+  std::string bulk_;
 };
 
 TEST_P(JobSharing, AnotherEngineFinishesWhatADeadOneBegan) {
@@ -187,8 +255,7 @@ TEST_P(BackupSharing, ACopyThatBeginsAgainHasNothingOfTheOneBefore) {
     ASSERT_THAT(erase({.table = "Songs", .key = {{"pk", std::to_string(i)}}}), IsOk());
   }
   engine_->run_maintenance();
-  clock_.advance(kLease);
-  engine_->run_maintenance();
+  run_out_lease();
   ASSERT_TRUE(comes_true([&] { return is_done(); }));
   call(*engine_, admin::kRestoreTableFromBackup,
        {{"BackupArn", backup_}, {"TargetTableName", "Copy"}});
@@ -215,13 +282,80 @@ TEST_P(BackupSharing, TheRowsOfAnEarlierCopyAreErasedAfterARestart) {
   };
   EXPECT_GT(rows_before(), 0U);
   engine_->run_maintenance();
-  clock_.advance(kLease);
-  their_store_->hold_after(2);  // the lease, and the other space
-  engine_->run_maintenance();
+  run_out_lease([&] { their_store_->hold_after(2); });  // the lease, and the other space
   ASSERT_TRUE(comes_true([&] { return space() != before; }));
   their_store_->cut();
   engine_ = open_engine(their_store_);
   EXPECT_TRUE(comes_true([&] { return rows_before() == 0; }));
+}
+
+TEST_P(BackupSharing, ABackupThatIsDeletedFirstIsNotRestored) {
+  prepare();
+  start(*engine_);
+  ASSERT_TRUE(comes_true([&] { return is_done(); }));
+  bool is_deleted = false;
+  our_store_->before_requests([&] {
+    if (!std::exchange(is_deleted, true)) {
+      call(*engine_, admin::kDeleteBackup, {{"BackupArn", backup_}});
+    }
+  });
+  EXPECT_THAT(ours_->administer(admin::kRestoreTableFromBackup,
+                                {{"BackupArn", backup_}, {"TargetTableName", "Copy"}}),
+              FailsWith(Code::kBackupNotFound, "Backup not found"));
+  EXPECT_TRUE(is_deleted);
+  expect_sound();
+}
+
+TEST_P(BackupSharing, ABackupThatIsRestoredFirstIsNotDeleted) {
+  prepare();
+  start(*engine_);
+  ASSERT_TRUE(comes_true([&] { return is_done(); }));
+  our_store_->hold_after(0);
+  bool is_restored = false;
+  their_store_->before_requests([&] {
+    if (!std::exchange(is_restored, true)) {
+      call(*ours_, admin::kRestoreTableFromBackup,
+           {{"BackupArn", backup_}, {"TargetTableName", "Copy"}});
+    }
+  });
+  const auto erase_backup = [&] {
+    return engine_->administer(admin::kDeleteBackup, {{"BackupArn", backup_}});
+  };
+  EXPECT_THAT(erase_backup(), FailsWith(Code::kBackupInUse, ""));
+  EXPECT_TRUE(is_restored);
+  our_store_->let_go();
+  wait_for_table("Copy");
+  EXPECT_EQ(items("Copy"), items("Songs"));
+  EXPECT_THAT(erase_backup(), IsOk());
+  expect_sound();
+}
+
+class DroppedSpaces : public SharedJobs {
+ protected:
+  void prepare() override { restart(); }
+  void start(Engine& engine) override {
+    ASSERT_THAT(engine.delete_table({.table = "Songs"}), IsOk());
+  }
+  bool is_done() override { return !has_dropped_spaces(); }
+  void check() override {}
+};
+
+TEST_F(DroppedSpaces, AreErasedByAnotherEngineIfTheirsHasEnded) {
+  prepare();
+  const SpaceId space =  // of the index
+      (*ours_->parts().catalog->snapshot()->find("Songs"))->definition().global_spaces.at(0);
+  our_store_->hold_after(0);
+  start(*ours_);
+  kill_ours();
+  engine_->run_maintenance();
+  EXPECT_FALSE(is_done());
+  engine_->run_maintenance();
+  EXPECT_TRUE(comes_true([&] { return is_done(); }));
+  std::size_t rows = 0;
+  EXPECT_THAT(read_range(engine_->store(), {.range = space_range(space)},
+                         [&](std::string_view, std::string_view) { return ++rows > 0; }),
+              IsOk());
+  EXPECT_EQ(rows, 0U);
 }
 
 class ImportSharing : public JobSharing {};
@@ -239,13 +373,59 @@ TEST_P(ImportSharing, AnImportIsNeverSeenWithoutItsTable) {
   expect_sound();
 }
 
+// Two processes get the same request at the same time.
+class TokenSharing : public SharedJobs, public ::testing::WithParamInterface<std::string> {
+ protected:
+  void prepare() override { restart(); }
+  void start(Engine& engine) override { static_cast<void>(begin(engine)); }
+  bool is_done() override { return engine_->stats().jobs + ours_->stats().jobs == 0; }
+  void check() override {}
+
+  // Returns the ARN of the job that the request has begun.
+  std::string begin(Engine& engine) {
+    if (GetParam() == "export") {
+      const Item answer = call(engine, admin::kExportTableToPointInTime,
+                               {{"TableArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Songs"},
+                                {"S3Bucket", "mine"},
+                                {"ClientToken", "token"}});
+      return text_of(map_of(answer, "ExportDescription"), "ExportArn");
+    }
+    Item request = import_request(GetParam() == "import" ? "mine" : "missing");
+    request["ClientToken"] = "token";
+    return text_of(map_of(call(engine, admin::kImportTable, request), "ImportTableDescription"),
+                   "ImportArn");
+  }
+};
+
+TEST_P(TokenSharing, OneJobBeginsOfOneToken) {
+  prepare();
+  // Once an import has ended, a repeated request is refused: the table exists.
+  their_store_->hold_after(0);
+  std::string theirs;
+  our_store_->before_requests([&] {
+    if (theirs.empty()) theirs = begin(*engine_);
+  });
+  const std::string ours = begin(*ours_);
+  our_store_->before_requests({});
+  their_store_->let_go();
+  EXPECT_FALSE(ours.empty());
+  EXPECT_EQ(ours, theirs);
+  const RecordKind kind = GetParam() == "export" ? RecordKind::kExport : RecordKind::kImport;
+  EXPECT_EQ(must(Records(engine_->store()).list(kind)).size(), 1U);
+  EXPECT_TRUE(comes_true([&] { return is_done(); }));
+  expect_sound();
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, TokenSharing,
+                         ::testing::Values("export", "import", "import_of_nothing"),
+                         [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Jobs, ImportSharing, ::testing::Values("import"),
                          [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Jobs, BackupSharing, ::testing::Values("backup"),
                          [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Jobs, JobSharing,
-                         ::testing::Values("backup", "restore", "recovery", "import", "index",
-                                           "expiry"),
+                         ::testing::Values("backup", "restore", "recovery", "import", "bulk",
+                                           "index", "expiry"),
                          [](const auto& instance) { return instance.param; });
 
 }  // namespace

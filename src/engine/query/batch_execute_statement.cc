@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchExecuteStatement: statements of single items side by side, each with an outcome of its own.
+// Those that read are one read of the store, so its failure is the outcome of all of them.
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
+#include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
 #include "engine/items/item_rules.h"
 #include "engine/query/query_operations.h"
@@ -53,14 +58,6 @@ struct Prepared {
   }
 };
 
-Result<partiql::Plan> plan_of(const BatchStatement& statement) {
-  static const std::vector<AttributeValue> none;
-  if (!statement.parameters_fault.empty()) {
-    return fail(Code::kValidation, statement.parameters_fault);
-  }
-  return partiql::plan(statement.statement, statement.parameters ? *statement.parameters : none);
-}
-
 Result<Prepared> prepare_select(Prepared prepared, const partiql::Plan& plan) {
   const Failure refusal =
       fail(Code::kValidation, messages::select_without_key("BatchExecuteStatement"));
@@ -89,6 +86,9 @@ Result<Prepared> prepare(const CatalogSnapshot& snapshot, const BatchStatement& 
   return prepared;
 }
 
+using Plans = std::vector<Result<partiql::Plan>>;
+using Statements = std::vector<Result<Prepared>>;
+
 // What the statements of one batch share until the last of them is done.
 struct StatementBatch {
   std::mutex mutex;
@@ -108,27 +108,6 @@ struct StatementBatch {
     done(std::move(result));
   }
 };
-
-void read(ItemEngine& engine, StatementBatch& batch, const BatchStatement& statement,
-          Prepared prepared, BatchStatementResult& result) {
-  result.table = prepared.table->name();
-  const auto found = on_newest_tables(
-      engine, [&, is_first = true](const CatalogSnapshot& snapshot) mutable -> Result<FoundItem> {
-        if (!std::exchange(is_first, false)) {
-          STATOR_ASSIGN_OR_RETURN(auto plan, plan_of(statement));
-          STATOR_ASSIGN_OR_RETURN(prepared, prepare(snapshot, statement, std::move(plan)));
-        }
-        return read_item(engine, *prepared.table, prepared.key, prepared.projection,
-                         batch.meter.wanted());
-      });
-  if (!found) {
-    result.error = statement_error(found.error());
-    return;
-  }
-  batch.meter.add(*prepared.table,
-                  read_units(found->bytes) * (statement.consistent_read ? 1 : 0.5));
-  if (found->item) result.item = decode_item(ItemView(*found->item));
-}
 
 void write(ItemEngine& engine, const std::shared_ptr<StatementBatch>& batch, Prepared prepared,
            std::size_t place) {
@@ -151,11 +130,17 @@ void write(ItemEngine& engine, const std::shared_ptr<StatementBatch>& batch, Pre
             });
 }
 
-using Plans = std::vector<Result<partiql::Plan>>;
-
 Plans plan_all(const BatchExecuteStatementRequest& request) {
+  static const std::vector<AttributeValue> none;
   Plans plans;
-  for (const BatchStatement& statement : request.statements) plans.push_back(plan_of(statement));
+  for (const BatchStatement& statement : request.statements) {
+    if (!statement.parameters_fault.empty()) {
+      plans.push_back(fail(Code::kValidation, statement.parameters_fault));
+      continue;
+    }
+    plans.push_back(
+        partiql::plan(statement.statement, statement.parameters ? *statement.parameters : none));
+  }
   return plans;
 }
 
@@ -167,18 +152,7 @@ Result<void> check_kinds(const Plans& plans) {
   return {};
 }
 
-// Uses the plan up.
-Result<Prepared> prepare_newest(const ItemEngine& engine, const BatchStatement& statement,
-                                Result<partiql::Plan>& plan) {
-  return on_newest_tables(
-      engine, [&, is_first = true](const CatalogSnapshot& snapshot) mutable -> Result<Prepared> {
-        if (!std::exchange(is_first, false)) plan = plan_of(statement);
-        STATOR_ASSIGN_OR_RETURN(partiql::Plan taken, std::move(plan));
-        return prepare(snapshot, statement, std::move(taken));
-      });
-}
-
-Result<void> check_distinct(const std::vector<Result<Prepared>>& statements) {
+Result<void> check_distinct(const Statements& statements) {
   std::set<std::string> rows;
   for (const Result<Prepared>& prepared : statements) {
     if (prepared && !rows.insert(prepared->row_key()).second) {
@@ -188,42 +162,118 @@ Result<void> check_distinct(const std::vector<Result<Prepared>>& statements) {
   return {};
 }
 
-}  // namespace
+Result<Statements> prepare_all(const CatalogSnapshot& snapshot,
+                               const BatchExecuteStatementRequest& request, Plans plans) {
+  Statements statements;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    statements.push_back(plans[i] ? prepare(snapshot, request.statements[i], std::move(*plans[i]))
+                                  : Result<Prepared>(failure_of(std::move(plans[i]))));
+  }
+  STATOR_RETURN_IF_ERROR(check_distinct(statements));
+  return statements;
+}
 
-void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequest& request,
-                             Done<BatchExecuteStatementResult> done) {
-  if (auto valid = validate(request); !valid) {
-    done(failure_of(std::move(valid)));
-    return;
+class ReadOfStatements {
+ public:
+  using Response = BatchExecuteStatementResult;
+
+  ReadOfStatements(const BatchExecuteStatementRequest& request, Plans plans)
+      : request_(request), plans_(std::move(plans)) {}
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    STATOR_ASSIGN_OR_RETURN(statements_, prepare_all(snapshot, request_, std::move(plans_)));
+    for (Result<Prepared>& prepared : statements_) {
+      if (!prepared) continue;
+      reads_.add(*prepared->table, prepared->key, std::move(prepared->projection),
+                 prepared->row_key());
+    }
+    return {};
   }
-  Plans plans = plan_all(request);
-  std::vector<Result<Prepared>> statements;
-  Result<void> checked = check_kinds(plans);
-  for (std::size_t i = 0; i < plans.size() && checked; ++i) {
-    statements.push_back(prepare_newest(engine, request.statements[i], plans[i]));
+
+  void read(EngineCore& engine, ReadDone done) {
+    reads_.read(engine, /*one_state=*/false,
+                [this, done = std::move(done)](Result<void> outcome) mutable {
+                  if (outcome || outcome.error().code == kBehind) return done(std::move(outcome));
+                  failed_ = statement_error(service_error(std::move(outcome).error()));
+                  done({});
+                });
   }
-  if (checked) checked = check_distinct(statements);
-  if (!checked) {
-    done(failure_of(std::move(checked)));
-    return;
+
+  Result<BatchExecuteStatementResult> finish() {
+    BatchExecuteStatementResult result;
+    CapacityMeter meter(request_.return_capacity);
+    auto part = reads_.parts().begin();
+    for (std::size_t i = 0; i < statements_.size(); ++i) {
+      BatchStatementResult& response = result.responses.emplace_back();
+      if (!statements_[i]) {
+        response.error = statement_error(std::move(statements_[i]).error());
+        continue;
+      }
+      const FoundItem& found = part->found;
+      response.table = part->table.name();
+      if (failed_) {
+        response.error = failed_;
+      } else {
+        meter.add(part->table,
+                  read_units(found.bytes) * (request_.statements[i].consistent_read ? 1 : 0.5));
+        if (found.item) response.item = decode_item(ItemView(*found.item));
+      }
+      ++part;
+    }
+    result.capacity = meter.all();
+    return result;
   }
+  static bool has_failed(const BatchExecuteStatementResult& result) {
+    return std::ranges::any_of(result.responses, [](const BatchStatementResult& response) {
+      return response.error.has_value();
+    });
+  }
+
+ private:
+  const BatchExecuteStatementRequest& request_;
+  Plans plans_;
+  Statements statements_;
+  ItemReads reads_;  // of the valid statements, in their order
+  std::optional<StatementError> failed_;
+};
+
+void write_all(ItemEngine& engine, const BatchExecuteStatementRequest& request,
+               Statements statements, Done<BatchExecuteStatementResult> done) {
   auto batch = std::make_shared<StatementBatch>(request.return_capacity);
   batch->result.responses.resize(statements.size());
   batch->done = std::move(done);
   for (const Result<Prepared>& prepared : statements) {
-    if (prepared && prepared->action) ++batch->pending;
+    if (prepared) ++batch->pending;
   }
   for (std::size_t i = 0; i < statements.size(); ++i) {
-    if (!statements[i]) {
-      batch->result.responses[i].error = statement_error(std::move(statements[i]).error());
-    } else if (statements[i]->action) {
+    if (statements[i]) {
       write(engine, batch, std::move(*statements[i]), i);
     } else {
-      read(engine, *batch, request.statements[i], std::move(*statements[i]),
-           batch->result.responses[i]);
+      batch->result.responses[i].error = statement_error(std::move(statements[i]).error());
     }
   }
   batch->finish_one();
+}
+
+}  // namespace
+
+void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequest& request,
+                             Done<BatchExecuteStatementResult> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  Plans plans = plan_all(request);
+  if (auto checked = check_kinds(plans); !checked) return done(failure_of(std::move(checked)));
+  if (std::ranges::any_of(plans, [](const auto& plan) { return plan && plan->reads(); })) {
+    return run_read<ReadOfStatements>(engine, std::move(done), request, std::move(plans));
+  }
+  on_newest_tables(
+      engine,
+      [&engine, &request, plans = std::move(plans)](const CatalogSnapshot& snapshot) mutable {
+        return prepare_all(snapshot, request, for_one_attempt(engine, plans));
+      },
+      [&engine, &request, done = std::move(done)](Result<Statements> statements) mutable {
+        if (!statements) return done(failure_of(std::move(statements)));
+        write_all(engine, request, std::move(*statements), std::move(done));
+      });
 }
 
 }  // namespace stator

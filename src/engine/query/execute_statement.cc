@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExecuteStatement. A page of a SELECT goes on where the key in its token says, and the token is
-// sealed with the engine's secret: it is good for the statement that it was made for alone.
+// ExecuteStatement. A page of a SELECT begins after the key in its token. The token is signed with
+// the engine's secret and is valid only for the statement that it was made for.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/model/base64.h"
 #include "api/validation/validate.h"
-#include "engine/core/current_tables.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/query/page.h"
 #include "engine/query/query_operations.h"
@@ -53,26 +54,47 @@ Result<Item> read_token(const Hash128& secret, const ExecuteStatementRequest& re
   return decode_item(ItemView(key));
 }
 
-Result<StatementResponse> select(ItemEngine& engine, const CatalogSnapshot& snapshot,
-                                 const ExecuteStatementRequest& request, partiql::Plan plan) {
-  STATOR_ASSIGN_OR_RETURN(const TablePtr table, find_statement_table(snapshot, plan.table));
-  const Hash128& secret = engine.catalog->secret();
-  SelectOptions options{.limit = request.limit, .consistent_read = request.consistent_read};
-  if (request.next_token) {
-    STATOR_ASSIGN_OR_RETURN(options.start_key, read_token(secret, request));
+class ReadOfSelect {
+ public:
+  using Response = StatementResponse;
+
+  ReadOfSelect(const ExecuteStatementRequest& request, partiql::Plan plan)
+      : request_(request), plan_(std::move(plan)) {}
+
+  Result<void> prepare(const EngineCore& engine, const CatalogSnapshot& snapshot) {
+    STATOR_ASSIGN_OR_RETURN(const TablePtr table, find_statement_table(snapshot, plan_.table));
+    secret_ = engine.catalog->secret();
+    SelectOptions options{.limit = request_.limit, .consistent_read = request_.consistent_read};
+    if (request_.next_token) {
+      STATOR_ASSIGN_OR_RETURN(options.start_key, read_token(secret_, request_));
+    }
+    auto ranges = plan_select(*table, std::move(plan_), options);
+    if (!ranges) return failure_of(std::move(ranges));
+    page_.emplace(std::move(*ranges));
+    return {};
   }
-  STATOR_ASSIGN_OR_RETURN(const RangePlan ranges, plan_select(*table, std::move(plan), options));
-  STATOR_ASSIGN_OR_RETURN(PageResponse page, read_page(engine, ranges, request.return_capacity));
-  StatementResponse response{.items = std::move(page.items),
-                             .next_token = {},
-                             .last_evaluated_key = std::move(page.last_evaluated_key),
-                             .capacity = std::move(page.capacity),
-                             .examined = page.scanned_count};
-  if (response.last_evaluated_key) {
-    response.next_token = make_token(secret, request, *response.last_evaluated_key);
+
+  void read(EngineCore& engine, ReadDone done) { page_->read(engine, std::move(done)); }
+
+  Result<StatementResponse> finish() {
+    PageResponse page = page_->finish(request_.return_capacity);
+    StatementResponse response{.items = std::move(page.items),
+                               .next_token = {},
+                               .last_evaluated_key = std::move(page.last_evaluated_key),
+                               .capacity = std::move(page.capacity),
+                               .examined = page.scanned_count};
+    if (response.last_evaluated_key) {
+      response.next_token = make_token(secret_, request_, *response.last_evaluated_key);
+    }
+    return response;
   }
-  return response;
-}
+
+ private:
+  const ExecuteStatementRequest& request_;
+  partiql::Plan plan_;  // moved from by prepare()
+  Hash128 secret_ = {};
+  std::optional<PageRead> page_;
+};
 
 Result<WriteAction> prepare(const CatalogSnapshot& snapshot, const ExecuteStatementRequest& request,
                             partiql::Plan plan) {
@@ -80,54 +102,12 @@ Result<WriteAction> prepare(const CatalogSnapshot& snapshot, const ExecuteStatem
   return statement_action(std::move(table), std::move(plan), request.on_condition_failure);
 }
 
-}  // namespace
-
-void execute_statement(ItemEngine& engine, const ExecuteStatementRequest& request,
-                       Done<StatementResponse> done) {
-  if (auto valid = validate(request); !valid) {
-    done(failure_of(std::move(valid)));
-    return;
-  }
-  auto plan = partiql::plan(request.statement, parameters_of(request));
-  if (!plan) {
-    done(failure_of(std::move(plan)));
-    return;
-  }
-  if (plan->kind == partiql::StatementKind::kExists) {
-    done(fail(Code::kValidation, messages::kExistsPlace));
-    return;
-  }
-  // An attempt uses the plan up.
-  auto take_plan = [&, is_first = true]() mutable {
-    return std::exchange(is_first, false)
-               ? std::move(plan)
-               : partiql::plan(request.statement, parameters_of(request));
-  };
-  if (plan->reads()) {
-    done(
-        on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) -> Result<StatementResponse> {
-          STATOR_ASSIGN_OR_RETURN(partiql::Plan taken, take_plan());
-          return select(engine, snapshot, request, std::move(taken));
-        }));
-    return;
-  }
-  const ReturnValues returning = plan->returning.value_or(ReturnValues::kNone);
-  auto action =
-      on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) -> Result<WriteAction> {
-        STATOR_ASSIGN_OR_RETURN(partiql::Plan taken, take_plan());
-        return prepare(snapshot, request, std::move(taken));
-      });
-  if (!action) {
-    done(failure_of(std::move(action)));
-    return;
-  }
-  write_one(engine, std::move(*action),
-            [returning, wanted = request.return_capacity, done = std::move(done)](
-                const WriteAction& written, Result<WriteEffect> effect) mutable {
-              if (!effect) {
-                done(failure_of(std::move(effect)));
-                return;
-              }
+void write(ItemEngine& engine, WriteAction action, ReturnValues returning,
+           ReturnConsumedCapacity wanted, Done<StatementResponse> done) {
+  write_one(engine, std::move(action),
+            [returning, wanted, done = std::move(done)](const WriteAction& written,
+                                                        Result<WriteEffect> effect) mutable {
+              if (!effect) return done(failure_of(std::move(effect)));
               StatementResponse response;
               CapacityMeter meter(wanted);
               meter_effect(meter, *written.table, *effect, false);
@@ -137,6 +117,31 @@ void execute_statement(ItemEngine& engine, const ExecuteStatementRequest& reques
               }
               done(std::move(response));
             });
+}
+
+}  // namespace
+
+void execute_statement(ItemEngine& engine, const ExecuteStatementRequest& request,
+                       Done<StatementResponse> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  auto plan = partiql::plan(request.statement, parameters_of(request));
+  if (!plan) return done(failure_of(std::move(plan)));
+  if (plan->kind == partiql::StatementKind::kExists) {
+    return done(fail(Code::kValidation, messages::kExistsPlace));
+  }
+  if (plan->reads()) {
+    return run_read<ReadOfSelect>(engine, std::move(done), request, std::move(*plan));
+  }
+  const ReturnValues returning = plan->returning.value_or(ReturnValues::kNone);
+  on_newest_tables(
+      engine,
+      [&engine, &request, plan = std::move(*plan)](const CatalogSnapshot& snapshot) mutable {
+        return prepare(snapshot, request, for_one_attempt(engine, plan));
+      },
+      [&engine, &request, returning, done = std::move(done)](Result<WriteAction> action) mutable {
+        if (!action) return done(failure_of(std::move(action)));
+        write(engine, std::move(*action), returning, request.return_capacity, std::move(done));
+      });
 }
 
 }  // namespace stator

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ExecuteTransaction: TransactWriteItems or TransactGetItems, written as statements.
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
@@ -61,65 +64,60 @@ Result<std::vector<TablePtr>> find_tables(const CatalogSnapshot& snapshot,
 
 // ---- Reads
 
-struct Read {
-  TablePtr table;
-  Item key;
-  std::optional<ProjectionExpression> projection;
+class ReadOfTransaction {
+ public:
+  using Response = ExecuteTransactionResult;
+
+  ReadOfTransaction(const ExecuteTransactionRequest& request, std::vector<Plan> plans)
+      : request_(request), plans_(std::move(plans)) {}
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    STATOR_ASSIGN_OR_RETURN(const auto tables, find_tables(snapshot, plans_));
+    keys_.resize(plans_.size());
+    std::set<std::string> rows;
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      const Table& table = *tables[i];
+      auto wanted = wanted_key(table.key(), plans_[i].where);
+      if (!wanted) return refused_at(i, wanted.error().message);
+      if (!*wanted || !(*wanted)->nothing_else) {
+        return refused_at(i, messages::select_without_key("ExecuteTransaction"));
+      }
+      keys_[i] = std::move((*wanted)->key);
+      std::optional<ProjectionExpression> projection;
+      if (!plans_[i].columns.empty()) {
+        projection = ProjectionExpression::of_columns(plans_[i].columns);
+      }
+      std::string row_key = item_row_key(table.secret(), table.key(), keys_[i]);
+      if (!rows.insert(row_key).second) {
+        return fail(Code::kValidation, messages::kRepeatedTransactionItem);
+      }
+      reads_.add(table, keys_[i], std::move(projection), std::move(row_key));
+    }
+    return {};
+  }
+
+  void read(EngineCore& engine, ReadDone done) {
+    reads_.read(engine, /*one_state=*/true, std::move(done));
+  }
+
+  Result<ExecuteTransactionResult> finish() {
+    ExecuteTransactionResult result;
+    CapacityMeter meter(request_.return_capacity, CapacityMeter::Report::kRead);
+    STATOR_ASSIGN_OR_RETURN(const auto items, take_transaction(reads_, meter));
+    for (const auto& found : items) {
+      auto& item = result.items.emplace_back();
+      if (found) item = decode_item(ItemView(*found));
+    }
+    result.capacity = meter.all();
+    return result;
+  }
+
+ private:
+  const ExecuteTransactionRequest& request_;
+  const std::vector<Plan> plans_;
+  std::vector<Item> keys_;  // of the statements
+  ItemReads reads_;
 };
-
-Result<std::vector<Read>> prepare_reads(const std::vector<Plan>& plans,
-                                        const std::vector<TablePtr>& tables) {
-  std::vector<Read> reads;
-  std::set<std::string> rows;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const Table& table = *tables[i];
-    const auto wanted = wanted_key(table.key(), plans[i].where);
-    if (!wanted) return refused_at(i, wanted.error().message);
-    if (!*wanted || !(*wanted)->nothing_else) {
-      return refused_at(i, messages::select_without_key("ExecuteTransaction"));
-    }
-    Read& read = reads.emplace_back();
-    read.table = tables[i];
-    read.key = (*wanted)->key;
-    if (!plans[i].columns.empty()) {
-      read.projection = ProjectionExpression::of_columns(plans[i].columns);
-    }
-    if (!rows.insert(item_row_key(table.secret(), table.key(), read.key)).second) {
-      return fail(Code::kValidation, messages::kRepeatedTransactionItem);
-    }
-  }
-  return reads;
-}
-
-Result<ExecuteTransactionResult> read_all(ItemEngine& engine,
-                                          const ExecuteTransactionRequest& request,
-                                          const std::vector<Read>& reads) {
-  std::vector<std::string> row_keys;
-  std::vector<const Table*> tables;
-  for (const Read& read : reads) {
-    row_keys.push_back(item_row_key(read.table->secret(), read.table->key(), read.key));
-    tables.push_back(read.table.get());
-  }
-  STATOR_ASSIGN_OR_RETURN(const auto rows, read_together(engine, tables, row_keys));
-  ExecuteTransactionResult result;
-  CapacityMeter meter(request.return_capacity, CapacityMeter::Report::kRead);
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    const Read& read = reads[i];
-    FoundItem found;
-    if (const auto& row = rows[i]) {
-      show_row(*row, *read.table, read.key, read.projection, true, found);
-    }
-    bytes += found.bytes;
-    if (bytes > kTransactionBytesMax)
-      return fail(Code::kValidation, messages::kTransactionTooLarge);
-    meter.add(*read.table, read_units(found.bytes) * 2);
-    auto& item = result.items.emplace_back();
-    if (found.item) item = decode_item(ItemView(*found.item));
-  }
-  result.capacity = meter.all();
-  return result;
-}
 
 // ---- Writes
 
@@ -130,9 +128,10 @@ Result<void> check_exists(const Table& table, const Plan& plan, std::size_t plac
   return refused_at(place, messages::kExistsShape);
 }
 
-Result<std::vector<WriteAction>> prepare_writes(const ExecuteTransactionRequest& request,
-                                                std::vector<Plan> plans,
-                                                const std::vector<TablePtr>& tables) {
+Result<std::vector<WriteAction>> prepare_writes(const CatalogSnapshot& snapshot,
+                                                const ExecuteTransactionRequest& request,
+                                                std::vector<Plan> plans) {
+  STATOR_ASSIGN_OR_RETURN(const auto tables, find_tables(snapshot, plans));
   for (std::size_t i = 0; i < plans.size(); ++i) {
     STATOR_RETURN_IF_ERROR(check_exists(*tables[i], plans[i], i));
   }
@@ -175,44 +174,38 @@ Hash128 fingerprint_of(const Hash128& secret, const ExecuteTransactionRequest& r
   return hash128(secret, bytes);
 }
 
-}  // namespace
-
-void execute_transaction(ItemEngine& engine, const ExecuteTransactionRequest& request,
-                         Done<ExecuteTransactionResult> done) {
-  const auto fail_with = [&](Error error) { done(Failure(std::move(error))); };
-  if (auto valid = validate(request); !valid) return fail_with(std::move(valid).error());
-  auto plans = plan_all(request);
-  if (!plans) return fail_with(std::move(plans).error());
-  if (plans->front().reads()) {
-    return done(on_newest_tables(
-        engine, [&](const CatalogSnapshot& snapshot) -> Result<ExecuteTransactionResult> {
-          STATOR_ASSIGN_OR_RETURN(const auto tables, find_tables(snapshot, *plans));
-          STATOR_ASSIGN_OR_RETURN(const auto reads, prepare_reads(*plans, tables));
-          return read_all(engine, request, reads);
-        }));
-  }
-  auto actions = on_newest_tables(
-      engine,
-      [&, is_first =
-              true](const CatalogSnapshot& snapshot) mutable -> Result<std::vector<WriteAction>> {
-        // An attempt uses the plans up.
-        if (!std::exchange(is_first, false)) plans = plan_all(request);
-        if (!plans) return failure_of(std::move(plans));
-        STATOR_ASSIGN_OR_RETURN(const auto tables, find_tables(snapshot, *plans));
-        return prepare_writes(request, std::move(*plans), tables);
-      });
-  if (!actions) return fail_with(std::move(actions).error());
+void write_all(ItemEngine& engine, const ExecuteTransactionRequest& request,
+               std::vector<WriteAction> actions, Done<ExecuteTransactionResult> done) {
   TransactWriteOptions options{.token = request.client_request_token,
                                .return_capacity = request.return_capacity};
   if (options.token) options.fingerprint = fingerprint_of(engine.catalog->secret(), request);
   transact_write(
-      engine, std::move(*actions), options,
+      engine, std::move(actions), options,
       [done = std::move(done)](Result<TransactWriteItemsResult> result) mutable {
-        if (!result) {
-          done(failure_of(std::move(result)));
-          return;
-        }
+        if (!result) return done(failure_of(std::move(result)));
         done(ExecuteTransactionResult{.items = {}, .capacity = std::move(result->capacity)});
+      });
+}
+
+}  // namespace
+
+void execute_transaction(ItemEngine& engine, const ExecuteTransactionRequest& request,
+                         Done<ExecuteTransactionResult> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  auto plans = plan_all(request);
+  if (!plans) return done(failure_of(std::move(plans)));
+  if (plans->front().reads()) {
+    return run_read<ReadOfTransaction>(engine, std::move(done), request, std::move(*plans));
+  }
+  on_newest_tables(
+      engine,
+      [&engine, &request, plans = std::move(*plans)](const CatalogSnapshot& snapshot) mutable {
+        return prepare_writes(snapshot, request, for_one_attempt(engine, plans));
+      },
+      [&engine, &request,
+       done = std::move(done)](Result<std::vector<WriteAction>> actions) mutable {
+        if (!actions) return done(failure_of(std::move(actions)));
+        write_all(engine, request, std::move(*actions), std::move(done));
       });
 }
 

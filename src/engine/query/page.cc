@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows are examined where they are, in the visitor of one read. Only a plan that needs whole items
-// for the entries of a local index reads several times, in a view. It gathers entries first, a few
-// at a time: a visitor must not use its view, and 1 MB of entries can stand for gigabytes of items.
 #include "engine/query/page.h"
 
+#include <span>
 #include <utility>
 
 #include "engine/core/current_tables.h"
+#include "engine/core/read_lag.h"
 #include "engine/items/capacity.h"
 #include "engine/rows/stored_key.h"
+#include "storage/read_rows.h"
 
 namespace stator {
 namespace {
@@ -22,137 +22,125 @@ Item key_of(const RangePlan& plan, ItemView item) {
   return key;
 }
 
-class Page {
- public:
-  explicit Page(const RangePlan& plan) : plan_(plan) { response_.items_wanted = !plan.count_only; }
-
-  Result<void> read(const EngineCore& engine) {
-    std::vector<RangeRead> ranges;
-    ranges.reserve(1 + plan_.more.size());
-    for (std::size_t part = 0; part <= plan_.more.size(); ++part) ranges.push_back(range(part));
-    return read_tables(engine, {&plan_.table, 1}, {.ranges = ranges, .one_state = true},
-                       [&](std::size_t part, std::string_view, std::string_view value) {
-                         const ItemView item(value);
-                         if (!belongs(item, part)) return true;
-                         const bool last = count(item);
-                         take(item);
-                         if (last) response_.last_evaluated_key = key_of(plan_, item);
-                         return !last;
-                       });
-  }
-
-  Result<void> read_fetching(const EngineCore& engine) {
-    return view_table(engine, *plan_.table, [&](ReadView& view) -> Result<void> {
-      for (std::size_t part = 0; part <= plan_.more.size(); ++part) {
-        STATOR_RETURN_IF_ERROR(read_fetching(view, part));
-        if (response_.last_evaluated_key) break;
-      }
-      return {};
-    });
-  }
-
-  PageResponse finish(ReturnConsumedCapacity return_capacity) && {
-    CapacityMeter meter(return_capacity);
-    const double share = plan_.consistent ? 1 : 0.5;
-    const double units = read_units(examined_bytes_) * share;
-    if (plan_.index) {
-      meter.add(*plan_.table, *plan_.index, units);
-      if (fetch_units_ > 0) meter.add(*plan_.table, fetch_units_ * share);
-    } else {
-      meter.add(*plan_.table, units);
-    }
-    response_.capacity = meter.one();
-    return std::move(response_);
-  }
-
- private:
-  // Rows of another partition key with the same hash do not count.
-  bool belongs(ItemView item, std::size_t part) const {
-    const Item& hash = part == 0 ? plan_.hash : plan_.more[part - 1].hash;
-    return hash.empty() || has_partition(item, plan_.shape(), hash);
-  }
-
-  RangeRead range(std::size_t part) const {
-    return {.range = part == 0 ? plan_.range : plan_.more[part - 1].range,
-            .direction = plan_.direction,
-            .expected_rows = plan_.limit.value_or(0)};
-  }
-
-  // Counts a row; true where the page ends with it.
-  bool count(ItemView row) {
-    ++response_.scanned_count;
-    examined_bytes_ += item_size_bytes(row);
-    return (plan_.limit && static_cast<std::size_t>(response_.scanned_count) >= *plan_.limit) ||
-           examined_bytes_ + fetched_bytes_ >= kPageBytesMax;
-  }
-
-  void take(ItemView item) {
-    if (plan_.filter && !plan_.filter->matches(item)) return;
-    ++response_.count;
-    if (plan_.count_only) return;
-    if (plan_.projection) {
-      response_.items.append(plan_.projection->apply(item));
-    } else {
-      response_.items.append(item.bytes());
-    }
-  }
-
-  Result<void> read_fetching(ReadView& view, std::size_t part) {
-    RangeRead rest = range(part);
-    bool more = true;
-    while (more) {
-      std::vector<EncodedItem> entries;
-      std::string row;
-      STATOR_RETURN_IF_ERROR(view.scan(rest, [&](std::string_view key, std::string_view value) {
-        row = key;
-        if (belongs(ItemView(value), part)) entries.emplace_back(value);
-        return entries.size() < kFetchRows;
-      }));
-      more = entries.size() == kFetchRows;
-      for (const EncodedItem& entry : entries) {
-        STATOR_ASSIGN_OR_RETURN(const bool last, fetch(view, ItemView(entry)));
-        if (last) {
-          response_.last_evaluated_key = key_of(plan_, ItemView(entry));
-          return {};
-        }
-      }
-      if (plan_.direction == Direction::kForward) {
-        rest.range.begin = row + '\0';
-      } else {
-        rest.range.end = row;
-      }
-    }
-    return {};
-  }
-
-  // The service reads the whole item, each rounded up on its own.
-  Result<bool> fetch(ReadView& view, ItemView entry) {
-    const Table& table = *plan_.table;
-    STATOR_RETURN_IF_ERROR(
-        view.get(item_row_key(table.secret(), table.key(), entry), [&](std::string_view value) {
-          const ItemView item(value);
-          const std::size_t bytes = item_size_bytes(item);
-          fetched_bytes_ += bytes;
-          fetch_units_ += read_units(bytes);
-          take(item);
-        }));
-    return count(entry);
-  }
-
-  const RangePlan& plan_;
-  PageResponse response_;
-  std::size_t examined_bytes_ = 0;
-  std::size_t fetched_bytes_ = 0;
-  double fetch_units_ = 0;
-};
-
 }  // namespace
 
-Result<PageResponse> read_page(const EngineCore& engine, const RangePlan& plan,
-                               ReturnConsumedCapacity return_capacity) {
-  Page page(plan);
-  STATOR_RETURN_IF_ERROR(plan.fetches_items ? page.read_fetching(engine) : page.read(engine));
-  return std::move(page).finish(return_capacity);
+void PageRead::read(EngineCore& engine, ReadDone done) {
+  ranges_.reserve(1 + plan_.more.size());
+  for (std::size_t part = 0; part <= plan_.more.size(); ++part) ranges_.push_back(take_range(part));
+  const ReadRequest rows{.ranges = ranges_, .one_state = true};
+  const auto older = [&](ReadView& view) {
+    return plan_.fetches_items ? (*this)(view) : read_rows(view, rows, *this);
+  };
+  if (!plan_.consistent && read_older(engine, *plan_.table, plan_.index, older, done)) return;
+  if (plan_.fetches_items) {
+    view_table(engine, *plan_.table, *this, std::move(done));
+  } else {
+    read_tables(engine, std::span(&plan_.table, 1), rows, *this, std::move(done));
+  }
+}
+
+PageResponse PageRead::finish(ReturnConsumedCapacity return_capacity) {
+  CapacityMeter meter(return_capacity);
+  const double share = plan_.consistent ? 1 : 0.5;
+  const double units = read_units(examined_bytes_) * share;
+  if (plan_.index) {
+    meter.add(*plan_.table, *plan_.index, units);
+    if (fetch_units_ > 0) meter.add(*plan_.table, fetch_units_ * share);
+  } else {
+    meter.add(*plan_.table, units);
+  }
+  response_.capacity = meter.one();
+  return std::move(response_);
+}
+
+bool PageRead::operator()(std::size_t part, std::string_view, std::string_view value) {
+  const ItemView item(value);
+  if (!belongs(item, part)) return true;
+  const bool last = count(item);
+  take(item);
+  if (last) response_.last_evaluated_key = key_of(plan_, item);
+  return !last;
+}
+
+Result<void> PageRead::operator()(ReadView& view) {
+  for (std::size_t part = 0; part < ranges_.size(); ++part) {
+    STATOR_RETURN_IF_ERROR(read_fetching(view, part));
+    if (response_.last_evaluated_key) break;
+  }
+  return {};
+}
+
+// Rows of another partition key with the same hash do not count.
+bool PageRead::belongs(ItemView item, std::size_t part) const {
+  const Item& hash = part == 0 ? plan_.hash : plan_.more[part - 1].hash;
+  return hash.empty() || has_partition(item, plan_.shape(), hash);
+}
+
+RangeRead PageRead::take_range(std::size_t part) {
+  return {.range = std::move(part == 0 ? plan_.range : plan_.more[part - 1].range),
+          .direction = plan_.direction,
+          .expected_rows = plan_.limit.value_or(0)};
+}
+
+// Counts a row; true if the page ends with it.
+bool PageRead::count(ItemView row) {
+  ++response_.scanned_count;
+  examined_bytes_ += item_size_bytes(row);
+  return (plan_.limit && static_cast<std::size_t>(response_.scanned_count) >= *plan_.limit) ||
+         examined_bytes_ + fetched_bytes_ >= kPageBytesMax;
+}
+
+void PageRead::take(ItemView item) {
+  if (plan_.filter && !plan_.filter->matches(item)) return;
+  ++response_.count;
+  if (plan_.count_only) return;
+  if (plan_.projection) {
+    response_.items.append(plan_.projection->apply(item));
+  } else {
+    response_.items.append(item.bytes());
+  }
+}
+
+Result<void> PageRead::read_fetching(ReadView& view, std::size_t part) {
+  RangeRead& rest = ranges_[part];
+  bool more = true;
+  while (more) {
+    std::vector<EncodedItem> entries;
+    std::string row;
+    STATOR_RETURN_IF_ERROR(view.scan(rest, [&](std::string_view key, std::string_view value) {
+      row = key;
+      if (belongs(ItemView(value), part)) entries.emplace_back(value);
+      return entries.size() < kFetchRows;
+    }));
+    more = entries.size() == kFetchRows;
+    for (const EncodedItem& entry : entries) {
+      STATOR_ASSIGN_OR_RETURN(const bool last, fetch(view, ItemView(entry)));
+      if (last) {
+        response_.last_evaluated_key = key_of(plan_, ItemView(entry));
+        return {};
+      }
+    }
+    if (plan_.direction == Direction::kForward) {
+      rest.range.begin = row + '\0';
+    } else {
+      rest.range.end = row;
+    }
+  }
+  return {};
+}
+
+// The service reads the whole item, each rounded up on its own.
+Result<bool> PageRead::fetch(ReadView& view, ItemView entry) {
+  const Table& table = *plan_.table;
+  STATOR_RETURN_IF_ERROR(
+      view.get(item_row_key(table.secret(), table.key(), entry), [&](std::string_view value) {
+        const ItemView item(value);
+        const std::size_t bytes = item_size_bytes(item);
+        fetched_bytes_ += bytes;
+        fetch_units_ += read_units(bytes);
+        take(item);
+      }));
+  return count(entry);
 }
 
 }  // namespace stator

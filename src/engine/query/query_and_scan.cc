@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Query, Scan.
+#include <optional>
 #include <utility>
 
 #include "api/validation/validate.h"
-#include "engine/core/current_tables.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/query/page.h"
 #include "engine/query/query_operations.h"
@@ -11,28 +12,55 @@
 namespace stator {
 namespace {
 
-template <class Request, class Plan>
-Result<PageResponse> read_range(const EngineCore& engine, const Request& request, Plan make_plan) {
-  STATOR_RETURN_IF_ERROR(validate(request));
-  return on_newest_tables(engine, [&](const CatalogSnapshot& snapshot) -> Result<PageResponse> {
-    const TablePtr* table = snapshot.find(request.table);
+Result<RangePlan> plan_of(const Table& table, const QueryRequest& request) {
+  return plan_query(table, request);
+}
+
+Result<RangePlan> plan_of(const Table& table, const ScanRequest& request) {
+  return plan_scan(table, request);
+}
+
+template <class Request>
+class ReadOfRange {
+ public:
+  using Response = PageResponse;
+
+  explicit ReadOfRange(const Request& request) : request_(request) {}
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    const TablePtr* table = snapshot.find(request_.table);
     if (table == nullptr) {
-      STATOR_RETURN_IF_ERROR(check_expressions(request));
+      STATOR_RETURN_IF_ERROR(check_expressions(request_));
       return fail(Code::kResourceNotFound, messages::kResourceNotFound);
     }
-    STATOR_ASSIGN_OR_RETURN(const RangePlan plan, make_plan(**table, request));
-    return read_page(engine, plan, request.return_capacity);
-  });
+    auto plan = plan_of(**table, request_);
+    if (!plan) return failure_of(std::move(plan));
+    page_.emplace(std::move(*plan));
+    return {};
+  }
+
+  void read(EngineCore& engine, ReadDone done) { page_->read(engine, std::move(done)); }
+  Result<PageResponse> finish() { return page_->finish(request_.return_capacity); }
+
+ private:
+  const Request& request_;
+  std::optional<PageRead> page_;
+};
+
+template <class Request>
+void read_range(EngineCore& engine, const Request& request, Done<PageResponse>&& done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<ReadOfRange<Request>>(engine, std::move(done), request);
 }
 
 }  // namespace
 
-Result<PageResponse> query(const EngineCore& engine, const QueryRequest& request) {
-  return read_range(engine, request, plan_query);
+void query(EngineCore& engine, const QueryRequest& request, Done<PageResponse> done) {
+  read_range(engine, request, std::move(done));
 }
 
-Result<PageResponse> scan(const EngineCore& engine, const ScanRequest& request) {
-  return read_range(engine, request, plan_scan);
+void scan(EngineCore& engine, const ScanRequest& request, Done<PageResponse> done) {
+  read_range(engine, request, std::move(done));
 }
 
 }  // namespace stator

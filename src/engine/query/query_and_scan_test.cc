@@ -46,7 +46,7 @@ class Ranges : public test::EngineTest {
   }
 
   std::vector<int64_t> keys(const QueryRequest& request) {
-    const auto page = engine_->query(request);
+    const auto page = call_and_wait(*engine_, &Engine::query, request);
     EXPECT_THAT(page, IsOk());
     return page ? keys(items_of(*page)) : std::vector<int64_t>();
   }
@@ -93,9 +93,10 @@ TEST_F(Ranges, BeginsWithFindsEveryPrefix) {
     if (text == "a\xff") continue;  // no UTF-8
     ASSERT_THAT(put("Sorted", {{"pk", "a"}, {"sk", text}}), IsOk());
   }
-  const auto page = engine_->query({.table = "Sorted",
-                                    .key_condition = "pk = :a AND begins_with(sk, :p)",
-                                    .values = {{{":a", "a"}, {":p", "a"}}}});
+  const auto page = call_and_wait(*engine_, &Engine::query,
+                                  {.table = "Sorted",
+                                   .key_condition = "pk = :a AND begins_with(sk, :p)",
+                                   .values = {{{":a", "a"}, {":p", "a"}}}});
   ASSERT_THAT(page, IsOk());
   EXPECT_EQ(page->count, 3);
   EXPECT_EQ(items_of(*page)[0].at("sk"), AttributeValue("a"));
@@ -109,7 +110,7 @@ TEST_F(Ranges, LimitCountsWhatIsExamined) {
   request.names = {{{"#r", "note"}}};
   request.values->at(":v") = AttributeValue("n8");
   request.limit = 4;
-  const auto first = engine_->query(request);
+  const auto first = call_and_wait(*engine_, &Engine::query, request);
   ASSERT_THAT(first, IsOk());
   EXPECT_EQ(first->count, 0);
   EXPECT_EQ(first->scanned_count, 4);
@@ -121,11 +122,11 @@ TEST_F(Ranges, APageThatEndsAtItsLimitNamesItsLastKeyEvenIfNothingFollows) {
   fill(3);
   QueryRequest request = query_a();
   request.limit = 3;
-  const auto page = engine_->query(request);
+  const auto page = call_and_wait(*engine_, &Engine::query, request);
   ASSERT_THAT(page, IsOk());
   EXPECT_EQ(page->last_evaluated_key, (Item{{"pk", "a"}, {"sk", 2}}));
   request.limit = 4;
-  EXPECT_FALSE(engine_->query(request)->last_evaluated_key);
+  EXPECT_FALSE(call_and_wait(*engine_, &Engine::query, request)->last_evaluated_key);
 }
 
 TEST_F(Ranges, PagesOnTiesNeitherRepeatNorLoseItems) {
@@ -152,13 +153,13 @@ TEST_F(Ranges, PagesHoldOneMegabyteOfExaminedItems) {
   for (int i = 0; i < 30; ++i) {
     ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", i}, {"v", std::string(100'000, 'x')}}), IsOk());
   }
-  const auto page = engine_->query(query_a());
+  const auto page = call_and_wait(*engine_, &Engine::query, query_a());
   ASSERT_THAT(page, IsOk());
   EXPECT_EQ(page->count, 11);
   EXPECT_TRUE(page->last_evaluated_key);
   QueryRequest filtered = query_a();
   filtered.filter = "attribute_exists(nothing)";
-  const auto empty = engine_->query(filtered);
+  const auto empty = call_and_wait(*engine_, &Engine::query, filtered);
   ASSERT_THAT(empty, IsOk());
   EXPECT_EQ(empty->count, 0);
   EXPECT_EQ(empty->scanned_count, 11);
@@ -172,7 +173,7 @@ TEST_F(Ranges, StartKeysAreChecked) {
   fill(3);
   const auto fails = [&](QueryRequest request, Item key) {
     request.exclusive_start_key = std::move(key);
-    const auto page = engine_->query(request);
+    const auto page = call_and_wait(*engine_, &Engine::query, request);
     return page ? std::string("succeeded") : page.error().message;
   };
   EXPECT_EQ(fails(query_a(), {{"pk", "a"}}),
@@ -199,25 +200,26 @@ TEST_F(Ranges, GlobalIndexesHaveTheirRules) {
                        .index = "ByPlace",
                        .key_condition = "place = :p",
                        .values = {{{":p", "p"}}}};
-  const auto page = engine_->query(request);
+  const auto page = call_and_wait(*engine_, &Engine::query, request);
   ASSERT_THAT(page, IsOk());
   EXPECT_THAT(items_of(*page),
               Contains(Item{{"pk", "a"}, {"sk", 1}, {"place", "p"}, {"rank", 0}, {"note", "n1"}}));
 
   QueryRequest consistent = request;
   consistent.consistent_read = true;
-  EXPECT_THAT(engine_->query(consistent),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, consistent),
               FailsWith(Code::kValidation, "Consistent reads are not supported on global"));
   QueryRequest all = request;
   all.select = Select::kAllAttributes;
-  EXPECT_THAT(engine_->query(all), FailsWith(Code::kValidation, "ALL_ATTRIBUTES is not supported"));
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, all),
+              FailsWith(Code::kValidation, "ALL_ATTRIBUTES is not supported"));
   QueryRequest missing = request;
   missing.projection = "note, rest";
-  EXPECT_THAT(engine_->query(missing),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, missing),
               FailsWith(Code::kValidation, "index ByPlace does not project [rest]"));
   QueryRequest unknown = request;
   unknown.index = "Nope";
-  EXPECT_THAT(engine_->query(unknown),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, unknown),
               FailsWith(Code::kValidation, "The table does not have the specified index: Nope"));
 }
 
@@ -228,17 +230,17 @@ TEST_F(Ranges, LocalIndexesFetchWhatTheyLack) {
                        .key_condition = "pk = :a",
                        .values = {{{":a", "a"}}},
                        .consistent_read = true};
-  EXPECT_THAT(items_of(*engine_->query(request)),
+  EXPECT_THAT(items_of(*call_and_wait(*engine_, &Engine::query, request)),
               Contains(Item{{"pk", "a"}, {"sk", 1}, {"rank", 0}}));
   request.projection = "sk, rest";
-  const auto fetched = engine_->query(request);
+  const auto fetched = call_and_wait(*engine_, &Engine::query, request);
   ASSERT_THAT(fetched, IsOk());
   EXPECT_EQ(fetched->count, 40);
   EXPECT_THAT(items_of(*fetched), Contains(Item{{"sk", 39}, {"rest", "r39"}}));
   request.projection.reset();
   request.select = Select::kAllAttributes;
   request.forward = false;
-  const auto all = engine_->query(request);
+  const auto all = call_and_wait(*engine_, &Engine::query, request);
   ASSERT_THAT(all, IsOk());
   EXPECT_EQ(all->count, 40);
   EXPECT_EQ(items_of(*all)[0].size(), 6U);
@@ -249,7 +251,7 @@ TEST_F(Ranges, CountsComeWithoutItems) {
   fill(4);
   QueryRequest request = query_a();
   request.select = Select::kCount;
-  const auto page = engine_->query(request);
+  const auto page = call_and_wait(*engine_, &Engine::query, request);
   ASSERT_THAT(page, IsOk());
   EXPECT_FALSE(page->items_wanted);
   EXPECT_TRUE(page->items.empty());
@@ -259,12 +261,12 @@ TEST_F(Ranges, CountsComeWithoutItems) {
 TEST_F(Ranges, FiltersOfAQueryDoNotNameItsKeys) {
   QueryRequest request = query_a(" AND sk > :v", {{":v", 1}});
   request.filter = "sk < :v";
-  EXPECT_THAT(engine_->query(request),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, request),
               FailsWith(Code::kValidation,
                         "Filter Expression can only contain non-primary key attributes: Primary "
                         "key attribute: sk"));
   request.legacy = true;
-  EXPECT_THAT(engine_->query(request),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, request),
               FailsWith(Code::kValidation, "QueryFilter can only contain"));
 }
 
@@ -275,15 +277,16 @@ TEST_F(Ranges, FiltersOfAQuerySeeOnlyWhatTheIndexHolds) {
                        .key_condition = "pk = :a",
                        .filter = "rest = :a AND note <> :a",
                        .values = {{{":a", "a"}}}};
-  EXPECT_THAT(engine_->query(request),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, request),
               FailsWith(Code::kValidation,
                         "One or more parameter values were invalid: Secondary index ByRank does "
                         "not project one or more filter attributes: [note, rest]"));
   request.index = "ByPlace";
   request.key_condition = "place = :a";
-  EXPECT_THAT(engine_->query(request), FailsWith(Code::kValidation,
-                                                 "ByPlace does not project one or more filter "
-                                                 "attributes: [rest]"));
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, request),
+              FailsWith(Code::kValidation,
+                        "ByPlace does not project one or more filter "
+                        "attributes: [rest]"));
 }
 
 TEST_F(Ranges, FiltersOfAScanFindNothingThatTheIndexLacks) {
@@ -291,7 +294,7 @@ TEST_F(Ranges, FiltersOfAScanFindNothingThatTheIndexLacks) {
   ScanRequest request{.table = "Things", .index = "ByRank", .filter = "attribute_exists(rest)"};
   EXPECT_EQ(all_pages(request).size(), 0U);
   request.filter = "attribute_not_exists(rest)";
-  const auto found = engine_->scan(request);
+  const auto found = call_and_wait(*engine_, &Engine::scan, request);
   ASSERT_THAT(found, IsOk());
   ASSERT_GT(found->count, 0);
   EXPECT_FALSE(items_of(*found)[0].contains("rest"));
@@ -306,10 +309,11 @@ TEST_F(Ranges, KeysAreScalarsThatNoExpressionLooksInto) {
   const Item key = {{"pk", "a"}, {"sk", 1}};
   QueryRequest query = query_a();
   query.filter = "attribute_exists(sk.x)";
-  EXPECT_THAT(engine_->query(query), FailsWith(Code::kValidation, of_key));
-  EXPECT_THAT(engine_->scan({.table = "Things", .projection = "place[0]"}),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::query, query), FailsWith(Code::kValidation, of_key));
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::scan, {.table = "Things", .projection = "place[0]"}),
               FailsWith(Code::kValidation, of_index));
-  EXPECT_THAT(engine_->get_item({.table = "Things", .key = key, .projection = "sk.x"}),
+  EXPECT_THAT(call_and_wait(*engine_, &Engine::get_item,
+                            {.table = "Things", .key = key, .projection = "sk.x"}),
               FailsWith(Code::kValidation, of_key));
   EXPECT_THAT(update({.table = "Things", .key = key, .update = "SET a = place.x"}),
               FailsWith(Code::kValidation, of_index));
@@ -348,7 +352,8 @@ TEST_F(Ranges, AStartKeyOfAnotherSegmentIsRefused) {
   ASSERT_THAT(put("Hashed", {{"pk", "k"}}), IsOk());
   int refused = 0;
   for (int64_t segment = 0; segment < 4; ++segment) {
-    const auto page = engine_->scan({.table = "Hashed",
+    const auto page = call_and_wait(*engine_, &Engine::scan,
+                                    {.table = "Hashed",
                                      .segment = segment,
                                      .total_segments = 4,
                                      .exclusive_start_key = {{{"pk", "k"}}}});
@@ -391,10 +396,11 @@ TEST_F(Ranges, MultiAttributeKeysTakeAPrefixOfTheirRange) {
     }
   }
   const auto count = [&](std::string condition, Values values) {
-    const auto page = engine_->query({.table = "Many",
-                                      .index = "Many",
-                                      .key_condition = std::move(condition),
-                                      .values = std::move(values)});
+    const auto page = call_and_wait(*engine_, &Engine::query,
+                                    {.table = "Many",
+                                     .index = "Many",
+                                     .key_condition = std::move(condition),
+                                     .values = std::move(values)});
     EXPECT_THAT(page, IsOk());
     return page ? page->count : -1;
   };

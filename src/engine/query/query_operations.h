@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that read ranges of items, and those in PartiQL.
+// The operations that read ranges of items, and those in PartiQL. Lifetime of requests:
+// engine/core/run_read.h.
 #pragma once
 
 #include "api/model/responses.h"
@@ -8,8 +9,12 @@
 
 namespace stator {
 
-Result<PageResponse> query(const EngineCore& engine, const QueryRequest& request);
-Result<PageResponse> scan(const EngineCore& engine, const ScanRequest& request);
+void query(EngineCore& engine, const QueryRequest& request, Done<PageResponse> done);
+void scan(EngineCore& engine, const ScanRequest& request, Done<PageResponse> done);
+
+// Looks at every vector that the request can find.
+void search_vectors(EngineCore& engine, const SearchVectorsRequest& request,
+                    Done<SearchVectorsResponse> done);
 
 void execute_statement(ItemEngine& engine, const ExecuteStatementRequest& request,
                        Done<StatementResponse> done);

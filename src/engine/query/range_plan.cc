@@ -11,11 +11,27 @@
 namespace stator {
 namespace {
 
-Result<const Index*> find_index(const Table& table, const std::optional<std::string>& name,
-                                bool consistent_read) {
+Failure no_such_index(const Table& table, const QueryRequest& request) {
+  if (table.vector_index(*request.index) == nullptr) {
+    return fail(Code::kValidation, messages::no_such_index(*request.index));
+  }
+  return fail(Code::kValidation, request.consistent_read ? messages::kConsistentGlobalIndex
+                                                         : messages::kQueryOfVectors);
+}
+Failure no_such_index(const Table& table, const ScanRequest& request) {
+  if (table.vector_index(*request.index) == nullptr) {
+    return fail(Code::kValidation, messages::no_such_index(*request.index));
+  }
+  return fail(Code::kValidation, messages::kScanOfVectors);
+}
+
+template <class Request>
+Result<const Index*> find_index(const Table& table, const Request& request) {
+  const std::optional<std::string>& name = request.index;
+  const bool consistent_read = request.consistent_read;
   if (!name) return nullptr;
   const Index* index = table.index(*name);
-  if (index == nullptr) return fail(Code::kValidation, messages::no_such_index(*name));
+  if (index == nullptr) return no_such_index(table, request);
   if (!index->complete) return fail(Code::kValidation, messages::backfilling_index(*name));
   if (consistent_read && !index->local) {
     return fail(Code::kValidation, messages::kConsistentGlobalIndex);
@@ -101,7 +117,7 @@ Result<void> check_query_filter(const RangePlan& plan, const KeySchema& schema, 
 template <class Request>
 Result<RangePlan> begin_plan(const Table& table, const Request& request) {
   RangePlan plan{.table = &table};
-  auto index = find_index(table, request.index, request.consistent_read);
+  auto index = find_index(table, request);
   if (!index) {
     STATOR_RETURN_IF_ERROR(check_expressions(request));
     return failure_of(std::move(index));

@@ -363,6 +363,7 @@ Result<RangePlan> plan_select(const Table& table, partiql::Plan statement,
   RangePlan plan{.table = &table};
   if (statement.index) {
     plan.index = table.index(*statement.index);
+    if (table.vector_index(*statement.index) != nullptr) return refused(messages::kScanOfVectors);
     if (plan.index == nullptr) return refused(messages::kNoSuchStatementIndex);
     STATOR_RETURN_IF_ERROR(check_statement_index(plan.index));
     if (options.consistent_read && !plan.index->local) {

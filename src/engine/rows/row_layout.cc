@@ -109,23 +109,9 @@ AttributeType attribute_type(ScalarType type) {
   return AttributeType::kS;
 }
 
-void append_big_endian(std::string& bytes, uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift));
-}
-
-void append_big_endian(std::string& bytes, uint64_t value) {
-  for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift));
-}
-
 void append_field(std::string& bytes, std::string_view field) {
   append_big_endian(bytes, static_cast<uint64_t>(field.size()));
   bytes += field;
-}
-
-uint64_t read_big_endian(std::string_view bytes) {
-  uint64_t value = 0;
-  for (const char byte : bytes) value = (value << 8) | static_cast<unsigned char>(byte);
-  return value;
 }
 
 KeyRange space_range(SpaceId space) {

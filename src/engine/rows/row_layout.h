@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/big_endian.h"
 #include "stator/requests.h"
 #include "storage/transact_store.h"
 #include "value/encoded.h"
@@ -46,11 +47,8 @@ struct KeyShape {
 
 AttributeType attribute_type(ScalarType type);
 
-void append_big_endian(std::string& bytes, uint32_t value);
-void append_big_endian(std::string& bytes, uint64_t value);
 // The length in eight bytes, then the bytes.
 void append_field(std::string& bytes, std::string_view field);
-uint64_t read_big_endian(std::string_view bytes);  // up to 8 bytes
 
 // All rows of a space.
 KeyRange space_range(SpaceId space);

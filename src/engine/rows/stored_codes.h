@@ -89,6 +89,28 @@ constexpr int stored_code(StreamViewType view) {
   return -1;
 }
 
+constexpr int stored_code(SearchSchemaElementType type) {
+  switch (type) {
+    case SearchSchemaElementType::kHash:
+      return 0;
+    case SearchSchemaElementType::kInlineFilter:
+      return 1;
+  }
+  return -1;
+}
+
+constexpr int stored_code(VectorDistanceFunction function) {
+  switch (function) {
+    case VectorDistanceFunction::kCosine:
+      return 0;
+    case VectorDistanceFunction::kDotProduct:
+      return 1;
+    case VectorDistanceFunction::kEuclidean:
+      return 2;
+  }
+  return -1;
+}
+
 // In the fingerprints of transactions with a token.
 constexpr int stored_code(TransactAction action) {
   switch (action) {
@@ -126,6 +148,13 @@ template <>
 inline constexpr std::array kStored<StreamViewType>{
     StreamViewType::kNewImage, StreamViewType::kOldImage, StreamViewType::kNewAndOldImages,
     StreamViewType::kKeysOnly};
+template <>
+inline constexpr std::array kStored<SearchSchemaElementType>{
+    SearchSchemaElementType::kHash, SearchSchemaElementType::kInlineFilter};
+template <>
+inline constexpr std::array kStored<VectorDistanceFunction>{VectorDistanceFunction::kCosine,
+                                                            VectorDistanceFunction::kDotProduct,
+                                                            VectorDistanceFunction::kEuclidean};
 
 // Absent for a number that stands for nothing.
 template <class E>

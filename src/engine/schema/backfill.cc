@@ -78,6 +78,12 @@ class Backfill final : public Job {
       if (!key) return std::nullopt;
       return Row{.key = std::move(*key), .value = {}};
     }
+    for (const VectorIndex& index : table.vector_indexes()) {
+      if (index.shape.key.space != space_) continue;
+      auto row = index.row(table.secret(), table.key(), item);
+      if (!row) return std::nullopt;
+      return Row{.key = std::move(row->key), .value = std::move(row->value)};
+    }
     const Index& index = *std::ranges::find_if(
         table.indexes(), [&](const Index& other) { return other.key.space == space_; });
     auto key = index_row_key(table.secret(), table.key(), index.key, item);
@@ -120,7 +126,7 @@ class Backfill final : public Job {
 
   Result<void> write(const Table& table, const std::vector<std::string>& keys,
                      const std::string& last) const {
-    const InFlightOperations::Pass pass(engine_.writes);
+    const InFlightOperations::Pass pass(engine_.in_flight);
     const auto change = [&](GuardedRows items, Batch& batch) -> Result<void> {
       for (std::size_t i = 0; i < keys.size(); ++i) {
         if (!items[i]) continue;

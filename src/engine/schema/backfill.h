@@ -4,7 +4,7 @@
 // It begins when every write that can still commit maintains the new space. Each item is looked at
 // under its row's guard, a few at a time, and what its image of that moment calls for is written;
 // so the outcome is right whatever is written meanwhile. How far it came is kept in the catalog
-// with each batch, so that it goes on after a crash.
+// with each batch, so that it resumes after a crash.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ GSI.OnlineOps.html
 #pragma once
 

@@ -71,7 +71,7 @@ class SchemaRaces : public EngineTest, public ::testing::WithParamInterface<bool
     std::multiset<std::string> found;
     ScanRequest request{.table = "Things", .index = index};
     do {
-      const auto page = must(others_->scan(request));
+      const auto page = must(call_and_wait(*others_, &Engine::scan, request));
       for (const Item& item : items_of(page)) found.insert(to_debug_string(item));
       request.exclusive_start_key = page.last_evaluated_key;
     } while (request.exclusive_start_key);
@@ -119,12 +119,9 @@ TEST_P(SchemaRaces, EveryKindOfWriteMaintainsAnIndexThatOthersBuilt) {
                     IsOk());
       },
       [&] {
-        ASSERT_THAT(wait<StatementResponse>([&](auto done) {
-                      engine_->execute_statement(
-                          {.statement = "INSERT INTO Things VALUE {'pk': 'statement', "
-                                        "'color': 'red'}"},
-                          std::move(done));
-                    }),
+        ASSERT_THAT(call_and_wait(*engine_, &Engine::execute_statement,
+                                  {.statement = "INSERT INTO Things VALUE {'pk': 'statement', "
+                                                "'color': 'red'}"}),
                     IsOk());
       }};
   std::string last;
@@ -188,8 +185,7 @@ TEST_P(SchemaRaces, ATableThatOthersCreatedAgainIsWrittenAndRead) {
   ASSERT_THAT(others_->delete_table({.table = "Things"}), IsOk());
   ASSERT_THAT(others_->create_table(hash_table()), IsOk());
   const PutItemRequest theirs{.table = "Things", .item = {{"pk", "c"}}};
-  ASSERT_THAT(wait<WriteResponse>([&](auto done) { others_->put_item(theirs, std::move(done)); }),
-              IsOk());
+  ASSERT_THAT(call_and_wait(*others_, &Engine::put_item, theirs), IsOk());
   EXPECT_THAT(transact({.items = {{.action = TransactAction::kPut,
                                    .table = "Things",
                                    .item = {{"pk", "c"}},
@@ -197,6 +193,21 @@ TEST_P(SchemaRaces, ATableThatOthersCreatedAgainIsWrittenAndRead) {
               FailsWith(Code::kTransactionCanceled, "[ConditionalCheckFailed]"));
   ASSERT_TRUE(comes_true([&] { return others_->stats().jobs == 0; }));
   expect_sound();
+}
+
+// The table that others created has no sort key.
+TEST_P(SchemaRaces, ATransactionWhoseItemsAreOneByANewDefinitionIsRejected) {
+  create(range_table());
+  ASSERT_THAT(others_->delete_table({.table = "Things"}), IsOk());
+  ASSERT_THAT(others_->create_table(hash_table()), IsOk());
+  TransactWriteItemsRequest request{.items = {}};
+  for (const int64_t sk : {1, 2}) {
+    request.items.push_back(
+        {.action = TransactAction::kPut, .table = "Things", .item = {{"pk", "a"}, {"sk", sk}}});
+  }
+  EXPECT_THAT(transact(request),
+              FailsWith(Code::kValidation, "cannot include multiple operations on one item"));
+  EXPECT_EQ(keys().size(), 0U);
 }
 
 TEST_P(SchemaRaces, ABatchThatANewDefinitionRejectsWritesNothing) {
@@ -290,27 +301,31 @@ TEST_P(SchemaRaces, ATableThatOthersCreatedIsFoundByEveryOperation) {
   const std::vector<std::function<bool(const std::string&)>> operations = {
       [&](const std::string& table) { return put(table, key).has_value(); },
       [&](const std::string& table) {
-        return engine_->get_item({.table = table, .key = key}).has_value();
+        return call_and_wait(*engine_, &Engine::get_item, {.table = table, .key = key}).has_value();
       },
       [&](const std::string& table) {
         return batch_write({.items = {{table, {{.put = key}}}}}).has_value();
       },
       [&](const std::string& table) {
-        return engine_->batch_get_item({.items = {{table, {.keys = {key}}}}}).has_value();
+        return call_and_wait(*engine_, &Engine::batch_get_item,
+                             {.items = {{table, {.keys = {key}}}}})
+            .has_value();
       },
       [&](const std::string& table) {
         return transact({.items = {{.action = TransactAction::kPut, .table = table, .item = key}}})
             .has_value();
       },
       [&](const std::string& table) {
-        return engine_->transact_get_items({.items = {{.table = table, .key = key}}}).has_value();
+        return call_and_wait(*engine_, &Engine::transact_get_items,
+                             {.items = {{.table = table, .key = key}}})
+            .has_value();
       },
-      [&](const std::string& table) { return engine_->scan({.table = table}).has_value(); },
       [&](const std::string& table) {
-        return wait<StatementResponse>([&](auto done) {
-                 engine_->execute_statement({.statement = "SELECT * FROM " + table},
-                                            std::move(done));
-               })
+        return call_and_wait(*engine_, &Engine::scan, {.table = table}).has_value();
+      },
+      [&](const std::string& table) {
+        return call_and_wait(*engine_, &Engine::execute_statement,
+                             {.statement = "SELECT * FROM " + table})
             .has_value();
       },
       [&](const std::string& table) {

@@ -52,9 +52,7 @@ class SharedSweeps : public StreamsTest {
   static void write_with_token(Engine& engine, const std::string& token) {
     TransactWriteItemsRequest request{.items = {}, .client_request_token = token};
     request.items.push_back({.table = "Things", .item = {{"pk", token}}});
-    const auto written = wait<TransactWriteItemsResult>(
-        [&](auto done) { engine.transact_write_items(request, std::move(done)); });
-    EXPECT_THAT(written, IsOk());
+    EXPECT_THAT(call_and_wait(engine, &Engine::transact_write_items, request), IsOk());
   }
 
   SharedBackend backend_{kSweepSeed};

@@ -45,6 +45,21 @@ IndexDescription describe(const EngineCore& engine, const Table& table, std::siz
   return description;
 }
 
+VectorIndexDescription describe_vectors(const Table& table, std::size_t position,
+                                        const std::string& table_arn) {
+  const VectorIndex& index = table.vector_indexes()[position];
+  const Counters::Totals counters = table.counters(1 + table.indexes().size() + position).totals();
+  VectorIndexDescription description{.definition = index.definition};
+  if (!index.complete) {
+    description.status = TableStatus::kCreating;
+    description.backfilling = true;
+  }
+  description.size_bytes = counters.bytes;
+  description.item_count = counters.items;
+  description.arn = table_arn + "/index/" + index.definition.name;
+  return description;
+}
+
 }  // namespace
 
 TableDescription describe(const EngineCore& engine, const Table& table) {
@@ -95,6 +110,9 @@ TableDescription describe(const EngineCore& engine, const Table& table) {
     (table.indexes()[i].local ? description.local_indexes : description.global_indexes)
         .push_back(std::move(index));
   }
+  for (std::size_t i = 0; i < table.vector_indexes().size(); ++i) {
+    description.vector_indexes.push_back(describe_vectors(table, i, description.arn));
+  }
   return description;
 }
 
@@ -103,6 +121,7 @@ TableDescription describe(const EngineCore& engine, const Table& table, TableSta
   description.status = status;
   if (description.restore) description.restore->in_progress = status == TableStatus::kCreating;
   for (IndexDescription& index : description.global_indexes) index.status = status;
+  for (VectorIndexDescription& index : description.vector_indexes) index.status = status;
   return description;
 }
 

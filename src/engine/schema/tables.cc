@@ -79,6 +79,7 @@ Result<DeleteTableResult> delete_table(SchemaEngine& engine, const DeleteTableRe
   result.table.key_schema.clear();
   result.table.local_indexes.clear();
   result.table.global_indexes.clear();
+  result.table.vector_indexes.clear();
   return result;
 }
 

@@ -113,7 +113,8 @@ TEST_F(Tables, MissingOnesAreNamedByTheControlPlaneOnly) {
   EXPECT_THAT(engine_->describe_table({.table = "Nope"}),
               FailsWith(Code::kResourceNotFound, named));
   EXPECT_THAT(engine_->delete_table({.table = "Nope"}), FailsWith(Code::kResourceNotFound, named));
-  const auto got = engine_->get_item({.table = "Nope", .key = {{"pk", "a"}}});
+  const auto got =
+      call_and_wait(*engine_, &Engine::get_item, {.table = "Nope", .key = {{"pk", "a"}}});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().message, "Requested resource not found");
   EXPECT_THAT(put("Nope", {{"pk", "a"}}), FailsWith(Code::kResourceNotFound, "not found"));

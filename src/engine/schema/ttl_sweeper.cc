@@ -56,7 +56,7 @@ class TableSweep {
     const int64_t now_ms = engine_.now_ms();
     // Other processes write without lowering this cursor, and can end before they sweep.
     const int64_t taken = cursor.take();
-    const int64_t from = engine_.leases.are_shared() && taken != INT64_MAX ? 0 : taken;
+    const int64_t from = engine_.is_shared && taken != INT64_MAX ? 0 : taken;
     std::vector<RangeRead> left = expired_rows(*table_->expiry(), from, now_ms);
     std::size_t deleted = 0;
     while (!left.empty()) {
@@ -69,10 +69,8 @@ class TableSweep {
       deleted += *count;
       left = std::move(read->rest);
     }
-    // If the clock was set back, the seconds between are swept already. Another process does not
-    // lower the cursor when it writes what has expired.
-    const int64_t swept = std::max(from, now_ms / 1000 + 1);
-    if (from != INT64_MAX) cursor.lower(engine_.catalog->is_shared() ? 0 : swept);
+    // If the clock was set back, the seconds between are swept already.
+    if (from != INT64_MAX) cursor.lower(std::max(from, now_ms / 1000 + 1));
     return deleted;
   }
 

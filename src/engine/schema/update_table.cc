@@ -38,16 +38,37 @@ const IndexDefinitions& global_indexes(const CreateTableRequest& settings) {
   return settings.global_indexes ? *settings.global_indexes : none;
 }
 
+const std::vector<VectorIndexDefinition>& vector_indexes(const CreateTableRequest& settings) {
+  static const std::vector<VectorIndexDefinition> none;
+  return settings.vector_indexes ? *settings.vector_indexes : none;
+}
+
+// Empty: none is.
+std::string index_being_built(const TableDefinition& definition) {
+  const auto name_in = [&](const auto& indexes, const std::vector<SpaceId>& spaces) {
+    for (std::size_t i = 0; i < indexes.size(); ++i) {
+      if (definition.is_unfinished(spaces[i])) return indexes[i].name;
+    }
+    return std::string();
+  };
+  std::string name = name_in(global_indexes(definition.settings), definition.global_spaces);
+  if (!name.empty()) return name;
+  return name_in(vector_indexes(definition.settings), definition.vector_spaces);
+}
+
 // Only one index is built at a time. One that is being built may go; no other may come or go.
 Result<void> check_one_index_change(const TableDefinition& definition,
                                     const UpdateTableRequest& request) {
+  const std::string being_built = index_being_built(definition);
+  if (being_built.empty()) return {};
+  if (request.vector_indexes) {
+    for (const VectorIndexChange& change : *request.vector_indexes) {
+      if (change.create || *change.remove != being_built) {
+        return fail(Code::kLimitExceeded, messages::kOneIndexChange);
+      }
+    }
+  }
   if (!request.global_indexes) return {};
-  const IndexDefinitions& indexes = global_indexes(definition.settings);
-  const auto unfinished = std::ranges::find_if(
-      definition.global_spaces, [&](SpaceId space) { return definition.is_unfinished(space); });
-  if (unfinished == definition.global_spaces.end()) return {};
-  const std::string& being_built =
-      indexes[static_cast<std::size_t>(unfinished - definition.global_spaces.begin())].name;
   for (const GlobalIndexChange& change : *request.global_indexes) {
     if (change.create || (change.remove && *change.remove != being_built)) {
       return fail(Code::kLimitExceeded, messages::kOneIndexChange);
@@ -60,12 +81,14 @@ Result<void> check_one_index_change(const TableDefinition& definition,
 }
 
 // An index that stays keeps its space; 0 for one that is new.
-std::vector<SpaceId> spaces_of(const IndexDefinitions& wanted, const TableDefinition& before) {
+template <class Definitions>
+std::vector<SpaceId> spaces_of(const Definitions& wanted, const Definitions& before,
+                               const std::vector<SpaceId>& spaces_before) {
   std::map<std::string_view, SpaceId> known;
-  const IndexDefinitions& indexes = global_indexes(before.settings);
-  for (std::size_t i = 0; i < indexes.size(); ++i) known[indexes[i].name] = before.global_spaces[i];
+  for (std::size_t i = 0; i < before.size(); ++i) known[before[i].name] = spaces_before[i];
   std::vector<SpaceId> spaces;
-  for (const IndexDefinition& index : wanted) spaces.push_back(known[index.name]);
+  spaces.reserve(wanted.size());
+  for (const auto& index : wanted) spaces.push_back(known[index.name]);
   return spaces;
 }
 
@@ -116,7 +139,10 @@ Result<void> change(const UpdateTableRequest& request, int64_t now_ms,
   STATOR_ASSIGN_OR_RETURN(CreateTableRequest settings,
                           updated_settings(definition.settings, request));
   STATOR_RETURN_IF_ERROR(change_stream(request, settings));
-  definition.global_spaces = spaces_of(global_indexes(settings), definition);
+  definition.global_spaces = spaces_of(
+      global_indexes(settings), global_indexes(definition.settings), definition.global_spaces);
+  definition.vector_spaces = spaces_of(
+      vector_indexes(settings), vector_indexes(definition.settings), definition.vector_spaces);
   note_changes(settings, now_ms, definition);
   definition.settings = std::move(settings);
   return {};
@@ -149,6 +175,14 @@ TableDescription describe_begun(const SchemaEngine& engine, const TableVersions&
     if (versions.after->index(index.definition.name) != nullptr) continue;
     description.global_indexes.push_back(index);
     description.global_indexes.back().status = TableStatus::kDeleting;
+  }
+  for (VectorIndexDescription& index : description.vector_indexes) {
+    if (versions.before->vector_index(index.definition.name) == nullptr) index.backfilling = false;
+  }
+  for (const VectorIndexDescription& index : before.vector_indexes) {
+    if (versions.after->vector_index(index.definition.name) != nullptr) continue;
+    description.vector_indexes.push_back(index);
+    description.vector_indexes.back().status = TableStatus::kDeleting;
   }
   return description;
 }

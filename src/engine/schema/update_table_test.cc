@@ -236,7 +236,7 @@ TEST_F(TableChanges, AnIndexBeingBuiltIsNotReadAndAnotherWaits) {
     EXPECT_EQ(table.status, TableStatus::kUpdating);
     EXPECT_EQ(table.global_indexes[0].status, TableStatus::kCreating);
     EXPECT_EQ(table.global_indexes[0].backfilling, true);
-    EXPECT_THAT(engine_->scan({.table = "Things", .index = "byColor"}),
+    EXPECT_THAT(call_and_wait(*engine_, &Engine::scan, {.table = "Things", .index = "byColor"}),
                 FailsWith(Code::kValidation,
                           "Cannot read from backfilling global secondary index: byColor"));
     EXPECT_THAT(engine_->update_table(new_index("byN", "n", ScalarType::kN)),

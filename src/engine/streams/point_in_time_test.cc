@@ -218,7 +218,8 @@ TEST_F(PointInTime, ASearchForACommitVersionReadsALimitedPartOfTheLogInEachStep)
   std::optional<uint64_t> found;
   while (!found) found = must(search.step(engine_->store()));
   EXPECT_EQ(found, commit_version_of(moment_ms));
-  EXPECT_EQ(found, end);
+  // A faulty store can give a version to an attempt that is repeated.
+  EXPECT_TRUE(tests_run_on_a_pair() ? found >= end : found == end) << *found << " " << end;
 }
 
 }  // namespace

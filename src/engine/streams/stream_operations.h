@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on streams.
+// The operations on streams. Those that return a result wait for the store.
 #pragma once
 
 #include "api/model/responses.h"
@@ -13,7 +13,9 @@ Result<DescribeStreamResult> describe_stream(const EngineCore& engine,
                                              const DescribeStreamRequest& request);
 Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
                                                   const GetShardIteratorRequest& request);
-Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecordsRequest& request);
+// Lifetime of the request: engine/core/run_read.h.
+void get_records(EngineCore& engine, const GetRecordsRequest& request,
+                 Done<GetRecordsResponse> done);
 
 // Whether there is such a stream whose records can be read: it may have ended, a day ago at most.
 bool is_readable_stream(const EngineCore& engine, const CatalogSnapshot& snapshot,

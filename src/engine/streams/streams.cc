@@ -10,7 +10,7 @@
 
 #include "api/validation/validate.h"
 #include "engine/core/arns.h"
-#include "engine/core/current_tables.h"
+#include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/streams/shard_iterator.h"
@@ -88,26 +88,57 @@ std::size_t page_size(std::optional<int64_t> limit) {
   return std::min(kListedMax, static_cast<std::size_t>(limit.value_or(kListedMax)));
 }
 
-// Where in its shard an iterator begins.
-Result<uint64_t> start_position(uint64_t safe, const Epoch& epoch,
+// Where in its shard an iterator begins, in the state of `view`.
+Result<uint64_t> start_position(ReadView& view, uint64_t safe, const LogDefinition& log,
+                                unsigned log_partition, const Epoch& epoch,
                                 const GetShardIteratorRequest& request) {
   const uint64_t first = epoch.begin.commit_version + 1;
+  const uint64_t last = epoch.end ? epoch.end->commit_version : safe;
   switch (request.type) {
     case ShardIteratorType::kTrimHorizon:
       return first;
     case ShardIteratorType::kLatest:
-      return epoch.end ? epoch.end->commit_version : safe;
+      return last;
+    case ShardIteratorType::kAtTimestamp:
+      return first_change_at(view, log.space, log_partition, first, last,
+                             request.timestamp_ms.value_or(0));
     case ShardIteratorType::kAtSequenceNumber:
     case ShardIteratorType::kAfterSequenceNumber:
       break;
   }
   const auto commit_version = read_sequence_number(request.sequence_number.value_or(""));
-  const uint64_t last = epoch.end ? epoch.end->commit_version : safe;
   if (!commit_version || *commit_version < first || *commit_version > last) {
     return fail(Code::kValidation, messages::kInvalidSequenceNumber);
   }
   return request.type == ShardIteratorType::kAtSequenceNumber ? *commit_version
                                                               : *commit_version + 1;
+}
+
+// An iterator of the shard that the request names.
+Result<ShardIterator> start_iterator(ReadView& view, uint64_t safe, const Hash128& secret,
+                                     const FoundStream& found, int64_t now_ms,
+                                     const GetShardIteratorRequest& request) {
+  STATOR_ASSIGN_OR_RETURN(const auto epochs, epochs_of(view, safe, found, now_ms));
+  const LogDefinition& log = *found.log;
+  for (const Epoch& epoch : epochs) {
+    for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
+      if (shard_id(secret, log.space, log_partition, epoch.begin) != request.shard) continue;
+      STATOR_ASSIGN_OR_RETURN(const uint64_t position,
+                              start_position(view, safe, log, log_partition, epoch, request));
+      return ShardIterator{.log = log.space,
+                           .stream_ms = found.stream.created_ms,
+                           .log_partition = log_partition,
+                           .begin = epoch.begin.commit_version,
+                           .position = position,
+                           .issued_ms = now_ms};
+    }
+  }
+  const auto time_ms = shard_time(request.shard);
+  const bool was_there = time_ms && !epochs.empty() && *time_ms < epochs.front().begin.time_ms;
+  if (request.sequence_number && was_there) {
+    return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
+  }
+  return fail(Code::kResourceNotFound, messages::kShardNotFound);
 }
 
 EncodedItem keys_of(const LogDefinition& log, ItemView image) {
@@ -151,27 +182,73 @@ StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret
   return record;
 }
 
-Result<GetRecordsResponse> read_records(const EngineCore& engine, ReadView& view, uint64_t safe,
-                                        const FoundStream& found, ShardIterator iterator,
-                                        std::string_view arn, int64_t limit) {
-  const int64_t now_ms = engine.now_ms();
-  const Hash128 secret = stream_secret(engine.catalog->secret());
+class ReadOfRecords {
+ public:
+  using Response = GetRecordsResponse;
+
+  ReadOfRecords(EngineCore& engine, const GetRecordsRequest& request)
+      : engine_(engine),
+        request_(request),
+        secret_(stream_secret(engine.catalog->secret())),
+        iterator_(read_shard_iterator(secret_, request.iterator, arn_)) {}
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    if (!iterator_) return fail(Code::kValidation, messages::kInvalidIterator);
+    if (iterator_->issued_ms <= engine_.now_ms() - kIteratorLifetimeMs) {
+      return fail(Code::kExpiredIterator, messages::kIteratorExpired);
+    }
+    STATOR_ASSIGN_OR_RETURN(found_, find_stream(engine_, snapshot, arn_));
+    if (found_.log->space != iterator_->log) return stream_not_found(arn_);
+    return {};
+  }
+
+  // On a shared store, the safe position waits for the store.
+  void read(EngineCore&, ReadDone done) {
+    if (!engine_.is_shared) return read_safe(std::move(done));
+    engine_.blocking.post([this, done = std::move(done)]() mutable { read_safe(std::move(done)); });
+  }
+  Result<void> operator()(ReadView& view);
+  Result<GetRecordsResponse> finish() { return std::move(response_); }
+
+ private:
+  void read_safe(ReadDone done) {
+    const auto safe = engine_.store->safe_position();
+    if (!safe) return done(Failure(safe.error()));
+    safe_ = static_cast<uint64_t>(*safe);
+    engine_.store->with_view(*this, std::move(done));
+  }
+
+  EngineCore& engine_;
+  const GetRecordsRequest& request_;
+  const Hash128 secret_;
+  std::string_view arn_;  // in the request; set by the iterator
+  std::optional<ShardIterator> iterator_;
+  FoundStream found_;
+  uint64_t safe_ = 0;
+  Result<GetRecordsResponse> response_;
+};
+
+Result<void> ReadOfRecords::operator()(ReadView& view) {
+  const int64_t now_ms = engine_.now_ms();
+  const int64_t limit = request_.limit.value_or(kRecordsMax);
+  ShardIterator iterator = *iterator_;
   STATOR_ASSIGN_OR_RETURN(const auto boundaries,
                           read_boundaries(view, iterator.log, iterator.begin, 2));
   std::optional<ShardBoundary> end;
-  if (boundaries.size() > 1 && boundaries[1].commit_version < safe) end = boundaries[1];
+  if (boundaries.size() > 1 && boundaries[1].commit_version < safe_) end = boundaries[1];
   if (boundaries.empty() || boundaries[0].commit_version != iterator.begin ||
       is_trimmed(end, now_ms)) {
-    return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
+    response_ = fail(Code::kTrimmedDataAccess, messages::kTrimmed);
+    return {};
   }
   GetRecordsResponse response;
   int64_t bytes = 0;
   bool all = true;
   STATOR_RETURN_IF_ERROR(scan_changes(view, iterator.log, iterator.log_partition, iterator.position,
-                                      end ? end->commit_version : safe, [&](const Change& change) {
+                                      end ? end->commit_version : safe_, [&](const Change& change) {
                                         all = static_cast<int64_t>(response.records.size()) < limit;
                                         if (!all) return false;
-                                        auto record = make_record(engine, secret, found, change);
+                                        auto record = make_record(engine_, secret_, found_, change);
                                         bytes += record.size_bytes;
                                         all = response.records.empty() || bytes <= kPageBytesMax;
                                         if (!all) return false;
@@ -179,14 +256,16 @@ Result<GetRecordsResponse> read_records(const EngineCore& engine, ReadView& view
                                         response.records.push_back(std::move(record));
                                         return true;
                                       }));
-  if (end && all) return response;
-  iterator.issued_ms = now_ms;
-  response.next_iterator = shard_iterator_text(secret, arn, iterator);
-  return response;
+  if (!end || !all) {
+    iterator.issued_ms = now_ms;
+    response.next_iterator = shard_iterator_text(secret_, arn_, iterator);
+  }
+  response_ = std::move(response);
+  return {};
 }
 
-// What `read` answers from one state that is later than the safe position which it is given.
-// Errors of the store as the service has them.
+// Returns what `read` returns for one state that is later than the safe position which it is given.
+// Waits for the store. Errors of the store as the service has them.
 template <class Read>
 auto read_log(const EngineCore& engine, Read read) {
   using Answer = std::invoke_result_t<Read&, ReadView&, uint64_t>;
@@ -275,56 +354,23 @@ Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
                                                   const GetShardIteratorRequest& request) {
   STATOR_RETURN_IF_ERROR(validate(request));
   const int64_t now_ms = engine.now_ms();
+  if (request.timestamp_ms.value_or(now_ms) > now_ms) {
+    return fail(Code::kValidation, messages::kTimestampInFuture);
+  }
   STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, *snapshot, request.stream));
-  const SpaceId log = found.log->space;
-  uint64_t end = 0;  // of what is read of the log
-  STATOR_ASSIGN_OR_RETURN(const auto epochs, read_log(engine, [&](ReadView& view, uint64_t safe) {
-                            end = safe;
-                            return epochs_of(view, safe, found, now_ms);
-                          }));
-
   const Hash128 secret = stream_secret(engine.catalog->secret());
-  for (const Epoch& epoch : epochs) {
-    for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
-      if (shard_id(secret, log, log_partition, epoch.begin) != request.shard) continue;
-      STATOR_ASSIGN_OR_RETURN(const uint64_t position, start_position(end, epoch, request));
-      const ShardIterator iterator{.log = log,
-                                   .stream_ms = found.stream.created_ms,
-                                   .log_partition = log_partition,
-                                   .begin = epoch.begin.commit_version,
-                                   .position = position,
-                                   .issued_ms = now_ms};
-      return GetShardIteratorResult{shard_iterator_text(secret, request.stream, iterator)};
-    }
-  }
-  const auto time_ms = shard_time(request.shard);
-  const bool was_there = time_ms && !epochs.empty() && *time_ms < epochs.front().begin.time_ms;
-  if (request.sequence_number && was_there) {
-    return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
-  }
-  return fail(Code::kResourceNotFound, messages::kShardNotFound);
+  STATOR_ASSIGN_OR_RETURN(const ShardIterator iterator,
+                          read_log(engine, [&](ReadView& view, uint64_t safe) {
+                            return start_iterator(view, safe, secret, found, now_ms, request);
+                          }));
+  return GetShardIteratorResult{shard_iterator_text(secret, request.stream, iterator)};
 }
 
-Result<GetRecordsResponse> get_records(const EngineCore& engine, const GetRecordsRequest& request) {
-  STATOR_RETURN_IF_ERROR(validate(request));
-  const Hash128 secret = stream_secret(engine.catalog->secret());
-  std::string_view arn;
-  const auto iterator = read_shard_iterator(secret, request.iterator, arn);
-  if (!iterator) return fail(Code::kValidation, messages::kInvalidIterator);
-  if (iterator->issued_ms <= engine.now_ms() - kIteratorLifetimeMs) {
-    return fail(Code::kExpiredIterator, messages::kIteratorExpired);
-  }
-  // A snapshot that is behind shows a stream that is gone for as long as its records are there.
-  return on_newest_tables(
-      engine, [&](const CatalogSnapshot& snapshot) -> Result<GetRecordsResponse> {
-        STATOR_ASSIGN_OR_RETURN(const FoundStream found, find_stream(engine, snapshot, arn));
-        if (found.log->space != iterator->log) return stream_not_found(arn);
-        return read_log(engine, [&](ReadView& view, uint64_t safe) {
-          return read_records(engine, view, safe, found, *iterator, arn,
-                              request.limit.value_or(kRecordsMax));
-        });
-      });
+void get_records(EngineCore& engine, const GetRecordsRequest& request,
+                 Done<GetRecordsResponse> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<ReadOfRecords>(engine, std::move(done), engine, request);
 }
 
 }  // namespace stator

@@ -25,7 +25,7 @@ struct EngineStreams {
     return engine.get_shard_iterator(request);
   }
   Result<GetRecordsResult> get_records(const GetRecordsRequest& request) {
-    auto response = engine.get_records(request);
+    auto response = call_and_wait(engine, &Engine::get_records, request);
     if (!response) return failure_of(std::move(response));
     GetRecordsResult result{.records = {}, .next_iterator = response->next_iterator};
     const auto decoded = [](const std::optional<EncodedItem>& item) {
@@ -73,6 +73,27 @@ class StreamsTest : public EngineTest {
                                                    .sequence_number = std::move(sequence_number)});
     EXPECT_THAT(made, IsOk());
     return made ? made->iterator : "";
+  }
+  Result<GetShardIteratorResult> iterator_at(const std::string& stream, const std::string& shard,
+                                             int64_t time_ms) {
+    return engine_->get_shard_iterator({.stream = stream,
+                                        .shard = shard,
+                                        .type = ShardIteratorType::kAtTimestamp,
+                                        .timestamp_ms = time_ms});
+  }
+  // The values of "n" in the new images of a shard's records from a time on.
+  std::vector<int64_t> numbers_from(const std::string& stream, const std::string& shard,
+                                    int64_t time_ms) {
+    const auto start = iterator_at(stream, shard, time_ms);
+    EXPECT_THAT(start, IsOk());
+    const auto page = read_from(start ? start->iterator : "");
+    EXPECT_THAT(page, IsOk());
+    std::vector<int64_t> numbers;
+    if (!page) return numbers;
+    for (const StreamRecord& record : page->records) {
+      numbers.push_back(record.new_image->at("n").get_if<Number>()->to_int64().value_or(-1));
+    }
+    return numbers;
   }
   // A table's items by their keys, as StreamReplay has them. {"pk"} is the key.
   std::map<std::string, Item> contents(const std::string& table) {

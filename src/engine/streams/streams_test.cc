@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 #include <thread>
 
 #include "engine/streams/streams_harness.h"
+#include "support/from_environment.h"
 #include "support/must.h"
 
 namespace stator::test {
@@ -314,6 +317,100 @@ TEST_F(Streams, BeginWhereTheIteratorSays) {
                                    described.starting_sequence_number)),
                 IsOk());
   }
+}
+
+TEST_F(Streams, BeginAtTheFirstRecordOfATimeOrLater) {
+  create(with_stream(hash_table()));
+  const std::string stream = stream_of("Things");
+  const int64_t start_ms = clock_.unix_ms();
+  // Records at 0, 100, 100 and 2,500 ms.
+  for (const auto& [n, pause_ms] : {std::pair(0, 100), {1, 0}, {2, 2400}, {3, 500}}) {
+    ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", n}}), IsOk());
+    clock_.advance(std::chrono::milliseconds(pause_ms));
+  }
+  const std::string shard = shard_with(stream, records(stream)[0].sequence_number);
+  const auto from = [&](int64_t ms) { return numbers_from(stream, shard, start_ms + ms); };
+  EXPECT_THAT(from(-start_ms), ElementsAre(0, 1, 2, 3)) << "before the trim horizon";
+  EXPECT_THAT(from(-1), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(from(0), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(from(1), ElementsAre(1, 2, 3));
+  EXPECT_THAT(from(100), ElementsAre(1, 2, 3));
+  EXPECT_THAT(from(101), ElementsAre(3));
+  EXPECT_THAT(from(2500), ElementsAre(3));
+  EXPECT_THAT(from(2501), IsEmpty());
+  const auto now = iterator_at(stream, shard, start_ms + 3000);
+  ASSERT_THAT(now, IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 4}}), IsOk());
+  const auto page = read_from(now->iterator);
+  ASSERT_THAT(page, IsOk());
+  EXPECT_THAT(page->records, SizeIs(1)) << "what is written later comes next";
+  EXPECT_THAT(iterator_at(stream, shard, start_ms + 3001),
+              FailsWith(Code::kValidation, "Timestamp cannot be in the future"));
+}
+
+TEST_F(Streams, EndTimestampIteratorsOfClosedShardsThatAreOlder) {
+  create(with_stream(hash_table()));
+  const std::string stream = stream_of("Things");
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 0}}), IsOk());
+  const std::string parent = shard_with(stream, records(stream)[0].sequence_number);
+  pass(kEpoch);
+  const int64_t later_ms = clock_.unix_ms();
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1}}), IsOk());
+  const std::string child = shard_with(stream, records(stream)[1].sequence_number);
+  ASSERT_NE(child, parent);
+  EXPECT_THAT(numbers_from(stream, parent, later_ms - 1), IsEmpty());
+  const auto end = iterator_at(stream, parent, later_ms);
+  ASSERT_THAT(end, IsOk());
+  EXPECT_EQ(read_from(end->iterator)->next_iterator, std::nullopt);
+  EXPECT_THAT(numbers_from(stream, child, 0), ElementsAre(1));
+  EXPECT_THAT(numbers_from(stream, child, later_ms), ElementsAre(1));
+}
+
+// Clocks go back, by less than five seconds.
+TEST_F(Streams, FindTimesAlsoWhereClocksDisagree) {
+  create(with_stream(hash_table()));
+  const std::string stream = stream_of("Things");
+  const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  std::vector<int64_t> times;
+  for (int64_t n = 0; n < 120; ++n) {
+    clock_.advance(std::chrono::milliseconds(random() % 3000));
+    const std::chrono::milliseconds back(random() % 4 == 0 ? random() % 5000 : 0);
+    clock_.advance(-back);
+    times.push_back(clock_.unix_ms());
+    ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", n}}), IsOk());
+    clock_.advance(back);
+  }
+  const std::string shard = shard_with(stream, records(stream)[0].sequence_number);
+  for (const int64_t time : times) {
+    for (const int64_t asked : {time - 1, time, time + 1}) {
+      if (asked > clock_.unix_ms()) continue;
+      const auto first = std::ranges::find_if(times, [&](int64_t at) { return at >= asked; });
+      const auto numbers = numbers_from(stream, shard, asked);
+      ASSERT_EQ(numbers.size(), static_cast<std::size_t>(times.end() - first)) << asked;
+    }
+  }
+}
+
+TEST_F(Streams, TakeATimestampWithItsIteratorTypeOnly) {
+  const std::string stream =
+      "arn:aws:dynamodb:us-east-1:000000782867:table/Things/stream/2026-01-02T03:04:05.678";
+  const std::string shard = "shardId-00000001767323045678-01234567";
+  EXPECT_THAT(engine_->get_shard_iterator(
+                  {.stream = stream, .shard = shard, .type = ShardIteratorType::kAtTimestamp}),
+              FailsWith(Code::kValidation, "Timestamp must be passed for this iterator type"));
+  EXPECT_THAT(engine_->get_shard_iterator({.stream = stream,
+                                           .shard = shard,
+                                           .type = ShardIteratorType::kAtTimestamp,
+                                           .sequence_number = "100000000000000000001",
+                                           .timestamp_ms = 0}),
+              FailsWith(Code::kValidation, "SequenceNumber should not be passed"));
+  EXPECT_THAT(engine_->get_shard_iterator({.stream = stream,
+                                           .shard = shard,
+                                           .type = ShardIteratorType::kLatest,
+                                           .timestamp_ms = 0}),
+              FailsWith(Code::kValidation, "Timestamp should not be passed for this iterator"));
 }
 
 TEST_F(Streams, RefuseSequenceNumbersThatAreNotTheShards) {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <future>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/call_and_wait.h"
 #include "engine/engine.h"
 #include "engine/testing/engine_pair.h"
 #include "storage/stores.h"
@@ -100,29 +100,27 @@ class EngineTest : public ::testing::Test {
   }
 
   Result<WriteResponse> put(const PutItemRequest& request) {
-    return wait<WriteResponse>([&](auto done) { engine_->put_item(request, std::move(done)); });
+    return call_and_wait(*engine_, &Engine::put_item, request);
   }
   Result<WriteResponse> put(const std::string& table, Item item) {
     return put({.table = table, .item = std::move(item)});
   }
   Result<WriteResponse> update(const UpdateItemRequest& request) {
-    return wait<WriteResponse>([&](auto done) { engine_->update_item(request, std::move(done)); });
+    return call_and_wait(*engine_, &Engine::update_item, request);
   }
   Result<WriteResponse> erase(const DeleteItemRequest& request) {
-    return wait<WriteResponse>([&](auto done) { engine_->delete_item(request, std::move(done)); });
+    return call_and_wait(*engine_, &Engine::delete_item, request);
   }
   Result<BatchWriteItemResult> batch_write(const BatchWriteItemRequest& request) {
-    return wait<BatchWriteItemResult>(
-        [&](auto done) { engine_->batch_write_item(request, std::move(done)); });
+    return call_and_wait(*engine_, &Engine::batch_write_item, request);
   }
   Result<TransactWriteItemsResult> transact(const TransactWriteItemsRequest& request) {
-    return wait<TransactWriteItemsResult>(
-        [&](auto done) { engine_->transact_write_items(request, std::move(done)); });
+    return call_and_wait(*engine_, &Engine::transact_write_items, request);
   }
   // The item, or nothing.
   std::optional<Item> get(const std::string& table, Item key) {
-    auto response =
-        engine_->get_item({.table = table, .key = std::move(key), .consistent_read = true});
+    auto response = call_and_wait(*engine_, &Engine::get_item,
+                                  {.table = table, .key = std::move(key), .consistent_read = true});
     EXPECT_THAT(response, IsOk());
     if (!response || !response->item) return std::nullopt;
     return decode_item(ItemView(*response->item));
@@ -148,8 +146,12 @@ class EngineTest : public ::testing::Test {
       request.exclusive_start_key = page->last_evaluated_key;
     }
   }
-  Result<PageResponse> read(const QueryRequest& request) { return engine_->query(request); }
-  Result<PageResponse> read(const ScanRequest& request) { return engine_->scan(request); }
+  Result<PageResponse> read(const QueryRequest& request) {
+    return call_and_wait(*engine_, &Engine::query, request);
+  }
+  Result<PageResponse> read(const ScanRequest& request) {
+    return call_and_wait(*engine_, &Engine::scan, request);
+  }
 
   // Waits for what another thread brings about.
   template <class Condition>
@@ -160,14 +162,6 @@ class EngineTest : public ::testing::Test {
       std::this_thread::yield();
     }
     return true;
-  }
-
-  template <class T, class Start>
-  static Result<T> wait(Start start) {
-    auto promise = std::make_shared<std::promise<Result<T>>>();
-    auto answer = promise->get_future();
-    start([promise](Result<T> result) { promise->set_value(std::move(result)); });
-    return answer.get();
   }
 
   void wait_for_table(const std::string& table) {

@@ -54,7 +54,8 @@ class TestEngine {
     reset();
     for (std::size_t i = 0; i < engines_.size(); ++i) {
       const auto seed = static_cast<uint32_t>(seed_ + 1 + i);
-      engines_[i] = must(Engine::open(std::make_unique<SharedStore>(*backend_, seed), options));
+      engines_[i] = must_soon(
+          [&] { return Engine::open(std::make_unique<SharedStore>(*backend_, seed), options); });
     }
   }
   // The backend stays for reopen_pair().

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/catalog/catalog.h"
@@ -17,6 +18,11 @@ inline constexpr int64_t kNowMs = 1'700'000'000'000;
 
 // For updates whose new spaces nobody fills.
 inline constexpr auto no_fill = [](const std::string&, SpaceId) {};
+
+// For drops that leave no backup.
+inline constexpr auto no_backup = [](const Table&) -> std::optional<NamedRecord> {
+  return std::nullopt;
+};
 
 // `backend` must outlive it.
 class SharedCatalog {

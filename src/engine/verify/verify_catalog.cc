@@ -40,6 +40,7 @@ class CatalogCheck {
     for (const SpaceId space : backfills_) check_unfinished(space);
     for (const SpaceId space : versions_) check_versioned(space);
     for (const std::string& job : leases_) check_leased(job);
+    for (const std::string& name : outputs_) check_output(name);
     return std::move(contents_);
   }
 
@@ -133,8 +134,13 @@ class CatalogCheck {
 
   // A backup is checked as a table without indexes would be: its copy has only items.
   void check_record(std::string_view key, RecordKind kind, const Item& record) {
-    if (kind != RecordKind::kSettings && is_open_job(record)) {
+    const bool is_job = kind != RecordKind::kSettings && kind != RecordKind::kOutput;
+    if (is_job && is_open_job(record)) {
       open_jobs_.emplace(key.substr(kPartitionBytes));
+    }
+    if (kind == RecordKind::kOutput) {
+      outputs_.emplace(key.substr(kPartitionBytes + 2));
+      return;
     }
     if (kind == RecordKind::kSettings) {
       settings_.insert(static_cast<SpaceId>(read_big_endian(key.substr(kPartitionBytes + 2))));
@@ -143,7 +149,9 @@ class CatalogCheck {
     if (const auto history = history_of(record)) {
       histories_.emplace(pin_name(key), *history);
     }
-    if (kind == RecordKind::kImport || kind == RecordKind::kExport) return;
+    if (kind == RecordKind::kImport || kind == RecordKind::kExport || kind == RecordKind::kBulk) {
+      return;
+    }
     auto definition = table_in(record);
     if (!definition) return damaged(key);
     if (kind == RecordKind::kBackup) {
@@ -151,6 +159,7 @@ class CatalogCheck {
       settings.table += " in backup " + text_of(record, "Name");
       settings.local_indexes.reset();
       settings.global_indexes.reset();
+      settings.vector_indexes.reset();
       *definition = TableDefinition{.settings = settings,
                                     .id = definition->id,
                                     .created_ms = definition->created_ms,
@@ -170,10 +179,13 @@ class CatalogCheck {
     if (!contents_.complete) return;
     const bool has_rows =
         live_.contains(history.space) || contents_.dropped.contains(history.space);
-    if (has_rows && contents_.logs.contains(history.log)) return;
-    verification_.add(kCatalogKind, job_of(name) + " reads space " + std::to_string(history.space) +
-                                        " and log " + std::to_string(history.log) +
-                                        ", which are not there");
+    const bool has_log = history.log == 0 || contents_.logs.contains(history.log);
+    if (has_rows && has_log) return;
+    const std::string read = job_of(name) + " reads space " + std::to_string(history.space);
+    verification_.add(kCatalogKind, history.log == 0
+                                        ? read + ", which is not there"
+                                        : read + " and log " + std::to_string(history.log) +
+                                              ", which are not there");
   }
 
   // The job of a record; see pin_name().
@@ -198,7 +210,7 @@ class CatalogCheck {
     std::map<SpaceId, std::map<std::string, uint64_t, std::less<>>> expected;
     for (const auto& [name, history] : histories_) {
       expected[history.space][name] = 0;
-      expected[history.log][name] = history.commit_version;
+      if (history.log != 0) expected[history.log][name] = history.commit_version;
     }
     for (const auto& [space, records] : expected) {
       const auto pins = pins_.find(space);
@@ -303,6 +315,17 @@ class CatalogCheck {
     verification_.add(kCatalogKind, "the lease of job " + hex(job) + " is of no job");
   }
 
+  // A bulk operation writes or erases what its report lacks before it ends.
+  void check_output(const std::string& name) {
+    const std::string begin = record_key(RecordKind::kBulk, {}).substr(kPartitionBytes);
+    const bool is_expected = std::ranges::any_of(open_jobs_, [&](const std::string& job) {
+      return job.starts_with(begin) && name.starts_with(job.substr(begin.size()));
+    });
+    if (is_expected || !contents_.complete) return;
+    verification_.add(kCatalogKind,
+                      "output row " + hex(name) + " is of no bulk operation in progress");
+  }
+
   void check_versioned(SpaceId space) {
     if (live_.contains(space) || contents_.restoring.contains(space) || !contents_.complete) return;
     verification_.add(kCatalogKind,
@@ -332,6 +355,7 @@ class CatalogCheck {
   std::set<SpaceId> backfills_;
   std::set<SpaceId> versions_;       // of tables
   std::set<std::string> leases_;     // the rest of the key of each, as in open_jobs_
+  std::set<std::string> outputs_;    // names of rows of reports
   std::set<std::string> open_jobs_;  // keys of their records, without the partition
 };
 

@@ -83,10 +83,14 @@ class TableCheck {
   }
 
  private:
-  // What is derived from the items: an index, or the queue of those that expire.
+  // What is derived from the items: an index, a vector index, or the queue of those that expire.
   struct Part {
     SpaceId space = 0;
-    const Index* index = nullptr;  // null: the queue
+    const Index* index = nullptr;
+    const VectorIndex* vectors = nullptr;
+
+    bool is_queue() const { return index == nullptr && vectors == nullptr; }
+    bool is_complete() const { return index != nullptr ? index->complete : vectors->complete; }
   };
   struct Entry {
     std::string key;
@@ -98,14 +102,19 @@ class TableCheck {
     for (const Index& index : table.indexes()) {
       parts.push_back({.space = index.key.space, .index = &index});
     }
+    for (const VectorIndex& index : table.vector_indexes()) {
+      parts.push_back({.space = index.shape.key.space, .vectors = &index});
+    }
     if (table.expiry() != nullptr) parts.push_back({.space = table.expiry()->space});
     return parts;
   }
 
   std::string name() const { return "table '" + table_.name() + "'"; }
   std::string name(const Part& part) const {
-    if (part.index == nullptr) return name() + ", TTL queue";
-    return name() + ", index '" + part.index->definition.name + "'";
+    if (part.is_queue()) return name() + ", TTL queue";
+    return name() + ", index '" +
+           (part.index != nullptr ? part.index->definition.name : part.vectors->definition.name) +
+           "'";
   }
   std::string name(ItemView item) const {
     return "the item " + to_debug_string(stored_key(table_.key(), item));
@@ -143,6 +152,11 @@ class TableCheck {
 
   // Of the item in row `item_key`; absent where the part holds nothing of it.
   std::optional<Entry> entry_of(const Part& part, std::string_view item_key, ItemView item) const {
+    if (part.vectors != nullptr) {
+      auto row = part.vectors->row(table_.secret(), table_.key(), item);
+      if (!row) return std::nullopt;
+      return Entry{.key = std::move(row->key), .value = std::move(row->value)};
+    }
     auto key =
         part.index != nullptr ? index_key_of(*part.index, item) : queue_key_of(item_key, item);
     if (!key) return std::nullopt;
@@ -180,12 +194,14 @@ class TableCheck {
           ++counted.items;
           if (part.index != nullptr) {
             counted.bytes += static_cast<int64_t>(item_size_bytes(ItemView(value)));
+          } else if (part.vectors != nullptr) {
+            counted.bytes += vector_entry_bytes(value);
           }
           found.add(key, value);
         });
-    if (part.index == nullptr) return all_read;
+    if (part.is_queue()) return all_read;
     verification_.report().index_entries += static_cast<uint64_t>(counted.items);
-    if (all_read && part.index->complete) compare_counters(part.space, name(part), counted);
+    if (all_read && part.is_complete()) compare_counters(part.space, name(part), counted);
     return all_read;
   }
 
@@ -229,6 +245,11 @@ class TableCheck {
   // The key of the item that an entry stands for; what is wrong with the entry, where it says none.
   Result<std::string> item_key_of(const Part& part, std::string_view key,
                                   std::string_view value) const {
+    if (part.vectors != nullptr) {
+      STATOR_ASSIGN_OR_RETURN(const VectorRowView row,
+                              VectorRowView::of(value, part.vectors->shape));
+      return std::string(row.item_key());
+    }
     if (part.index == nullptr) {
       const auto row = has_older_keys_ ? read_older_queue_row(key) : read_queue_row(key);
       if (!row) return fail(Code::kCorruption, "invalid TTL queue key");

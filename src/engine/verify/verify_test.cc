@@ -282,6 +282,34 @@ TEST_F(Verify, FindsAnEntryThatIsDamaged) {
   EXPECT_THAT(found.back(), AllOf(HasSubstr("index 'byYear': entry"), HasSubstr("is damaged")));
 }
 
+TEST_F(Verify, FindsVectorsThatAreNotThoseOfTheirItems) {
+  open_quickly();
+  CreateTableRequest places = hash_table("Places");
+  places.vector_indexes = {{{.name = "near",
+                             .vector_attribute = "at",
+                             .search_schema = {},
+                             .projection = {},
+                             .dimensions = 2}}};
+  create(places);
+  ASSERT_THAT(put("Places", {{"pk", "a"}, {"at", List{1, 2}}}), IsOk());
+  ASSERT_THAT(put("Places", {{"pk", "b"}}), IsOk());
+  EXPECT_THAT(findings(), IsEmpty());
+  constexpr SpaceId kVectors = kPlain + 3;
+  const Row row = rows(kVectors).front();
+  erase_row(row.key);
+  EXPECT_THAT(findings(),
+              ElementsAre(HasSubstr("counter: table 'Places', index 'near'"),
+                          AllOf(HasSubstr("index 'near': the item"), HasSubstr("has no entry"))));
+  std::string changed = row.value;
+  changed[10] = static_cast<char>(changed[10] ^ 1);
+  put_row(row.key, changed);
+  EXPECT_THAT(findings(), ElementsAre(AllOf(HasSubstr("index 'near': the entry of the item"),
+                                            HasSubstr("is not what the item holds"))));
+  put_row(row.key, row.value.substr(0, 12));
+  EXPECT_THAT(findings(), ::testing::Contains(
+                              AllOf(HasSubstr("index 'near': entry"), HasSubstr("is damaged"))));
+}
+
 TEST_F(Verify, FindsAnItemThatIsCutShort) {
   const Row row = rows(kPlain).front();
   put_row(row.key, row.value.substr(0, row.value.size() - 3));

@@ -38,6 +38,7 @@ Trouble trouble_of(const Error& error) {
     case Code::kTransactionCanceled:
       return trouble_of_reasons(error);
     case Code::kTransactionConflict:
+    case Code::kReplicatedWriteConflict:
     case Code::kTransactionInProgress:
       return Trouble::kConflict;
     case Code::kTimeout:
@@ -157,7 +158,8 @@ Result<int64_t> write_batch(Client& client, const RetryPolicy& policy, TimeSourc
 
 Result<std::vector<Item>> get_batch(Client& client, const RetryPolicy& policy, TimeSource& time,
                                     const std::string& table, std::vector<Item> keys,
-                                    const std::string& projection, const Names& names) {
+                                    const std::optional<std::string>& projection,
+                                    const std::optional<Names>& names) {
   BatchGetItemRequest request;
   request.items[table] = KeysAndAttributes{
       .keys = std::move(keys), .consistent_read = true, .projection = projection, .names = names};

@@ -99,6 +99,7 @@ Result<int64_t> write_batch(Client& client, const RetryPolicy& policy, TimeSourc
 // Consistent BatchGetItem of up to 100 different keys. Requests unprocessed keys again.
 Result<std::vector<Item>> get_batch(Client& client, const RetryPolicy& policy, TimeSource& time,
                                     const std::string& table, std::vector<Item> keys,
-                                    const std::string& projection, const Names& names);
+                                    const std::optional<std::string>& projection = {},
+                                    const std::optional<Names>& names = {});
 
 }  // namespace stator::recipes

@@ -37,6 +37,7 @@ TEST(TroubleOf, JudgesACancelledTransactionByEachReasonsCode) {
 
 TEST(ErrorRetryable, IsTrueForTransientErrorsOnly) {
   const std::set<Code> retryable{Code::kTransactionConflict,
+                                 Code::kReplicatedWriteConflict,
                                  Code::kTransactionInProgress,
                                  Code::kProvisionedThroughputExceeded,
                                  Code::kThrottling,

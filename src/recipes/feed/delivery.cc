@@ -162,7 +162,7 @@ void Delivery::release(const Job& job) {
                                                .values = Values{{":mine", job.claim}}}));
 }
 
-// Writes all copies of the version. False, and nothing is written, if the post or its claim has
+// Writes all copies of the version. False, and no more is written, if the post or its claim has
 // changed: then finish() must not be sent. It could arrive late, when this attempt has claimed the
 // post again.
 Result<bool> Delivery::pass(const Job& job) {
@@ -176,7 +176,8 @@ Result<bool> Delivery::pass(const Job& job) {
   } else if (resume != nullptr && resume->starts_with(tag)) {
     STATOR_RETURN_IF_ERROR(pass_former(job, resume->substr(tag.size())));
   } else {
-    STATOR_RETURN_IF_ERROR(pass_followers(job));
+    STATOR_ASSIGN_OR_RETURN(const bool passed, pass_followers(job));
+    if (!passed) return false;
     if (!job.version.is_first()) STATOR_RETURN_IF_ERROR(pass_former(job, {}));
   }
   return true;
@@ -220,15 +221,21 @@ std::vector<UserId> Delivery::unreached(const Job& job, std::vector<UserId> user
   return users;
 }
 
-// One pass over the followers; resumes where the previous pass stopped.
-Result<void> Delivery::pass_followers(const Job& job) {
+// One pass over the followers; resumes where the previous pass stopped. False: see pass().
+Result<bool> Delivery::pass_followers(const Job& job) {
+  const TransactWriteItem unchanged{.action = TransactAction::kConditionCheck,
+                                    .table = options_.table,
+                                    .item = job.key,
+                                    .condition = still(job.version),
+                                    .values = values_of(job.version, job.claim)};
   const std::string* resume = text_in(job.version.post, "outbox_cursor");
   std::string cursor = resume != nullptr ? *resume : std::string();
   do {
     STATOR_ASSIGN_OR_RETURN(Page<UserId> page,
                             state_.followers->page(job.author, kFollowersPage, cursor));
     const std::vector<UserId> users = unreached(job, std::move(page.items));
-    STATOR_RETURN_IF_ERROR(recipients_.note(job.version, users));
+    STATOR_ASSIGN_OR_RETURN(const bool noted, recipients_.note(job.version, users, unchanged));
+    if (!noted) return false;
     STATOR_RETURN_IF_ERROR(copies_.write(job.version, users, Relation::kFollows));
     for (const UserId& user : users) {
       if (!job.version.is_first() && reached_.size() < kMaxReached) reached_.insert(user.text);
@@ -237,7 +244,7 @@ Result<void> Delivery::pass_followers(const Job& job) {
     // If the post has changed in the meantime, finish() detects it.
     if (!cursor.empty()) STATOR_RETURN_IF_ERROR(note(job, "outbox_cursor", cursor));
   } while (!cursor.empty());
-  return {};
+  return true;
 }
 
 // Must run after the followers: unfollowing adds a user here before removing it there.

@@ -70,7 +70,7 @@ class Delivery {
   Result<bool> has_too_many_followers(const UserId& author);
   Result<bool> pass(const Job& job);
   std::vector<UserId> unreached(const Job& job, std::vector<UserId> users);
-  Result<void> pass_followers(const Job& job);
+  Result<bool> pass_followers(const Job& job);
   Result<void> pass_former(const Job& job, std::string cursor);
   Result<bool> note(const Job& job, const std::string& attribute, const std::string& value);
   Result<bool> finish(const Job& job);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/fnv_hash.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
 #include "recipes/feed/feed_state.h"
@@ -15,13 +16,8 @@ namespace {
 
 constexpr uint64_t kParts = 16;
 
-// FNV-1a.
 uint64_t part_of(std::string_view author) {
-  uint64_t hash = 14'695'981'039'346'656'037U;
-  for (const char c : author) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
-  }
-  return hash % kParts + 1;  // 0 is what earlier releases wrote
+  return fnv_hash(author) % kParts + 1;  // 0 is what earlier releases wrote
 }
 
 // `AUTHORS#01` to `AUTHORS#16`, or 1 to 16.

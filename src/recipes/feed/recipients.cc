@@ -23,8 +23,9 @@ AttributeValue random_key(FeedLayout layout) {
 
 }  // namespace
 
-Result<void> Recipients::note(const PostVersion& version, std::span<const UserId> followers) {
-  if (state_.table_followers || version.retracted) return {};
+Result<bool> Recipients::note(const PostVersion& version, std::span<const UserId> followers,
+                              const TransactWriteItem& unchanged) {
+  if (state_.table_followers || version.retracted) return true;
   while (!followers.empty()) {
     std::vector<std::string> users;
     std::size_t bytes = 0;
@@ -34,13 +35,18 @@ Result<void> Recipients::note(const PostVersion& version, std::span<const UserId
     }
     followers = followers.subspan(users.size());
     // A key of its own, so that no note replaces another.
-    PutItemRequest put{.table = state_.options.table,
-                       .item = key_of(version, random_key(state_.options.layout))};
-    put.item.emplace("recipients", StringSet(std::move(users)));
-    STATOR_RETURN_IF_ERROR(with_retries(state_.options.retry, state_.time, stop_,
-                                        [&] { return state_.client.put_item(put); }));
+    Item note = key_of(version, random_key(state_.options.layout));
+    note.emplace("recipients", StringSet(std::move(users)));
+    TransactWriteItemsRequest request{.items = {unchanged}};
+    request.items.push_back(
+        {.action = TransactAction::kPut, .table = state_.options.table, .item = std::move(note)});
+    auto written = with_retries(state_.options.retry, state_.time, stop_,
+                                [&] { return state_.client.transact_write_items(request); });
+    if (written) continue;
+    if (condition_failed_at(written.error(), 0)) return false;
+    return failure_of(std::move(written));
   }
-  return {};
+  return true;
 }
 
 Item Recipients::key_of(const PostVersion& version, const AttributeValue& range_key) const {

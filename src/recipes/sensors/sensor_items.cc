@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fnv_hash.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/settings.h"
 
@@ -16,15 +17,6 @@ namespace {
 // The names below the city, from the coarsest.
 std::array<std::pair<std::string_view, const std::string*>, 3> names_of(const Location& place) {
   return {{{"building", &place.building}, {"floor", &place.floor}, {"room", &place.room}}};
-}
-
-// FNV-1a. A sensor's shard is stored with it, so another writer can choose differently.
-uint64_t hash_of(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
 }
 
 }  // namespace
@@ -40,7 +32,8 @@ int shards_of(const SensorOptions& options, const std::string& city) {
 }
 
 int shard_of(int shards, const SensorId& id) {
-  return static_cast<int>(hash_of(id.text) % static_cast<uint64_t>(shards));
+  // A sensor's shard is stored with it, so another writer can choose differently.
+  return static_cast<int>(fnv_hash(id.text) % static_cast<uint64_t>(shards));
 }
 
 std::string sensor_partition(const SensorOptions& options, const SensorId& id) {

@@ -4,6 +4,7 @@
 // first three. Each element is its length and its bytes.
 #include "storage/postgres/binary_values.h"
 
+#include "base/big_endian.h"
 #include "base/check.h"
 
 namespace stator::postgres {
@@ -11,53 +12,44 @@ namespace {
 
 constexpr std::size_t kEmptyBytes = 12;
 
-void put_number(char* to, std::size_t size, uint64_t value) {
-  for (std::size_t i = size; i-- > 0; value >>= 8) to[i] = static_cast<char>(value);
-}
-
-void append_number(std::string& bytes, std::size_t size, uint64_t value) {
-  bytes.resize(bytes.size() + size);
-  put_number(bytes.data() + bytes.size() - size, size, value);
-}
-
 }  // namespace
 
 ArrayValue::ArrayValue(ElementType type) {
-  append_number(bytes_, 4, 0);
-  append_number(bytes_, 4, 0);
-  append_number(bytes_, 4, static_cast<uint32_t>(type));
-  append_number(bytes_, 4, 0);
-  append_number(bytes_, 4, 1);
+  append_big_endian(bytes_, uint32_t{0});
+  append_big_endian(bytes_, uint32_t{0});
+  append_big_endian(bytes_, static_cast<uint32_t>(type));
+  append_big_endian(bytes_, uint32_t{0});
+  append_big_endian(bytes_, uint32_t{1});
 }
 
 void ArrayValue::add_bytes(std::string_view bytes) {
   ++count_;
-  append_number(bytes_, 4, bytes.size());
+  append_big_endian(bytes_, static_cast<uint32_t>(bytes.size()));
   bytes_.append(bytes);
 }
 
 void ArrayValue::add_int4(int32_t value) {
   ++count_;
-  append_number(bytes_, 4, sizeof value);
-  append_number(bytes_, sizeof value, static_cast<uint32_t>(value));
+  append_big_endian(bytes_, uint32_t{sizeof value});
+  append_big_endian(bytes_, static_cast<uint32_t>(value));
 }
 
 void ArrayValue::add_int8(int64_t value) {
   ++count_;
-  append_number(bytes_, 4, sizeof value);
-  append_number(bytes_, sizeof value, static_cast<uint64_t>(value));
+  append_big_endian(bytes_, uint32_t{sizeof value});
+  append_big_endian(bytes_, static_cast<uint64_t>(value));
 }
 
 void ArrayValue::add_bool(bool value) {
   ++count_;
-  append_number(bytes_, 4, 1);
+  append_big_endian(bytes_, uint32_t{1});
   bytes_.push_back(value ? 1 : 0);
 }
 
 std::string_view ArrayValue::encoded() {
   if (count_ == 0) return std::string_view(bytes_).substr(0, kEmptyBytes);
-  put_number(bytes_.data(), 4, 1);
-  put_number(bytes_.data() + kEmptyBytes, 4, count_);
+  put_big_endian(bytes_.data(), 4, 1);
+  put_big_endian(bytes_.data() + kEmptyBytes, 4, count_);
   return bytes_;
 }
 
@@ -72,14 +64,8 @@ Parameters& Parameters::bytes(std::string_view borrowed) {
 Parameters& Parameters::int4(int32_t value) {
   STATOR_CHECK(count_ < kMax);
   auto& number = numbers_[count_];
-  put_number(number.data(), number.size(), static_cast<uint32_t>(value));
+  put_big_endian(number.data(), number.size(), static_cast<uint32_t>(value));
   return bytes({number.data(), number.size()});
-}
-
-uint64_t number_in(std::string_view bytes) {
-  uint64_t value = 0;
-  for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
-  return value;
 }
 
 }  // namespace stator::postgres

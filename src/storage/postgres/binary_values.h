@@ -56,7 +56,4 @@ class Parameters {
   std::array<std::array<char, sizeof(int32_t)>, kMax> numbers_{};
 };
 
-// The number in 1 to 8 bytes, big endian.
-uint64_t number_in(std::string_view bytes);
-
 }  // namespace stator::postgres

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/big_endian.h"
 #include "base/random.h"
 #include "storage/postgres/row_key.h"
 #include "storage/schema_rows.h"
@@ -15,6 +16,10 @@ namespace stator::postgres {
 namespace {
 
 constexpr std::size_t kRequestIdBytes = 16;
+// Columns of commit_batches().
+constexpr int kStamp = 0;
+constexpr int kConflicts = 1;
+constexpr int kChanged = 2;
 
 std::vector<KeyLock> sorted(std::vector<KeyLock> locks) {
   std::ranges::sort(locks, {}, [](const KeyLock& lock) {
@@ -26,8 +31,8 @@ std::vector<KeyLock> sorted(std::vector<KeyLock> locks) {
 }
 
 std::string version_bytes(uint64_t version) {
-  std::string bytes(kSchemaVersionBytes, '\0');
-  for (std::size_t i = bytes.size(); i-- > 0; version >>= 8) bytes[i] = static_cast<char>(version);
+  std::string bytes;
+  append_big_endian(bytes, version);
   return bytes;
 }
 
@@ -69,6 +74,7 @@ CommitCall::CommitCall() : day_(request_day()), id_(random_bytes(kRequestIdBytes
 
 bool CommitCall::fits(const Commit& commit) const {
   if (commits_.empty()) return true;
+  if (commit.is_alone || commits_.front().is_alone) return false;
   const auto ordinals = static_cast<int32_t>(commit.batch.versioned().size()) + 1;
   if (commits_.size() >= kCommitsMax || bytes_ + commit.batch.bytes() > kBytesMax ||
       locks_.size() + commit.locks.size() > kLocksMax || ordinal_ + ordinals > kOrdinalsMax) {
@@ -159,14 +165,23 @@ void CommitCall::send(Connection& connection) {
   connection.send(Statement::kCommitBatches, parameters);
 }
 
-SqlResult<Rows> CommitCall::settle(Connection& connection) const {
-  return connection.execute(Statement::kSettle, Parameters().int4(day_).bytes(id_));
+SqlResult<Rows> CommitCall::settle(Connection& connection,
+                                   std::chrono::milliseconds timeout) const {
+  connection.send(Statement::kSettle, Parameters().int4(day_).bytes(id_));
+  connection.end();
+  if (!connection.responds_within(timeout)) {
+    return std::unexpected(SqlError{.state = kLostState, .message = kUnconfirmed});
+  }
+  auto rows = connection.results();
+  if (!rows) return std::unexpected(std::move(rows).error());
+  return std::move(rows->front());
+}
+
+LogPosition CommitCall::end_of(const Rows& rows) {
+  return LogPosition{rows.is_null(0, kStamp) ? 0 : rows.number(0, kStamp) + kOrdinalsMax + 1};
 }
 
 std::vector<CommitResult> CommitCall::outcomes(const Rows& rows) const {
-  constexpr int kStamp = 0;
-  constexpr int kConflicts = 1;
-  constexpr int kChanged = 2;
   std::vector<CommitResult> outcomes(commits_.size());
   const CommitResult conflict{
       .outcome = CommitOutcome::kConflict,

@@ -4,6 +4,7 @@
 // Thread safety: none.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,6 +38,7 @@ struct Commit {
   std::vector<SchemaVersion> expected;
   Batch batch;
   std::vector<KeyLock> locks;  // set by lock_keys()
+  bool is_alone = false;       // it must not be in a call with others
   // Gets the commit back, to repeat it. Never null.
   std::move_only_function<void(Commit* ended, CommitResult result)> done;
 
@@ -50,7 +52,9 @@ class CommitCall {
  public:
   static constexpr std::size_t kCommitsMax = 64;
   static constexpr std::size_t kBytesMax = 1UL << 20;  // one commit may exceed this and the next
-  static constexpr std::size_t kLocksMax = 512;        // all transactions share the server's table
+  // All transactions share the server's table of locks.
+  static constexpr std::size_t kLocksMax = 128;  // one commit may exceed this
+  static constexpr std::size_t kCommitLocksMax = 5'000;
   // Commit versions that one transaction of PostgreSQL can give.
   static constexpr int32_t kOrdinalsMax = 4095;
 
@@ -62,9 +66,12 @@ class CommitCall {
   // Sends the call. Its outcome is then in the results.
   void send(Connection& connection);
   // Makes sure that the call has ended, and asks how. The call that never arrived never will.
-  SqlResult<Rows> settle(Connection& connection) const;
+  // Without a response within `timeout`, the connection waits for it on.
+  SqlResult<Rows> settle(Connection& connection, std::chrono::milliseconds timeout) const;
   // What became of each commit, from what the call or settle() returned.
   std::vector<CommitResult> outcomes(const Rows& rows) const;
+  // All commit versions of the transaction that applied it are below; 0: nothing was applied.
+  static LogPosition end_of(const Rows& rows);
   std::vector<Commit> take_commits() { return std::move(commits_); }
   std::size_t size() const { return commits_.size(); }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/postgres/postgres_fixture.h"
+#include "storage/postgres/schema.h"
 
 namespace stator::postgres {
 namespace {
@@ -73,13 +74,25 @@ TEST(CommitCall, IsBounded) {
   Commit all_ordinals = commit_of(many);
   EXPECT_TRUE(versions.add(all_ordinals));
   EXPECT_FALSE(versions.add(one_more)) << "it would take commit versions of the next transaction";
+
+  CommitCall single;
+  Commit alone = commit_of(put_in_batch("a"));
+  alone.is_alone = true;
+  EXPECT_TRUE(single.add(alone));
+  EXPECT_FALSE(single.add(one_more));
+  CommitCall group;
+  EXPECT_TRUE(group.add(one_more));
+  Commit another = commit_of(put_in_batch("b"));
+  another.is_alone = true;
+  EXPECT_FALSE(group.add(another));
 }
 
 class CommitCalls : public testing::Test {
  protected:
   void SetUp() override {
-    auto opened = Connection::open({.dsn = test::postgres_dsn(), .schema = schema_.name()}, true);
-    ASSERT_TRUE(opened) << opened.error().message;
+    auto opened =
+        open_connection({.dsn = test::postgres_dsn(), .schema = schema_.name()}, Target::kAny);
+    ASSERT_THAT(opened, IsOk());
     connection_ = std::move(*opened);
   }
   template <class... Commits>
@@ -100,6 +113,8 @@ class CommitCalls : public testing::Test {
   std::string requests() const {
     return test::run_sql("SELECT count(*) FROM request", schema_.name());
   }
+
+  static constexpr std::chrono::milliseconds kLong{60'000};
 
   test::PostgresSchema schema_;
   std::unique_ptr<Connection> connection_;
@@ -143,7 +158,7 @@ TEST_F(CommitCalls, AreNotAppliedAfterTheirTombstone) {
   CommitCall call;
   Commit commit = commit_of(put_in_batch("a"));
   ASSERT_TRUE(call.add(commit));
-  const auto settled = call.settle(*connection_);
+  const auto settled = call.settle(*connection_, kLong);
   ASSERT_TRUE(settled) << settled.error().message;
   EXPECT_EQ(call.outcomes(*settled)[0].outcome, CommitOutcome::kConflict);
   call.send(*connection_);
@@ -166,7 +181,7 @@ TEST_F(CommitCalls, ReportTheSameOutcomesWhenTheyAreSettled) {
   ASSERT_TRUE(done) << done.error().message;
   const auto outcomes = call.outcomes(done->front());
   for (int i = 0; i < 2; ++i) {
-    const auto settled = call.settle(*connection_);
+    const auto settled = call.settle(*connection_, kLong);
     ASSERT_TRUE(settled) << settled.error().message;
     const auto again = call.outcomes(*settled);
     ASSERT_EQ(again.size(), 2U);
@@ -188,6 +203,21 @@ TEST_F(CommitCalls, EmptyTheRequestsOfTwoDaysAgoOnly) {
   EXPECT_EQ(test::run_sql("SELECT count(*) FROM request WHERE slot = (this_day() + 2) % 4",
                           schema_.name()),
             "0");
+}
+
+// Two that wait for the lock of one table would wait for each other.
+TEST_F(CommitCalls, AreSweptByOneAtATime) {
+  test::run_sql("INSERT INTO request (slot, id) SELECT (this_day() + 2) % 4, gen_random_uuid()",
+                schema_.name());
+  const auto other = Connection::connect({.dsn = test::postgres_dsn()}, false);
+  ASSERT_TRUE(other) << other.error().message;
+  ASSERT_TRUE((*other)->run_script("SELECT pg_advisory_lock(hashtext('stator'), hashtext('" +
+                                   schema_.name() + "'))"));
+  ASSERT_TRUE(connection_->execute(Statement::kSweepRequests));
+  EXPECT_EQ(requests(), "1");
+  ASSERT_TRUE((*other)->run_script("SELECT pg_advisory_unlock_all()"));
+  ASSERT_TRUE(connection_->execute(Statement::kSweepRequests));
+  EXPECT_EQ(requests(), "0");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "storage/postgres/committer.h"
 
 #include <random>
+#include <ranges>
 #include <utility>
 
 namespace stator::postgres {
@@ -10,6 +11,7 @@ namespace {
 constexpr std::size_t kLookedAtMax = 256;  // of the queue, for commits that fit together
 constexpr std::chrono::milliseconds kPauseFirst{5};
 constexpr std::chrono::milliseconds kPauseMax{500};
+constexpr std::chrono::milliseconds kLookAtStop{100};
 
 std::vector<CommitResult> all_of(std::size_t count, CommitOutcome outcome, const Error& error) {
   return {count, CommitResult{.outcome = outcome, .error = error}};
@@ -23,60 +25,78 @@ void pause_for(std::chrono::milliseconds pause) {
       std::chrono::microseconds(us / 2 + static_cast<int64_t>(random()) % (us / 2 + 1)));
 }
 
+std::vector<CommitResult> unknown(std::size_t count, const std::string& why) {
+  return all_of(
+      count, CommitOutcome::kUnknown,
+      {.code = Code::kOutcomeUnknown, .message = "the outcome of the commit is not known: " + why});
+}
+
+std::vector<CommitResult> outcomes_of(Session& session, const CommitCall& call, const Rows& rows) {
+  session.server().acknowledge(CommitCall::end_of(rows));
+  return call.outcomes(rows);
+}
+
+void end(Commit& commit, CommitResult result) {
+  auto done = std::move(commit.done);
+  done(&commit, std::move(result));
+}
+
 // The server was asked until it answered without a warning: the answer itself is a commit, so
 // it is replicated, and with it what it reports.
-std::vector<CommitResult> settle_call(Session& session, const CommitCall& call, SqlError why,
+std::vector<CommitResult> settle_call(Session& session, const CommitCall& call, std::string why,
                                       std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::chrono::milliseconds pause = kPauseFirst;
   for (;;) {
-    auto connection = session.connected();
-    if (connection) {
+    if (auto connection = session.connected()) {
       (*connection)->take_warning();
-      const auto rows = call.settle(**connection);
-      if (rows && !(*connection)->take_warning()) return call.outcomes(*rows);
-      if (!rows) why = rows.error();
+      const auto rows = call.settle(**connection, (*connection)->response_timeout());
+      if (rows && !(*connection)->take_warning()) return outcomes_of(session, call, *rows);
+      if (!rows) why = rows.error().message;
     }
     if (std::chrono::steady_clock::now() + pause >= deadline) break;
     pause_for(pause);
     pause = std::min(2 * pause, kPauseMax);
   }
-  return all_of(
-      call.size(), CommitOutcome::kUnknown,
-      {.code = Code::kOutcomeUnknown,
-       .message = "the connection to PostgreSQL broke during the commit: " + why.message});
+  return unknown(call.size(), why);
 }
 
 }  // namespace
 
-std::vector<CommitResult> run_call(Session& session, Connection& connection, CommitCall& call,
-                                   bool in_transaction, std::chrono::milliseconds timeout) {
+CommitResult failed_with(Error error) {
+  const bool is_conflict = error.code == Code::kConflict;
+  return {.outcome = is_conflict ? CommitOutcome::kConflict : CommitOutcome::kUnavailable,
+          .error = std::move(error)};
+}
+
+// The connection of a commit without a response stays open. A commit that waits for a standby must
+// not be cancelled, and its process in the server would wait on without a client.
+Result<std::vector<CommitResult>> run_call(Session& session, Connection& connection,
+                                           CommitCall& call, bool in_transaction,
+                                           std::chrono::milliseconds timeout) {
   connection.take_warning();
   call.send(connection);
   if (in_transaction) connection.send(Statement::kCommit);
   connection.end();
+  if (!connection.responds_within(connection.response_timeout() + timeout)) {
+    return unknown(call.size(), kUnconfirmed);
+  }
   const auto rows = connection.results();
-  if (rows && !connection.take_warning()) return call.outcomes(rows->front());
-  if (rows) return settle_call(session, call, {.message = "it was not replicated"}, timeout);
+  if (rows && !connection.take_warning()) return outcomes_of(session, call, rows->front());
+  if (rows) return settle_call(session, call, "it was not replicated", timeout);
   const bool is_refused = rows.error().state == kReadOnlyState;
   if (connection.is_broken() && !is_refused) {
-    return settle_call(session, call, rows.error(), timeout);
+    return settle_call(session, call, rows.error().message, timeout);
   }
-  if (in_transaction) {
-    connection.send(Statement::kRollback);
-    connection.end_and_ignore();
-  }
-  return all_of(call.size(),
-                is_conflict(rows.error()) ? CommitOutcome::kConflict : CommitOutcome::kUnavailable,
-                to_error(rows.error()));
+  if (in_transaction) connection.roll_back();
+  return Failure(to_error(rows.error()));
 }
 
-Committer::Committer(const ConnectionOptions& connections, Reachability& reachability,
+Committer::Committer(const ConnectionOptions& connections, Server& server,
                      const CommitterOptions& options)
     : options_(options) {
   for (std::size_t i = 0; i < options.threads; ++i) {
-    threads_.emplace_back(
-        [this, &connections, &reachability] { run({connections, reachability}); });
+    threads_.emplace_back([this, &connections, &server] { run({connections, server}); });
   }
 }
 
@@ -89,16 +109,25 @@ Committer::~Committer() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Committer::submit(Commit& commit) {
+Result<void> Committer::submit(Commit& commit) {
   {
     const std::lock_guard lock(mutex_);
+    if (waiting_threads_ == options_.threads) return fail(Code::kUnavailable, kUnconfirmed);
     const std::size_t bytes = commit.batch.bytes();
-    if (queued_bytes_ > 0 && queued_bytes_ + bytes > options_.queue_bytes_max) return false;
+    if (queued_bytes_ > 0 && queued_bytes_ + bytes > options_.queue_bytes_max) {
+      return fail(Code::kThrottling,
+                  "too many commits are waiting for PostgreSQL; try again later");
+    }
     queued_bytes_ += bytes;
     queue_.push_back(std::move(commit));
   }
   wake_.notify_one();
-  return true;
+  return {};
+}
+
+bool Committer::is_stuck() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_threads_ == options_.threads;
 }
 
 StoreStats Committer::stats() const {
@@ -108,6 +137,12 @@ StoreStats Committer::stats() const {
           .queued_commits = queue_.size(),
           .queued_bytes = queued_bytes_,
           .queued_bytes_max = options_.queue_bytes_max};
+}
+
+ConnectionPoolStats Committer::pool_stats(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  return {
+      .name = name, .connections = threads_.size(), .busy = busy_, .queued_calls = queue_.size()};
 }
 
 // Under the lock. Those that do not fit stay in their order.
@@ -134,26 +169,61 @@ void Committer::run(Session session) {
     wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
     CommitCall call = gather();
+    ++busy_;
     lock.unlock();
     commit(session, std::move(call));
+    const bool is_idle = session.responds_within({});
     lock.lock();
+    --busy_;
+    if (!is_idle) wait_for_response(session, lock);
   }
 }
 
 void Committer::commit(Session& session, CommitCall call) {
-  std::vector<CommitResult> outcomes;
+  Result<std::vector<CommitResult>> outcomes;
   auto connection = session.connected();
   if (connection) {
     sweep_each_day(**connection);
     outcomes = run_call(session, **connection, call, false, options_.settle_timeout);
   } else {
-    outcomes = all_of(call.size(), CommitOutcome::kUnavailable, to_error(connection.error()));
+    outcomes = all_of(call.size(), CommitOutcome::kUnavailable, connection.error());
   }
   std::vector<Commit> commits = call.take_commits();
-  for (std::size_t i = 0; i < commits.size(); ++i) {
-    auto done = std::move(commits[i].done);
-    done(&commits[i], std::move(outcomes[i]));
+  if (!outcomes && commits.size() > 1) return put_back(std::move(commits));
+  if (!outcomes) outcomes = std::vector{failed_with(outcomes.error())};
+  for (std::size_t i = 0; i < commits.size(); ++i) end(commits[i], std::move((*outcomes)[i]));
+}
+
+void Committer::put_back(std::vector<Commit> commits) {
+  {
+    const std::lock_guard lock(mutex_);
+    commits_ -= commits.size();
+    for (Commit& commit : commits | std::views::reverse) {
+      commit.is_alone = true;
+      queued_bytes_ += commit.batch.bytes();
+      queue_.push_front(std::move(commit));
+    }
   }
+  wake_.notify_all();
+}
+
+// Takes no commits until the server responds. If every thread waits, what is queued is refused.
+void Committer::wait_for_response(Session& session, std::unique_lock<std::mutex>& lock) {
+  ++waiting_threads_;
+  for (bool responded = false; !responded && !stopping_;) {
+    std::deque<Commit> refused;
+    if (waiting_threads_ == options_.threads) {
+      refused.swap(queue_);
+      queued_bytes_ = 0;
+    }
+    lock.unlock();
+    for (Commit& commit : refused) {
+      end(commit, failed_with({.code = Code::kUnavailable, .message = kUnconfirmed}));
+    }
+    responded = session.responds_within(kLookAtStop);
+    lock.lock();
+  }
+  --waiting_threads_;
 }
 
 // Empties the requests of two days ago. After an error they stay until tomorrow.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libpq does not block: wait_for_result() sends and receives until a result is complete, so that a
-// server that does not respond costs response_timeout.
+// Once it has connected, libpq does not block: receive_result() sends and receives until a result
+// is complete, so that a server that does not respond costs response_timeout.
 #include "storage/postgres/connection.h"
 
 #include <fmt/format.h>
@@ -15,22 +15,7 @@
 namespace stator::postgres {
 namespace {
 
-// Every statement reads by key, so plans never depend on statistics. A commit waits for locks less
-// long than for a response. A process that stops between two statements loses its locks.
-constexpr const char* kSession = R"(
-SET search_path TO "{}";
-SET client_min_messages TO warning;
-SET default_transaction_isolation TO 'read committed';
-SET plan_cache_mode TO force_generic_plan;
-SET enable_seqscan TO off;
-SET enable_bitmapscan TO off;
-SET enable_hashjoin TO off;
-SET enable_mergejoin TO off;
-SET enable_sort TO off;
-SET jit TO off;
-SET lock_timeout TO {};
-SET idle_in_transaction_session_timeout TO {};
-)";
+constexpr const char* kOutOfMemoryState = "53200";
 
 std::string one_line(const char* text) {
   std::string line = text == nullptr ? "" : text;
@@ -43,6 +28,11 @@ SqlError error_of(const PGresult* result) {
   const char* const state = libpq().error_field(result, PG_DIAG_SQLSTATE);
   return {.state = state == nullptr ? kLostState : state,
           .message = one_line(libpq().error_field(result, PG_DIAG_MESSAGE_PRIMARY))};
+}
+
+// The same transaction can succeed if it is repeated.
+bool is_conflict(const SqlError& error) {
+  return error.state == "40001" || error.state == "40P01" || error.state == "55P03";
 }
 
 // The server shuts down or is no longer the primary: another connection may reach the one that is.
@@ -62,12 +52,15 @@ bool is_schema_name(std::string_view name) {
          (name[0] < '0' || name[0] > '9');
 }
 
-bool is_conflict(const SqlError& error) {
-  return error.state == "40001" || error.state == "40P01" || error.state == "55P03";
-}
-
 Error to_error(const SqlError& error) {
-  const Code code = error.state.starts_with("XX00") ? Code::kCorruption : Code::kUnavailable;
+  if (error.state == kOutOfMemoryState && error.message.contains("shared memory")) {
+    return {.code = Code::kUnavailable,
+            .message =
+                "PostgreSQL's table of locks is full; raise max_locks_per_transaction and "
+                "restart PostgreSQL"};
+  }
+  Code code = error.state.starts_with("XX00") ? Code::kCorruption : Code::kUnavailable;
+  if (is_conflict(error)) code = Code::kConflict;
   return {.code = code, .message = fmt::format("PostgreSQL: {} ({})", error.message, error.state)};
 }
 
@@ -95,7 +88,7 @@ std::vector<int32_t> Rows::numbers(int row, int column) const {
   if (is_null(row, column)) return numbers;
   const std::string_view encoded = bytes(row, column);
   for (std::size_t at = kHeaderBytes; at + kElementBytes <= encoded.size(); at += kElementBytes) {
-    numbers.push_back(static_cast<int32_t>(number_in(encoded.substr(at + 4, 4))));
+    numbers.push_back(static_cast<int32_t>(read_big_endian(encoded.substr(at + 4, 4))));
   }
   return numbers;
 }
@@ -106,8 +99,8 @@ void Connection::Finish::operator()(pg_conn* connection) const {
 
 Connection::~Connection() = default;
 
-SqlResult<std::unique_ptr<Connection>> Connection::open(const ConnectionOptions& options,
-                                                        bool prepare) {
+SqlResult<std::unique_ptr<Connection>> Connection::connect(const ConnectionOptions& options,
+                                                           bool read_write) {
   std::unique_ptr<Connection> connection(new Connection(options));
   // What is before dbname are defaults, which the connection string can replace.
   const std::array<const char*, 7> names{"application_name",
@@ -122,40 +115,48 @@ SqlResult<std::unique_ptr<Connection>> Connection::open(const ConnectionOptions&
                                           "5",
                                           "10",
                                           user_timeout.c_str(),
-                                          prepare ? "read-write" : "any",
+                                          read_write ? "read-write" : "any",
                                           options.dsn.c_str(),
                                           nullptr};
   connection->connection_.reset(libpq().connect(names.data(), values.data(), 1));
   PGconn* const raw = connection->connection_.get();
   if (raw == nullptr) return std::unexpected(connection->lost("out of memory"));
   if (libpq().status(raw) != CONNECTION_OK) return std::unexpected(connection->lost());
+  if (libpq().set_nonblocking(raw, 1) != 0) return std::unexpected(connection->lost());
   libpq().set_notice_receiver(raw, notice, connection.get());
-  const auto half = options.response_timeout.count() / 2;
-  const auto session =
-      connection->run_script(fmt::format(kSession, options.schema, half, half * 4));
-  if (!session) return std::unexpected(session.error());
-  if (!prepare) return connection;
-  if (auto prepared = connection->prepare_all(); !prepared) {
-    return std::unexpected(std::move(prepared).error());
-  }
   return connection;
 }
 
-SqlResult<void> Connection::prepare_all() {
+SqlResult<Rows> Connection::run_script(const std::string& sql) {
   PGconn* const raw = connection_.get();
-  if (libpq().set_nonblocking(raw, 1) != 0 || libpq().enter_pipeline_mode(raw) == 0) {
-    return std::unexpected(lost());
-  }
-  for (std::size_t i = 0; i < kStatements; ++i) {
-    const StatementText& text = statement_text(static_cast<Statement>(i));
-    if (libpq().send_prepare(raw, text.name.c_str(), text.sql.c_str(), 0, nullptr) == 0) {
-      return std::unexpected(lost());
+  if (libpq().send_query(raw, sql.c_str()) == 0) return std::unexpected(lost());
+  std::optional<SqlError> failed;
+  Rows last(nullptr);
+  while (receive_result()) {
+    PGresult* const result = libpq().get_result(raw);
+    if (result == nullptr) {
+      if (libpq().status(raw) == CONNECTION_BAD) break;
+      if (failed) return std::unexpected(std::move(*failed));
+      return last;
     }
+    last = Rows(result);
+    const ExecStatusType status = libpq().result_status(result);
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) failed = error_of(result);
   }
-  end();
-  if (auto prepared = results(); !prepared) return std::unexpected(std::move(prepared).error());
-  warned_ = false;
-  return {};
+  return std::unexpected(lost());
+}
+
+void Connection::prepare(Statement statement) {
+  if (broken_) return;
+  if (!std::exchange(in_pipelines_, true) && libpq().enter_pipeline_mode(connection_.get()) == 0) {
+    lost();
+    return;
+  }
+  const StatementText& text = statement_text(statement);
+  if (libpq().send_prepare(connection_.get(), text.name.c_str(), text.sql.c_str(), 0, nullptr) ==
+      0) {
+    lost();
+  }
 }
 
 void Connection::send(Statement statement, const Parameters& parameters) {
@@ -184,11 +185,16 @@ void Connection::end_and_ignore() {
   ignored_ = pending_;
 }
 
+void Connection::roll_back() {
+  send(Statement::kRollback);
+  end_and_ignore();
+}
+
 SqlResult<std::vector<Rows>> Connection::results() {
   std::vector<Rows> rows;
   std::optional<SqlError> failed;
   while (!broken_ && pending_ > 0) {
-    if (!wait_for_result()) break;
+    if (!receive_result()) break;
     PGresult* const result = libpq().get_result(connection_.get());
     if (result == nullptr) {
       if (libpq().status(connection_.get()) == CONNECTION_BAD) lost();
@@ -232,15 +238,6 @@ SqlResult<Rows> Connection::execute(Statement statement, const Parameters& param
   return std::move(rows->front());
 }
 
-SqlResult<Rows> Connection::run_script(const std::string& sql) {
-  PGresult* const result = libpq().exec(connection_.get(), sql.c_str());
-  if (result == nullptr) return std::unexpected(lost());
-  Rows rows(result);
-  const ExecStatusType status = libpq().result_status(result);
-  if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return rows;
-  return std::unexpected(error_of(result));
-}
-
 bool Connection::is_usable() {
   if (broken_ || libpq().status(connection_.get()) != CONNECTION_OK) return false;
   pollfd ready{.fd = libpq().socket(connection_.get()), .events = POLLIN, .revents = 0};
@@ -254,8 +251,11 @@ bool Connection::is_usable() {
   return !broken_;
 }
 
-// False if the connection broke.
-bool Connection::wait_for_result() {
+bool Connection::responds_within(std::chrono::milliseconds timeout) {
+  return broken_ || wait_for_result(timeout);
+}
+
+bool Connection::wait_for_result(std::chrono::milliseconds timeout) {
   PGconn* const raw = connection_.get();
   for (;;) {
     const int unsent = libpq().flush(raw);
@@ -264,15 +264,24 @@ bool Connection::wait_for_result() {
     pollfd ready{.fd = libpq().socket(raw),
                  .events = static_cast<int16_t>(unsent > 0 ? POLLIN | POLLOUT : POLLIN),
                  .revents = 0};
-    const int count = poll(&ready, 1, static_cast<int>(response_timeout_.count()));
-    if (count == 0) {
-      lost(fmt::format("no response within {} ms", response_timeout_.count()));
-      return false;
-    }
+    const int count = poll(&ready, 1, static_cast<int>(timeout.count()));
+    if (count == 0) return false;
     if (count > 0 && (ready.revents & ~POLLOUT) != 0 && libpq().consume_input(raw) == 0) break;
   }
   lost();
-  return false;
+  return true;
+}
+
+// False if the connection broke.
+bool Connection::receive_result() {
+  if (!wait_for_result(response_timeout_)) {
+    lost(fmt::format("no response within {} ms", response_timeout_.count()));
+  }
+  return !broken_;
+}
+
+int Connection::backend_pid() const {
+  return libpq().backend_pid(connection_.get());
 }
 
 SqlError Connection::lost(std::string message) {

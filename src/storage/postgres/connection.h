@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/big_endian.h"
 #include "stator/result.h"
 #include "storage/postgres/binary_values.h"
 #include "storage/postgres/statements.h"
@@ -27,6 +28,8 @@ struct ConnectionOptions {
   std::string dsn;     // a connection string or URI of libpq
   std::string schema;  // see is_schema_name()
   std::chrono::milliseconds response_timeout{10'000};
+  // Of each lock in the server. A commit must wait for it less long than for a response.
+  std::chrono::milliseconds lock_timeout{5'000};
 };
 
 // Lower-case letters, digits and '_', 1 to 63, not a digit first.
@@ -39,8 +42,11 @@ struct SqlError {
 inline constexpr const char* kLostState = "08006";
 // The server accepts no writes, for example because it is no longer the primary.
 inline constexpr const char* kReadOnlyState = "25006";
-// Whether the same transaction can succeed if it is repeated: a deadlock or a lock timeout.
-bool is_conflict(const SqlError& error);
+// While the server does not respond to commits.
+inline constexpr const char* kUnconfirmed =
+    "PostgreSQL does not confirm commits; if synchronous_standby_names is set, check that its "
+    "standbys run";
+// kConflict after a deadlock or a lock timeout: the same transaction can succeed if it is repeated.
 Error to_error(const SqlError& error);
 
 template <class T>
@@ -54,7 +60,7 @@ class Rows {
   int count() const;
   bool is_null(int row, int column) const;
   std::string_view bytes(int row, int column) const;
-  uint64_t number(int row, int column) const { return number_in(bytes(row, column)); }
+  uint64_t number(int row, int column) const { return read_big_endian(bytes(row, column)); }
   // Of an int4[]; none if it is null.
   std::vector<int32_t> numbers(int row, int column) const;
 
@@ -67,30 +73,42 @@ class Rows {
 
 class Connection {
  public:
-  // Connects and sets the session up. With `prepare`, the server must accept writes, and the
-  // store's tables must exist.
-  static SqlResult<std::unique_ptr<Connection>> open(const ConnectionOptions& options,
-                                                     bool prepare);
+  // Connects. Unless the connection string says which, with `read_write` only to a server that
+  // accepts writes.
+  static SqlResult<std::unique_ptr<Connection>> connect(const ConnectionOptions& options,
+                                                        bool read_write);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
+  // Runs SQL of several statements and returns the result of the last one. Values are text. Only
+  // before the first statement is prepared.
+  SqlResult<Rows> run_script(const std::string& sql);
+  // Part of a pipeline. The statement must be prepared before it is sent.
+  void prepare(Statement statement);
   void send(Statement statement, const Parameters& parameters = {});
   void end();
   // Of the oldest pipeline that has none yet, one for each statement; or its first error.
   SqlResult<std::vector<Rows>> results();
   // Ends a pipeline whose results nobody needs.
   void end_and_ignore();
+  void roll_back();  // without waiting for it
   // A pipeline of one statement.
   SqlResult<Rows> execute(Statement statement, const Parameters& parameters = {});
-  // Runs SQL of several statements; only without prepared statements. Values are text.
-  SqlResult<Rows> run_script(const std::string& sql);
 
+  // Whether the server has begun to respond, or the connection has broken. Otherwise the
+  // connection stays as it is, and its results can still be had.
+  bool responds_within(std::chrono::milliseconds timeout);
+  // Whether there are results that somebody needs.
+  bool is_waiting() const { return !broken_ && pending_ > ignored_; }
   // Looks whether the server has closed the connection. Does not wait.
   bool is_usable();
   bool is_broken() const { return broken_; }
   // Whether the server has sent a warning since the last call: a commit was not replicated.
   bool take_warning() { return std::exchange(warned_, false); }
+  // The process of the server, as it told when the connection was made.
+  int backend_pid() const;
+  std::chrono::milliseconds response_timeout() const { return response_timeout_; }
 
  private:
   struct Finish {
@@ -99,8 +117,9 @@ class Connection {
   explicit Connection(const ConnectionOptions& options)
       : response_timeout_(options.response_timeout) {}
 
-  SqlResult<void> prepare_all();
-  bool wait_for_result();
+  // False if nothing arrives for so long. A broken connection has its result, too.
+  bool wait_for_result(std::chrono::milliseconds timeout);
+  bool receive_result();
   SqlError lost(std::string message = {});
   static void notice(void* self, const pg_result* result);
 
@@ -109,6 +128,7 @@ class Connection {
   int ignored_ = 0;  // pipelines before the next one whose results are needed
   int pending_ = 0;  // pipelines whose results were not received, those ignored included
   bool broken_ = false;
+  bool in_pipelines_ = false;
   bool warned_ = false;
   std::string lost_message_;
 };

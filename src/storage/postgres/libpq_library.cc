@@ -33,14 +33,17 @@ LoadedLibpq load() {
     if (function == nullptr) complain();
   };
   LibpqLibrary& library = loaded.library;
+  find(library.backend_pid, "PQbackendPID");
   find(library.clear, "PQclear");
   find(library.connect, "PQconnectdbParams");
+  find(library.free_options, "PQconninfoFree");
+  find(library.parse_options, "PQconninfoParse");
   find(library.consume_input, "PQconsumeInput");
   find(library.enter_pipeline_mode, "PQenterPipelineMode");
   find(library.error_message, "PQerrorMessage");
-  find(library.exec, "PQexec");
   find(library.finish, "PQfinish");
   find(library.flush, "PQflush");
+  find(library.free_memory, "PQfreemem");
   find(library.get_result, "PQgetResult");
   find(library.is_null, "PQgetisnull");
   find(library.length, "PQgetlength");
@@ -51,6 +54,7 @@ LoadedLibpq load() {
   find(library.error_field, "PQresultErrorField");
   find(library.result_status, "PQresultStatus");
   find(library.send_prepare, "PQsendPrepare");
+  find(library.send_query, "PQsendQuery");
   find(library.send_prepared, "PQsendQueryPrepared");
   find(library.set_notice_receiver, "PQsetNoticeReceiver");
   find(library.set_nonblocking, "PQsetnonblocking");

@@ -9,16 +9,19 @@
 
 namespace stator::postgres {
 
-// libpq's functions, each under its name without "PQ".
+// libpq's functions, named after its own.
 struct LibpqLibrary {
+  decltype(&::PQbackendPID) backend_pid;
   decltype(&::PQclear) clear;
   decltype(&::PQconnectdbParams) connect;
+  decltype(&::PQconninfoFree) free_options;
+  decltype(&::PQconninfoParse) parse_options;
   decltype(&::PQconsumeInput) consume_input;
   decltype(&::PQenterPipelineMode) enter_pipeline_mode;
   decltype(&::PQerrorMessage) error_message;
-  decltype(&::PQexec) exec;
   decltype(&::PQfinish) finish;
   decltype(&::PQflush) flush;
+  decltype(&::PQfreemem) free_memory;
   decltype(&::PQgetResult) get_result;
   decltype(&::PQgetisnull) is_null;
   decltype(&::PQgetlength) length;
@@ -29,6 +32,7 @@ struct LibpqLibrary {
   decltype(&::PQresultErrorField) error_field;
   decltype(&::PQresultStatus) result_status;
   decltype(&::PQsendPrepare) send_prepare;
+  decltype(&::PQsendQuery) send_query;
   decltype(&::PQsendQueryPrepared) send_prepared;
   decltype(&::PQsetNoticeReceiver) set_notice_receiver;
   decltype(&::PQsetnonblocking) set_nonblocking;

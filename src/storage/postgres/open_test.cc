@@ -14,17 +14,17 @@ namespace {
 
 using postgres::check_data;
 using postgres::check_server;
+using postgres::DataFacts;
 using postgres::ServerFacts;
 using test::FailsWith;
 using test::IsOk;
 
 ServerFacts suitable() {
-  return {.version = 150'000, .synchronous_commit = "on", .schema_version = 1};
+  return {.version = 150'000, .synchronous_commit = "on"};
 }
 
 TEST(PostgresChecks, NameTheProblemAndTheRemedy) {
   EXPECT_THAT(check_server(suitable()), IsOk());
-  EXPECT_THAT(check_data(suitable(), "s"), IsOk());
 
   ServerFacts facts = suitable();
   facts.version = 140'011;
@@ -40,6 +40,16 @@ TEST(PostgresChecks, NameTheProblemAndTheRemedy) {
     facts.synchronous_commit = setting;
     EXPECT_THAT(check_server(facts), IsOk()) << setting;
   }
+  facts.has_synchronous_standbys = true;
+  EXPECT_THAT(check_server(facts), IsOk());
+  facts.synchronous_commit = "local";
+  EXPECT_THAT(check_server(facts),
+              FailsWith(Code::kInvalidArgument, "synchronous_commit is local although"));
+
+  const DataFacts data{.version = 1, .next = LogPosition{4096}};
+  EXPECT_THAT(check_data(data, "s", LogPosition{4096}), IsOk());
+  EXPECT_THAT(check_data(data, "s", LogPosition{4097}),
+              FailsWith(Code::kUnavailable, "has lost acknowledged commits; make the server"));
 }
 
 class PostgresOpen : public testing::Test {
@@ -56,8 +66,67 @@ class PostgresOpen : public testing::Test {
     return open(options);
   }
 
+  // What the next connections of an open store find, after `change`, until `back`.
+  void expect_refusal(const std::string& change, const std::string& back,
+                      const std::string& message) {
+    test::PostgresProxy proxy(test::own_postgres()->socket(),
+                              [](auto) { return test::PostgresProxy::Fate::kPass; });
+    const auto store = test::PostgresSchema::open(schema_.options(proxy));
+    ASSERT_TRUE(store);
+    const auto write = [&] {
+      Batch batch;
+      batch.put("a", "1");
+      return write_and_wait(*store, batch);
+    };
+    ASSERT_EQ(write().outcome, CommitOutcome::kCommitted);
+    run(change);
+    proxy.drop_all();
+    // A connection that has not noticed yet can still commit.
+    CommitResult refused = write();
+    for (int i = 0; i < 10'000 && refused.outcome == CommitOutcome::kCommitted; ++i) {
+      refused = write();
+    }
+    EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable) << refused.error.message;
+    EXPECT_EQ(refused.error.code, Code::kUnavailable) << "the caller did nothing wrong";
+    EXPECT_NE(refused.error.message.find(message), std::string::npos) << refused.error.message;
+    EXPECT_NE(store->health().reason.find(message), std::string::npos) << store->health().reason;
+    run(back);
+    while (!store->health().writable) std::this_thread::yield();
+    EXPECT_EQ(write().outcome, CommitOutcome::kCommitted);
+  }
+  void run(const std::string& sql) const { test::run_sql(sql, schema_.name()); }
+
   test::PostgresSchema schema_;
 };
+
+// An address can lead to another server than before, or to the same one with other settings.
+TEST_F(PostgresOpen, ChecksEachNewConnectionOfAStore) {
+  if (test::own_postgres() == nullptr) GTEST_SKIP() << "the proxy needs the server's socket";
+  expect_refusal("UPDATE meta SET system_identifier = system_identifier - 1",
+                 "UPDATE meta SET system_identifier = system_identifier + 1",
+                 "restored from another");
+  expect_refusal("UPDATE meta SET version = 2", "UPDATE meta SET version = 1", "upgrade Stator");
+  expect_refusal("ALTER ROLE postgres SET synchronous_commit TO off",
+                 "ALTER ROLE postgres RESET synchronous_commit", "synchronous_commit is off");
+  expect_refusal(
+      "ALTER ROLE postgres SET default_transaction_read_only TO on",
+      "BEGIN READ WRITE; ALTER ROLE postgres RESET default_transaction_read_only; COMMIT",
+      "read-only");
+  // A server whose transactions are behind those that were acknowledged.
+  expect_refusal("UPDATE meta SET stamp_base = stamp_base - 40960",
+                 "UPDATE meta SET stamp_base = stamp_base + 40960", "lost acknowledged commits");
+}
+
+TEST_F(PostgresOpen, RefusesSessionsOfAPooler) {
+  if (test::own_postgres() == nullptr) GTEST_SKIP() << "the proxy needs the server's socket";
+  test::PostgresProxy proxy(test::own_postgres()->socket(),
+                            [](auto) { return test::PostgresProxy::Fate::kPass; });
+  proxy.greet(test::PostgresProxy::Greeting::kPooler);
+  EXPECT_THAT(open(schema_.options(proxy)),
+              FailsWith(Code::kInvalidArgument, "connect to PostgreSQL itself"));
+  EXPECT_THAT(initialize_postgres_store(schema_.options(proxy)),
+              FailsWith(Code::kInvalidArgument, "connect to PostgreSQL itself"));
+}
 
 TEST_F(PostgresOpen, RefusesServersThatCouldLoseData) {
   EXPECT_THAT(open(schema_.options()), IsOk());

@@ -86,6 +86,11 @@ const std::string& postgres_dsn() {
   return dsn;
 }
 
+std::string postgres_url() {
+  const std::string& dsn = postgres_dsn();
+  return own_server ? own_server->url() : dsn;
+}
+
 PostgresServer* own_postgres() {
   return own_server.get();
 }
@@ -105,11 +110,12 @@ std::unique_ptr<TransactStore> PostgresSchema::open(const PostgresStoreOptions& 
 }
 
 std::string run_sql(const std::string& sql, const std::string& schema) {
-  auto connection = postgres::Connection::open({.dsn = postgres_dsn(), .schema = schema}, false);
+  const auto connection = postgres::Connection::connect({.dsn = postgres_dsn()}, false);
   if (!connection) {
     ADD_FAILURE() << connection.error().message;
     return "";
   }
+  EXPECT_TRUE((*connection)->run_script("SET search_path TO " + schema));
   const auto rows = (*connection)->run_script(sql);
   if (!rows) {
     ADD_FAILURE() << sql << ": " << rows.error().message;

@@ -18,6 +18,8 @@ namespace stator::test {
 
 // STATOR_TEST_DSN, or of a server that the program starts and stops. Ends the program without one.
 const std::string& postgres_dsn();
+// The same as a URL; with STATOR_TEST_DSN, that is one only if the variable is.
+std::string postgres_url();
 // Null with STATOR_TEST_DSN.
 PostgresServer* own_postgres();
 

@@ -3,8 +3,6 @@
 // first one has no type. A pipeline ends with a Sync, S, or is one simple query, Q.
 #include "storage/postgres/postgres_proxy.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,23 +13,13 @@
 #include <cstring>
 #include <utility>
 
-#include "storage/postgres/binary_values.h"
+#include "base/big_endian.h"
 #include "storage/postgres/statements.h"
 
 namespace stator::test {
 namespace {
 
-constexpr int kLookMs = 50;  // between looks whether it is to end
 constexpr std::string_view kTerminate{"X\0\0\0\4", 5};
-
-bool send_all(int to, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
 
 // Empty at the end of the connection.
 std::string receive(int from) {
@@ -63,7 +51,7 @@ int connect_to(const std::string& path) {
 std::size_t message_bytes(std::string_view bytes) {
   constexpr std::size_t kHeaderBytes = 5;
   if (bytes.size() < kHeaderBytes) return 0;
-  const std::size_t whole = 1 + postgres::number_in(bytes.substr(1, 4));
+  const std::size_t whole = 1 + read_big_endian(bytes.substr(1, 4));
   return whole <= bytes.size() ? whole : 0;
 }
 
@@ -78,33 +66,27 @@ bool executes(std::string_view pipeline, postgres::Statement statement) {
   return false;
 }
 
+// In the server's first messages, BackendKeyData.
+void change_backend_pid(std::string& messages) {
+  constexpr std::string_view kBackendKeyData{"K\0\0\0\x0c", 5};
+  const std::size_t at = messages.find(kBackendKeyData);
+  if (at != std::string::npos) messages[at + kBackendKeyData.size()] ^= 1;
+}
+
 }  // namespace
 
 PostgresProxy::PostgresProxy(std::string socket, std::function<Fate(CommitPipeline)> fate)
     : socket_(std::move(socket)), fate_(std::move(fate)) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      listen(listener_, 64) != 0 ||
-      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    std::abort();
-  }
-  port_ = ntohs(address.sin_port);
-  accepting_ = std::jthread([this](const std::stop_token& stop) { accept_all(stop); });
+  listener_.emplace([this](int client, const std::stop_token& stop) { serve(client, stop); });
 }
 
 PostgresProxy::~PostgresProxy() {
-  accepting_.request_stop();
-  accepting_.join();
-  close(listener_);
+  listener_.reset();
   for (const Late& late : late_) close(late.server);
 }
 
 std::string PostgresProxy::dsn() const {
-  return "host=127.0.0.1 port=" + std::to_string(port_) +
+  return "host=127.0.0.1 port=" + std::to_string(listener_->port()) +
          " user=postgres dbname=postgres sslmode=disable gssencmode=disable";
 }
 
@@ -120,31 +102,35 @@ void PostgresProxy::deliver_late() {
   }
 }
 
-void PostgresProxy::accept_all(const std::stop_token& stop) {
-  std::vector<std::jthread> connections;  // stopped and joined in the end
-  while (!stop.stop_requested()) {
-    pollfd ready{.fd = listener_, .events = POLLIN, .revents = 0};
-    if (poll(&ready, 1, kLookMs) <= 0) continue;
-    const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (client < 0) continue;
-    if (refuses_) {
-      close(client);
-      continue;
-    }
-    connections.emplace_back([this, client](const std::stop_token& end) { serve(client, end); });
+void PostgresProxy::be_silent(int client, const std::stop_token& stop) {
+  const int silent = ++silent_;
+  for (int most = silent_max_; most < silent && !silent_max_.compare_exchange_weak(most, silent);) {
   }
+  pollfd end{.fd = client, .events = POLLIN, .revents = 0};
+  while (!stop.stop_requested()) {
+    if (poll(&end, 1, LoopbackListener::kLookMs) > 0 && receive(client).empty()) break;
+  }
+  --silent_;
 }
 
 void PostgresProxy::serve(int client, const std::stop_token& stop) {
+  const Greeting greeting = greeting_;
+  if (greeting == Greeting::kSilence) be_silent(client, stop);
+  if (greeting == Greeting::kSilence || greeting == Greeting::kRefuse) {
+    close(client);
+    return;
+  }
+  const int dropped = dropped_;
   const int server = connect_to(socket_);
   bool open = server >= 0;
   bool started = false;
   std::string bytes;
   std::array<pollfd, 2> ends{pollfd{client, POLLIN, 0}, pollfd{server, POLLIN, 0}};
-  while (open && !stop.stop_requested()) {
-    if (poll(ends.data(), ends.size(), kLookMs) <= 0) continue;
+  while (open && dropped == dropped_ && !stop.stop_requested()) {
+    if (poll(ends.data(), ends.size(), LoopbackListener::kLookMs) <= 0) continue;
     if (ends[1].revents != 0) {
-      const std::string reply = receive(server);
+      std::string reply = receive(server);
+      if (greeting == Greeting::kPooler) change_backend_pid(reply);
       if (reply.empty() || !send_all(client, reply)) break;
     }
     if (ends[0].revents == 0) continue;
@@ -175,6 +161,12 @@ bool PostgresProxy::forward_pipelines(std::string& bytes, int server) {
     bytes.erase(0, end);
     end = 0;
     Fate fate = Fate::kPass;
+    if (const int lose = lose_; lose >= 0) {
+      if (executes(pipeline, static_cast<postgres::Statement>(lose))) {
+        lose_ = -1;
+        fate = Fate::kLoseRequest;
+      }
+    }
     if (executes(pipeline, postgres::Statement::kCommitBatches)) {
       fate = fate_({.is_locked = executes(pipeline, postgres::Statement::kCommit)});
     }

@@ -10,10 +10,14 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "storage/postgres/statements.h"
+#include "support/loopback_listener.h"
 
 namespace stator::test {
 
@@ -40,8 +44,20 @@ class PostgresProxy {
   std::string dsn() const;
   // Pipelines of clients that were forwarded.
   uint64_t pipelines() const { return pipelines_; }
-  // Whether new connections fail.
-  void refuse(bool refuses) { refuses_ = refuses; }
+  // What happens to new connections.
+  enum class Greeting {
+    kPass,
+    kRefuse,
+    kSilence,  // they are accepted, and nothing is ever sent
+    kPooler,   // as from a pooler: the server's process is another than the client is told
+  };
+  void greet(Greeting greeting) { greeting_ = greeting; }
+  // Breaks the connections that there are.
+  void drop_all() { ++dropped_; }
+  // Breaks the connection that executes a statement next, before it arrives.
+  void lose_next(postgres::Statement statement) { lose_ = static_cast<int>(statement); }
+  // How many connections met silence at once, at most.
+  int silent_max() const { return silent_max_; }
   // Delivers the commits that are late, and waits until the server has executed them.
   void deliver_late();
 
@@ -51,7 +67,7 @@ class PostgresProxy {
     std::string bytes;
   };
 
-  void accept_all(const std::stop_token& stop);
+  void be_silent(int client, const std::stop_token& stop);
   void serve(int client, const std::stop_token& stop);
   // Takes the whole pipelines from the beginning of `bytes`. False: the connection ends.
   bool forward_pipelines(std::string& bytes, int server);
@@ -59,14 +75,16 @@ class PostgresProxy {
 
   const std::string socket_;
   const std::function<Fate(CommitPipeline)> fate_;
-  int listener_ = -1;
-  uint16_t port_ = 0;
   std::atomic<uint64_t> pipelines_ = 0;
-  std::atomic<bool> refuses_ = false;
+  std::atomic<Greeting> greeting_ = Greeting::kPass;
+  std::atomic<int> dropped_ = 0;
+  std::atomic<int> lose_ = -1;  // a Statement, if not negative
+  std::atomic<int> silent_ = 0;
+  std::atomic<int> silent_max_ = 0;
   std::mutex mutex_;
   std::vector<Late> late_;
   std::vector<std::jthread> closing_;  // of connections whose replies are lost
-  std::jthread accepting_;
+  std::optional<LoopbackListener> listener_;
 };
 
 }  // namespace stator::test

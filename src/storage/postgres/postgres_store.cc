@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/postgres/postgres_store.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <mutex>
 #include <utility>
 
+#include "storage/postgres/monitor.h"
 #include "storage/postgres/reading.h"
 #include "storage/postgres/row_key.h"
 #include "storage/postgres/schema.h"
@@ -24,9 +26,20 @@ using postgres::SqlResult;
 using postgres::Statement;
 using postgres::WorkerPool;
 
+// What a group of commits waits for a lock. Commits that take longer wait elsewhere, alone.
+constexpr std::chrono::milliseconds kGroupLockTimeout{100};
+
 postgres::ConnectionOptions connection_options(const PostgresStoreOptions& options) {
-  return {
-      .dsn = options.dsn, .schema = options.schema, .response_timeout = options.response_timeout};
+  return {.dsn = options.dsn,
+          .schema = options.schema,
+          .response_timeout = options.response_timeout,
+          .lock_timeout = options.response_timeout / 2};
+}
+
+postgres::ConnectionOptions commit_options(const PostgresStoreOptions& options) {
+  postgres::ConnectionOptions commits = connection_options(options);
+  commits.lock_timeout = std::min(commits.lock_timeout, kGroupLockTimeout);
+  return commits;
 }
 
 // Calls that have not ended. A callback can begin another one before its own has.
@@ -65,13 +78,16 @@ class PostgresStore final : public TransactStore {
  public:
   explicit PostgresStore(const PostgresStoreOptions& options)
       : connections_(connection_options(options)),
-        reads_(connections_, reachability_, options.read_connections, options.queued_reads_max),
-        locked_(connections_, reachability_, options.locked_connections, SIZE_MAX),
-        committer_(connections_, reachability_,
+        commit_connections_(commit_options(options)),
+        server_(connections_),
+        reads_(connections_, server_, options.read_connections, options.queued_reads_max),
+        locked_(connections_, server_, options.locked_connections, options.queued_reads_max),
+        committer_(commit_connections_, server_,
                    {.threads = options.commit_connections,
                     .queue_bytes_max = options.queue_bytes_max,
                     .settle_timeout = options.settle_timeout}),
-        transactions_(reads_, locked_, committer_, options.settle_timeout) {}
+        transactions_(reads_, locked_, committer_, options.settle_timeout),
+        monitor_(connections_, server_) {}
   PostgresStore(const PostgresStore&) = delete;
   PostgresStore& operator=(const PostgresStore&) = delete;
   ~PostgresStore() override { calls_.wait_for_none(); }
@@ -85,11 +101,18 @@ class PostgresStore final : public TransactStore {
             .several_processes = true};
   }
   StoreHealth health() const override {
-    std::string reason = reachability_.reason();
+    std::string reason = server_.problem();
+    if (reason.empty() && committer_.is_stuck()) reason = postgres::kUnconfirmed;
     const bool writable = reason.empty();
     return {.writable = writable, .reason = std::move(reason)};
   }
-  StoreStats stats() const override { return committer_.stats(); }
+  StoreStats stats() const override {
+    StoreStats stats = committer_.stats();
+    stats.shared = {
+        .pools = {reads_.stats("reads"), committer_.pool_stats("commits"), locked_.stats("locked")},
+        .horizon_lag = monitor_.horizon_lag()};
+    return stats;
+  }
 
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected) override {
@@ -115,18 +138,19 @@ class PostgresStore final : public TransactStore {
   // Runs `job` on a thread with a connection, or passes the error on to `done`.
   template <class Job>
   void post_read(Job job, ReadDone done);
-  // Runs `job`, which takes a Connection& and returns an SqlResult, and waits for it. It runs again
-  // if the connection broke.
+  // Runs Session::read(job) and waits for it.
   template <class Value, class Job>
   Result<Value> run_and_wait(Job job);
 
   const postgres::ConnectionOptions connections_;
-  postgres::Reachability reachability_;
+  const postgres::ConnectionOptions commit_connections_;
+  postgres::Server server_;
   CallsUnderWay calls_;
   WorkerPool reads_;
   WorkerPool locked_;
   postgres::Committer committer_;
   postgres::Transactions transactions_;
+  postgres::Monitor monitor_;
 };
 
 constexpr int kTriesMax = 2;  // of a read whose connection broke
@@ -146,7 +170,7 @@ void PostgresStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone
       [request, visit](Session& session) -> Result<void> {
         for (int tries = 1;; ++tries) {
           auto connection = session.connected();
-          if (!connection) return Failure(postgres::to_error(connection.error()));
+          if (!connection) return Failure(connection.error());
           bool visited = false;
           const auto result = postgres::read_request(**connection, request, visit, visited);
           if (result) return {};
@@ -162,7 +186,7 @@ void PostgresStore::with_view(ViewBody body, ReadDone done) {
   post_read(
       [body](Session& session) -> Result<void> {
         auto connection = session.connected();
-        if (!connection) return Failure(postgres::to_error(connection.error()));
+        if (!connection) return Failure(connection.error());
         postgres::SnapshotView view(**connection);
         return body(view);
       },
@@ -175,18 +199,8 @@ Result<Value> PostgresStore::run_and_wait(Job job) {
   std::promise<Result<void>> ended;
   post_read(
       [&](Session& session) -> Result<void> {
-        for (int tries = 1;; ++tries) {
-          auto connection = session.connected();
-          if (!connection) return Failure(postgres::to_error(connection.error()));
-          SqlResult<Value> result = job(**connection);
-          if (result) {
-            value.emplace(std::move(*result));
-            return {};
-          }
-          if (tries == kTriesMax || !(*connection)->is_broken()) {
-            return Failure(postgres::to_error(result.error()));
-          }
-        }
+        STATOR_ASSIGN_OR_RETURN(value, session.read(job));
+        return {};
       },
       [&](Result<void> result) { ended.set_value(std::move(result)); });
   STATOR_RETURN_IF_ERROR(ended.get_future().get());
@@ -202,12 +216,23 @@ Result<uint64_t> PostgresStore::schema_version(const SchemaRow& row) {
   });
 }
 
+// A crash of the server loses transactions that were not acknowledged, and it gives their ids
+// again. So a position that it could repeat is acknowledged before it is returned, by a commit
+// after it.
 Result<LogPosition> PostgresStore::safe_position() {
-  return run_and_wait<LogPosition>([](Connection& connection) -> SqlResult<LogPosition> {
-    const auto rows = connection.execute(Statement::kSafePosition);
-    if (!rows) return std::unexpected(rows.error());
-    return LogPosition{rows->number(0, 0)};
-  });
+  STATOR_ASSIGN_OR_RETURN(
+      const LogPosition safe,
+      run_and_wait<LogPosition>([](Connection& connection) -> SqlResult<LogPosition> {
+        const auto rows = connection.execute(Statement::kSafePosition);
+        if (!rows) return std::unexpected(rows.error());
+        return LogPosition{rows->number(0, 0)};
+      }));
+  if (safe > server_.acknowledged()) {
+    CommitResult marked = write_and_wait(*this, Batch());
+    if (marked.outcome == CommitOutcome::kUnknown) marked.error.code = Code::kUnavailable;
+    if (marked.outcome != CommitOutcome::kCommitted) return Failure(std::move(marked.error));
+  }
+  return safe;
 }
 
 Result<void> PostgresStore::drop_range(const KeyRange& range) {

@@ -2,7 +2,8 @@
 // A TransactStore in PostgreSQL, which several processes share (docs/decisions/0031).
 //
 // Callbacks run on threads of the store, which have a connection each. A connection that broke is
-// opened again by the next call that needs it.
+// opened again by the next call that needs it. While the server cannot be reached, calls fail at
+// once, and a thread of the store looks whether it is back. Each new connection checks the server.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ struct PostgresStoreOptions {
   std::size_t read_connections = 4;
   std::size_t commit_connections = 4;
   std::size_t locked_connections = 2;
-  std::size_t queued_reads_max = 10'000;     // kThrottling beyond
+  std::size_t queued_reads_max = 10'000;     // and locked transactions; kThrottling beyond
   std::size_t queue_bytes_max = 64UL << 20;  // of commits that wait; kThrottling beyond
   std::chrono::milliseconds response_timeout{10'000};
   // How long a lost reply to a commit is looked for before its outcome stays unknown.
@@ -30,8 +31,8 @@ struct PostgresStoreOptions {
 };
 
 // Creates the tables and functions in the named schema. Does nothing if they are there.
-// Errors: kInvalidArgument from data of a newer version or an unsuitable server; kUnavailable; kIo
-// without libpq.
+// Errors: kInvalidArgument from data of a newer version, a schema of another program or an
+// unsuitable server; kAccessDenied; kUnavailable; kIo without libpq.
 Result<void> initialize_postgres_store(const PostgresStoreOptions& options);
 
 // Errors: as above, and kNotFound if the schema is not initialized. Messages name the remedy.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the contract suites do not reach: pages, partitions, locks, queues, restarts.
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <deque>
 #include <future>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -24,9 +27,8 @@ using test::Row;
 // A transaction that holds the lock of a key, as a commit of another process does.
 class HeldKey {
  public:
-  HeldKey(const std::string& key, const std::string& schema) {
-    auto opened =
-        postgres::Connection::open({.dsn = test::postgres_dsn(), .schema = schema}, false);
+  explicit HeldKey(const std::string& key) {
+    auto opened = postgres::Connection::connect({.dsn = test::postgres_dsn()}, false);
     EXPECT_TRUE(opened);
     connection_ = std::move(*opened);
     EXPECT_TRUE(
@@ -62,6 +64,13 @@ class PostgresStoreTest : public testing::Test {
                            }),
                 IsOk());
     return rows;
+  }
+  // PostgreSQL compresses others to fit its index.
+  static std::string incompressible(std::size_t bytes) {
+    std::mt19937 random(kSeed);
+    std::string key(bytes, '\0');
+    for (char& byte : key) byte = static_cast<char>(random());
+    return key;
   }
   std::size_t count_all() { return rows_of({}).size(); }
 
@@ -184,7 +193,7 @@ TEST_F(PostgresStoreTest, LocksItsKeysAfterTwoConflicts) {
 TEST_F(PostgresStoreTest, ATransactionUnderWayHoldsTheSafePosition) {
   Batch batch;
   batch.put_versioned("log-", "", "x");
-  HeldKey held("unrelated", schema_.name());
+  HeldKey held("unrelated");
   const CommitResult result = write_and_wait(*store_, batch);
   ASSERT_EQ(result.outcome, CommitOutcome::kCommitted);
   const uint64_t version = test::commit_version_in(rows_of({})[0].key, "log-");
@@ -193,51 +202,117 @@ TEST_F(PostgresStoreTest, ATransactionUnderWayHoldsTheSafePosition) {
   EXPECT_GT(*store_->safe_position(), LogPosition{version});
 }
 
-TEST_F(PostgresStoreTest, GathersCommitsThatWait) {
-  PostgresStoreOptions options = schema_.options();
-  options.commit_connections = 1;
-  const auto store = test::PostgresSchema::open(options);
-  HeldKey held("first", schema_.name());
-  std::vector<std::promise<CommitOutcome>> outcomes(41);
-  const auto write = [&](std::size_t i, const std::string& key) {
-    store->write(put_of_key(key, std::to_string(i)), [&outcomes, i](const CommitResult& result) {
-      outcomes[i].set_value(result.outcome);
+// A store with one connection of commits, which is busy until it is released.
+class BusyCommitter {
+ public:
+  explicit BusyCommitter(PostgresStoreOptions options)
+      : store_([&] {
+          options.commit_connections = 1;
+          return test::PostgresSchema::open(options);
+        }()) {
+    std::promise<void> begun;
+    Batch batch;
+    batch.put("first", "");
+    store_->write(std::move(batch), [&](const CommitResult&) {
+      begun.set_value();
+      released_.get_future().wait();
     });
-  };
-  write(0, "first");
-  while (store->stats().commit_groups == 0) std::this_thread::yield();
-  for (std::size_t i = 1; i <= 40; ++i) write(i, "key-" + std::to_string(i % 20));
-  held.release();
-  for (auto& outcome : outcomes) {
-    EXPECT_EQ(outcome.get_future().get(), CommitOutcome::kCommitted);
+    begun.get_future().wait();
   }
-  EXPECT_EQ(store->stats().commits, 41U);
-  EXPECT_EQ(store->stats().commit_groups, 3U) << "each key is written twice, in order";
+  void release() { released_.set_value(); }
+  TransactStore& store() { return *store_; }
+  void write(const std::string& key, const std::string& value) {
+    auto promise = std::make_shared<std::promise<CommitResult>>();
+    results_.push_back(promise->get_future());
+    Batch batch;
+    batch.put(key, value);
+    store_->write(std::move(batch),
+                  [promise](CommitResult result) { promise->set_value(std::move(result)); });
+  }
+  // Of the next write whose result was not taken yet.
+  CommitResult result() {
+    CommitResult result = results_.front().get();
+    results_.pop_front();
+    return result;
+  }
+
+ private:
+  std::promise<void> released_;
+  std::deque<std::future<CommitResult>> results_;
+  std::unique_ptr<TransactStore> store_;
+};
+
+TEST_F(PostgresStoreTest, GathersCommitsThatWait) {
+  BusyCommitter busy(schema_.options());
+  for (std::size_t i = 1; i <= 40; ++i) {
+    busy.write("key-" + std::to_string(i % 20), std::to_string(i));
+  }
+  busy.release();
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(busy.result().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(busy.store().stats().commits, 41U);
+  EXPECT_EQ(busy.store().stats().commit_groups, 3U) << "each key is written twice, in order";
   for (const Row& row : rows_of({.range = {"key-", "key."}})) {
     EXPECT_GT(std::stoi(row.value), 20) << row.key;
   }
 }
 
+TEST_F(PostgresStoreTest, AHeldKeyDelaysNoOtherCommit) {
+  HeldKey held("held");
+  BusyCommitter busy(schema_.options());
+  for (int i = 0; i < 10; ++i) busy.write("key-" + std::to_string(i), "1");
+  busy.write("held", "1");
+  busy.release();
+  for (int i = 0; i < 10; ++i) {
+    const CommitResult result = busy.result();
+    EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
+  }
+  held.release();
+  EXPECT_EQ(busy.result().outcome, CommitOutcome::kCommitted) << "it waited";
+}
+
+TEST_F(PostgresStoreTest, ABadValueFailsNoOtherCommit) {
+  BusyCommitter busy(schema_.options());
+  for (int i = 0; i < 10; ++i) busy.write("key-" + std::to_string(i), "1");
+  busy.write(incompressible(4000), "");
+  busy.release();
+  for (int i = 0; i < 10; ++i) {
+    const CommitResult result = busy.result();
+    EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
+  }
+  EXPECT_EQ(busy.result().outcome, CommitOutcome::kUnavailable);
+}
+
+TEST_F(PostgresStoreTest, NoTimeoutOfTheServerEndsACommit) {
+  PostgresStoreOptions options = schema_.options();
+  options.dsn += " options='-c statement_timeout=1s'";
+  const auto store = test::PostgresSchema::open(options);
+  HeldKey held("held");
+  std::promise<CommitResult> ended;
+  auto result = ended.get_future();
+  store->write(put_of_key("held", "1"), [&](const CommitResult& write) { ended.set_value(write); });
+  const auto has_waited = [&] {
+    return test::run_sql(
+               "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND "
+               "clock_timestamp() - query_start > '1200ms'",
+               schema_.name()) != "0";
+  };
+  while (result.wait_for(std::chrono::seconds(0)) == std::future_status::timeout && !has_waited()) {
+  }
+  held.release();
+  const CommitResult written = result.get();
+  EXPECT_EQ(written.outcome, CommitOutcome::kCommitted) << written.error.message;
+}
+
 TEST_F(PostgresStoreTest, RefusesWhatDoesNotFitInItsQueues) {
   PostgresStoreOptions options = schema_.options();
-  options.commit_connections = 1;
   options.queue_bytes_max = 1;
-  const auto store = test::PostgresSchema::open(options);
-  HeldKey held("first", schema_.name());
-  std::promise<CommitOutcome> first;
-  std::promise<CommitOutcome> second;
-  const auto to = [](std::promise<CommitOutcome>& promise) {
-    return [&promise](const CommitResult& result) { promise.set_value(result.outcome); };
-  };
-  store->write(put_of_key("first", "1"), to(first));
-  while (store->stats().commit_groups == 0) std::this_thread::yield();
-  store->write(put_of_key("second", "1"), to(second));
-  const CommitResult refused = write_and_wait(*store, put_of_key("third", "1"));
+  BusyCommitter busy(options);
+  busy.write("second", "1");
+  const CommitResult refused = write_and_wait(busy.store(), put_of_key("third", "1"));
   EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
   EXPECT_EQ(refused.error.code, Code::kThrottling);
-  held.release();
-  EXPECT_EQ(first.get_future().get(), CommitOutcome::kCommitted);
-  EXPECT_EQ(second.get_future().get(), CommitOutcome::kCommitted);
+  busy.release();
+  EXPECT_EQ(busy.result().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(count_all(), 2U);
 
   options.queued_reads_max = 0;
@@ -247,6 +322,20 @@ TEST_F(PostgresStoreTest, RefusesWhatDoesNotFitInItsQueues) {
   const std::vector<std::string> keys{"first"};
   EXPECT_EQ(transact_and_wait(*closed, keys, [](auto) { return Batch(); }).error.code,
             Code::kThrottling);
+  HeldKey held("held");
+  EXPECT_EQ(write_and_wait(*closed, put_of_key("held", "1")).error.code, Code::kThrottling)
+      << "nobody may wait for its lock";
+}
+
+// A commit holds a lock for each of its keys, and all commits share the server's table of locks.
+TEST_F(PostgresStoreTest, RefusesMoreKeysThanATransactionCanLock) {
+  Batch batch;
+  for (int i = 0; i < 5001; ++i) batch.put("key-" + std::to_string(i), "");
+  const CommitResult refused = write_and_wait(*store_, batch);
+  EXPECT_EQ(refused.error.code, Code::kInvalidArgument);
+  EXPECT_NE(refused.error.message.find("5001 keys, more than 5000"), std::string::npos)
+      << refused.error.message;
+  EXPECT_EQ(count_all(), 0U);
 }
 
 TEST_F(PostgresStoreTest, RefusesMoreChangesThanATransactionCanNumber) {
@@ -257,10 +346,7 @@ TEST_F(PostgresStoreTest, RefusesMoreChangesThanATransactionCanNumber) {
 }
 
 TEST_F(PostgresStoreTest, ReportsValuesThatTheServerRefuses) {
-  // Random bytes: PostgreSQL compresses others to fit its index.
-  std::mt19937 random(kSeed);
-  std::string key(4000, '\0');
-  for (char& byte : key) byte = static_cast<char>(random());
+  std::string key = incompressible(4000);
   const CommitResult result = write_and_wait(*store_, put_of_key(key, ""));
   EXPECT_EQ(result.outcome, CommitOutcome::kUnavailable);
   EXPECT_NE(result.error.message.find("index row"), std::string::npos) << result.error.message;
@@ -309,8 +395,59 @@ TEST_F(PostgresStoreTest, OutlivesARestartOfTheServer) {
   EXPECT_EQ(write_and_wait(*store_, put_of_key("c", "1")).outcome, CommitOutcome::kUnavailable);
   EXPECT_FALSE(store_->health().writable);
   test::own_postgres()->start();
+  while (!store_->health().writable) std::this_thread::yield();  // without a call
   EXPECT_EQ(count_all(), 2U);
-  EXPECT_TRUE(store_->health().writable);
+}
+
+// A server of its own, which forgets what it has not been told to keep.
+class OwnServer : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (server_.dsn().empty()) GTEST_SKIP() << "PostgreSQL did not start";
+    options_.dsn = server_.dsn();
+    ASSERT_THAT(initialize_postgres_store(options_), IsOk());
+  }
+  // Transactions that use ids, and whose end nobody waits for.
+  void use_ids(int count) {
+    const auto connection = postgres::Connection::connect({.dsn = server_.dsn()}, false);
+    ASSERT_TRUE(connection) << connection.error().message;
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE((*connection)->run_script("BEGIN; SELECT pg_current_xact_id(); ROLLBACK"));
+    }
+  }
+
+  test::PostgresServer server_{{"wal_writer_delay=10000", "max_locks_per_transaction=10",
+                                "max_connections=20", "max_worker_processes=0"}};
+  PostgresStoreOptions options_;
+};
+
+// It gives the ids of lost transactions again.
+TEST_F(OwnServer, CommitsNothingBelowASafePosition) {
+  auto store = test::PostgresSchema::open(options_);
+  Batch batch;
+  batch.put_versioned("log-", "", "x");
+  ASSERT_EQ(write_and_wait(*store, batch).outcome, CommitOutcome::kCommitted);
+  use_ids(20);
+  const auto safe = store->safe_position();
+  ASSERT_THAT(safe, IsOk());
+  store.reset();
+  server_.stop(SIGQUIT);
+  server_.start();
+  options_.dsn = server_.dsn();
+  store = test::PostgresSchema::open(options_);
+  const CommitResult later = write_and_wait(*store, batch);
+  ASSERT_EQ(later.outcome, CommitOutcome::kCommitted) << later.error.message;
+  EXPECT_GT(LogPosition{later.sequence}, *safe);
+}
+
+TEST_F(OwnServer, NamesTheSettingForMoreLocks) {
+  const auto store = test::PostgresSchema::open(options_);
+  Batch batch;
+  for (int i = 0; i < 5000; ++i) batch.put("key-" + std::to_string(i), "");
+  const CommitResult refused = write_and_wait(*store, batch);
+  EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
+  EXPECT_NE(refused.error.message.find("raise max_locks_per_transaction"), std::string::npos)
+      << refused.error.message;
 }
 
 }  // namespace

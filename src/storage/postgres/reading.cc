@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/prefix_end.h"
 #include "storage/postgres/row_key.h"
 
 namespace stator::postgres {
@@ -22,19 +23,11 @@ bool is_empty(const KeyRange& range) {
   return !range.end.empty() && range.end <= range.begin;
 }
 
-// The smallest key behind all that begin with `partition`; empty if there is none.
-std::string partition_end(std::string_view partition) {
-  std::string end(partition);
-  while (!end.empty() && static_cast<unsigned char>(end.back()) == 0xff) end.pop_back();
-  if (!end.empty()) end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
-  return end;
-}
-
 // Whether all keys of the range have the p of its beginning.
 bool is_in_partition(const KeyRange& range) {
   if (range.begin.size() < kPartitionBytes || range.end.empty()) return false;
   const RowKey begin(range.begin);
-  return RowKey(range.end).p == begin.p || range.end == partition_end(begin.p);
+  return RowKey(range.end).p == begin.p || range.end == prefix_end(begin.p);
 }
 
 void send_page(Connection& connection, const KeyRange& range, Direction direction,
@@ -197,8 +190,7 @@ SqlResult<void> read_request(Connection& connection, const ReadRequest& request,
 
 SnapshotView::~SnapshotView() {
   if (!begun_) return;
-  connection_.send(Statement::kRollback);
-  connection_.end_and_ignore();
+  connection_.roll_back();
 }
 
 void SnapshotView::begin() {

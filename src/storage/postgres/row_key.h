@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fnv_hash.h"
 #include "storage/transact_store.h"
 
 namespace stator::postgres {
@@ -21,11 +22,7 @@ struct RowKey {
 // The advisory lock of a key. All processes compute the same one. Keys that share one exclude each
 // other needlessly.
 inline int64_t lock_of(std::string_view key) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : key) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  }
-  return static_cast<int64_t>(hash);
+  return static_cast<int64_t>(fnv_hash(key));
 }
 
 }  // namespace stator::postgres

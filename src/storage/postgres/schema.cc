@@ -14,8 +14,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string_view>
+#include <utility>
 
+#include "storage/postgres/contents.h"
 #include "storage/postgres/libpq_library.h"
 
 namespace stator::postgres {
@@ -23,6 +26,7 @@ namespace {
 
 constexpr int kPartitions = 8;
 constexpr int kServerVersionMin = 150'000;
+constexpr std::chrono::hours kInitializeTimeout{1};  // it reads every row of a restored copy
 
 constexpr std::string_view kTables = R"(
 CREATE TABLE meta (
@@ -165,33 +169,88 @@ Failure unreachable(const SqlError& error) {
                           error.message));
 }
 
-// Of a connection whose search_path is the store's schema.
-SqlResult<ServerFacts> read_facts(Connection& connection) {
-  const auto server = connection.run_script(
-      "SELECT current_setting('server_version_num'), pg_is_in_recovery(), "
-      "current_setting('transaction_read_only'), current_setting('synchronous_commit'), "
-      "current_setting('max_prepared_transactions'), "
-      "to_regclass('meta') IS NOT NULL");
-  if (!server) return std::unexpected(server.error());
-  const auto text = [&](int column) { return std::string(server->bytes(0, column)); };
-  ServerFacts facts{.version = std::stoi(text(0)),
-                    .is_standby = text(1) == "t",
-                    .is_read_only = text(2) == "on",
-                    .synchronous_commit = text(3),
-                    .max_prepared_transactions = std::stoi(text(4))};
-  if (text(5) != "t") return facts;
-  const auto meta = connection.run_script(
-      "SELECT m.version, m.system_identifier <> c.system_identifier "
-      "FROM meta AS m, pg_control_system() AS c");
-  if (!meta) return std::unexpected(meta.error());
-  if (meta->count() == 0) return facts;
-  facts.schema_version = std::stoi(std::string(meta->bytes(0, 0)));
-  facts.is_moved = meta->bytes(0, 1) == "t";
-  return facts;
+// Sets the session up and returns facts of the server; no row, and nothing set, in a session of a
+// pooler. The facts come first: they are those from before. Parameters: the schema, the process of
+// the server, lock_timeout, idle_in_transaction_session_timeout.
+//
+// Every statement reads by key, so plans never depend on statistics. A process that stops between
+// two statements loses its locks. No timeout of the server's may end a commit that waits for a
+// standby. A session keeps its synchronous_commit; `local` is `on` as long as there are no
+// standbys.
+constexpr std::string_view kSetUp = R"(
+SELECT current_setting('server_version_num'), pg_is_in_recovery()::text,
+  current_setting('transaction_read_only'), current_setting('synchronous_commit'),
+  (current_setting('synchronous_standby_names') <> '')::text,
+  current_setting('max_prepared_transactions'), (SELECT count(*) > 0 FROM pg_class AS c
+     JOIN pg_namespace AS n ON n.oid = c.relnamespace
+   WHERE n.nspname = '{0}' AND c.relname = 'meta')::text,
+  (SELECT count(set_config(s.name, s.value, false)) FROM (VALUES
+     ('search_path', '"{0}"'),
+     ('client_min_messages', 'warning'),
+     ('default_transaction_isolation', 'read committed'),
+     ('plan_cache_mode', 'force_generic_plan'),
+     ('enable_seqscan', 'off'),
+     ('enable_bitmapscan', 'off'),
+     ('enable_hashjoin', 'off'),
+     ('enable_mergejoin', 'off'),
+     ('enable_sort', 'off'),
+     ('jit', 'off'),
+     ('statement_timeout', '0'),
+     ('transaction_timeout', '0'),
+     ('idle_session_timeout', '0'),
+     ('lock_timeout', '{2}'),
+     ('idle_in_transaction_session_timeout', '{3}'),
+     ('synchronous_commit', CASE current_setting('synchronous_commit')
+                            WHEN 'local' THEN 'on'
+                            ELSE current_setting('synchronous_commit') END)
+   ) AS s(name, value) WHERE current_setting(s.name, true) IS NOT NULL)
+WHERE pg_backend_pid() = {1}
+)";
+
+std::string text_at(const Rows& rows, int column) {
+  return std::string(rows.bytes(0, column));
 }
 
-std::string creation(const ServerFacts& facts) {
-  if (!facts.schema_version) {
+Result<ServerFacts> set_up(Connection& connection, const ConnectionOptions& options) {
+  const auto rows = connection.run_script(
+      fmt::format(kSetUp, options.schema, connection.backend_pid(), options.lock_timeout.count(),
+                  2 * options.response_timeout.count()));
+  if (!rows) return Failure(to_error(rows.error()));
+  if (rows->count() == 0) {
+    return fail(Code::kInvalidArgument,
+                "a connection pooler stands before PostgreSQL, and sessions of a pooler do not "
+                "last; connect to PostgreSQL itself");
+  }
+  return ServerFacts{.version = std::stoi(text_at(*rows, 0)),
+                     .is_standby = text_at(*rows, 1) == "true",
+                     .is_read_only = text_at(*rows, 2) == "on",
+                     .synchronous_commit = text_at(*rows, 3),
+                     .has_synchronous_standbys = text_at(*rows, 4) == "true",
+                     .max_prepared_transactions = std::stoi(text_at(*rows, 5)),
+                     .has_data = text_at(*rows, 6) == "true"};
+}
+
+// None if there is no row.
+std::optional<DataFacts> data_facts(const Rows& rows) {
+  if (rows.count() == 0) return std::nullopt;
+  return DataFacts{.version = std::stoi(text_at(rows, 0)),
+                   .is_moved = text_at(rows, 1) == "true",
+                   .next = LogPosition{std::stoull(text_at(rows, 2))}};
+}
+
+Result<std::optional<DataFacts>> read_data_facts(Connection& connection) {
+  const auto rows = connection.run_script(statement_text(Statement::kDataFacts).sql);
+  if (!rows) return Failure(to_error(rows.error()));
+  return data_facts(*rows);
+}
+
+Failure no_data(const std::string& schema) {
+  return fail(Code::kNotFound,
+              fmt::format("schema '{}' has no data of Stator; run `stator cluster init`", schema));
+}
+
+std::string creation(bool has_data) {
+  if (!has_data) {
     return tables() + functions("0") + "INSERT INTO meta SELECT " + std::to_string(kSchemaVersion) +
            ", system_identifier, 0 FROM pg_control_system();\n";
   }
@@ -199,8 +258,8 @@ std::string creation(const ServerFacts& facts) {
          "stamp_base = greatest(stamp_base, coalesce((SELECT max(ver) FROM kv), 0));\n";
 }
 
-SqlResult<void> create_or_adapt(Connection& connection, const ServerFacts& facts) {
-  auto done = connection.run_script(creation(facts));
+SqlResult<void> create_or_adapt(Connection& connection, bool has_data) {
+  auto done = connection.run_script(creation(has_data));
   if (!done) return std::unexpected(std::move(done).error());
   const auto base = connection.run_script("SELECT stamp_base FROM meta");
   if (!base) return std::unexpected(base.error());
@@ -208,6 +267,51 @@ SqlResult<void> create_or_adapt(Connection& connection, const ServerFacts& facts
   if (!done) return std::unexpected(std::move(done).error());
   return {};
 }
+
+// Of the whole transaction; `connection` is closed by the caller after an error.
+Result<void> initialize_on(Connection& connection, const ConnectionOptions& options) {
+  const auto run = [&](const std::string& sql) -> Result<void> {
+    if (auto done = connection.run_script(sql); !done) return Failure(to_error(done.error()));
+    return {};
+  };
+  // The schema's name makes the lock: two processes that initialize it take turns.
+  STATOR_RETURN_IF_ERROR(run(fmt::format(
+      "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('{0}', 0))", options.schema)));
+  const auto contents = read_contents(connection, options.schema);
+  if (!contents) return Failure(to_error(contents.error()));
+  STATOR_RETURN_IF_ERROR(check_may_create(*contents, options.schema));
+  if (!contents->exists) {
+    STATOR_RETURN_IF_ERROR(run(fmt::format("CREATE SCHEMA \"{}\"", options.schema)));
+  }
+  std::optional<DataFacts> facts;
+  if (contents->has_stator) {
+    STATOR_ASSIGN_OR_RETURN(facts, read_data_facts(connection));
+  }
+  if (facts && facts->version > kSchemaVersion) return check_data(*facts, options.schema, {});
+  if (!facts || facts->is_moved) {
+    if (auto done = create_or_adapt(connection, facts.has_value()); !done) {
+      return Failure(to_error(done.error()));
+    }
+  }
+  return run("COMMIT");
+}
+
+struct Opened {
+  std::unique_ptr<Connection> connection;
+  ServerFacts facts;
+};
+
+// A connection to a suitable server, with or without data.
+Result<Opened> open_checked(const ConnectionOptions& options, Target target) {
+  STATOR_RETURN_IF_ERROR(check_options(options));
+  auto connection = Connection::connect(options, target == Target::kReadWrite);
+  if (!connection) return unreachable(connection.error());
+  STATOR_ASSIGN_OR_RETURN(ServerFacts facts, set_up(**connection, options));
+  STATOR_RETURN_IF_ERROR(check_server(facts));
+  return Opened{.connection = std::move(*connection), .facts = std::move(facts)};
+}
+
+}  // namespace
 
 Result<void> check_options(const ConnectionOptions& options) {
   STATOR_RETURN_IF_ERROR(load_libpq());
@@ -218,73 +322,45 @@ Result<void> check_options(const ConnectionOptions& options) {
                   options.schema));
 }
 
-// Of the whole transaction; `connection` is closed by the caller after an error.
-Result<void> initialize_on(Connection& connection, const ConnectionOptions& options) {
-  const auto run = [&](const std::string& sql) -> Result<void> {
-    if (auto done = connection.run_script(sql); !done) return Failure(to_error(done.error()));
-    return {};
-  };
-  // The schema's name makes the lock: two processes that initialize it take turns.
-  STATOR_RETURN_IF_ERROR(
-      run(fmt::format("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('{0}', 0)); "
-                      "CREATE SCHEMA IF NOT EXISTS \"{0}\"",
-                      options.schema)));
-  const auto facts = read_facts(connection);
-  if (!facts) return Failure(to_error(facts.error()));
-  if (facts->schema_version && *facts->schema_version > kSchemaVersion) {
-    return check_data(*facts, options.schema);
-  }
-  if (!facts->schema_version || facts->is_moved) {
-    if (auto done = create_or_adapt(connection, *facts); !done) {
-      return Failure(to_error(done.error()));
-    }
-  }
-  return run("COMMIT");
-}
-
-}  // namespace
-
 Result<void> check_server(const ServerFacts& facts) {
-  const auto refuse = [](Code code, std::string message) -> Result<void> {
-    return fail(code, std::move(message));
-  };
   if (facts.version < kServerVersionMin) {
-    return refuse(
+    return fail(
         Code::kInvalidArgument,
         fmt::format("PostgreSQL {} is too old; use version 15 or later", facts.version / 10'000));
   }
   if (facts.is_standby) {
-    return refuse(Code::kUnavailable,
-                  "PostgreSQL is a standby server; connect to the primary, or list all hosts with "
-                  "target_session_attrs=read-write");
+    return fail(Code::kUnavailable,
+                "PostgreSQL is a standby server; connect to the primary, or list all hosts with "
+                "target_session_attrs=read-write");
   }
   if (facts.is_read_only) {
-    return refuse(Code::kUnavailable,
-                  "PostgreSQL's sessions are read-only; set default_transaction_read_only=off");
+    return fail(Code::kUnavailable,
+                "PostgreSQL's sessions are read-only; set default_transaction_read_only=off");
   }
   if (facts.synchronous_commit == "off") {
-    return refuse(Code::kInvalidArgument,
-                  "synchronous_commit is off, so acknowledged writes could be lost; set it to on");
+    return fail(Code::kInvalidArgument,
+                "synchronous_commit is off, so acknowledged writes could be lost; set it to on");
+  }
+  if (facts.synchronous_commit == "local" && facts.has_synchronous_standbys) {
+    return fail(Code::kInvalidArgument,
+                "synchronous_commit is local although synchronous_standby_names names standbys, "
+                "so a failover could lose acknowledged writes; set it to on");
   }
   if (facts.max_prepared_transactions > 0) {
-    return refuse(Code::kInvalidArgument,
-                  fmt::format("max_prepared_transactions is {}: a prepared transaction would stop "
-                              "all streams; set it to 0 and restart PostgreSQL",
-                              facts.max_prepared_transactions));
+    return fail(Code::kInvalidArgument,
+                fmt::format("max_prepared_transactions is {}: a prepared transaction would stop "
+                            "all streams; set it to 0 and restart PostgreSQL",
+                            facts.max_prepared_transactions));
   }
   return {};
 }
 
-Result<void> check_data(const ServerFacts& facts, const std::string& schema) {
-  if (!facts.schema_version) {
-    return fail(
-        Code::kNotFound,
-        fmt::format("schema '{}' has no data of Stator; run `stator cluster init`", schema));
-  }
-  if (*facts.schema_version > kSchemaVersion) {
+Result<void> check_data(const DataFacts& facts, const std::string& schema,
+                        LogPosition acknowledged) {
+  if (facts.version > kSchemaVersion) {
     return fail(Code::kInvalidArgument,
                 fmt::format("schema '{}' has version {}, newer than {}; upgrade Stator", schema,
-                            *facts.schema_version, kSchemaVersion));
+                            facts.version, kSchemaVersion));
   }
   if (facts.is_moved) {
     return fail(Code::kInvalidArgument,
@@ -292,27 +368,56 @@ Result<void> check_data(const ServerFacts& facts, const std::string& schema) {
                             "cluster init`",
                             schema));
   }
+  if (facts.next < acknowledged) {
+    return fail(Code::kUnavailable,
+                "PostgreSQL has lost acknowledged commits; make the server that has them the "
+                "primary, or restart Stator to continue without them");
+  }
   return {};
 }
 
 Result<void> initialize(const ConnectionOptions& options) {
-  STATOR_RETURN_IF_ERROR(check_options(options));
-  auto connection = Connection::open(options, false);
-  if (!connection) return unreachable(connection.error());
-  const auto facts = read_facts(**connection);
-  if (!facts) return Failure(to_error(facts.error()));
-  STATOR_RETURN_IF_ERROR(check_server(*facts));
-  return initialize_on(**connection, options);
+  ConnectionOptions patient = options;
+  patient.response_timeout = kInitializeTimeout;
+  STATOR_ASSIGN_OR_RETURN(const Opened opened, open_checked(patient, Target::kAny));
+  return initialize_on(*opened.connection, options);
 }
 
 Result<void> check_server_and_data(const ConnectionOptions& options) {
-  STATOR_RETURN_IF_ERROR(check_options(options));
-  auto connection = Connection::open(options, false);
-  if (!connection) return unreachable(connection.error());
-  const auto facts = read_facts(**connection);
-  if (!facts) return Failure(to_error(facts.error()));
-  STATOR_RETURN_IF_ERROR(check_server(*facts));
-  return check_data(*facts, options.schema);
+  STATOR_ASSIGN_OR_RETURN(const Opened opened, open_checked(options, Target::kAny));
+  const auto contents = read_contents(*opened.connection, options.schema);
+  if (!contents) return Failure(to_error(contents.error()));
+  STATOR_RETURN_IF_ERROR(check_may_use(*contents, options.schema));
+  if (!contents->has_stator) return no_data(options.schema);
+  STATOR_ASSIGN_OR_RETURN(const auto facts, read_data_facts(*opened.connection));
+  return facts ? check_data(*facts, options.schema, {}) : Result<void>(no_data(options.schema));
+}
+
+// The facts of the data are a pipeline of their own: tables of a newer version could lack what the
+// statements need.
+Result<std::unique_ptr<Connection>> open_connection(const ConnectionOptions& options, Target target,
+                                                    LogPosition acknowledged) {
+  STATOR_ASSIGN_OR_RETURN(Opened opened, open_checked(options, target));
+  if (!opened.facts.has_data) return no_data(options.schema);
+  Connection& connection = *opened.connection;
+  connection.prepare(Statement::kDataFacts);
+  connection.send(Statement::kDataFacts);
+  connection.end();
+  for (std::size_t i = 0; i < kStatements; ++i) {
+    const auto statement = static_cast<Statement>(i);
+    if (statement != Statement::kDataFacts) connection.prepare(statement);
+  }
+  connection.end();
+  const auto rows = connection.results();
+  if (!rows) return Failure(to_error(rows.error()));
+  const auto facts = data_facts(rows->back());
+  if (!facts) return no_data(options.schema);
+  STATOR_RETURN_IF_ERROR(check_data(*facts, options.schema, acknowledged));
+  if (const auto prepared = connection.results(); !prepared) {
+    return Failure(to_error(prepared.error()));
+  }
+  connection.take_warning();
+  return std::move(opened.connection);
 }
 
 }  // namespace stator::postgres

@@ -5,39 +5,27 @@
 
 namespace stator::postgres {
 
-void Reachability::lost(std::string reason) {
-  const std::lock_guard lock(mutex_);
-  reason_ = std::move(reason);
-}
-
-void Reachability::reached() {
-  const std::lock_guard lock(mutex_);
-  reason_.clear();
-}
-
-std::string Reachability::reason() const {
-  const std::lock_guard lock(mutex_);
-  return reason_;
-}
-
-SqlResult<Connection*> Session::connected() {
+Result<Connection*> Session::connected() {
+  if (!responds_within({})) return fail(Code::kUnavailable, kUnconfirmed);
   if (connection_ && connection_->is_usable()) return connection_.get();
+  if (connection_) server_.doubt();
   connection_.reset();
-  auto opened = Connection::open(options_, true);
-  if (!opened) {
-    reachability_.lost(opened.error().message);
-    return std::unexpected(std::move(opened).error());
-  }
-  reachability_.reached();
-  connection_ = std::move(*opened);
+  STATOR_ASSIGN_OR_RETURN(connection_, server_.connect(options_));
   return connection_.get();
 }
 
-WorkerPool::WorkerPool(const ConnectionOptions& options, Reachability& reachability,
-                       std::size_t threads, std::size_t queued_max)
+bool Session::responds_within(std::chrono::milliseconds timeout) {
+  if (!connection_ || !connection_->is_waiting()) return true;
+  if (!connection_->responds_within(timeout)) return false;
+  [[maybe_unused]] const auto late = connection_->results();
+  return true;
+}
+
+WorkerPool::WorkerPool(const ConnectionOptions& options, Server& server, std::size_t threads,
+                       std::size_t queued_max)
     : queued_max_(queued_max) {
   for (std::size_t i = 0; i < threads; ++i) {
-    threads_.emplace_back([this, &options, &reachability] { run({options, reachability}); });
+    threads_.emplace_back([this, &options, &server] { run({options, server}); });
   }
 }
 
@@ -63,6 +51,12 @@ void WorkerPool::post(Job job) {
   wake_.notify_one();
 }
 
+ConnectionPoolStats WorkerPool::stats(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  return {
+      .name = name, .connections = threads_.size(), .busy = busy_, .queued_calls = jobs_.size()};
+}
+
 void WorkerPool::run(Session session) {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -70,10 +64,12 @@ void WorkerPool::run(Session session) {
     if (jobs_.empty()) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
+    ++busy_;
     lock.unlock();
     job(session);
     job = nullptr;
     lock.lock();
+    --busy_;
   }
 }
 

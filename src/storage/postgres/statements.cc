@@ -62,14 +62,23 @@ std::string sql_of(Statement statement) {
              "FROM unnest($1::int8[], $2::bool[]) AS l(hash, is_shared)";
     case Statement::kCommitBatches:
       return commit_call();
+    case Statement::kDataFacts:
+      return "SELECT m.version::text, (m.system_identifier <> c.system_identifier)::text, "
+             "(m.stamp_base + (pg_snapshot_xmax(pg_current_snapshot())::text::int8 << 12))::text "
+             "FROM meta AS m, pg_control_system() AS c";
     case Statement::kSettle:
       return "INSERT INTO request (slot, id) VALUES (($1::int4 % 4)::int2, $2::uuid) "
              "ON CONFLICT (slot, id) DO UPDATE SET settled = true "
              "RETURNING stamp, conflicts, changed";
     case Statement::kSafePosition:
       return "SELECT safe_position()";
+    case Statement::kHorizon:
+      return "SELECT pg_snapshot_xmin(s)::text::int8, pg_snapshot_xmax(s)::text::int8 "
+             "FROM pg_current_snapshot() AS s";
     case Statement::kSweepRequests:
-      return "SELECT sweep_requests()";
+      // One at a time: two that wait for the lock of one table would wait for each other.
+      return "SELECT sweep_requests() "
+             "WHERE pg_try_advisory_xact_lock(hashtext('stator'), hashtext(current_schema))";
     case Statement::kDrop:
       return drop(false);
     case Statement::kDropToEnd:

@@ -17,8 +17,10 @@ enum class Statement : std::size_t {
   kGetVersioned,   // p[], s[] -> ver and v, or nulls, in the order of the keys
   kLock,           // hash int8[], shared bool[]
   kCommitBatches,  // see the function commit_batches -> stamp or null, conflicts, changed
+  kDataFacts,      // see DataFacts -> text
   kSettle,         // day int4, id -> stamp or null, conflicts, changed
   kSafePosition,   // -> int8
+  kHorizon,        // -> the oldest transaction under way, or the next one; and the next one
   kSweepRequests,  // -
   // Rows of a range: p, s of its beginning; p, s of its end unless it has none; limit int4 -> p, s,
   // v in the order of the direction.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/postgres/transactions.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "storage/postgres/reading.h"
@@ -12,24 +14,15 @@ namespace {
 constexpr int kUnlockedAttemptsMax = 2;
 constexpr int kLockedAttemptsMax = 6;
 
-CommitResult refused_because(Error error) {
-  return {.outcome = CommitOutcome::kUnavailable, .error = std::move(error)};
-}
-
 CommitResult is_full() {
-  return refused_because({.code = Code::kThrottling,
-                          .message = "too many calls are waiting for PostgreSQL; try again later"});
+  return failed_with({.code = Code::kThrottling,
+                      .message = "too many calls are waiting for PostgreSQL; try again later"});
 }
 
-CommitResult failed_because(const SqlError& error) {
-  return {.outcome = is_conflict(error) ? CommitOutcome::kConflict : CommitOutcome::kUnavailable,
-          .error = to_error(error)};
-}
-
-std::optional<CommitResult> check_size(const Batch& batch) {
+std::optional<CommitResult> check_versions(const Batch& batch) {
   if (batch.versioned().size() < CommitCall::kOrdinalsMax) return std::nullopt;
-  return refused_because({.code = Code::kInvalidArgument,
-                          .message = "a transaction has more than 4,094 changes to record"});
+  return failed_with({.code = Code::kInvalidArgument,
+                      .message = "a transaction has more than 4,094 changes to record"});
 }
 
 }  // namespace
@@ -72,7 +65,7 @@ Transactions::Decided Transactions::Call::decide_on(std::vector<VersionedRow> fo
   if (commit.batch.empty()) {
     decided.ended.emplace();
   } else {
-    decided.ended = check_size(commit.batch);
+    decided.ended = check_versions(commit.batch);
   }
   return decided;
 }
@@ -90,7 +83,7 @@ void Transactions::transact(std::span<const std::string> keys, Decide decide, Co
 }
 
 void Transactions::write(Batch batch, CommitDone done, SchemaVersions expected) {
-  if (auto refused = check_size(batch)) return done(std::move(*refused));
+  if (auto refused = check_versions(batch)) return done(std::move(*refused));
   auto call = std::make_unique<Call>(Call{.keys = {},
                                           .decide = {},
                                           .done = std::move(done),
@@ -99,47 +92,58 @@ void Transactions::write(Batch batch, CommitDone done, SchemaVersions expected) 
   submit(std::move(commit), std::move(call));
 }
 
-// On a connection of reads. A connection that broke is replaced once: nothing was sent that
-// changes anything.
 void Transactions::attempt(Session& session, CallPtr call) {
   const std::vector<std::string_view> keys = call->read_keys();
-  SqlResult<std::vector<Rows>> rows;
-  for (int tries = 0; tries < 2; ++tries) {
-    auto connection = session.connected();
-    if (!connection) return call->done(failed_because(connection.error()));
-    send_versioned(**connection, keys);
-    (*connection)->end();
-    rows = (*connection)->results();
-    if (rows || !(*connection)->is_broken()) break;
-  }
-  if (!rows) return call->done(failed_because(rows.error()));
+  const auto rows = session.read([&](Connection& connection) {
+    send_versioned(connection, keys);
+    connection.end();
+    return connection.results();
+  });
+  if (!rows) return call->done(failed_with(rows.error()));
   Decided decided = call->decide_on(versioned_rows(rows->front()));
   if (decided.ended) return call->done(std::move(*decided.ended));
   submit(std::move(decided.commit), std::move(call));
 }
 
 void Transactions::submit(Commit commit, CallPtr call) {
-  Call* const waiting = call.get();
   commit.lock_keys();
+  if (commit.locks.size() > CommitCall::kCommitLocksMax) {
+    return call->done(
+        failed_with({.code = Code::kInvalidArgument,
+                     .message = fmt::format("a transaction writes or reads {} keys, more than {}",
+                                            commit.locks.size(), CommitCall::kCommitLocksMax)}));
+  }
+  Call* const waiting = call.get();
   commit.done = [this, call = std::move(call)](Commit* ended, CommitResult result) mutable {
     ++call->attempts;
     if (result.outcome != CommitOutcome::kConflict) return call->done(std::move(result));
     if (call->decide) return try_again(std::move(call));
-    if (call->attempts >= kLockedAttemptsMax) return call->done(std::move(result));
-    submit(std::move(*ended), std::move(call));
+    post(locked_, std::move(call),
+         [this, commit = std::move(*ended)](Session& session, CallPtr blind) mutable {
+           run_blind(session, std::move(commit), std::move(blind));
+         });
   };
-  if (!committer_.submit(commit)) waiting->done(is_full());
+  if (auto queued = committer_.submit(commit); !queued) {
+    waiting->done(failed_with(std::move(queued).error()));
+  }
+}
+
+// Refuses the call if too many wait already: nothing of it was applied.
+template <class Step>
+void Transactions::post(WorkerPool& pool, CallPtr call, Step step) {
+  if (pool.is_full()) return call->done(is_full());
+  pool.post([call = std::move(call), step = std::move(step)](Session& session) mutable {
+    step(session, std::move(call));
+  });
 }
 
 void Transactions::try_again(CallPtr call) {
   if (call->attempts < kUnlockedAttemptsMax) {
-    reads_.post([this, call = std::move(call)](Session& session) mutable {
-      attempt(session, std::move(call));
-    });
+    post(reads_, std::move(call),
+         [this](Session& session, CallPtr next) { attempt(session, std::move(next)); });
   } else {
-    locked_.post([this, call = std::move(call)](Session& session) mutable {
-      run_locked(session, std::move(call));
-    });
+    post(locked_, std::move(call),
+         [this](Session& session, CallPtr next) { run_locked(session, std::move(next)); });
   }
 }
 
@@ -154,10 +158,27 @@ void Transactions::run_locked(Session& session, CallPtr call) {
   call->done(std::move(result));
 }
 
+void Transactions::run_blind(Session& session, Commit commit, CallPtr call) {
+  CommitResult result;
+  for (int tries = 0; tries < kLockedAttemptsMax; ++tries) {
+    auto connection = session.connected();
+    if (!connection) return call->done(failed_with(connection.error()));
+    CommitCall single;
+    single.add(commit);
+    result = run_single(session, **connection, single, false);
+    if (result.outcome != CommitOutcome::kConflict) break;
+    commit = std::move(single.take_commits().front());
+  }
+  call->done(std::move(result));
+}
+
+CommitResult Transactions::run_single(Session& session, Connection& connection, CommitCall& call,
+                                      bool in_transaction) {
+  auto outcomes = run_call(session, connection, call, in_transaction, settle_timeout_);
+  return outcomes ? std::move(outcomes->front()) : failed_with(outcomes.error());
+}
+
 CommitResult Transactions::try_locked(Session& session, Call& call) {
-  auto connected = session.connected();
-  if (!connected) return failed_because(connected.error());
-  Connection& connection = **connected;
   const std::vector<std::string_view> keys = call.read_keys();
   ArrayValue hashes(ElementType::kInt8);
   ArrayValue shared(ElementType::kBool);
@@ -165,28 +186,27 @@ CommitResult Transactions::try_locked(Session& session, Call& call) {
     hashes.add_int8(lock.hash);
     shared.add_bool(lock.is_shared);
   }
-  connection.send(Statement::kBegin);
-  connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
-  send_versioned(connection, keys);
-  connection.end();
-  const auto rows = connection.results();
-  const auto roll_back = [&] {
-    connection.send(Statement::kRollback);
-    connection.end_and_ignore();
-  };
-  if (!rows) {
-    roll_back();
-    return failed_because(rows.error());
-  }
+  Connection* held = nullptr;
+  const auto rows = session.read([&](Connection& connection) {
+    held = &connection;
+    connection.send(Statement::kBegin);
+    connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
+    send_versioned(connection, keys);
+    connection.end();
+    auto found = connection.results();
+    if (!found) connection.roll_back();
+    return found;
+  });
+  if (!rows) return failed_with(rows.error());
   Decided decided = call.decide_on(versioned_rows(rows->back()));
   if (decided.ended) {
-    roll_back();
+    held->roll_back();
     return std::move(*decided.ended);
   }
   CommitCall commit;
   decided.commit.lock_keys();
   commit.add(decided.commit);
-  return std::move(run_call(session, connection, commit, true, settle_timeout_).front());
+  return run_single(session, *held, commit, true);
 }
 
 }  // namespace stator::postgres

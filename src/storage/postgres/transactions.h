@@ -2,7 +2,8 @@
 // Transactions: runs the calls of transact() and write() to their end.
 //
 // A transaction reads its keys, decides, and hands its batch to the committer with the versions
-// that it read. After two conflicts it locks its keys before it reads them.
+// that it read. After two conflicts it locks its keys before it reads them. A blind write that did
+// not get its locks soon waits for them on a connection of locked transactions.
 // Thread safety: any thread.
 #pragma once
 
@@ -41,8 +42,13 @@ class Transactions {
 
   void attempt(Session& session, CallPtr call);
   void submit(Commit commit, CallPtr call);
+  template <class Step>
+  static void post(WorkerPool& pool, CallPtr call, Step step);
   void try_again(CallPtr call);
   void run_locked(Session& session, CallPtr call);
+  void run_blind(Session& session, Commit commit, CallPtr call);
+  CommitResult run_single(Session& session, Connection& connection, CommitCall& call,
+                          bool in_transaction);
   CommitResult try_locked(Session& session, Call& call);
 
   WorkerPool& reads_;

@@ -6,9 +6,11 @@
 #include <functional>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "storage/postgres/postgres_fixture.h"
+#include "storage/postgres/statements.h"
 #include "storage/transact_fixture.h"
 
 namespace stator {
@@ -114,18 +116,28 @@ TEST_F(UnknownOutcome, OfALockedTransactionIsFoundToo) {
   EXPECT_EQ(get("counter"), "1");
 }
 
+// Nothing of a transaction was sent that changes anything, so it is not a failure.
+TEST_F(UnknownOutcome, OfALockedReadIsNoneAndItIsRepeated) {
+  open({Fate::kLoseRequest, Fate::kLoseRequest});
+  proxy_->lose_next(postgres::Statement::kLock);
+  const CommitResult result = increment();
+  EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
+  EXPECT_EQ(locked_commits_, 1);
+  EXPECT_EQ(decided_, 3);
+}
+
 TEST_F(UnknownOutcome, IsReportedIfTheServerCannotBeReached) {
   open({Fate::kLoseReply}, std::chrono::milliseconds(1));
-  at_fate_ = [&] { proxy_->refuse(true); };
+  at_fate_ = [&] { proxy_->greet(PostgresProxy::Greeting::kRefuse); };
   Batch batch;
   batch.put("a", "2");
   const CommitResult result = write_and_wait(*store_, batch);
   EXPECT_EQ(result.outcome, CommitOutcome::kUnknown);
   EXPECT_EQ(result.error.code, Code::kOutcomeUnknown);
   EXPECT_FALSE(store_->health().writable);
-  proxy_->refuse(false);
+  proxy_->greet(PostgresProxy::Greeting::kPass);
+  while (!store_->health().writable) std::this_thread::yield();
   EXPECT_EQ(put("b", "1"), CommitOutcome::kCommitted) << "the store recovers";
-  EXPECT_TRUE(store_->health().writable);
 }
 
 // Whichever arrives first, the commit or the question about it, the other one finds it.
@@ -135,15 +147,67 @@ TEST_F(UnknownOutcome, OfACommitUnderWayIsOneOfTheTwo) {
   EXPECT_EQ(get("counter"), "10");
 }
 
-// A commit that waits for a replica and is cancelled stays, but a failover could lose it.
-TEST_F(UnknownOutcome, OfACommitThatWasNotReplicatedStaysUnknown) {
+// While the address does not answer, one thread tries it, and nobody else waits.
+TEST_F(UnknownOutcome, ASilentAddressIsTriedByOneThread) {
+  open({});
+  EXPECT_EQ(put("a", "1"), CommitOutcome::kCommitted);
+  const auto read_all = [&] {
+    std::vector<std::future<Result<void>>> reads;
+    reads.reserve(16);
+    for (int i = 0; i < 16; ++i) {
+      reads.push_back(std::async(std::launch::async, [&]() -> Result<void> {
+        STATOR_ASSIGN_OR_RETURN([[maybe_unused]] const bool found,
+                                read_value(*store_, "a", [](auto) {}));
+        return {};
+      }));
+    }
+    int failed = 0;
+    for (auto& read : reads) failed += read.get() ? 0 : 1;
+    return failed;
+  };
+  while (read_all() > 0) {
+  }
+  proxy_->greet(PostgresProxy::Greeting::kSilence);
+  proxy_->drop_all();
+  while (read_all() < 16) {
+  }
+  EXPECT_FALSE(store_->health().writable);
+  EXPECT_EQ(read_all(), 16);
+  EXPECT_LE(proxy_->silent_max(), 2) << "the proxy can be late to see the end of one";
+  proxy_->greet(PostgresProxy::Greeting::kPass);
+  while (!store_->health().writable) std::this_thread::yield();
+  EXPECT_EQ(read_all(), 0);
+}
+
+// Commits that wait for a replica.
+class UnreplicatedCommits : public UnknownOutcome {
+ protected:
+  void TearDown() override {
+    if (schema_) require_standby(false);
+    UnknownOutcome::TearDown();
+  }
+  void require_standby(bool required) {
+    run_sql(required ? "ALTER SYSTEM SET synchronous_standby_names TO 'nobody'"
+                     : "ALTER SYSTEM RESET synchronous_standby_names");
+    run_sql("SELECT pg_reload_conf()");
+  }
+  // Of one connection, which soon gives up.
+  void open_impatient() {
+    PostgresStoreOptions options = schema_->options();
+    options.commit_connections = 1;
+    options.response_timeout = std::chrono::milliseconds(2'000);
+    options.settle_timeout = std::chrono::milliseconds(1);
+    store_ = test::PostgresSchema::open(options);
+    ASSERT_TRUE(store_);
+  }
+  std::string run_sql(const std::string& sql) { return test::run_sql(sql, schema_->name()); }
+};
+
+// A commit that is cancelled stays, but a failover could lose it.
+TEST_F(UnreplicatedCommits, StayUnknownWhenTheyAreCancelled) {
   open({}, std::chrono::milliseconds(1));
   EXPECT_EQ(put("a", "1"), CommitOutcome::kCommitted);
-  const auto configure = [&](const std::string& change) {
-    test::run_sql(change, schema_->name());
-    test::run_sql("SELECT pg_reload_conf()", schema_->name());
-  };
-  configure("ALTER SYSTEM SET synchronous_standby_names TO 'nobody'");
+  require_standby(true);
   std::atomic<bool> ended = false;
   std::atomic<int> cancelled = 0;
   CommitResult result;
@@ -157,14 +221,55 @@ TEST_F(UnknownOutcome, OfACommitThatWasNotReplicatedStaysUnknown) {
     ended = true;
   });
   while (!ended) {
-    cancelled += std::stoi(test::run_sql(
-        "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
-        schema_->name()));
+    cancelled += std::stoi(run_sql(
+        "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"));
   }
   writer.join();
-  configure("ALTER SYSTEM RESET synchronous_standby_names");
   EXPECT_EQ(result.outcome, CommitOutcome::kUnknown) << result.error.message;
   EXPECT_EQ(result.error.code, Code::kOutcomeUnknown);
+}
+
+// Their processes in the server would outlive their connections, so each new connection would add
+// one.
+TEST_F(UnreplicatedCommits, KeepTheirConnectionsAndLeaveNoProcesses) {
+  open_impatient();
+  EXPECT_EQ(put("first", "1"), CommitOutcome::kCommitted);
+  require_standby(true);
+  std::string last;
+  int unknown = 0;
+  const auto outcomes_until = [&](CommitOutcome wanted) {
+    CommitOutcome outcome{};
+    do {
+      last += "x";
+      outcome = put("key", last);
+      unknown += outcome == CommitOutcome::kUnknown ? 1 : 0;
+    } while (outcome != wanted && unknown < 3);
+  };
+  outcomes_until(CommitOutcome::kUnavailable);
+  EXPECT_EQ(unknown, 1) << "for each connection";
+  EXPECT_FALSE(store_->health().writable);
+  EXPECT_EQ(put("b", "1"), CommitOutcome::kUnavailable);
+  EXPECT_EQ(get("first"), "1") << "reads go on";
+  EXPECT_EQ(run_sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"), "1");
+  require_standby(false);
+  while (!store_->health().writable) std::this_thread::yield();
+  outcomes_until(CommitOutcome::kCommitted);
+  EXPECT_EQ(get("key"), last);
+}
+
+// The sessions that there are keep what was checked when they began.
+TEST_F(UnreplicatedCommits, WaitAlsoIfTheServersSettingChanges) {
+  open_impatient();
+  EXPECT_EQ(put("a", "0"), CommitOutcome::kCommitted);
+  run_sql("ALTER SYSTEM SET synchronous_commit TO off");
+  require_standby(true);
+  CommitOutcome outcome{};
+  // Until the server has read both.
+  for (int i = 0; i < 1'000 && outcome == CommitOutcome::kCommitted; ++i) {
+    outcome = put("a", std::to_string(i));
+  }
+  EXPECT_EQ(outcome, CommitOutcome::kUnknown);
+  run_sql("ALTER SYSTEM RESET synchronous_commit");
 }
 
 TEST_F(UnknownOutcome, RoundTripsAreFew) {

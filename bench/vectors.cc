@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches of vectors, compared with a loop over the same vectors in memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <span>
+
+#include "bench/contests.h"
+#include "stator/database.h"
+#include "support/temp_dir.h"
+#include "vectors/distance.h"
+
+namespace stator::bench {
+namespace {
+
+constexpr int64_t kDimensions = 1024;
+constexpr std::size_t kVectors = 20'000;  // 80 MB of floats, which no cache holds
+constexpr int64_t kTop = 10;
+
+using Vector = std::vector<float>;
+
+Vector random_vector(std::mt19937_64& random) {
+  std::normal_distribution<float> component;
+  Vector vector(kDimensions);
+  // Few digits, as texts of embeddings have.
+  for (float& one : vector) one = std::round(component(random) * 1e4F) / 1e4F;
+  return vector;
+}
+
+Result<List> list_of(std::span<const float> vector) {
+  List list;
+  list.reserve(vector.size());
+  for (const float component : vector) {
+    STATOR_ASSIGN_OR_RETURN(const Number number, Number::from_double(component));
+    list.emplace_back(number);
+  }
+  return list;
+}
+
+Result<void> fill(Client& client, std::span<const float> vectors) {
+  CreateTableRequest table{.table = "Vectors", .attributes = {{"pk", ScalarType::kN}}};
+  table.key_schema = {{"pk", KeyType::kHash}};
+  table.billing_mode = BillingMode::kPayPerRequest;
+  table.vector_indexes = {{.name = "near",
+                           .vector_attribute = "vector",
+                           .projection = {.type = ProjectionType::kKeysOnly},
+                           .dimensions = kDimensions,
+                           .distance_function = VectorDistanceFunction::kDotProduct}};
+  STATOR_RETURN_IF_ERROR(client.create_table(table));
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    STATOR_ASSIGN_OR_RETURN(List list, list_of(vectors.subspan(i * kDimensions, kDimensions)));
+    STATOR_RETURN_IF_ERROR(
+        client.put_item({.table = "Vectors", .item = {{"pk", i}, {"vector", std::move(list)}}}));
+  }
+  return {};
+}
+
+// The sums of the same instructions, and the greatest ten of them.
+OperationFactory plain_loop(const Vector& vectors) {
+  return [&vectors](int thread) -> Operation {
+    return [&vectors, random = std::mt19937_64(static_cast<uint64_t>(thread))]() mutable {
+      const Vector query = random_vector(random);
+      std::vector<float> scores(kVectors);
+      for (std::size_t i = 0; i < kVectors; ++i) {
+        const float* const stored = vectors.data() + i * kDimensions;
+        scores[i] = dot_product(query, reinterpret_cast<const char*>(stored));
+      }
+      std::ranges::nth_element(scores, scores.begin() + kTop, std::greater());
+      return std::isfinite(scores[0]);
+    };
+  };
+}
+
+OperationFactory searches(Client& client) {
+  return [&client](int thread) -> Operation {
+    return [&client, random = std::mt19937_64(static_cast<uint64_t>(thread))]() mutable {
+      const auto found = client.search_vectors(
+          {.table = "Vectors", .index = "near", .vector = random_vector(random), .top_k = kTop});
+      return found && found->results.size() == kTop;
+    };
+  };
+}
+
+}  // namespace
+
+bool vectors(const Settings& settings, Findings& findings) {
+  std::mt19937_64 random(1);
+  Vector all;
+  all.reserve(kVectors * kDimensions);
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    const Vector one = random_vector(random);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  const test::TempDir directory;
+  auto memory = Database::open();
+  auto disk = Database::open({.path = directory.path(), .durability = Durability::kOs});
+  for (auto* database : {&memory, &disk}) {
+    if (!*database) return false;
+    if (const auto filled = fill(**database, all); !filled) {
+      std::fprintf(stderr, "vectors: %s\n", filled.error().message.c_str());
+      return false;
+    }
+  }
+  const Contest contest{
+      .title = fmt::format("vectors: searches of {} of {} dimensions", kVectors, kDimensions),
+      .contenders = {{"a loop over them in memory", plain_loop(all)},
+                     {"Database, in memory", searches(*memory)},
+                     {"Database, on disk", searches(*disk)}}};
+  return run_contest(contest, settings.plan, findings.measurements);
+}
+
+}  // namespace stator::bench

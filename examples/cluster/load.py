@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A load on several endpoints of one database, and the check of what it left.
+
+Each writer puts numbered orders, moves money between accounts in transactions, and adds to a counter. It changes the
+endpoint with every request. A request without an answer is repeated on another endpoint, as any program would do:
+an order is put on the condition that it is not there, a transfer carries its token.
+"""
+import random
+import threading
+import time
+import uuid
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+ACCOUNTS = 10
+MONEY = 1000
+WAIT_S = 300  # for an answer
+# Codes that say nothing about whether the request was applied, or that it can be sent again.
+REPEATED = {"InternalServerError", "ServiceUnavailable", "ThrottlingException", "TransactionInProgressException",
+            "TransactionConflictException", "RequestLimitExceeded", "ProvisionedThroughputExceededException"}
+
+
+def client(url, service="dynamodb"):
+    return boto3.client(service, endpoint_url=url, region_name="us-east-1", aws_access_key_id="any",
+                        aws_secret_access_key="any",
+                        config=Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=30))
+
+
+def table(name, *keys, **more):
+    return {"TableName": name, "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [{"AttributeName": key, "AttributeType": kind} for key, kind in keys],
+            "KeySchema": [{"AttributeName": key, "KeyType": role}
+                          for (key, _), role in zip(keys, ("HASH", "RANGE"))], **more}
+
+
+def number(value):
+    return {"N": str(value)}
+
+
+def prepare(url):
+    dynamodb = client(url)
+    dynamodb.create_table(**table("Orders", ("writer", "N"), ("number", "N"),
+                                  StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}))
+    dynamodb.create_table(**table("Accounts", ("id", "S")))
+    for name in ("Orders", "Accounts"):
+        dynamodb.get_waiter("table_exists").wait(TableName=name)
+    for account in range(ACCOUNTS):
+        dynamodb.put_item(TableName="Accounts", Item={"id": {"S": f"account {account}"}, "money": number(MONEY)})
+
+
+class Writer(threading.Thread):
+    def __init__(self, index, urls, stop):
+        super().__init__()
+        self.index = index
+        self.clients = [client(url) for url in urls]
+        self.stop = stop
+        self.random = random.Random(index)
+        self.turn = index
+        self.orders = 0  # acknowledged, 1 to this number
+        self.transfers = 0
+        self.added = 0
+        self.perhaps_added = 0
+        self.unanswered = 0
+        self.longest_s = 0.0
+        self.fault = None
+
+    def send(self, operation, **request):
+        """The error's code, or None. Raises Unanswered if it is not known whether the request was applied."""
+        self.turn += 1
+        try:
+            getattr(self.clients[self.turn % len(self.clients)], operation)(**request)
+            return None
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            if code in REPEATED:
+                raise Unanswered from error
+            if code == "TransactionCanceledException" and "TransactionConflict" in str(error):
+                raise Unanswered from error
+            return code
+        except BotoCoreError as error:
+            raise Unanswered from error
+
+    def repeat(self, operation, **request):
+        """Sends until there is an answer. Returns its code, and how many times there was none."""
+        began = time.monotonic()
+        unanswered = 0
+        while True:
+            try:
+                code = self.send(operation, **request)
+            except Unanswered:
+                unanswered += 1
+                self.unanswered += 1
+                if time.monotonic() - began > WAIT_S:
+                    raise AssertionError(f"{operation}: no answer for {WAIT_S} s") from None
+                time.sleep(0.05)
+                continue
+            self.longest_s = max(self.longest_s, time.monotonic() - began)
+            return code, unanswered
+
+    def order(self):
+        item = {"writer": number(self.index), "number": number(self.orders + 1)}
+        code, unanswered = self.repeat("put_item", TableName="Orders", Item=item,
+                                       ConditionExpression="attribute_not_exists(#n)",
+                                       ExpressionAttributeNames={"#n": "number"})
+        # The condition fails if an earlier attempt was applied.
+        if code not in ((None, "ConditionalCheckFailedException") if unanswered else (None,)):
+            raise AssertionError(f"order {item}: {code}")
+        self.orders += 1
+
+    def transfer(self):
+        payer, payee = self.random.sample(range(ACCOUNTS), 2)
+        amount = self.random.randint(1, 9)
+
+        def change(account, difference):
+            return {"Update": {"TableName": "Accounts", "Key": {"id": {"S": f"account {account}"}},
+                               "UpdateExpression": "ADD money :d",
+                               "ExpressionAttributeValues": {":d": number(difference)}}}
+
+        receipt = {"id": {"S": f"transfer {self.index} {self.transfers + 1}"}, "payer": number(payer),
+                   "payee": number(payee), "amount": number(amount)}
+        code, _ = self.repeat("transact_write_items", ClientRequestToken=str(uuid.uuid4()), TransactItems=[
+            change(payer, -amount), change(payee, amount),
+            {"Put": {"TableName": "Accounts", "Item": receipt, "ConditionExpression": "attribute_not_exists(id)"}}])
+        if code is not None:
+            raise AssertionError(f"transfer {receipt}: {code}")
+        self.transfers += 1
+
+    def count(self):
+        """Without a condition or a token, an addition may be applied although it was not answered."""
+        try:
+            code = self.send("update_item", TableName="Accounts", Key={"id": {"S": "counter"}},
+                             UpdateExpression="ADD additions :one", ExpressionAttributeValues={":one": number(1)})
+        except Unanswered:
+            self.perhaps_added += 1
+            return
+        if code is not None:
+            raise AssertionError(f"addition: {code}")
+        self.added += 1
+
+    def run(self):
+        try:
+            while not self.stop.is_set():
+                self.order()
+                self.transfer()
+                self.count()
+        except Exception as fault:  # shown by the check
+            self.fault = fault
+
+
+class Unanswered(Exception):
+    pass
+
+
+def expect(what, wanted, found):
+    if wanted != found:
+        raise AssertionError(f"{what}: {found}, and should be {wanted}")
+
+
+def check(url, writers):
+    """Raises AssertionError if what is stored differs from what was acknowledged."""
+    dynamodb = client(url)
+    for writer in writers:
+        if writer.fault:
+            raise writer.fault
+        pages = dynamodb.get_paginator("query").paginate(
+            TableName="Orders", ConsistentRead=True, KeyConditionExpression="writer = :w",
+            ExpressionAttributeValues={":w": number(writer.index)})
+        found = [int(item["number"]["N"]) for page in pages for item in page["Items"]]
+        # The last order may be applied although the writer was stopped before its answer.
+        expect(f"orders of writer {writer.index}", list(range(1, writer.orders + 1)), found[:writer.orders])
+        expect(f"further orders of writer {writer.index}", True, len(found) <= writer.orders + 1)
+
+    items = {item["id"]["S"]: item for page in dynamodb.get_paginator("scan").paginate(
+        TableName="Accounts", ConsistentRead=True) for item in page["Items"]}
+    money = {account: MONEY for account in range(ACCOUNTS)}
+    for name, item in items.items():
+        if name.startswith("transfer "):
+            money[int(item["payer"]["N"])] -= int(item["amount"]["N"])
+            money[int(item["payee"]["N"])] += int(item["amount"]["N"])
+    for account, amount in money.items():
+        expect(f"account {account}", amount, int(items[f"account {account}"]["money"]["N"]))
+    for writer in writers:
+        missing = [n for n in range(1, writer.transfers + 1) if f"transfer {writer.index} {n}" not in items]
+        expect(f"missing transfers of writer {writer.index}", [], missing)
+    added = sum(writer.added for writer in writers)
+    perhaps = sum(writer.perhaps_added for writer in writers)
+    additions = int(items.get("counter", {}).get("additions", number(0))["N"])
+    expect(f"{added} to {added + perhaps} additions, not {additions}", True, added <= additions <= added + perhaps)
+
+
+def records(url):
+    """Of the stream: the numbers of each writer's orders, in the order of the stream."""
+    streams = client(url, "dynamodbstreams")
+    arn = streams.list_streams(TableName="Orders")["Streams"][0]["StreamArn"]
+    shards, request = [], {"StreamArn": arn}
+    while True:
+        stream = streams.describe_stream(**request)["StreamDescription"]
+        shards += stream["Shards"]
+        if "LastEvaluatedShardId" not in stream:
+            break
+        request["ExclusiveStartShardId"] = stream["LastEvaluatedShardId"]
+    found = {}
+    for shard in shards:  # parents come first
+        iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=shard["ShardId"],
+                                              ShardIteratorType="TRIM_HORIZON")["ShardIterator"]
+        empty = 0
+        while iterator and empty < 3:
+            page = streams.get_records(ShardIterator=iterator)
+            iterator = page.get("NextShardIterator")
+            empty = 0 if page["Records"] else empty + 1
+            for record in page["Records"]:
+                image = record["dynamodb"]["NewImage"]
+                found.setdefault(int(image["writer"]["N"]), []).append(int(image["number"]["N"]))
+    return found
+
+
+def check_stream(url, writers):
+    """Every order is one record, in the order in which its writer put it."""
+    found = records(url)
+    for writer in writers:
+        wanted = list(range(1, writer.orders + 1))
+        of_writer = found.get(writer.index, [])
+        expect(f"records of writer {writer.index}", wanted, of_writer[:len(wanted)])
+        expect(f"further records of writer {writer.index}", True, len(of_writer) <= len(wanted) + 1)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocking form of the operations of Engine that take a `done`. Not for callbacks.
+#pragma once
+
+#include <atomic>
+#include <type_traits>
+#include <utility>
+
+#include "engine/engine.h"
+
+namespace stator {
+
+// The result of a callback, for the thread that waits for it.
+template <class T>
+class Outcome {
+ public:
+  // Borrows this.
+  Done<T> done() {
+    return [this](Result<T>&& result) {
+      result_ = std::move(result);
+      ready_.store(true, std::memory_order_release);
+      ready_.notify_one();
+    };
+  }
+  Result<T> wait() {
+    ready_.wait(false, std::memory_order_acquire);
+    return std::move(result_);
+  }
+
+ private:
+  Result<T> result_;
+  std::atomic<bool> ready_ = false;
+};
+
+// call_and_wait(engine, &Engine::query, {.table = "Music", ...})
+template <class T, class Request>
+Result<T> call_and_wait(Engine& engine, void (Engine::*operation)(const Request&, Done<T>),
+                        const std::type_identity_t<Request>& request) {
+  Outcome<T> outcome;
+  (engine.*operation)(request, outcome.done());
+  return outcome.wait();
+}
+
+}  // namespace stator

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReadLag: older states of a store of one process, for reads that need not see the newest one. The
+// test mode has them; otherwise an engine has no ReadLag.
+//
+// Thread safety: every method may be called from any thread at once.
+// Lifetime: no operation is in progress when EngineCore::lag is set or reset.
+#pragma once
+
+#include <optional>
+
+#include "engine/core/engine_core.h"
+
+namespace stator {
+
+class ReadLag {
+ public:
+  virtual ~ReadLag() = default;
+  // Runs `body` on the state that an eventually consistent read of the table, or of one of its
+  // indexes, sees now. Absent, without running it: that is the newest state.
+  virtual std::optional<Result<void>> read(const Table& table, const Index* index,
+                                           ViewBody body) = 0;
+};
+
+// Runs `body` as above, and `done` with its result. False if neither ran: read the newest state.
+inline bool read_older(EngineCore& engine, const Table& table, const Index* index, ViewBody body,
+                       ReadDone& done) {
+  if (engine.lag == nullptr) return false;
+  auto outcome = engine.lag->read(table, index, body);
+  if (!outcome) return false;
+  done(std::move(*outcome));
+  return true;
+}
+
+}  // namespace stator

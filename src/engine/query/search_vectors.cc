@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// SearchVectors: compares the search vector with every one that the condition leaves, in the order
+// of the rows, then reads the items of the nearest from the same state of the store.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "api/validation/validate.h"
+#include "engine/core/run_read.h"
+#include "engine/errors/messages.h"
+#include "engine/items/request_expressions.h"
+#include "engine/query/query_operations.h"
+#include "engine/rows/vector_row.h"
+#include "fmt/format.h"
+#include "vectors/distance.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kResponseBytesMax = 16UL << 20;
+constexpr std::size_t kSearchBytesMin = 1024;  // as capacity counts them
+
+// The best of many, the worst of which is at the front.
+class Nearest {
+ public:
+  struct Found {
+    float score = 0;
+    std::string item_key;
+  };
+
+ private:
+  bool is_nearer(float one, float other) const {
+    return higher_is_nearer_ ? one > other : one < other;
+  }
+  auto order() const {
+    return
+        [this](const Found& one, const Found& other) { return is_nearer(one.score, other.score); };
+  }
+
+ public:
+  Nearest(std::size_t wanted, bool higher_is_nearer)
+      : wanted_(wanted), higher_is_nearer_(higher_is_nearer) {}
+
+  void offer(float score, std::string_view item_key) {
+    if (found_.size() == wanted_) {
+      if (!is_nearer(score, found_.front().score)) return;
+      std::ranges::pop_heap(found_, order());
+      found_.back() = {.score = score, .item_key = std::string(item_key)};
+    } else {
+      found_.push_back({.score = score, .item_key = std::string(item_key)});
+    }
+    std::ranges::push_heap(found_, order());
+  }
+
+  std::vector<Found> sorted() && {
+    std::ranges::sort_heap(found_, order());
+    return std::move(found_);
+  }
+
+ private:
+  const std::size_t wanted_;
+  const bool higher_is_nearer_;
+  std::vector<Found> found_;
+};
+
+// What a float cannot hold becomes the largest that it can.
+float clamped(double score) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(score, -kMax, kMax));
+}
+
+class Scores {
+ public:
+  Scores(VectorDistanceFunction function, const std::vector<float>& query)
+      : function_(function), query_(query) {
+    for (const float component : query) length_ += double{component} * component;
+    length_ = std::sqrt(length_);
+  }
+
+  float of(const VectorRowView& row) const {
+    const float score = quickly(row);
+    return std::isfinite(score) ? score : exactly(row.vector());
+  }
+
+ private:
+  float quickly(const VectorRowView& row) const {
+    switch (function_) {
+      case VectorDistanceFunction::kCosine: {
+        const double lengths = length_ * row.length();
+        if (lengths == 0) return 1;
+        return cosine(dot_product(query_, row.vector()) / lengths);
+      }
+      case VectorDistanceFunction::kDotProduct:
+        return dot_product(query_, row.vector());
+      case VectorDistanceFunction::kEuclidean:
+        return std::sqrt(squared_distance(query_, row.vector()));
+    }
+    return 0;
+  }
+
+  // In doubles: products of floats do not fit into floats.
+  float exactly(const char* stored) const {
+    double products = 0;
+    double squares = 0;
+    double differences = 0;
+    for (std::size_t i = 0; i < query_.size(); ++i) {
+      float component = 0;
+      std::memcpy(&component, stored + i * sizeof component, sizeof component);
+      products += double{query_[i]} * component;
+      squares += double{component} * component;
+      differences += (double{query_[i]} - component) * (double{query_[i]} - component);
+    }
+    switch (function_) {
+      case VectorDistanceFunction::kCosine:
+        return cosine(products / (length_ * std::sqrt(squares)));
+      case VectorDistanceFunction::kDotProduct:
+        return clamped(products);
+      case VectorDistanceFunction::kEuclidean:
+        return clamped(std::sqrt(differences));
+    }
+    return 0;
+  }
+
+  static float cosine(double similarity) {
+    return static_cast<float>(1 - std::clamp(similarity, -1.0, 1.0));
+  }
+
+  const VectorDistanceFunction function_;
+  const std::vector<float>& query_;
+  double length_ = 0;
+};
+
+class Search {
+ public:
+  using Response = SearchVectorsResponse;
+
+  explicit Search(const SearchVectorsRequest& request) : request_(request) {}
+
+  Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
+    const TablePtr* table = snapshot.find(request_.table);
+    if (table == nullptr) return fail(Code::kResourceNotFound, messages::kResourceNotFound);
+    table_ = table->get();
+    index_ = table_->vector_index(request_.index);
+    if (index_ == nullptr) {
+      return fail(Code::kValidation, messages::no_such_index(request_.index));
+    }
+    if (!index_->complete) {
+      return fail(Code::kValidation, messages::backfilling_vectors(request_.index));
+    }
+    if (request_.vector.size() != index_->shape.dimensions) {
+      return fail(Code::kValidation,
+                  messages::search_dimensions(request_.vector.size(), index_->shape.dimensions));
+    }
+    return parse_expressions();
+  }
+
+  void read(EngineCore& engine, ReadDone done) {
+    view_table(engine, *table_, *this, std::move(done));
+  }
+
+  // In a view.
+  Result<void> operator()(ReadView& view) {
+    const bool higher_is_nearer =
+        index_->definition.distance_function == VectorDistanceFunction::kDotProduct;
+    Nearest nearest(static_cast<std::size_t>(request_.top_k), higher_is_nearer);
+    STATOR_RETURN_IF_ERROR(look_at_all(view, nearest));
+    std::size_t bytes = 0;
+    for (const Nearest::Found& found : std::move(nearest).sorted()) {
+      std::optional<EncodedItem> item;
+      STATOR_RETURN_IF_ERROR(take(view, found.item_key, item));
+      bytes += item->size();
+      if (bytes > kResponseBytesMax) break;
+      response_.items.append(*item);
+      response_.scores.push_back(found.score);
+    }
+    return {};
+  }
+
+  Result<SearchVectorsResponse> finish() {
+    if (request_.return_capacity != ReturnConsumedCapacity::kNone) {
+      const std::size_t bytes = std::max(examined_bytes_ + returned_bytes_, kSearchBytesMin);
+      response_.capacity = VectorCapacity{.search_bytes = static_cast<double>(bytes)};
+    }
+    return std::move(response_);
+  }
+
+ private:
+  Result<void> parse_expressions() {
+    STATOR_ASSIGN_OR_RETURN(Placeholders placeholders,
+                            checked_placeholders(request_.names, request_.values, Layer::kCurrent));
+    SearchCondition condition;
+    if (request_.condition) {
+      STATOR_ASSIGN_OR_RETURN(condition, SearchCondition::parse(*request_.condition, placeholders));
+    }
+    if (request_.projection) {
+      STATOR_ASSIGN_OR_RETURN(projection_,
+                              ProjectionExpression::parse(*request_.projection, placeholders));
+    }
+    STATOR_RETURN_IF_ERROR(placeholders.check_all_used());
+    const VectorShape& shape = index_->shape;
+    const auto take_value = [&](const AttributeDefinition& attribute) -> Result<bool> {
+      auto value = condition.equal.extract(attribute.name);
+      if (value.empty()) return false;
+      if (value.mapped().type() != attribute_type(attribute.type)) {
+        return fail(Code::kValidation, messages::kSearchValueType);
+      }
+      wanted_.emplace(attribute.name, std::move(value.mapped()));
+      return true;
+    };
+    for (const AttributeDefinition& attribute : shape.key.hash) {
+      STATOR_ASSIGN_OR_RETURN(const bool given, take_value(attribute));
+      if (!given) return fail(Code::kValidation, messages::kNoSearchCondition);
+    }
+    for (std::size_t i = 0; i < shape.filters.size(); ++i) {
+      STATOR_ASSIGN_OR_RETURN(const bool given, take_value(shape.filters[i]));
+      if (!given) continue;
+      const Hash128 hash =
+          filter_hash(table_->secret(), wanted_.find(shape.filters[i].name)->second);
+      filters_.emplace_back(i, std::string(hash.begin(), hash.end()));
+    }
+    if (condition.equal.empty()) return {};
+    return fail(Code::kValidation, messages::not_in_search_schema(condition.equal.begin()->first));
+  }
+
+  Result<void> look_at_all(ReadView& view, Nearest& nearest) {
+    const Scores scores(index_->definition.distance_function, request_.vector);
+    Result<void> damage;
+    RangeRead range{.range = vector_range(table_->secret(), index_->shape, wanted_)};
+    STATOR_RETURN_IF_ERROR(view.scan(range, [&](std::string_view, std::string_view value) {
+      const auto row = VectorRowView::of(value, index_->shape);
+      if (!row) {
+        damage = Failure(row.error());
+        return false;
+      }
+      const bool wanted = std::ranges::all_of(
+          filters_, [&](const auto& filter) { return row->filter(filter.first) == filter.second; });
+      if (!wanted) return true;
+      examined_bytes_ += index_->shape.dimensions * sizeof(float);
+      nearest.offer(scores.of(*row), row->item_key());
+      return true;
+    }));
+    return damage;
+  }
+
+  // What the response shows of an item.
+  Result<void> take(ReadView& view, const std::string& key, std::optional<EncodedItem>& shown) {
+    bool is_wanted = true;
+    STATOR_ASSIGN_OR_RETURN(const bool found, view.get(key, [&](std::string_view value) {
+      const ItemView item(value);
+      is_wanted = std::ranges::all_of(wanted_, [&](const auto& attribute) {
+        return same_key_value(item.find(attribute.first), attribute.second);
+      });
+      shown = shown_of(item);
+    }));
+    if (!found) return fail(Code::kCorruption, "A vector index has a row without its item");
+    // The hashes of two values are equal.
+    if (!is_wanted) return fail(Code::kInternalServerError, "Two values have one hash");
+    returned_bytes_ += item_size_bytes(ItemView(*shown));
+    return {};
+  }
+
+  EncodedItem shown_of(ItemView item) const {
+    const std::string& attribute = index_->shape.attribute;
+    const bool shows_vector = projection_ && projection_->attributes().contains(attribute);
+    if (!shows_vector && !index_->projected.contains(attribute)) {
+      return projected(ItemView(index_->projected.of(item)));
+    }
+    Item copy = decode_item(ItemView(index_->projected.of(item)));
+    copy.erase(attribute);
+    if (const auto value = item.find(attribute); shows_vector && value) {
+      copy.emplace(attribute, as_kept(*value));
+    }
+    return projected(ItemView(encode_item(copy)));
+  }
+
+  EncodedItem projected(ItemView item) const {
+    return projection_ ? projection_->apply(item) : EncodedItem(item.bytes());
+  }
+
+  // The index keeps floats.
+  List as_kept(ValueView value) const {
+    List list;
+    const auto vector = vector_of(value, index_->shape.dimensions);
+    if (!vector) return list;
+    for (const float component : *vector) {
+      list.emplace_back(Number::parse(fmt::format("{}", component)).value());
+    }
+    return list;
+  }
+
+  const SearchVectorsRequest& request_;
+  const Table* table_ = nullptr;
+  const VectorIndex* index_ = nullptr;
+  std::optional<ProjectionExpression> projection_;
+  Item wanted_;  // the attributes of the search schema that the condition names
+  std::vector<std::pair<std::size_t, std::string>> filters_;  // the hashes of those in rows
+  std::size_t examined_bytes_ = 0;
+  std::size_t returned_bytes_ = 0;
+  SearchVectorsResponse response_;
+};
+
+}  // namespace
+
+void search_vectors(EngineCore& engine, const SearchVectorsRequest& request,
+                    Done<SearchVectorsResponse> done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<Search>(engine, std::move(done), request);
+}
+
+}  // namespace stator

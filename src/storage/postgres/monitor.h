@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Monitor: looks at the server every two seconds, on a thread with a connection of its own. So the
+// health is known without requests, also after the server has come back.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "storage/postgres/session.h"
+
+namespace stator::postgres {
+
+class Monitor {
+ public:
+  // The server must outlive it.
+  Monitor(const ConnectionOptions& connections, Server& server);
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+  ~Monitor() = default;  // waits for a look under way
+
+  // For how long the same transaction has kept readers from commits that are newer than it. Those
+  // that ended within two looks are not seen.
+  std::chrono::milliseconds horizon_lag() const;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  void run(const std::stop_token& stop);
+  Result<void> look(Session& session);
+
+  const ConnectionOptions connections_;
+  Server& server_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any wake_;
+  uint64_t horizon_ = 0;
+  Time held_since_ = {};
+  Time looked_at_ = {};
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace stator::postgres

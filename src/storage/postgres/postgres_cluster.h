@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator asks of a database with a store, or without one yet.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "stator/result.h"
+#include "storage/postgres/postgres_store.h"
+
+namespace stator {
+
+struct PostgresStatus {
+  std::string problem = {};         // why open_postgres_store() fails, one line; empty: it succeeds
+  std::string server_version = {};  // "15.14"
+  std::string address = {};         // "192.0.2.1:5432", or "socket:5432"
+  std::string database = {};
+  std::string role = {};
+  std::string synchronous_commit = {};
+  std::string synchronous_standbys = {};  // synchronous_standby_names; empty: none
+  std::optional<int> schema_version = {};
+  std::optional<int64_t> rows = {};  // by the statistics; none before the first ANALYZE
+  int64_t bytes = 0;                 // of tables and indexes
+  int64_t connections = 0;           // all to the server
+  int64_t own_connections = 0;       // of this role, by Stator
+  int64_t connections_max = 0;
+  // The age of the oldest transaction that has written and still runs: streams end before it. None:
+  // the role cannot see the one that it belongs to; it needs pg_read_all_stats.
+  std::optional<double> horizon_lag_s = 0.0;
+  int horizon_process = 0;  // of the server; 0: no such transaction
+};
+
+// Errors: kUnavailable if the server cannot be reached; kInvalidArgument; kIo without libpq.
+Result<PostgresStatus> read_postgres_status(const PostgresStoreOptions& options);
+
+// Brings the schema to the version that this program uses, and returns it. There has been one
+// version so far. Errors as open_postgres_store().
+Result<int> upgrade_postgres_store(const PostgresStoreOptions& options);
+
+}  // namespace stator

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status of a database, privileges of roles, and schemas of other programs.
+#include "storage/postgres/postgres_cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "storage/postgres/postgres_fixture.h"
+
+namespace stator {
+namespace {
+
+using test::FailsWith;
+using test::IsOk;
+using test::run_sql;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A role without privileges, in whose name a test connects.
+class Role {
+ public:
+  explicit Role(const std::string& schema) : name_(schema + "_role"), schema_(schema) {
+    run_sql("CREATE ROLE " + name_ + " LOGIN", schema);
+  }
+  Role(const Role&) = delete;
+  Role& operator=(const Role&) = delete;
+  ~Role() { run_sql("DROP OWNED BY " + name_ + " CASCADE; DROP ROLE " + name_, schema_); }
+
+  const std::string& name() const { return name_; }
+  PostgresStoreOptions options() const {
+    return {.dsn = test::postgres_dsn() + " user=" + name_, .schema = schema_};
+  }
+
+ private:
+  const std::string name_;
+  const std::string schema_;
+};
+
+// A transaction that has written and does not end.
+class OpenTransaction {
+ public:
+  OpenTransaction() {
+    auto opened =
+        postgres::Connection::connect({.dsn = test::postgres_dsn(), .schema = "x"}, false);
+    EXPECT_TRUE(opened);
+    connection_ = std::move(*opened);
+    EXPECT_TRUE(connection_->run_script("BEGIN; SELECT pg_current_xact_id()"));
+  }
+
+ private:
+  std::unique_ptr<postgres::Connection> connection_;
+};
+
+class PostgresClusterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    // A later parameter of a connection string replaces an earlier one; one of a URL does not.
+    if (test::own_postgres() == nullptr) GTEST_SKIP() << "the server is not the test's own";
+  }
+  static Result<void> open(const PostgresStoreOptions& options) {
+    const auto opened = open_postgres_store(options);
+    if (opened) return {};
+    EXPECT_THAT(opened.error().message, Not(HasSubstr("\n")));
+    return Failure(opened.error());
+  }
+  std::string sql(const std::string& text) { return run_sql(text, schema_.name()); }
+  void drop_schema() { sql("DROP SCHEMA " + schema_.name() + " CASCADE"); }
+
+  test::PostgresSchema schema_;
+};
+
+TEST_F(PostgresClusterTest, ARoleNeedsOnlyTheDocumentedPrivileges) {
+  const Role role(schema_.name());
+  const auto grant = [&](const std::string& privileges, const std::string& what) {
+    sql("GRANT " + privileges + " ON " + what + " TO " + role.name());
+  };
+  EXPECT_THAT(open(role.options()),
+              FailsWith(Code::kAccessDenied, "lacks privileges in schema '" + schema_.name() +
+                                                 "': USAGE, DELETE on kv, INSERT on kv"));
+  grant("USAGE", "SCHEMA " + schema_.name());
+  grant("SELECT", "meta");
+  grant("SELECT, INSERT, UPDATE, DELETE", "kv");
+  grant("SELECT, INSERT, UPDATE", "request");
+  EXPECT_THAT(open(role.options()),
+              FailsWith(Code::kAccessDenied,
+                        "': SELECT on request_0, TRUNCATE on request_0, SELECT on request_1, "));
+  grant("SELECT, TRUNCATE", "request_0, request_1, request_2, request_3");
+  const auto store = test::PostgresSchema::open(role.options());
+  ASSERT_TRUE(store);
+  Batch batch;
+  batch.put(std::string(30, 'k'), "v");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(write_and_wait(*store, batch).outcome, CommitOutcome::kCommitted);
+  }
+  EXPECT_THAT(store->drop_range({}), IsOk());
+  EXPECT_THAT(store->safe_position(), IsOk());
+  // As on the first commit of a day.
+  sql("INSERT INTO request (slot, id) VALUES ((this_day() + 2) % 4, gen_random_uuid())");
+  sql("SET ROLE " + role.name() + "; SELECT sweep_requests()");
+  EXPECT_EQ(sql("SELECT count(*) FROM request WHERE slot = (this_day() + 2) % 4"), "0");
+}
+
+TEST_F(PostgresClusterTest, CreatesTablesOnlyWhereTheRoleMay) {
+  drop_schema();
+  const Role role(schema_.name());
+  EXPECT_THAT(initialize_postgres_store(role.options()),
+              FailsWith(Code::kAccessDenied, "run: CREATE SCHEMA \"" + schema_.name() +
+                                                 "\" AUTHORIZATION \"" + role.name() + "\""));
+  sql("CREATE SCHEMA " + schema_.name() + " AUTHORIZATION " + role.name());
+  EXPECT_THAT(open(role.options()), FailsWith(Code::kNotFound, "run `stator cluster init`"));
+  EXPECT_THAT(initialize_postgres_store(role.options()), IsOk());
+  EXPECT_THAT(initialize_postgres_store(role.options()), IsOk());
+  EXPECT_THAT(open(role.options()), IsOk());
+}
+
+TEST_F(PostgresClusterTest, LeavesSchemasOfOtherProgramsAlone) {
+  drop_schema();
+  for (const char* table : {"accounts (id int)", "meta (version int)"}) {
+    sql("CREATE SCHEMA " + schema_.name() + " CREATE TABLE " + table);
+    EXPECT_THAT(open(schema_.options()),
+                FailsWith(Code::kInvalidArgument, "contains tables that are not Stator's"));
+    EXPECT_THAT(initialize_postgres_store(schema_.options()),
+                FailsWith(Code::kInvalidArgument, "choose another one with --schema"));
+    EXPECT_EQ(sql("SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = '" +
+                  schema_.name() + "'::regnamespace"),
+              "1");
+    drop_schema();
+  }
+}
+
+TEST_F(PostgresClusterTest, StatusDescribesTheServerAndTheData) {
+  const auto store = schema_.open();
+  Batch batch;
+  for (int i = 0; i < 100; ++i) batch.put(std::string(20, 'k') + std::to_string(i), "v");
+  ASSERT_EQ(write_and_wait(*store, batch).outcome, CommitOutcome::kCommitted);
+  auto status = read_postgres_status(schema_.options());
+  ASSERT_THAT(status, IsOk());
+  EXPECT_EQ(status->problem, "");
+  EXPECT_EQ(status->server_version, sql("SHOW server_version"));
+  EXPECT_EQ(status->address, "socket:5432");
+  EXPECT_EQ(status->database, "postgres");
+  EXPECT_EQ(status->role, "postgres");
+  EXPECT_EQ(status->synchronous_commit, "on");
+  EXPECT_EQ(status->synchronous_standbys, "");
+  EXPECT_EQ(status->schema_version, 1);
+  EXPECT_EQ(status->rows, std::nullopt);
+  EXPECT_GT(status->bytes, 8192 * 8);
+  EXPECT_GE(status->own_connections, 1);
+  EXPECT_GE(status->connections, status->own_connections);
+  EXPECT_EQ(status->connections_max, 200);
+  sql("ANALYZE kv");
+  EXPECT_EQ(read_postgres_status(schema_.options())->rows, 100);
+}
+
+TEST_F(PostgresClusterTest, StatusNamesTheTransactionThatHoldsTheStreamsBack) {
+  EXPECT_EQ(read_postgres_status(schema_.options())->horizon_process, 0);
+  const OpenTransaction open;
+  const auto status = read_postgres_status(schema_.options());
+  EXPECT_EQ(std::to_string(status->horizon_process),
+            sql("SELECT pid FROM pg_stat_activity WHERE backend_xid IS NOT NULL"));
+  EXPECT_GT(status->horizon_lag_s, 0.0);
+  const Role role(schema_.name());
+  const auto hidden = read_postgres_status(role.options());
+  ASSERT_THAT(hidden, IsOk());
+  EXPECT_THAT(hidden->problem, HasSubstr("lacks privileges"));
+  EXPECT_EQ(hidden->horizon_process, status->horizon_process);
+  EXPECT_EQ(hidden->horizon_lag_s, std::nullopt);
+}
+
+TEST_F(PostgresClusterTest, StatusReportsWhyAServerCannotUseTheDatabase) {
+  PostgresStoreOptions options = schema_.options();
+  options.dsn += " options='-c synchronous_commit=off'";
+  auto status = read_postgres_status(options);
+  ASSERT_THAT(status, IsOk());
+  EXPECT_THAT(status->problem, HasSubstr("synchronous_commit is off"));
+  EXPECT_EQ(status->synchronous_commit, "off");
+  options = schema_.options();
+  options.schema += "_none";
+  status = read_postgres_status(options);
+  ASSERT_THAT(status, IsOk());
+  EXPECT_THAT(status->problem, HasSubstr("has no data of Stator"));
+  EXPECT_EQ(status->schema_version, std::nullopt);
+  sql("UPDATE meta SET version = 7");
+  status = read_postgres_status(schema_.options());
+  EXPECT_THAT(status->problem, HasSubstr("upgrade Stator"));
+  EXPECT_EQ(status->schema_version, 7);
+  options.schema = "No";
+  EXPECT_THAT(read_postgres_status(options), FailsWith(Code::kInvalidArgument, "lower-case"));
+  EXPECT_THAT(read_postgres_status({.dsn = "host=/nowhere"}),
+              FailsWith(Code::kUnavailable, "could not connect"));
+}
+
+TEST_F(PostgresClusterTest, UpgradeLeavesTheNewestVersionAndRefusesNewerOnes) {
+  EXPECT_EQ(upgrade_postgres_store(schema_.options()).value_or(0), 1);
+  sql("UPDATE meta SET version = 2");
+  EXPECT_THAT(upgrade_postgres_store(schema_.options()),
+              FailsWith(Code::kInvalidArgument, "upgrade Stator"));
+  EXPECT_EQ(sql("SELECT version FROM meta"), "2");
+}
+
+template <class Condition>
+void wait_until(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+TEST_F(PostgresClusterTest, TheStoreMeasuresHowLongStreamsAreHeldBack) {
+  const auto store = schema_.open();
+  const auto lag = [&] { return store->stats().shared->horizon_lag; };
+  EXPECT_EQ(lag().count(), 0);
+  {
+    const OpenTransaction open;
+    // A change that streams could return otherwise.
+    Batch batch;
+    batch.put("k", "v");
+    ASSERT_EQ(write_and_wait(*store, batch).outcome, CommitOutcome::kCommitted);
+    wait_until([&] { return lag().count() > 0; });
+  }
+  wait_until([&] { return lag().count() == 0; });
+}
+
+TEST_F(PostgresClusterTest, TheStoreCountsCallsOfItsPools) {
+  PostgresStoreOptions options = schema_.options();
+  options.read_connections = 1;
+  const auto store = test::PostgresSchema::open(options);
+  const auto reads = [&] { return store->stats().shared->pools.at(0); };
+  EXPECT_EQ(reads().name, "reads");
+  EXPECT_EQ(reads().connections, 1U);
+  EXPECT_EQ(store->stats().shared->pools.at(1).connections, options.commit_connections);
+  std::promise<void> go;
+  std::promise<void> began;
+  std::promise<void> ended;
+  const auto body = [&](ReadView&) -> Result<void> {
+    began.set_value();
+    go.get_future().wait();
+    return {};
+  };
+  store->with_view(body, [](const Result<void>&) {});
+  began.get_future().wait();
+  const std::string key = "k";
+  const auto visit = [](std::size_t, std::string_view, std::string_view) { return true; };
+  store->read({.keys = {&key, 1}}, visit, [&](const Result<void>&) { ended.set_value(); });
+  EXPECT_EQ(reads().busy, 1U);
+  EXPECT_EQ(reads().queued_calls, 1U);
+  go.set_value();
+  ended.get_future().wait();
+  wait_until([&] { return reads().busy == 0; });
+  EXPECT_EQ(reads().queued_calls, 0U);
+}
+
+// Without a request that would find out.
+TEST_F(PostgresClusterTest, HealthFollowsTheServer) {
+  const auto store = schema_.open();
+  EXPECT_TRUE(store->health().writable);
+  test::own_postgres()->stop();
+  wait_until([&] { return !store->health().writable; });
+  EXPECT_NE(store->health().reason, "");
+  test::own_postgres()->start();
+  wait_until([&] { return store->health().writable; });
+}
+
+}  // namespace
+}  // namespace stator

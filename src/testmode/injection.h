@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Injection: what test mode does to one request and its response. Whoever carries the request keeps
+// it until there is a response.
+//
+// Lifetime: it needs the timer, but neither the test mode nor the engine.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "api/model/responses.h"
+#include "stator/client.h"
+#include "testmode/timer.h"
+
+namespace stator::testmode {
+
+struct Injection {
+  // Instead of running the operation.
+  std::optional<Error> refusal = {};
+  // Instead of the response of an operation that succeeded; then `lost` is counted up.
+  std::optional<Error> error_after = {};
+  std::shared_ptr<std::atomic<uint64_t>> lost = {};
+  // Of the response, whatever it is, by the timer.
+  std::chrono::milliseconds delay{0};
+  Timer* timer = nullptr;
+  // Taken out of a batch, to be returned as unprocessed.
+  std::map<std::string, std::vector<WriteRequest>, std::less<>> withheld_writes = {};
+  std::map<std::string, KeysAndAttributes, std::less<>> withheld_keys = {};
+  bool is_creating = false;  // the table that DescribeTable describes
+
+  template <class Answer>
+  void amend(Result<Answer>& result) {
+    if (!result) return;
+    if (error_after) {
+      ++*lost;
+      result = Failure(*error_after);
+      return;
+    }
+    if constexpr (std::is_same_v<Answer, BatchWriteItemResult>) {
+      for (auto& [table, writes] : withheld_writes) {
+        auto& unprocessed = result->unprocessed[table];
+        for (WriteRequest& write : writes) unprocessed.push_back(std::move(write));
+      }
+    } else if constexpr (std::is_same_v<Answer, BatchGetItemResponse>) {
+      for (auto& [table, keys] : withheld_keys) {
+        const auto [at, is_new] = result->unprocessed.try_emplace(table, std::move(keys));
+        if (is_new) continue;
+        for (Item& key : keys.keys) at->second.keys.push_back(std::move(key));
+      }
+    } else if constexpr (std::is_same_v<Answer, DescribeTableResult>) {
+      if (!is_creating) return;
+      result->table.status = TableStatus::kCreating;
+      for (IndexDescription& index : result->table.global_indexes) {
+        index.status = TableStatus::kCreating;
+      }
+    }
+  }
+};
+
+}  // namespace stator::testmode

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Target: what a rule looks at in a request.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "partiql/planner.h"
+#include "stator/client.h"
+
+namespace stator::testmode {
+
+// The name in a table's ARN, or the text itself.
+inline std::string table_name(std::string_view text) {
+  constexpr std::string_view kTable = ":table/";
+  const std::size_t at = text.starts_with("arn:") ? text.find(kTable) : text.npos;
+  if (at == text.npos) return std::string(text);
+  text.remove_prefix(at + kTable.size());
+  return std::string(text.substr(0, text.find('/')));
+}
+
+struct Target {
+  std::string_view operation;
+  // In the order of the request; empty for streams. Of an administrative request only TableName.
+  std::vector<std::string> tables = {};
+  std::string_view index = {};  // of a Query, Scan or SearchVectors; empty: none
+  std::size_t parts = 0;        // items of a batch, actions or statements of a transaction
+  bool reads = false;           // data, and does not write any
+};
+
+inline void add_statement(std::string_view statement, const std::vector<AttributeValue>* parameters,
+                          Target& target) {
+  static const std::vector<AttributeValue> none;
+  const auto plan = partiql::plan(statement, parameters == nullptr ? none : *parameters);
+  if (!plan) return;
+  target.tables.push_back(table_name(plan->table));
+  target.reads = plan->reads();
+}
+
+template <class Request>
+Target target_of(std::string_view operation, const Request& request) {
+  Target target{.operation = operation};
+  const auto add = [&](std::string_view table) { target.tables.push_back(table_name(table)); };
+  const auto add_part = [&](const auto& part) {
+    add_statement(part.statement, part.parameters ? &*part.parameters : nullptr, target);
+  };
+  if constexpr (std::is_same_v<Request, Item>) {
+    const auto name = request.find("TableName");
+    const auto* text =
+        name == request.end() ? nullptr : name->second.template get_if<std::string>();
+    if (text != nullptr) add(*text);
+  } else if constexpr (requires { request.items.begin()->first; }) {  // a batch
+    for (const auto& [table, part] : request.items) {
+      add(table);
+      if constexpr (requires { part.keys; }) {
+        target.parts += part.keys.size();
+      } else {
+        target.parts += part.size();
+      }
+    }
+  } else if constexpr (requires { request.items.front().table; }) {  // a transaction
+    for (const auto& item : request.items) add(item.table);
+    target.parts = request.items.size();
+  } else if constexpr (requires { request.statements.front(); }) {
+    for (const auto& statement : request.statements) add_part(statement);
+    target.parts = request.statements.size();
+  } else if constexpr (requires { request.statement; }) {
+    add_part(request);
+  } else if constexpr (requires { std::string_view(request.table); }) {
+    add(request.table);
+  }
+  if constexpr (requires { std::string_view(request.index); }) {
+    target.index = request.index;
+  } else if constexpr (requires { std::string_view(*request.index); }) {
+    if (request.index) target.index = *request.index;
+  }
+  target.reads = target.reads || operation.starts_with("Get") || operation == "BatchGetItem" ||
+                 operation == "Query" || operation == "Scan" || operation == "SearchVectors" ||
+                 operation == "TransactGetItems";
+  return target;
+}
+
+}  // namespace stator::testmode

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testmode/test_mode.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "api/json/item_json.h"
+#include "base/random.h"
+#include "engine/core/arns.h"
+#include "engine/errors/messages.h"
+#include "engine/jobs/job_engine.h"
+
+namespace stator::testmode {
+namespace {
+
+constexpr std::string_view kProvisionedExceeded =
+    "The level of configured provisioned throughput for the table was exceeded. Consider "
+    "increasing your provisioning level with the UpdateTable API.";
+constexpr std::string_view kTableThrottled =
+    "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically "
+    "scaling your table or index so please try again shortly. If exceptions persist, check if you "
+    "have a hot key: "
+    "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html";
+constexpr std::string_view kAccountExceeded =
+    "Throughput exceeds the current throughput limit for your account. Please contact AWS Support "
+    "at https://aws.amazon.com/support to request a limit increase";
+constexpr std::string_view kInProgress =
+    "The transaction with the given request token is already in progress.";
+constexpr std::string_view kInjected = "injected by test mode";  // for the log only
+
+// SplitMix64: every bit of the result depends on every bit of `x`.
+uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Of 2^53 equally likely numbers in [0, 1).
+double fraction(uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+// The order in which the parts of a batch are withheld, and how many: at least one, not all.
+class Shuffle {
+ public:
+  Shuffle(std::size_t parts, uint64_t bits) : bits_(bits), order_(parts) {
+    for (std::size_t i = 0; i < parts; ++i) order_[i] = i;
+    for (std::size_t i = parts; i > 1; --i) std::swap(order_[i - 1], order_[next() % i]);
+    order_.resize(1 + next() % (parts - 1));
+    std::ranges::sort(order_);
+  }
+  bool withholds(std::size_t part) const { return std::ranges::binary_search(order_, part); }
+
+ private:
+  uint64_t next() { return bits_ = mix(bits_); }
+
+  uint64_t bits_;
+  std::vector<std::size_t> order_;
+};
+
+// Takes parts out of the tables of a batch. `parts_of` returns the list of a table's part, and
+// `kept_of` the one to put what is withheld into.
+template <class Tables, class PartsOf, class KeptOf>
+void withhold_parts(Tables& tables, uint64_t bits, PartsOf parts_of, KeptOf kept_of) {
+  std::size_t count = 0;
+  for (auto& [table, part] : tables) count += parts_of(part).size();
+  const Shuffle shuffle(count, bits);
+  std::size_t part = 0;
+  for (auto table = tables.begin(); table != tables.end();) {
+    auto& parts = parts_of(table->second);
+    std::remove_reference_t<decltype(parts)> rest;
+    for (auto& each : parts) {
+      auto& to = shuffle.withholds(part++) ? kept_of(*table) : rest;
+      to.push_back(std::move(each));
+    }
+    parts = std::move(rest);
+    table = parts.empty() ? tables.erase(table) : std::next(table);
+  }
+}
+
+bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+struct Throttling {
+  Code code;
+  std::string_view message;
+  std::string_view limit;
+};
+
+Throttling throttling_of(Code code) {
+  switch (code) {
+    case Code::kThrottling:
+      return {code, kTableThrottled, "KeyRangeThroughputExceeded"};
+    case Code::kRequestLimitExceeded:
+      return {code, kAccountExceeded, "AccountLimitExceeded"};
+    default:
+      return {Code::kProvisionedThroughputExceeded, kProvisionedExceeded,
+              "ProvisionedThroughputExceeded"};
+  }
+}
+
+// `table` can be empty.
+Error throttling_error(const EngineCore& engine, const Rule& rule, const Target& target,
+                       std::string_view table) {
+  const Throttling throttling = throttling_of(rule.error);
+  Error error{.code = throttling.code, .message = std::string(throttling.message)};
+  if (table.empty()) return error;
+  ThrottlingReason reason{.reason = target.index.empty() ? "Table" : "Index",
+                          .resource = table_arn(engine, table)};
+  reason.reason.append(target.reads ? "Read" : "Write");
+  reason.reason.append(rule.limit.empty() ? throttling.limit : std::string_view(rule.limit));
+  if (!target.index.empty()) reason.resource.append("/index/").append(target.index);
+  error.detail = std::make_shared<ErrorDetail>(ErrorDetail{.throttling_reasons = {reason}});
+  return error;
+}
+
+// Of a write of one item, or of one of a transaction's `parts` items.
+Error conflict_error(std::size_t parts, uint64_t bits) {
+  if (parts == 0) {
+    return {.code = Code::kTransactionConflict, .message = messages::kTransactionConflict};
+  }
+  ErrorDetail detail;
+  detail.reasons.resize(parts);
+  CancellationReason& reason = detail.reasons[bits % parts];
+  reason.code = "TransactionConflict";
+  reason.message = messages::kTransactionConflict;
+  return {.code = Code::kTransactionCanceled,
+          .message = "",
+          .detail = std::make_shared<ErrorDetail>(std::move(detail))};
+}
+
+int64_t random_seed() {
+  const std::string bytes = random_bytes(sizeof(uint32_t));
+  uint32_t seed = 0;
+  std::memcpy(&seed, bytes.data(), sizeof seed);
+  return seed;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TestMode>> TestMode::start(Engine& engine, Timer& timer, const Spec& spec) {
+  std::unique_ptr<TestMode> mode(new TestMode(engine, timer));
+  mode->plan_ = std::make_shared<Plan>(Plan{.seed = random_seed()});
+  STATOR_RETURN_IF_ERROR(mode->replace(spec));
+  if (!engine.is_shared()) engine.parts().lag = mode.get();
+  return mode;
+}
+
+TestMode::~TestMode() {
+  engine_.parts().lag = nullptr;
+}
+
+std::shared_ptr<const TestMode::Plan> TestMode::plan() const {
+  const std::lock_guard lock(mutex_);
+  return plan_;
+}
+
+Result<void> TestMode::replace(const Spec& spec) {
+  auto next = std::make_shared<Plan>();
+  for (const Rule& rule : spec.rules) {
+    ActiveRule& active = *next->rules.emplace_back(std::make_unique<ActiveRule>());
+    active.rule = rule;
+    if (rule.fault != Fault::kReadLag && rule.fault != Fault::kIndexLag) continue;
+    LocalViews* const store = engine_.store().local_views();
+    if (store == nullptr) {
+      return fail(Code::kInvalidArgument,
+                  "a store that several servers share has no read_lag or index_lag; use a "
+                  "directory or memory");
+    }
+    active.views = std::make_unique<LaggedViews>(*store, *engine_.parts().options.clock, rule.ms);
+    STATOR_RETURN_IF_ERROR(active.views->keep());
+  }
+  const std::lock_guard lock(mutex_);
+  next->seed = spec.seed.value_or(plan_->seed);
+  plan_ = std::move(next);
+  return {};
+}
+
+std::string TestMode::to_json() const {
+  const auto current = plan();
+  List rules;
+  for (const auto& active : current->rules) {
+    Item rule = to_item(active->rule);
+    rule["matched"] = active->matched.load();
+    rule["injected"] = active->injected->load();
+    rules.emplace_back(std::move(rule));
+  }
+  return wire::item_to_plain_json({{"seed", current->seed}, {"rules", std::move(rules)}});
+}
+
+bool TestMode::ActiveRule::concerns(std::string_view table) const {
+  return rule.tables.empty() || std::ranges::find(rule.tables, table) != rule.tables.end();
+}
+
+bool TestMode::ActiveRule::concerns(const Target& target) const {
+  if (!rule.operations.empty() &&
+      std::ranges::find(rule.operations, target.operation) == rule.operations.end()) {
+    return false;
+  }
+  return rule.tables.empty() ||
+         std::ranges::any_of(target.tables, [&](const auto& table) { return concerns(table); });
+}
+
+std::optional<Error> TestMode::error_of(const Rule& rule, const Target& target,
+                                        uint64_t bits) const {
+  const EngineCore& engine = engine_.parts();
+  const std::string_view table = target.tables.empty() ? "" : std::string_view(target.tables[0]);
+  switch (rule.fault) {
+    case Fault::kInternalError:
+      return Error{.code = Code::kInternalServerError, .message = std::string(kInjected)};
+    case Fault::kThrottling: {
+      const auto named = std::ranges::find_first_of(target.tables, rule.tables);
+      return throttling_error(engine, rule, target,
+                              named == target.tables.end() ? table : std::string_view(*named));
+    }
+    case Fault::kTransactionConflict:
+      return conflict_error(target.parts, bits);
+    case Fault::kTransactionInProgress:
+      return Error{.code = Code::kTransactionInProgress, .message = std::string(kInProgress)};
+    case Fault::kUnprocessed:
+      // The service refuses a batch of which nothing can be processed.
+      if (target.parts > 1) return std::nullopt;
+      return throttling_error(engine, {}, target, table);
+    default:
+      return std::nullopt;
+  }
+}
+
+// A table is being created for a time after its creation.
+void TestMode::check_creating(const ActiveRule& active, const Target& target,
+                              Injection& injection) const {
+  const auto tables = engine_.parts().catalog->snapshot();
+  const int64_t now_ms = engine_.parts().now_ms();
+  for (const std::string& name : target.tables) {
+    const TablePtr* const table = active.concerns(name) ? tables->find(name) : nullptr;
+    if (table == nullptr) continue;
+    const int64_t age_ms = now_ms - (*table)->definition().created_ms;
+    if (age_ms < 0 || age_ms >= active.rule.ms) continue;
+    if (target.operation == "DescribeTable") {
+      injection.is_creating = true;
+    } else if (is_data_operation(target.operation)) {
+      injection.refusal = {.code = Code::kResourceNotFound, .message = messages::kResourceNotFound};
+    } else if (is_any_of(target.operation, {"DeleteTable", "UpdateTable", "UpdateTimeToLive"})) {
+      injection.refusal = {.code = Code::kResourceInUse,
+                           .message = messages::table_being_created(name)};
+    } else {
+      return;
+    }
+    ++*active.injected;
+    return;
+  }
+}
+
+uint64_t TestMode::decide(const Target& target, Injection& injection) {
+  const auto current = plan();
+  uint64_t withheld = 0;
+  for (std::size_t i = 0; i < current->rules.size(); ++i) {
+    ActiveRule& active = *current->rules[i];
+    const Rule& rule = active.rule;
+    if (active.views) {
+      // A store that cannot be read fails the read itself.
+      static_cast<void>(active.views->keep());
+      continue;
+    }
+    if (!active.concerns(target)) continue;
+    const int64_t number = ++active.matched;
+    const bool is_decided = injection.refusal || injection.error_after || withheld != 0;
+    if (rule.fault == Fault::kCreating) {
+      if (!injection.refusal) check_creating(active, target, injection);
+      continue;
+    }
+    if (number < rule.first || number > rule.last) continue;
+    const uint64_t bits =
+        mix(mix(mix(static_cast<uint64_t>(current->seed)) + i) + static_cast<uint64_t>(number));
+    if (fraction(bits) >= rule.probability) continue;
+    const uint64_t more_bits = mix(bits);
+    if (rule.fault == Fault::kDelay) {
+      const auto span = static_cast<uint64_t>(rule.ms_max - rule.ms + 1);
+      injection.delay +=
+          std::chrono::milliseconds(rule.ms + static_cast<int64_t>(more_bits % span));
+      ++*active.injected;
+      continue;
+    }
+    if (is_decided) continue;
+    auto error = error_of(rule, target, more_bits);
+    if (!error) {
+      withheld = more_bits | 1;
+    } else if (rule.applied) {
+      injection.error_after = std::move(error);
+      injection.lost = active.injected;
+      continue;
+    } else {
+      injection.refusal = std::move(error);
+    }
+    ++*active.injected;
+  }
+  return withheld;
+}
+
+void TestMode::withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection) {
+  withhold_parts(
+      request.items, bits, [](auto& writes) -> auto& { return writes; },
+      [&](auto& table) -> auto& { return injection.withheld_writes[table.first]; });
+}
+
+void TestMode::withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection) {
+  withhold_parts(
+      request.items, bits, [](auto& keys) -> auto& { return keys.keys; },
+      [&](auto& table) -> auto& {
+        const auto [at, is_new] = injection.withheld_keys.try_emplace(table.first, table.second);
+        if (is_new) at->second.keys.clear();
+        return at->second.keys;
+      });
+}
+
+std::optional<Result<void>> TestMode::read(const Table& table, const Index* index, ViewBody body) {
+  const Fault fault = index != nullptr && !index->local ? Fault::kIndexLag : Fault::kReadLag;
+  const auto current = plan();
+  for (const auto& active : current->rules) {
+    if (active->rule.fault != fault || !active->concerns(table.name())) continue;
+    ++active->matched;
+    ++*active->injected;
+    return active->views->read(body);
+  }
+  return std::nullopt;
+}
+
+}  // namespace stator::testmode

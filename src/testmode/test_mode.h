@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// TestMode: injects faults into the operations of an engine, by rules. For the tests of
+// applications. docs/testing.md.
+//
+// Repeatable: what happens to a request depends on the seed, the rule, and how many requests before
+// it the rule applied to. So the same sequence of requests has the same faults.
+// Thread safety: every method may be called from any thread at once.
+// Lifetime: the engine and the timer must outlive this. No operation is in progress when it starts
+// or is destroyed; responses can be outstanding.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/core/read_lag.h"
+#include "engine/engine.h"
+#include "testmode/injection.h"
+#include "testmode/lagged_views.h"
+#include "testmode/spec.h"
+#include "testmode/targets.h"
+#include "testmode/timer.h"
+
+namespace stator::testmode {
+
+class TestMode final : private ReadLag {
+ public:
+  // The seed is random if the spec has none. Errors: those of replace().
+  static Result<std::unique_ptr<TestMode>> start(Engine& engine, Timer& timer, const Spec& spec);
+  ~TestMode() override;
+  TestMode(const TestMode&) = delete;
+  TestMode& operator=(const TestMode&) = delete;
+
+  // From now on, requests meet these rules, whose counts begin at 0. Without a seed, the current
+  // one stays. Errors: kInvalidArgument if the store cannot have a lag; then nothing has changed.
+  Result<void> replace(const Spec& spec);
+  // {"rules":[{"fault":…,"matched":N,"injected":N},…],"seed":N}
+  std::string to_json() const;
+
+  // What happens to a request that is about to run. Takes out of a batch what it withholds.
+  template <class Request>
+  std::unique_ptr<Injection> on_request(std::string_view operation, Request& request) {
+    auto injection = std::make_unique<Injection>();
+    injection->timer = &timer_;
+    const uint64_t withheld = decide(target_of(operation, request), *injection);
+    if constexpr (requires { request.items.begin()->second; }) {
+      if (withheld != 0) withhold(request, withheld, *injection);
+    }
+    return injection;
+  }
+
+ private:
+  struct ActiveRule {
+    Rule rule;
+    std::unique_ptr<LaggedViews> views = {};  // of a lag
+    std::atomic<int64_t> matched = 0;
+    std::shared_ptr<std::atomic<uint64_t>> injected = std::make_shared<std::atomic<uint64_t>>(0);
+
+    bool concerns(std::string_view table) const;
+    bool concerns(const Target& target) const;
+  };
+  struct Plan {
+    int64_t seed = 0;
+    std::vector<std::unique_ptr<ActiveRule>> rules = {};
+  };
+
+  TestMode(Engine& engine, Timer& timer) : engine_(engine), timer_(timer) {}
+
+  std::shared_ptr<const Plan> plan() const;
+  // The random bits for what is withheld of a batch; 0: nothing is.
+  uint64_t decide(const Target& target, Injection& injection);
+  std::optional<Error> error_of(const Rule& rule, const Target& target, uint64_t bits) const;
+  void check_creating(const ActiveRule& active, const Target& target, Injection& injection) const;
+  static void withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection);
+  static void withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection);
+  std::optional<Result<void>> read(const Table& table, const Index* index, ViewBody body) override;
+
+  Engine& engine_;
+  Timer& timer_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Plan> plan_;
+};
+
+}  // namespace stator::testmode

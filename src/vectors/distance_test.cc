@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vectors/distance.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/from_environment.h"
+
+namespace stator {
+namespace {
+
+// Every length has another remainder; every offset another alignment.
+TEST(Distance, IsThatOfAPlainLoopAtAnyLengthAndAddress) {
+  std::mt19937_64 random(test::number_from_environment("STATOR_SEED", std::random_device{}()));
+  std::normal_distribution<float> component;
+  for (std::size_t count = 1; count <= 300; ++count) {
+    std::vector<float> query(count);
+    std::vector<float> stored(count);
+    double products = 0;
+    double squares = 0;
+    double magnitude = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      query[i] = component(random);
+      stored[i] = component(random);
+      products += double{query[i]} * stored[i];
+      squares += std::pow(double{query[i]} - stored[i], 2);
+      magnitude += std::abs(double{query[i]} * stored[i]);
+    }
+    const std::size_t offset = random() % 64;
+    std::string bytes(offset + count * sizeof(float), '\0');
+    std::memcpy(bytes.data() + offset, stored.data(), count * sizeof(float));
+    const double tolerance = 1e-6 * (magnitude + squares);
+    EXPECT_NEAR(dot_product(query, bytes.data() + offset), products, tolerance) << count;
+    EXPECT_NEAR(squared_distance(query, bytes.data() + offset), squares, tolerance) << count;
+  }
+}
+
+TEST(Distance, OfNothingIsZero) {
+  EXPECT_EQ(dot_product({}, ""), 0);
+  EXPECT_EQ(squared_distance({}, ""), 0);
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two `stator serve` processes, and programs with a Database, on one PostgreSQL.
+//
+// STATOR_CLUSTER_ROUNDS sets how often a server, or PostgreSQL, ends under load (default 4),
+// STATOR_SEED what the clients write.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/stator_program.h"
+#include "stator/database.h"
+#include "stator/http_client.h"
+#include "storage/postgres/postgres_fixture.h"
+#include "support/from_environment.h"
+#include "support/ledger.h"
+#include "support/must.h"
+#include "support/raw_connection.h"
+#include "support/server_process.h"
+#include "support/stream_consumer.h"
+
+namespace stator::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::size_t kServers = 2;
+
+template <class Condition>
+void wait_until(const std::string& what, Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << what;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+RawAnswer get_page(const ServerProcess& server, const std::string& path) {
+  RawConnection connection(port_in(server.url()));
+  EXPECT_TRUE(connection.send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  return connection.read_answer();
+}
+
+class Cluster : public ::testing::Test {
+ protected:
+  Cluster() {
+    for (std::size_t i = 0; i < kServers; ++i) start(i);
+  }
+
+  void start(std::size_t server) {
+    servers_[server].emplace(STATOR_BINARY,
+                             std::vector<std::string>{"--store", postgres_url(), "--schema",
+                                                      schema_.name(), "--expire-every", "0.1"});
+    ASSERT_FALSE(servers_[server]->url().empty()) << "the server did not start";
+    // One attempt: a retry would hide whether the first one was acknowledged.
+    clients_[server] = std::make_unique<HttpClient>(
+        must(HttpClient::open({.endpoint = servers_[server]->url(), .max_attempts = 1})));
+  }
+  ServerProcess& server(std::size_t i) { return *servers_[i]; }
+  Client& client(std::size_t i) { return *clients_[i % kServers]; }
+
+  void create_table(const StreamSpecification& stream = {}) {
+    ASSERT_THAT(client(0).create_table({.table = "Tab",
+                                        .attributes = {{"pk", ScalarType::kS}},
+                                        .key_schema = {{"pk", KeyType::kHash}},
+                                        .billing_mode = BillingMode::kPayPerRequest,
+                                        .stream = stream}),
+                IsOk());
+  }
+  std::optional<Item> get(std::size_t through, const std::string& pk) {
+    const auto got =
+        client(through).get_item({.table = "Tab", .key = {{"pk", pk}}, .consistent_read = true});
+    EXPECT_THAT(got, IsOk());
+    return got ? got->item : std::nullopt;
+  }
+  // Runs `work` on threads, each with the client of a server in turn.
+  template <class Work>
+  void race(std::size_t threads, Work work) {
+    std::vector<std::jthread> racers;
+    racers.reserve(threads);
+    for (std::size_t i = 0; i < threads; ++i) {
+      racers.emplace_back([&, i] { work(client(i), i); });
+    }
+  }
+
+  PostgresSchema schema_;
+  std::optional<ServerProcess> servers_[kServers];
+  std::unique_ptr<HttpClient> clients_[kServers];
+};
+
+TEST_F(Cluster, OneServerSeesWhatTheOtherOneDoes) {
+  create_table();
+  ASSERT_THAT(client(1).put_item({.table = "Tab", .item = {{"pk", "a"}, {"n", 1}}}), IsOk());
+  EXPECT_EQ(get(0, "a"), (Item{{"pk", "a"}, {"n", 1}}));
+  ASSERT_THAT(
+      client(0).update_table(
+          {.table = "Tab",
+           .attributes = {{{"n", ScalarType::kN}}},
+           .global_indexes =
+               {{{.create = IndexDefinition{.name = "ByN",
+                                            .key_schema = {{"n", KeyType::kHash}},
+                                            .projection = {.type = ProjectionType::kAll}}}}}}),
+      IsOk());
+  // It belongs in the index whether or not the server has noticed that there is one.
+  ASSERT_THAT(client(1).put_item({.table = "Tab", .item = {{"pk", "b"}, {"n", 1}}}), IsOk());
+  wait_until("the index is built", [&] {
+    const auto found = client(1).describe_table({.table = "Tab"});
+    return found && found->table.global_indexes.size() == 1 &&
+           found->table.global_indexes[0].status == TableStatus::kActive;
+  });
+  const auto found = client(1).query(
+      {.table = "Tab", .index = "ByN", .key_condition = "n = :n", .values = Values{{":n", 1}}});
+  ASSERT_THAT(found, IsOk());
+  EXPECT_EQ(found->items.size(), 2U);
+  ASSERT_THAT(client(1).delete_table({.table = "Tab"}), IsOk());
+  EXPECT_THAT(client(0).get_item({.table = "Tab", .key = {{"pk", "a"}}}),
+              FailsWith(Code::kResourceNotFound, ""));
+}
+
+TEST_F(Cluster, ConditionsHoldAcrossServers) {
+  create_table();
+  constexpr std::size_t kRacers = 6;
+  constexpr int kKeys = 40;
+  std::atomic<int> created = 0;
+  std::atomic<int> counted = 0;
+  race(kRacers, [&](Client& through, std::size_t racer) {
+    for (int key = 0; key < kKeys; ++key) {
+      const auto put = through.put_item(
+          {.table = "Tab",
+           .item = {{"pk", std::to_string(key)}, {"by", static_cast<int64_t>(racer)}},
+           .condition = "attribute_not_exists(pk)"});
+      if (put) ++created;
+      if (!put) {
+        EXPECT_EQ(put.error().code, Code::kConditionalCheckFailed) << put.error().message;
+      }
+      const auto added = through.update_item({.table = "Tab",
+                                              .key = {{"pk", "counter"}},
+                                              .update = "ADD n :one",
+                                              .values = Values{{":one", 1}}});
+      // With many others in between, a request can be told to try again.
+      if (added) ++counted;
+      if (!added) {
+        EXPECT_EQ(added.error().code, Code::kTransactionConflict) << added.error().message;
+      }
+    }
+  });
+  EXPECT_EQ(created, kKeys);
+  EXPECT_GT(counted, 0);
+  EXPECT_EQ(get(0, "counter"), (Item{{"pk", "counter"}, {"n", counted.load()}}));
+}
+
+TEST_F(Cluster, AStreamOfOneServerHasTheChangesOfAll) {
+  create_table({.enabled = true, .view = StreamViewType::kNewAndOldImages});
+  constexpr int kWrites = 60;
+  race(4, [&](Client& through, std::size_t) {
+    for (int i = 0; i < kWrites; ++i) {
+      EXPECT_THAT(
+          through.put_item({.table = "Tab",
+                            .item = {{"pk", std::to_string(i % 10)}, {"at", std::to_string(i)}}}),
+          IsOk());
+    }
+  });
+  const auto described = client(1).describe_table({.table = "Tab"});
+  ASSERT_THAT(described, IsOk());
+  std::vector<Item> stored;
+  const auto scanned = client(0).scan({.table = "Tab", .consistent_read = true});
+  ASSERT_THAT(scanned, IsOk());
+  StreamConsumer consumer;
+  StreamReplay replay;
+  const auto holds_all = [&] {
+    for (const StreamRecord& record :
+         consumer.read(client(1), *described->table.latest_stream_arn)) {
+      replay.apply(record);
+    }
+    return replay.items().size() == scanned->items.size() &&
+           std::ranges::all_of(scanned->items, [&](const Item& item) {
+             const auto found = replay.items().find(to_debug_string(Item{{"pk", item.at("pk")}}));
+             return found != replay.items().end() && found->second == item;
+           });
+  };
+  wait_until("the stream has all changes", holds_all);
+}
+
+TEST_F(Cluster, ADatabaseInAProgramSharesTheTables) {
+  create_table();
+  Database database = must(Database::open({.store = postgres_url(), .schema = schema_.name()}));
+  ASSERT_THAT(database.put_item({.table = "Tab", .item = {{"pk", "a"}}}), IsOk());
+  EXPECT_EQ(get(0, "a"), (Item{{"pk", "a"}}));
+  EXPECT_THAT(client(1).put_item(
+                  {.table = "Tab", .item = {{"pk", "a"}}, .condition = "attribute_not_exists(pk)"}),
+              FailsWith(Code::kConditionalCheckFailed, ""));
+  const TempDir directory;
+  EXPECT_THAT(database.backup(directory.path() / "copy"),
+              FailsWith(Code::kInvalidArgument, "the tables are not in a directory"));
+  EXPECT_THAT(Database::open({.path = directory.path() / "data", .store = postgres_url()}),
+              FailsWith(Code::kInvalidArgument, "name one of them"));
+}
+
+TEST_F(Cluster, AServerIsReadyWhileItReachesPostgres) {
+  if (own_postgres() == nullptr) GTEST_SKIP() << "the server is not the test's own";
+  EXPECT_EQ(get_page(server(0), "/health/ready").status, 200);
+  const std::string metrics = get_page(server(0), "/metrics").body;
+  EXPECT_THAT(metrics, AllOf(HasSubstr("\nstator_store_writable 1\n"),
+                             HasSubstr("\nstator_stream_horizon_lag_seconds 0\n"),
+                             HasSubstr("\nstator_database_connections{pool=\"reads\"} 4\n"),
+                             HasSubstr("\nstator_database_connections_busy{pool=\"commits\"} "),
+                             HasSubstr("\nstator_database_queue_length{pool=\"locked\"} 0\n")));
+  own_postgres()->stop();
+  wait_until("the server notices",
+             [&] { return get_page(server(0), "/health/ready").status == 503; });
+  EXPECT_THAT(get_page(server(0), "/health/ready").body, HasSubstr("not ready: "));
+  EXPECT_EQ(get_page(server(0), "/health/live").status, 200);
+  EXPECT_THAT(get_page(server(0), "/metrics").body, HasSubstr("\nstator_ready 0\n"));
+  own_postgres()->start();
+  wait_until("the server recovers",
+             [&] { return get_page(server(0), "/health/ready").status == 200; });
+}
+
+// ---- Under load
+
+class ClusterFaults : public Cluster {
+ protected:
+  static constexpr std::size_t kWriters = 8;
+
+  ClusterFaults() : random_(seed_), ledger_(kWriters, random_()) {
+    const auto created = Ledger::create(client(0));
+    EXPECT_TRUE(created) << created.error().message;
+  }
+
+  // Makes half of the writers use each server, calls `fault`, and lets those go on that can.
+  template <class Fault>
+  std::vector<Result<void>> write_during(Fault fault) {
+    std::vector<Result<void>> ends(kWriters);
+    std::atomic<bool> stop = false;
+    {
+      std::vector<std::jthread> writers;
+      writers.reserve(kWriters);
+      for (std::size_t i = 0; i < kWriters; ++i) {
+        writers.emplace_back([&, i] { ends[i] = ledger_.write(client(i), i, stop); });
+      }
+      // The moments of the faults are left to chance.
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random_() % 300));
+      fault();
+      stop = true;
+    }
+    return ends;
+  }
+  // What a killed server has sent may still be on its way.
+  void wait_for_the_last_statements() {
+    wait_until("PostgreSQL is idle", [&] {
+      return run_sql(
+                 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'stator' AND "
+                 "state "
+                 "<> 'idle' AND pid <> pg_backend_pid()",
+                 schema_.name()) == "0";
+    });
+  }
+  void settle(Client& through) {
+    ledger_.settle(through, Kept::kAcknowledged);
+    ledger_.repeat_transactions(through);
+  }
+
+  const uint64_t seed_ = number_from_environment("STATOR_SEED", std::random_device{}());
+  const uint64_t rounds_ = number_from_environment("STATOR_CLUSTER_ROUNDS", 4);
+  std::mt19937_64 random_;
+  Ledger ledger_;
+};
+
+TEST_F(ClusterFaults, AKilledServerLosesNothingAndTheOtherOneGoesOn) {
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
+  ledger_.settle(client(0), Kept::kAcknowledged);
+  for (uint64_t round = 0; round < rounds_ && !HasFailure(); ++round) {
+    const std::size_t killed = round % kServers;
+    const auto ends = write_during([&] {
+      server(killed).kill_now();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    });
+    for (std::size_t i = 0; i < kWriters; ++i) {
+      if (i % kServers == killed) {
+        EXPECT_FALSE(ends[i]);
+      } else {
+        EXPECT_THAT(ends[i], IsOk());
+      }
+    }
+    wait_for_the_last_statements();
+    settle(client(killed + 1));
+    ASSERT_NO_FATAL_FAILURE(start(killed));
+    ledger_.check(client(killed), Kept::kAcknowledged);
+  }
+  EXPECT_GT(ledger_.acknowledged(), 0U) << "no round wrote anything";
+  std::cout << rounds_ << " kills, " << ledger_.acknowledged() << " writes, STATOR_SEED=" << seed_
+            << '\n';
+}
+
+TEST_F(ClusterFaults, ARestartOfPostgresLosesNothing) {
+  if (own_postgres() == nullptr) GTEST_SKIP() << "the server is not the test's own";
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
+  ledger_.settle(client(0), Kept::kAcknowledged);
+  for (uint64_t round = 0; round < rounds_ && !HasFailure(); ++round) {
+    const auto ends = write_during([&] {
+      own_postgres()->stop(round % 2 == 0 ? SIGINT : SIGQUIT);
+      own_postgres()->start();
+    });
+    for (const auto& end : ends) {
+      if (end) continue;
+      const Code code = end.error().code;
+      EXPECT_TRUE(end.error().retryable() || code == Code::kInternalServerError)
+          << code_name(code) << ": " << end.error().message;
+    }
+    for (std::size_t i = 0; i < kServers; ++i) {
+      wait_until("the server is ready",
+                 [&] { return get_page(server(i), "/health/ready").status == 200; });
+    }
+    wait_for_the_last_statements();
+    settle(client(round));
+  }
+  EXPECT_GT(ledger_.acknowledged(), 0U) << "no round wrote anything";
+}
+
+}  // namespace
+}  // namespace stator::test
