@@ -246,7 +246,7 @@ TEST_F(TimeToLive, ItsSweepStartsByItself) {
 TEST_F(TimeToLive, AQueueThatLacksAnItemIsDamage) {
   enable();
   put_expiring("a", now() + 5);
-  const TablePtr table = *engine_->parts().catalog->snapshot()->find("Things");
+  const TablePtr table = *must(engine_->parts().catalog->newest_snapshot())->find("Things");
   ASSERT_THAT(engine_->store().drop_range(space_range(table->expiry()->space)), IsOk());
   const VerifyReport report = verify(engine_->store(), [](std::string_view, uint64_t, uint64_t) {});
   ASSERT_EQ(report.finding_count, 1U);

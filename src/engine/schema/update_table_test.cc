@@ -27,29 +27,29 @@ CreateTableRequest provisioned_table() {
   return request;
 }
 
-// Occupies every thread that runs jobs for as long as it lives: no backfill begins meanwhile.
+// Occupies every thread that runs jobs, of each engine, for as long as it lives: no backfill begins
+// meanwhile.
 class HeldJobs {
  public:
-  explicit HeldJobs(Engine& engine) {
-    for (std::size_t i = 0; i < JobRunner::kThreads; ++i) {
-      engine.parts().jobs.add("hold", [threads = threads_]() -> Result<void> {
-        threads->arrived.count_down();
-        threads->leave.wait();
-        return {};
-      });
-    }
-    threads_->arrived.wait();
+  explicit HeldJobs(const TestEngine& engines) {
+    engines.for_each([&](Engine& engine) {
+      const auto arrived = std::make_shared<std::latch>(JobRunner::kThreads);
+      for (std::size_t i = 0; i < JobRunner::kThreads; ++i) {
+        engine.parts().jobs.add("hold", [arrived, leave = leave_]() -> Result<void> {
+          arrived->count_down();
+          leave->wait();
+          return {};
+        });
+      }
+      arrived->wait();
+    });
   }
   HeldJobs(const HeldJobs&) = delete;
   HeldJobs& operator=(const HeldJobs&) = delete;
-  ~HeldJobs() { threads_->leave.count_down(); }
+  ~HeldJobs() { leave_->count_down(); }
 
  private:
-  struct Threads {
-    std::latch arrived{JobRunner::kThreads};
-    std::latch leave{1};
-  };
-  std::shared_ptr<Threads> threads_ = std::make_shared<Threads>();
+  std::shared_ptr<std::latch> leave_ = std::make_shared<std::latch>(1);
 };
 
 class TableChanges : public EngineTest {
@@ -230,7 +230,7 @@ TEST_F(TableChanges, AnIndexBeingBuiltIsNotReadAndAnotherWaits) {
   create(hash_table());
   put_numbered(10);
   {
-    const HeldJobs held(*engine_);
+    const HeldJobs held(engine_);
     ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
     const TableDescription table = described();
     EXPECT_EQ(table.status, TableStatus::kUpdating);
@@ -251,7 +251,7 @@ TEST_F(TableChanges, AnIndexBeingBuiltCanBeDeletedAndSoCanItsTable) {
   create(hash_table());
   put_numbered(10);
   {
-    const HeldJobs held(*engine_);
+    const HeldJobs held(engine_);
     ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
     const auto answer =
         engine_->update_table({.table = "Things", .global_indexes = {{{.remove = "byColor"}}}});
