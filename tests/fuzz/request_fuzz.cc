@@ -17,8 +17,8 @@ template <class T>
   requires(std::same_as<T, KeysAndAttributes> || std::same_as<T, WriteRequest> ||
            std::same_as<T, TransactWriteItem> || std::same_as<T, TransactGetItem> ||
            std::same_as<T, GlobalIndexChange> || std::same_as<T, GlobalIndexUpdate> ||
-           std::same_as<T, BatchStatement> || std::same_as<T, ParameterizedStatement> ||
-           std::same_as<T, ShardFilter>)
+           std::same_as<T, VectorIndexChange> || std::same_as<T, BatchStatement> ||
+           std::same_as<T, ParameterizedStatement> || std::same_as<T, ShardFilter>)
 bool operator==(const T& a, const T& b) {
   return boost::pfr::eq_fields(a, b);
 }
