@@ -45,6 +45,11 @@ endif()
 if(STATOR_SANITIZE)
   add_compile_options(-fsanitize=${STATOR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${STATOR_SANITIZE})
+  if(STATOR_SANITIZE MATCHES "undefined")
+    # A null pointer that is used ends the program anyway, and AddressSanitizer knows the objects'
+    # sizes better. The three checks take 10 to 30 % of the time to compile.
+    add_compile_options(-fno-sanitize=null,object-size,vptr)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Under sanitizers GCC 12 reports false maybe-uninitialized and fence warnings in the library.
     target_compile_options(stator_flags INTERFACE -Wno-maybe-uninitialized -Wno-tsan)

@@ -1,6 +1,10 @@
 # What tests wait for is in the libraries. Optimizing the tests costs more than they run; with
-# sanitizers, twice as much again.
+# sanitizers, twice as much again. Checks for undefined behaviour in the tests' own code cost a third
+# of their compile time and find nothing in Stator.
 set(STATOR_TEST_OPTIONS $<$<CONFIG:Debug>:-O0>)
+if(STATOR_SANITIZE MATCHES "undefined")
+  list(APPEND STATOR_TEST_OPTIONS -fno-sanitize=undefined)
+endif()
 
 # GoogleTest's headers cost a test file a second or two. A target without sources precompiles them for
 # all; -fpch-preprocess is for ccache. Not where tests are optimized: GCC 12 then warns of what it
