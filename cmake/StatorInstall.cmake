@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 set(STATOR_INSTALLED base value vectors storage postgres open_store expression
   api_model api_validation api_json api_wire api_admin
   policy partiql transfer
-  engine_errors engine_background engine_rows engine_change_log engine_catalog engine_core engine_items engine_query
+  engine_errors engine_background engine_rows engine_change_log engine_vectors engine_catalog engine_core
+  engine_items engine_query
   engine_streams engine_schema engine_jobs engine_admin engine_verify engine
   access testmode protocol client
   recipes_common recipes_toggle recipes_semaphore recipes_feed recipes_sensors)

@@ -43,6 +43,9 @@ struct DatabaseOptions {
   // Size limit of the cache of blocks read from the directory. 0: one eighth of the memory that
   // the process may use, at least 64 MB and at most 8 GB.
   std::size_t cache_bytes = 0;
+  // Size limit of the vectors that are kept in memory because they are searched often: about one
+  // byte for each component, and 100 for each vector. 0: as above. Not in PostgreSQL.
+  std::size_t vector_cache_bytes = 0;
   // Imports and exports use each subdirectory of this directory as an S3 bucket. Empty: imports
   // and exports are unavailable.
   std::filesystem::path buckets = {};

@@ -29,7 +29,7 @@ constexpr const char* kTestModeVariable = "STATOR_TEST_MODE";
 
 struct ServeFlags {
   std::string data = "./stator-data";
-  bool names_data = false;  // or --durability or --cache, which are about it
+  bool names_data = false;  // or --durability or a cache, which are about it
   bool memory = false;
   StoreFlags store;
   std::string listen = "127.0.0.1:8000";
@@ -38,6 +38,7 @@ struct ServeFlags {
   int threads = 0;
   std::size_t memory_mb = 0;
   std::size_t cache_mb = 0;
+  std::size_t vector_cache_mb = 0;
   std::string credentials;
   bool unsigned_beyond_loopback = false;
   http::TlsFiles tls;
@@ -133,7 +134,7 @@ Result<NamedStore> store_to_serve(const ServeFlags& flags) {
   if (!store.url.empty() && (flags.names_data || flags.memory)) {
     return fail(Code::kInvalidArgument,
                 "STATOR_STORE is set, so the tables are not in a directory or in memory; unset it, "
-                "or give no --data, --memory, --durability or --cache");
+                "or give no --data, --memory, --durability, --cache or --vector-cache");
   }
   return store;
 }
@@ -176,6 +177,7 @@ int serve(const ServeFlags& flags) {
   options.durability = flags.durability == "os" ? Durability::kOs : Durability::kSync;
   options.memory_bytes = flags.memory_mb != 0 ? flags.memory_mb << 20 : usable_memory_bytes();
   options.cache_bytes = flags.cache_mb << 20;
+  options.vector_cache_bytes = flags.vector_cache_mb << 20;
   options.unsigned_beyond_loopback = flags.unsigned_beyond_loopback;
   options.allowed_hosts = flags.allowed_hosts;
   options.buckets = flags.buckets;
@@ -358,8 +360,15 @@ void add_serve(CLI::App& app, Invocation& invocation) {
           ->type_name("MB")
           ->check(CLI::Range(0, 1'048'576).description(""))
           ->capture_default_str();
+  auto* vector_cache =
+      command
+          ->add_option("--vector-cache", flags->vector_cache_mb,
+                       "Part of it for vectors that are searched often; 0 is an eighth")
+          ->type_name("MB")
+          ->check(CLI::Range(0, 1'048'576).description(""))
+          ->capture_default_str();
   CLI::Option* const store = add_store_flags(*command, flags->store).store;
-  for (CLI::Option* of_directory : {data, memory, durability, cache}) {
+  for (CLI::Option* of_directory : {data, memory, durability, cache, vector_cache}) {
     store->excludes(of_directory);
   }
   using std::chrono::milliseconds;
@@ -384,8 +393,9 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory.description(""));
   add_development_options(*command, *flags);
-  command->callback([&invocation, flags, data, durability, cache] {
-    flags->names_data = data->count() + durability->count() + cache->count() > 0;
+  command->callback([&invocation, flags, data, durability, cache, vector_cache] {
+    flags->names_data =
+        data->count() + durability->count() + cache->count() > 0 || vector_cache->count() > 0;
     invocation.run = [flags] { return serve(*flags); };
   });
 }

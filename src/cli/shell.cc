@@ -8,8 +8,10 @@
 #include <cctype>
 #include <cstdio>
 #include <set>
+#include <sstream>
 #include <utility>
 
+#include "api/json/item_json.h"
 #include "cli/aws_settings.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
@@ -18,6 +20,8 @@
 #include "cli/line_editor.h"
 #include "cli/statements.h"
 #include "cli/table_access.h"
+#include "cli/vector_search.h"
+#include "fmt/format.h"
 
 namespace stator::cli {
 namespace {
@@ -38,6 +42,8 @@ constexpr const char* kHelp = R"(Statements end with ";":
 Commands:
   .tables              list the tables
   .describe TABLE      show a table's keys and indexes
+  .search TABLE INDEX [0.25, -1] {"tenant": "x"}
+                       the ten items with the nearest vectors, of those with these attributes
   .output FORMAT       table, lines, json, dynamodb or csv
   .help                show this
   .exit                end (or Ctrl-D)
@@ -133,6 +139,8 @@ class Shell {
       STATOR_ASSIGN_OR_RETURN(const DescribeTableResult found,
                               client_.describe_table({.table = argument}));
       std::fputs(table_text(found.table).c_str(), stdout);
+    } else if (name == ".search") {
+      return search(argument);
     } else if (name == ".output") {
       if (!is_output_format(argument)) {
         return fail(Code::kInvalidArgument,
@@ -147,6 +155,35 @@ class Shell {
       return fail(Code::kInvalidArgument, "unknown command '" + name + "'; type .help for help");
     }
     return {};
+  }
+
+  // TABLE INDEX, a list of numbers, and perhaps an object of the attributes that items must have.
+  Result<void> search(const std::string& argument) {
+    const std::size_t list = argument.find('[');
+    const std::size_t end = argument.find(']', std::min(list, argument.size()));
+    std::istringstream words(argument.substr(0, list));
+    SearchVectorsRequest request{.top_k = 10};
+    std::string rest;
+    if (end == argument.npos || !(words >> request.table >> request.index) || words >> rest) {
+      return fail(Code::kInvalidArgument,
+                  "give a table, its vector index and numbers: .search Things near [0.25, -1]");
+    }
+    STATOR_ASSIGN_OR_RETURN(request.vector, vector_in(argument.substr(list, end + 1 - list)));
+    const std::string attributes = argument.substr(end + 1);
+    if (attributes.find_first_not_of(' ') != attributes.npos) {
+      STATOR_ASSIGN_OR_RETURN(const Item wanted, wire::item_from_plain_json(attributes));
+      if (wanted.empty()) return fail(Code::kInvalidArgument, "give attributes, or no object");
+      request.condition.emplace();
+      request.names.emplace();
+      request.values.emplace();
+      for (const auto& [attribute, value] : wanted) {
+        const std::size_t number = request.names->size();
+        request.names->emplace(fmt::format("#n{}", number), attribute);
+        request.values->emplace(fmt::format(":v{}", number), value);
+        *request.condition += fmt::format("{0}#n{1} = :v{1}", number == 0 ? "" : " AND ", number);
+      }
+    }
+    return print_search(client_, request, output_);
   }
 
   Result<void> load_tables() {
@@ -167,6 +204,9 @@ class Shell {
       for (const auto* indexes : {&found->table.global_indexes, &found->table.local_indexes}) {
         for (const IndexDescription& index : *indexes) names_.insert(index.definition.name);
       }
+      for (const VectorIndexDescription& index : found->table.vector_indexes) {
+        names_.insert(index.definition.name);
+      }
     }
   }
 
@@ -175,7 +215,9 @@ class Shell {
     const auto add = [&](const std::string& one) {
       if (one.starts_with(word)) words.push_back(one);
     };
-    for (const char* command : {".tables", ".describe", ".output", ".help", ".exit"}) add(command);
+    for (const char* command : {".tables", ".describe", ".search", ".output", ".help", ".exit"}) {
+      add(command);
+    }
     std::ranges::for_each(tables_, add);
     std::ranges::for_each(names_, add);
     const std::string shouted = upper(word);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator search: the items whose vectors are nearest to a vector.
+#include "cli/vector_search.h"
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 
@@ -23,6 +25,29 @@ struct SearchFlags {
   bool json = false;
 };
 
+int search(const SearchFlags& flags) {
+  auto vector = vector_in(flags.vector);
+  if (!vector) return report(vector.error());
+  auto values = flags.expressions.values();
+  if (!values) return report(values.error());
+  const auto client = open_client(flags.where, Missing::kFail);
+  if (!client) return report(client.error());
+  const bool lines = flags.json && flags.output.empty();
+  const auto printed = print_search(**client,
+                                    {.table = flags.table,
+                                     .index = flags.index,
+                                     .vector = std::move(*vector),
+                                     .top_k = flags.top,
+                                     .condition = optional_text(flags.expressions.filter),
+                                     .projection = optional_text(flags.expressions.projection),
+                                     .names = flags.expressions.names(),
+                                     .values = std::move(*values)},
+                                    lines ? "lines" : flags.output);
+  return printed ? kSuccess : report(printed.error());
+}
+
+}  // namespace
+
 Result<std::vector<float>> vector_in(const std::string& json) {
   const auto read = wire::item_from_plain_json(R"({"vector":)" + json + "}");
   const List* list = read && read->size() == 1 ? read->at("vector").get_if<List>() : nullptr;
@@ -41,32 +66,16 @@ Result<std::vector<float>> vector_in(const std::string& json) {
   return vector;
 }
 
-int search(const SearchFlags& flags) {
-  auto vector = vector_in(flags.vector);
-  if (!vector) return report(vector.error());
-  auto values = flags.expressions.values();
-  if (!values) return report(values.error());
-  const auto client = open_client(flags.where, Missing::kFail);
-  if (!client) return report(client.error());
-  auto found = (*client)->search_vectors({.table = flags.table,
-                                          .index = flags.index,
-                                          .vector = std::move(*vector),
-                                          .top_k = flags.top,
-                                          .condition = optional_text(flags.expressions.filter),
-                                          .projection = optional_text(flags.expressions.projection),
-                                          .names = flags.expressions.names(),
-                                          .values = std::move(*values)});
-  if (!found) return report(found.error());
-  const bool lines = flags.json && flags.output.empty();
-  ItemOutput output(stdout, lines ? "lines" : flags.output, {"score"});
-  for (SearchResult& result : found->results) {
+Result<void> print_search(Client& client, const SearchVectorsRequest& request,
+                          const std::string& format) {
+  STATOR_ASSIGN_OR_RETURN(SearchVectorsResult found, client.search_vectors(request));
+  ItemOutput output(stdout, format, {"score"});
+  for (SearchResult& result : found.results) {
     output.add({{"score", Number::from_double(double{result.score}).value()},
                 {"item", std::move(result.item)}});
   }
-  return kSuccess;
+  return {};
 }
-
-}  // namespace
 
 void add_search(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<SearchFlags>();

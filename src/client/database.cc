@@ -82,8 +82,10 @@ Result<Database> Database::open(const DatabaseOptions& options) {
                                                     .durability = options.durability,
                                                     .create_if_missing = options.create_if_missing,
                                                     .cache_bytes = options.cache_bytes}}));
-  STATOR_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
-                          Engine::open(std::move(store), {.buckets = options.buckets}));
+  STATOR_ASSIGN_OR_RETURN(
+      std::unique_ptr<Engine> engine,
+      Engine::open(std::move(store), {.buckets = options.buckets,
+                                      .vector_cache = {.bytes_max = options.vector_cache_bytes}}));
   return database_on(std::move(engine));
 }
 

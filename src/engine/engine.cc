@@ -60,6 +60,7 @@ void maintain(JobEngine& engine) {
     static_cast<void>(engine.resource_policies.refresh(**snapshot));
     if (has_expiring_items(**snapshot)) start_sweeping(engine);
   }
+  if (engine.vector_cache) engine.vector_cache->drop_idle();
   engine.catalog->share_counters();
   engine.catalog->erase_dropped();
   engine.catalog->maintain_logs(engine.now_ms());
@@ -225,10 +226,13 @@ Result<Item> Engine::administer(const admin::Operation& operation, const Item& r
 
 EngineStats Engine::stats() const {
   const JobRunner::Stats jobs = impl_->jobs.stats();
+  const auto& cache = impl_->vector_cache;
   return {.tables = impl_->catalog->snapshot()->tables.size(),
           .jobs = jobs.jobs,
           .failing_jobs = jobs.failing,
-          .oldest_job = jobs.oldest};
+          .oldest_job = jobs.oldest,
+          .vector_cache_bytes = cache ? cache->bytes() : 0,
+          .vector_cache_bytes_max = cache ? cache->bytes_max() : 0};
 }
 
 JobEngine& Engine::parts() {

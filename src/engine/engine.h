@@ -35,6 +35,8 @@ struct EngineStats {
   std::size_t jobs = 0;          // running, waiting or pausing
   std::size_t failing_jobs = 0;  // whose last step failed
   std::chrono::milliseconds oldest_job{0};
+  std::size_t vector_cache_bytes = 0;
+  std::size_t vector_cache_bytes_max = 0;
 };
 
 class Engine {

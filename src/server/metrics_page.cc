@@ -80,6 +80,10 @@ void write_engine(const EngineStats& stats, Text& text) {
              uint64_t{stats.failing_jobs});
   text.gauge("stator_oldest_job_seconds", "Age of the oldest job, since it began or resumed.",
              static_cast<double>(stats.oldest_job.count()) / 1000);
+  text.gauge("stator_vector_cache_bytes", "Vectors in memory that are searched often.",
+             uint64_t{stats.vector_cache_bytes});
+  text.gauge("stator_vector_cache_max_bytes", "The bound of these.",
+             uint64_t{stats.vector_cache_bytes_max});
 }
 
 double seconds_of(std::chrono::system_clock::duration duration) {

@@ -289,10 +289,14 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   impl->history = std::make_unique<MetricsHistory>(*impl->metrics);
   impl->data = options.data.value_or(std::filesystem::path());
   STATOR_RETURN_IF_ERROR(impl->open_logs(options));
+  const std::size_t vector_cache_bytes =
+      options.vector_cache_bytes != 0 ? options.vector_cache_bytes : memory.vector_cache_bytes;
   STATOR_ASSIGN_OR_RETURN(
-      impl->engine, Engine::open(std::move(store), {.buckets = options.buckets,
-                                                    .report = log,
-                                                    .sweep_interval = options.sweep_interval}));
+      impl->engine,
+      Engine::open(std::move(store), {.buckets = options.buckets,
+                                      .report = log,
+                                      .sweep_interval = options.sweep_interval,
+                                      .vector_cache = {.bytes_max = vector_cache_bytes}}));
   STATOR_RETURN_IF_ERROR(impl->load_access(options));
   impl->service = std::make_unique<DynamoDbService>(
       *impl->engine, impl->verifier.get(), options.allowed_hosts,

@@ -31,6 +31,7 @@ struct ServerOptions {
   Durability durability = Durability::kSync;
   uint64_t memory_bytes = 0;           // usable memory; 0: usable_memory_bytes()
   std::size_t cache_bytes = 0;         // see DatabaseOptions
+  std::size_t vector_cache_bytes = 0;  // the same
   std::filesystem::path buckets = {};  // the same
   ListenAddress listen = {};
   int threads = 0;                                    // event loops; 0: one per core

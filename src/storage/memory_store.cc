@@ -79,6 +79,10 @@ class MemoryStore final : public TransactStore, private LocalViews {
   Result<std::unique_ptr<ReadView>> view() override;
   Result<NumberedView> numbered_view() override;
   LocalViews* local_views() override { return this; }
+  void observe(CommitObserver* observer) override {
+    const std::unique_lock lock(mutex_);
+    observer_ = observer;
+  }
   Result<LogPosition> safe_position() override {
     const std::shared_lock lock(mutex_);
     return LogPosition{last_commit_version_ + 1};
@@ -131,6 +135,7 @@ class MemoryStore final : public TransactStore, private LocalViews {
     schemas_.note(batch);
     ++sequence_;
     batch.assign_commit_versions(last_commit_version_);
+    if (observer_ != nullptr) observer_->on_commit(sequence_, batch.writes());
     for (Write& write : batch.writes()) {
       const auto row = rows_.try_emplace(std::move(write.key)).first;
       row->second.push_back({sequence_, std::move(write.value)});
@@ -177,6 +182,7 @@ class MemoryStore final : public TransactStore, private LocalViews {
   std::set<std::string> stale_;  // keys with versions kept for views
   uint64_t sequence_ = 0;
   uint64_t last_commit_version_ = 0;
+  CommitObserver* observer_ = nullptr;
 };
 
 // The rows as they were at a sequence; the newest with kNewest, which is one state within a call.

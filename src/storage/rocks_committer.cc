@@ -65,6 +65,10 @@ void RocksCommitter::between_writes(FunctionRef<void(uint64_t)> look) {
   wake_.notify_one();
 }
 
+void RocksCommitter::observe(CommitObserver* observer) {
+  between_writes([&](uint64_t) { observer_ = observer; });
+}
+
 StoreHealth RocksCommitter::health() const {
   const std::lock_guard lock(mutex_);
   if (failure_) return {.writable = false, .reason = failure_->message};
@@ -169,8 +173,9 @@ void RocksCommitter::run() {
     }
     writing_ = true;
     const Group group = take_group();
+    CommitObserver* const observer = observer_;
     lock.unlock();
-    const CommitResult result = write_durably(group);
+    const CommitResult result = write_durably(group, observer);
     lock.lock();
     writing_ = false;
     commits_ += group.size();
@@ -308,9 +313,14 @@ bool RocksCommitter::admit(const Group& group) {
   return true;
 }
 
-CommitResult RocksCommitter::write_durably(const Group& group) {
+CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* observer) {
   if (!admit(group)) {
     return refused({.code = Code::kIo, .message = space_.is_stuck() ? kStuck : kDiskFull});
+  }
+  if (observer != nullptr) {
+    for (const auto& waiting : group) {
+      observer->on_commit(waiting->sequence, waiting->batch.writes());
+    }
   }
   const rocksdb::Status status = write(group);
   if (status.ok()) {

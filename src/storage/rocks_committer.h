@@ -78,6 +78,8 @@ class RocksCommitter {
   // Waits for the write in progress, and calls `look` with the sequence of the last written batch
   // before the next write begins.
   void between_writes(FunctionRef<void(uint64_t sequence)> look);
+  // As LocalViews.
+  void observe(CommitObserver* observer);
 
   StoreHealth health() const;
   // Sets the members that describe commits.
@@ -106,7 +108,7 @@ class RocksCommitter {
   bool is_full_for(const Batch& batch);
   bool admit(const Group& group);
   void await_work(std::unique_lock<std::mutex>& lock);
-  CommitResult write_durably(const Group& group);
+  CommitResult write_durably(const Group& group, CommitObserver* observer);
 
   OpenedDatabase& opened_;
   rocksdb::DB& db_;
@@ -135,6 +137,7 @@ class RocksCommitter {
   bool writing_ = false;  // one of the threads is
   int looking_ = 0;       // calls of between_writes() that wait
   std::condition_variable idle_;
+  CommitObserver* observer_ = nullptr;
   bool stopping_ = false;
   // Used by the writing thread only: when it last checked the free space, and the bytes admitted
   // since.

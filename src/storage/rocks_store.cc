@@ -169,6 +169,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
     });
     return numbered;
   }
+  void observe(CommitObserver* observer) override { committer_->observe(observer); }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected) override {
     CommitResult result;

@@ -198,6 +198,51 @@ TEST_P(StoreContract, ANumberedViewHasTheCommitsUpToItsSequenceAndNoOthers) {
   }
 }
 
+// In their order, each before a view has it.
+TEST_P(StoreContract, ShowsCommitsToAnObserverBeforeOthersSeeThem) {
+  class Observer final : public CommitObserver {
+   public:
+    void on_commit(uint64_t sequence, std::span<const Write> writes) override {
+      const std::lock_guard lock(mutex_);
+      EXPECT_GT(sequence, last_);
+      last_ = sequence;
+      for (const Write& write : writes) keys_.insert(write.key);
+    }
+    bool has_seen(const std::string& key) const {
+      const std::lock_guard lock(mutex_);
+      return keys_.contains(key);
+    }
+
+   private:
+    mutable std::mutex mutex_;
+    uint64_t last_ = 0;
+    std::set<std::string> keys_;
+  };
+  write({{"before", "1"}});
+  Observer observer;
+  store->local_views()->observe(&observer);
+  {
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < 3; ++i) {
+      writers.emplace_back([&, i] {
+        for (int n = 0; n < 100; ++n) {
+          write({{"row-" + std::to_string(i) + "-" + std::to_string(n), "1"}});
+        }
+      });
+    }
+    for (int n = 0; n < 50; ++n) {
+      for (const std::string& key : keys_of(*view(), {.range = {.begin = "row", .end = {}}})) {
+        EXPECT_TRUE(observer.has_seen(key)) << key;
+      }
+    }
+  }
+  EXPECT_TRUE(observer.has_seen("row-2-99"));
+  store->local_views()->observe(nullptr);
+  write({{"behind", "1"}});
+  EXPECT_FALSE(observer.has_seen("before"));
+  EXPECT_FALSE(observer.has_seen("behind"));
+}
+
 TEST_P(StoreContract, DropsARangeAndNothingElse) {
   write({{"a", "1"}, {"b1", "1"}, {"b2", "1"}, {"c", "1"}});
   ASSERT_THAT(store->drop_range({"b", "c"}), IsOk());

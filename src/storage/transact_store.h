@@ -125,14 +125,26 @@ struct NumberedView {
   uint64_t sequence = 0;
 };
 
+// Learns what commits write, before any view has it.
+class CommitObserver {
+ public:
+  virtual ~CommitObserver() = default;
+  // In the order of the sequences, from one thread at a time, which commits wait for: it must be
+  // quick, and not call the store. A commit that fails afterwards is not taken back.
+  virtual void on_commit(uint64_t sequence, std::span<const Write> writes) = 0;
+};
+
 // What only a store of one process has: it numbers all commits in the order in which they apply,
 // and can keep a state. Views must be destroyed before the store.
 class LocalViews {
  public:
   virtual ~LocalViews() = default;
   virtual Result<std::unique_ptr<ReadView>> view() = 0;
-  // Waits for a write that is on its way to the disk: not for requests.
+  // Waits for a write that is on its way to the disk: not for frequent requests. Commits that it
+  // lacks have not been shown to an observer.
   virtual Result<NumberedView> numbered_view() = 0;
+  // One at a time; null: none. When it returns, the one before is not called any more.
+  virtual void observe(CommitObserver* observer) = 0;
 };
 
 // Called for each thing found wrong, with one line that names it.

@@ -11,19 +11,34 @@ constexpr std::size_t kLanes = 16;
 constexpr std::size_t kSums = 4;  // independent, so that no addition waits for the one before it
 using Lanes [[gnu::vector_size(kLanes * sizeof(float))]] = float;
 
-enum class Sum { kProducts, kSquaredDifferences };
+enum class Sum { kProducts, kSquaredDifferences, kProductsOfCodes };
+
+template <Sum sum>
+constexpr std::size_t kStoredBytes = sum == Sum::kProductsOfCodes ? 1 : sizeof(float);
+
+template <Sum sum>
+[[gnu::always_inline]] inline void load(const char* stored, Lanes& lanes) {
+  if constexpr (sum == Sum::kProductsOfCodes) {
+    using Codes [[gnu::vector_size(kLanes)]] = signed char;
+    Codes codes;
+    std::memcpy(&codes, stored, sizeof codes);
+    lanes = __builtin_convertvector(codes, Lanes);
+  } else {
+    std::memcpy(&lanes, stored, sizeof lanes);
+  }
+}
 
 template <Sum sum>
 [[gnu::always_inline]] inline void add(const float* query, const char* stored, Lanes& total) {
   Lanes one;
-  Lanes other;
   std::memcpy(&one, query, sizeof one);
-  std::memcpy(&other, stored, sizeof other);
-  if constexpr (sum == Sum::kProducts) {
-    total += one * other;
-  } else {
+  Lanes other;
+  load<sum>(stored, other);
+  if constexpr (sum == Sum::kSquaredDifferences) {
     const Lanes difference = one - other;
     total += difference * difference;
+  } else {
+    total += one * other;
   }
 }
 
@@ -36,17 +51,18 @@ template <Sum sum>
   for (; at + kSums * kLanes <= count; at += kSums * kLanes) {
     for (std::size_t i = 0; i < kSums; ++i) {
       const std::size_t place = at + i * kLanes;
-      add<sum>(query + place, stored + place * sizeof(float), sums[i]);
+      add<sum>(query + place, stored + place * kStoredBytes<sum>, sums[i]);
     }
   }
   for (; at + kLanes <= count; at += kLanes) {
-    add<sum>(query + at, stored + at * sizeof(float), sums[0]);
+    add<sum>(query + at, stored + at * kStoredBytes<sum>, sums[0]);
   }
   if (at < count) {
-    float rest[2][kLanes] = {};
-    std::memcpy(rest[0], query + at, (count - at) * sizeof(float));
-    std::memcpy(rest[1], stored + at * sizeof(float), (count - at) * sizeof(float));
-    add<sum>(rest[0], reinterpret_cast<const char*>(rest[1]), sums[0]);
+    float rest[kLanes] = {};
+    char stored_rest[kLanes * kStoredBytes<sum>] = {};
+    std::memcpy(rest, query + at, (count - at) * sizeof(float));
+    std::memcpy(stored_rest, stored + at * kStoredBytes<sum>, (count - at) * kStoredBytes<sum>);
+    add<sum>(rest, stored_rest, sums[0]);
   }
   const Lanes all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   float total = 0;
@@ -89,6 +105,11 @@ SumOf fastest() {
 float dot_product(std::span<const float> query, const char* stored) {
   static const SumOf sum = fastest<Sum::kProducts>();
   return sum(query.data(), stored, query.size());
+}
+
+float dot_product(std::span<const float> query, const int8_t* codes) {
+  static const SumOf sum = fastest<Sum::kProductsOfCodes>();
+  return sum(query.data(), reinterpret_cast<const char*>(codes), query.size());
 }
 
 float squared_distance(std::span<const float> query, const char* stored) {

@@ -6,6 +6,7 @@
 // also between processors. Infinite where a float is too small for them. Thread safety: pure.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 namespace stator {
@@ -13,5 +14,11 @@ namespace stator {
 // `stored`: as many floats as `query` has, in memory's order, at any address.
 float dot_product(std::span<const float> query, const char* stored);
 float squared_distance(std::span<const float> query, const char* stored);
+// `codes`: as many as `query` has.
+float dot_product(std::span<const float> query, const int8_t* codes);
+
+// How far a sum of at most 4,096 numbers is from the exact one, as a part of the sum of their
+// magnitudes: each of the 64 sums that are made side by side rounds 70 times at most.
+inline constexpr double kSumRounding = 1e-5;
 
 }  // namespace stator

@@ -44,6 +44,14 @@ class DataCommands : public CommandTest {
       ASSERT_THAT(stator({"put", "Orders", item}), Prints(""));
     }
   }
+  Ran shell(const std::string& input) const {
+    std::vector<std::string> command = {"sh", "-c", "printf %s \"$1\" | \"$0\" shell $2 $3",
+                                        STATOR_BINARY, input};
+    for (const std::string& flag : where_.flags()) command.push_back(flag);
+    Process process(command);
+    const int status = process.wait();
+    return Ran{.status = status, .out = process.out(), .err = process.err()};
+  }
   void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
     const Ran ran = stator(std::move(arguments));
     EXPECT_EQ(ran.status, status) << reason;
@@ -208,6 +216,16 @@ TEST_P(DataCommands, SearchVectors) {
   for (const char* vector : {"1", "[\"x\"]", "[1", "[1e39, 0]", "[1],\"x\":[2]"}) {
     expect_failure({"search", "Texts", "meaning", vector}, 2, "a list of numbers in JSON");
   }
+  EXPECT_THAT(shell(".search Texts meaning [1, 0] {\"lang\": \"en\"}\n"),
+              Prints("{\"item\":{\"id\":\"a\",\"lang\":\"en\"},\"score\":0}\n"
+                     "{\"item\":{\"id\":\"b\",\"lang\":\"en\"},\"score\":5}\n"));
+  for (const char* wrong :
+       {"", " Texts [1]", " Texts meaning", " Texts meaning more [1]", " Texts meaning [1",
+        " Texts meaning [1, 0] {}", " Texts meaning [1, 0] {\"lang\"", " Texts meaning [1]"}) {
+    const Ran failed = shell(".search" + std::string(wrong) + "\n");
+    EXPECT_EQ(failed.status, 1) << wrong;
+    EXPECT_NE(failed.err, "") << wrong;
+  }
   EXPECT_THAT(stator({"describe", "Texts"}).out,
               HasSubstr("meaning: vector (2 dimensions, EUCLIDEAN), lang HASH; all attributes"));
 }
@@ -225,14 +243,6 @@ TEST_P(DataCommands, RunStatements) {
 }
 
 TEST_P(DataCommands, TypeStatementsInAShell) {
-  const auto shell = [&](const std::string& input) {
-    std::vector<std::string> command = {"sh", "-c", "printf %s \"$1\" | \"$0\" shell $2 $3",
-                                        STATOR_BINARY, input};
-    for (const std::string& flag : where_.flags()) command.push_back(flag);
-    Process process(command);
-    const int status = process.wait();
-    return Ran{.status = status, .out = process.out(), .err = process.err()};
-  };
   EXPECT_THAT(shell("SELECT nr FROM Orders\n WHERE who = 'bob'; SELECT nr FROM Orders WHERE\nwho = "
                     "'none; ';\n.output csv\nSELECT nr FROM Orders WHERE who = 'bob'"),
               Prints("{\"nr\":1}\nnr\r\n1\r\n"));

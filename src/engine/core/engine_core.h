@@ -16,6 +16,7 @@
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/job_leases.h"
 #include "engine/core/engine_options.h"
+#include "engine/vectors/vector_cache.h"
 #include "storage/transact_store.h"
 
 namespace stator {
@@ -31,6 +32,7 @@ struct EngineCore {
       : store(std::move(the_store)),
         is_shared(store->capabilities().several_processes),
         options(the_options),
+        vector_cache(is_shared ? nullptr : make_vector_cache(*store, options.vector_cache)),
         leases(*store),
         jobs(options.report, options.retry_delay) {}
 
@@ -38,6 +40,7 @@ struct EngineCore {
   std::unique_ptr<TransactStore> store;
   const bool is_shared;  // by several processes: then reads can complete on other threads
   EngineOptions options;
+  std::unique_ptr<VectorCache> vector_cache;  // null on a shared store
   JobLeases leases;
   JobRunner jobs;  // whatever takes long: copies, imports, exports, index fills, counts
   std::unique_ptr<Catalog> catalog;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log_level.h"
+#include "engine/vectors/vector_cache.h"
 
 namespace stator {
 
@@ -26,6 +27,7 @@ struct EngineOptions {
   std::chrono::milliseconds sweep_interval{1000};
   // Of an item collection. See collections.h.
   int64_t collection_bytes_max = 10LL << 30;
+  VectorCacheLimits vector_cache = {};
   // Pause before a failed step of a job is tried again, by the failures in a row; empty: see
   // jobs.h.
   std::function<std::chrono::milliseconds(int failures)> retry_delay = {};

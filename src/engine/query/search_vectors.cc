@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SearchVectors: compares the search vector with every one that the condition leaves, in the order
-// of the rows, then reads the items of the nearest from the same state of the store.
+// SearchVectors: compares the search vector with every one that the condition leaves, or with those
+// that can be among the nearest as far as the cache knows, in the order of the rows. Then it reads
+// the items of the nearest from the same state of the store.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -14,8 +12,8 @@
 #include "engine/items/request_expressions.h"
 #include "engine/query/query_operations.h"
 #include "engine/rows/vector_row.h"
+#include "engine/vectors/vector_cache.h"
 #include "fmt/format.h"
-#include "vectors/distance.h"
 
 namespace stator {
 namespace {
@@ -32,25 +30,23 @@ class Nearest {
   };
 
  private:
-  bool is_nearer(float one, float other) const {
-    return higher_is_nearer_ ? one > other : one < other;
-  }
   auto order() const {
-    return
-        [this](const Found& one, const Found& other) { return is_nearer(one.score, other.score); };
+    return [this](const Found& one, const Found& other) {
+      return scores_.is_nearer(one.score, other.score);
+    };
   }
 
  public:
-  Nearest(std::size_t wanted, bool higher_is_nearer)
-      : wanted_(wanted), higher_is_nearer_(higher_is_nearer) {}
+  Nearest(const VectorScores& scores, std::size_t wanted) : scores_(scores), wanted_(wanted) {}
 
-  void offer(float score, std::string_view item_key) {
+  void offer(const VectorRowView& row) {
+    const float score = scores_.of(row);
     if (found_.size() == wanted_) {
-      if (!is_nearer(score, found_.front().score)) return;
+      if (!scores_.is_nearer(score, found_.front().score)) return;
       std::ranges::pop_heap(found_, order());
-      found_.back() = {.score = score, .item_key = std::string(item_key)};
+      found_.back() = {.score = score, .item_key = std::string(row.item_key())};
     } else {
-      found_.push_back({.score = score, .item_key = std::string(item_key)});
+      found_.push_back({.score = score, .item_key = std::string(row.item_key())});
     }
     std::ranges::push_heap(found_, order());
   }
@@ -61,76 +57,9 @@ class Nearest {
   }
 
  private:
+  const VectorScores& scores_;
   const std::size_t wanted_;
-  const bool higher_is_nearer_;
   std::vector<Found> found_;
-};
-
-// What a float cannot hold becomes the largest that it can.
-float clamped(double score) {
-  constexpr double kMax = std::numeric_limits<float>::max();
-  return static_cast<float>(std::clamp(score, -kMax, kMax));
-}
-
-class Scores {
- public:
-  Scores(VectorDistanceFunction function, const std::vector<float>& query)
-      : function_(function), query_(query) {
-    for (const float component : query) length_ += double{component} * component;
-    length_ = std::sqrt(length_);
-  }
-
-  float of(const VectorRowView& row) const {
-    const float score = quickly(row);
-    return std::isfinite(score) ? score : exactly(row.vector());
-  }
-
- private:
-  float quickly(const VectorRowView& row) const {
-    switch (function_) {
-      case VectorDistanceFunction::kCosine: {
-        const double lengths = length_ * row.length();
-        if (lengths == 0) return 1;
-        return cosine(dot_product(query_, row.vector()) / lengths);
-      }
-      case VectorDistanceFunction::kDotProduct:
-        return dot_product(query_, row.vector());
-      case VectorDistanceFunction::kEuclidean:
-        return std::sqrt(squared_distance(query_, row.vector()));
-    }
-    return 0;
-  }
-
-  // In doubles: products of floats do not fit into floats.
-  float exactly(const char* stored) const {
-    double products = 0;
-    double squares = 0;
-    double differences = 0;
-    for (std::size_t i = 0; i < query_.size(); ++i) {
-      float component = 0;
-      std::memcpy(&component, stored + i * sizeof component, sizeof component);
-      products += double{query_[i]} * component;
-      squares += double{component} * component;
-      differences += (double{query_[i]} - component) * (double{query_[i]} - component);
-    }
-    switch (function_) {
-      case VectorDistanceFunction::kCosine:
-        return cosine(products / (length_ * std::sqrt(squares)));
-      case VectorDistanceFunction::kDotProduct:
-        return clamped(products);
-      case VectorDistanceFunction::kEuclidean:
-        return clamped(std::sqrt(differences));
-    }
-    return 0;
-  }
-
-  static float cosine(double similarity) {
-    return static_cast<float>(1 - std::clamp(similarity, -1.0, 1.0));
-  }
-
-  const VectorDistanceFunction function_;
-  const std::vector<float>& query_;
-  double length_ = 0;
 };
 
 class Search {
@@ -158,15 +87,21 @@ class Search {
   }
 
   void read(EngineCore& engine, ReadDone done) {
+    cache_ = engine.vector_cache.get();
+    if (cache_ != nullptr) cached_ = cache_->use(range_, index_->shape);
     view_table(engine, *table_, *this, std::move(done));
   }
 
   // In a view.
   Result<void> operator()(ReadView& view) {
-    const bool higher_is_nearer =
-        index_->definition.distance_function == VectorDistanceFunction::kDotProduct;
-    Nearest nearest(static_cast<std::size_t>(request_.top_k), higher_is_nearer);
-    STATOR_RETURN_IF_ERROR(look_at_all(view, nearest));
+    const VectorScores scores(index_->definition.distance_function, request_.vector);
+    const auto top = static_cast<std::size_t>(request_.top_k);
+    Nearest nearest(scores, top);
+    std::optional<VectorCandidates> candidates;
+    if (cached_) candidates = cached_->candidates(scores, filters_, top);
+    cached_.reset();
+    STATOR_RETURN_IF_ERROR(candidates ? look_at(*candidates, view, nearest)
+                                      : look_at_all(view, nearest));
     std::size_t bytes = 0;
     for (const Nearest::Found& found : std::move(nearest).sorted()) {
       std::optional<EncodedItem> item;
@@ -221,29 +156,48 @@ class Search {
           filter_hash(table_->secret(), wanted_.find(shape.filters[i].name)->second);
       filters_.emplace_back(i, std::string(hash.begin(), hash.end()));
     }
+    range_ = vector_range(table_->secret(), shape, wanted_);
     if (condition.equal.empty()) return {};
     return fail(Code::kValidation, messages::not_in_search_schema(condition.equal.begin()->first));
   }
 
   Result<void> look_at_all(ReadView& view, Nearest& nearest) {
-    const Scores scores(index_->definition.distance_function, request_.vector);
     Result<void> damage;
-    RangeRead range{.range = vector_range(table_->secret(), index_->shape, wanted_)};
-    STATOR_RETURN_IF_ERROR(view.scan(range, [&](std::string_view, std::string_view value) {
-      const auto row = VectorRowView::of(value, index_->shape);
-      if (!row) {
-        damage = Failure(row.error());
-        return false;
-      }
-      const bool wanted = std::ranges::all_of(
-          filters_, [&](const auto& filter) { return row->filter(filter.first) == filter.second; });
-      if (!wanted) return true;
-      examined_bytes_ += index_->shape.dimensions * sizeof(float);
-      nearest.offer(scores.of(*row), row->item_key());
-      return true;
-    }));
+    std::size_t rows = 0;
+    STATOR_RETURN_IF_ERROR(
+        view.scan({.range = range_}, [&](std::string_view, std::string_view value) {
+          ++rows;
+          damage = look_at(value, nearest, /*counts=*/true);
+          return damage.has_value();
+        }));
+    if (damage && cache_ != nullptr) cache_->searched_rows(range_, index_->shape, rows);
     return damage;
   }
+
+  Result<void> look_at(const VectorCandidates& candidates, ReadView& view, Nearest& nearest) {
+    examined_bytes_ += candidates.unchanged * vector_bytes();
+    for (const auto& [key, is_changed] : candidates.rows) {
+      Result<void> damage;
+      STATOR_RETURN_IF_ERROR(view.get(key, [&](std::string_view value) {
+        damage = look_at(value, nearest, /*counts=*/is_changed);
+      }));
+      STATOR_RETURN_IF_ERROR(damage);
+    }
+    return {};
+  }
+
+  // One row; `counts`: as examined.
+  Result<void> look_at(std::string_view value, Nearest& nearest, bool counts) {
+    STATOR_ASSIGN_OR_RETURN(const VectorRowView row, VectorRowView::of(value, index_->shape));
+    const bool wanted = std::ranges::all_of(
+        filters_, [&](const auto& filter) { return row.filter(filter.first) == filter.second; });
+    if (!wanted) return {};
+    if (counts) examined_bytes_ += vector_bytes();
+    nearest.offer(row);
+    return {};
+  }
+
+  std::size_t vector_bytes() const { return index_->shape.dimensions * sizeof(float); }
 
   // What the response shows of an item.
   Result<void> take(ReadView& view, const std::string& key, std::optional<EncodedItem>& shown) {
@@ -296,7 +250,10 @@ class Search {
   const VectorIndex* index_ = nullptr;
   std::optional<ProjectionExpression> projection_;
   Item wanted_;  // the attributes of the search schema that the condition names
-  std::vector<std::pair<std::size_t, std::string>> filters_;  // the hashes of those in rows
+  VectorFilters filters_;
+  KeyRange range_;                               // of the rows with the HASH value
+  VectorCache* cache_ = nullptr;                 // null on a shared store
+  std::shared_ptr<const CachedVectors> cached_;  // held until the candidates are known
   std::size_t examined_bytes_ = 0;
   std::size_t returned_bytes_ = 0;
   SearchVectorsResponse response_;

@@ -127,6 +127,7 @@ class FaultyStore final : public ForwardingStore, private LocalViews {
     return numbered;
   }
   LocalViews* local_views() override { return this; }
+  void observe(CommitObserver* observer) override { inner_->local_views()->observe(observer); }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected) override {
     if (auto passed = faults_.next(); !passed) return done(refused(std::move(passed)));

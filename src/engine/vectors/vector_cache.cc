@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/vectors/vector_cache.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "storage/cache_size.h"
+
+namespace stator {
+namespace {
+
+constexpr std::size_t kPartitionsMax = 10'000;
+constexpr std::size_t kSearchesMin = 8;  // before a partition takes the place of another
+
+}  // namespace
+
+VectorCache::VectorCache(TransactStore& store, const VectorCacheLimits& limits)
+    : store_(store), limits_(limits) {
+  STATOR_CHECK(store.local_views() != nullptr);
+  store_.local_views()->observe(this);
+}
+
+VectorCache::~VectorCache() {
+  store_.local_views()->observe(nullptr);
+}
+
+void VectorCache::on_commit(uint64_t sequence, std::span<const Write> writes) {
+  const std::lock_guard lock(mutex_);
+  if (partitions_.empty()) return;
+  for (const Write& write : writes) {
+    const auto name = CachedVectors::name_in(write.key);
+    if (!name) continue;
+    const auto found = partitions_.find(std::string_view(write.key).substr(0, kPartitionBytes));
+    if (found == partitions_.end() || !found->second.vectors) continue;
+    found->second.vectors->note(*name, sequence, limits_.noted_max);
+  }
+}
+
+std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
+                                                      const VectorShape& shape) {
+  std::shared_ptr<CachedVectors> vectors;
+  bool fills = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = partitions_.find(partition.begin);
+    if (found == partitions_.end() || found->second.is_filling) return nullptr;
+    Partition& wanted = found->second;
+    wanted.last_use = ++uses_;
+    wanted.idle_rounds = 0;
+    if (!wanted.vectors) {
+      if (!make_room(wanted)) return nullptr;
+      // From here on changes are noted.
+      wanted.vectors = std::make_shared<CachedVectors>(partition.begin, shape);
+      wanted.is_filling = fills = true;
+      bytes_ += wanted.bytes;
+    }
+    vectors = wanted.vectors;
+  }
+  bool usable = !vectors->is_lost();
+  if (fills) {
+    usable = vectors->fill(store_, partition, limits_.bytes_max);
+  } else if (usable && vectors->noted() > limits_.changes_max) {
+    usable = vectors->refresh(store_);
+  }
+  settle(partition.begin, vectors, usable);
+  if (!usable) return nullptr;
+  vectors->lock_shared();
+  return {vectors.get(), [vectors](CachedVectors* locked) { locked->unlock_shared(); }};
+}
+
+// With the lock held: takes the places of those that were used least recently.
+bool VectorCache::make_room(const Partition& wanted) {
+  if (wanted.bytes > limits_.bytes_max) return false;
+  while (bytes_ + wanted.bytes > limits_.bytes_max) {
+    if (wanted.searches < kSearchesMin) return false;
+    Partition* oldest = nullptr;
+    for (auto& [key, partition] : partitions_) {
+      if (!partition.vectors || partition.is_filling || &partition == &wanted) continue;
+      if (oldest == nullptr || partition.last_use < oldest->last_use) oldest = &partition;
+    }
+    if (oldest == nullptr) return false;
+    drop(*oldest);
+  }
+  return true;
+}
+
+// With the lock held.
+void VectorCache::drop(Partition& partition) {
+  partition.vectors->lose();
+  partition.vectors.reset();
+  partition.searches = 0;
+  bytes_ -= partition.bytes;
+}
+
+// After they were filled, or read again.
+void VectorCache::settle(const std::string& key, const std::shared_ptr<CachedVectors>& vectors,
+                         bool keep) {
+  const std::lock_guard lock(mutex_);
+  const auto found = partitions_.find(key);
+  if (found == partitions_.end() || found->second.vectors != vectors) return;
+  Partition& partition = found->second;
+  partition.is_filling = false;
+  bytes_ -= partition.bytes;
+  partition.bytes = vectors->bytes();
+  bytes_ += partition.bytes;
+  if (!keep || bytes_ > limits_.bytes_max) drop(partition);
+}
+
+void VectorCache::searched_rows(const KeyRange& partition, const VectorShape& shape,
+                                std::size_t rows) {
+  const std::lock_guard lock(mutex_);
+  if (rows < limits_.rows_min) return;
+  if (partitions_.size() >= kPartitionsMax && !partitions_.contains(partition.begin)) {
+    std::erase_if(partitions_, [](const auto& one) { return !one.second.vectors; });
+  }
+  if (partitions_.size() >= kPartitionsMax) return;
+  Partition& searched = partitions_[partition.begin];
+  ++searched.searches;
+  if (!searched.vectors) searched.bytes = CachedVectors::bytes_of(rows, shape);
+}
+
+void VectorCache::drop_idle() {
+  const std::lock_guard lock(mutex_);
+  for (auto at = partitions_.begin(); at != partitions_.end();) {
+    Partition& partition = at->second;
+    if (partition.is_filling || ++partition.idle_rounds < kIdleRounds) {
+      ++at;
+      continue;
+    }
+    if (partition.vectors) drop(partition);
+    at = partitions_.erase(at);
+  }
+}
+
+std::unique_ptr<VectorCache> make_vector_cache(TransactStore& store, VectorCacheLimits limits) {
+  if (limits.bytes_max == 0) limits.bytes_max = cache_bytes_of(usable_memory_bytes());
+  return std::make_unique<VectorCache>(store, limits);
+}
+
+std::size_t VectorCache::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace stator

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches by cached vectors, next to those of an engine that caches none.
+#include "engine/vectors/vector_cache.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "engine/jobs/job_engine.h"
+#include "engine/testing/engine_harness.h"
+#include "support/from_environment.h"
+
+namespace stator {
+namespace {
+
+using test::hash_table;
+using test::IsOk;
+using Vector = std::vector<float>;
+
+constexpr std::size_t kDimensions = 20;
+constexpr std::array kFunctions{VectorDistanceFunction::kCosine,
+                                VectorDistanceFunction::kDotProduct,
+                                VectorDistanceFunction::kEuclidean};
+
+List list_of(const Vector& vector) {
+  List list;
+  for (const float component : vector) list.emplace_back(Number::from_double(component).value());
+  return list;
+}
+
+std::string index_name(std::size_t function) {
+  return "index" + std::to_string(function);
+}
+
+// An index for each function: HASH "tenant" S, and the filter "grade" N.
+CreateTableRequest table_of_tenants() {
+  CreateTableRequest request = hash_table();
+  request.attributes.push_back({"tenant", ScalarType::kS});
+  request.attributes.push_back({"grade", ScalarType::kN});
+  request.vector_indexes.emplace();
+  for (std::size_t i = 0; i < kFunctions.size(); ++i) {
+    request.vector_indexes->push_back(
+        {.name = index_name(i),
+         .vector_attribute = "vector",
+         .search_schema = {{"tenant", SearchSchemaElementType::kHash},
+                           {"grade", SearchSchemaElementType::kInlineFilter}},
+         .projection = {.type = ProjectionType::kKeysOnly},
+         .dimensions = kDimensions,
+         .distance_function = kFunctions[i]});
+  }
+  return request;
+}
+
+class VectorCacheTest : public test::EngineTest {
+ protected:
+  std::unique_ptr<TransactStore> new_store(bool on_disk) {
+    if (!on_disk) return make_memory_store();
+    auto store = open_rocks_store({.path = directory_.path() / std::to_string(++directories_),
+                                   .durability = Durability::kOs});
+    EXPECT_THAT(store, IsOk());
+    return std::move(store).value();
+  }
+  std::unique_ptr<Engine> open_with(const VectorCacheLimits& limits, bool on_disk = false) {
+    EngineOptions with = options();
+    with.vector_cache = limits;
+    auto engine = Engine::open(new_store(on_disk), with);
+    EXPECT_THAT(engine, IsOk());
+    EXPECT_THAT((*engine)->create_table(table_of_tenants()), IsOk());
+    return std::move(engine).value();
+  }
+
+  static SearchVectorsRequest search_of(Vector query, const std::string& tenant,
+                                        std::optional<int> grade = {}, int64_t top = 5,
+                                        std::string index = index_name(0)) {
+    SearchVectorsRequest request{.table = "Things",
+                                 .index = std::move(index),
+                                 .vector = std::move(query),
+                                 .top_k = top,
+                                 .condition = "tenant = :t",
+                                 .values = Values{{":t", tenant}},
+                                 .return_capacity = ReturnConsumedCapacity::kTotal};
+    if (grade) {
+      request.condition = "tenant = :t AND grade = :g";
+      request.values->emplace(":g", *grade);
+    }
+    return request;
+  }
+  struct Found {
+    std::vector<std::string> keys;
+    std::vector<float> scores;
+    double bytes = 0;
+
+    bool operator==(const Found&) const = default;
+  };
+  static Found search(Engine& engine, const SearchVectorsRequest& request) {
+    const auto response = call_and_wait(engine, &Engine::search_vectors, request);
+    EXPECT_THAT(response, IsOk());
+    Found found;
+    if (!response) return found;
+    found.scores = response->scores;
+    found.bytes = *response->capacity->search_bytes;
+    for (std::size_t i = 0; i < response->items.size(); ++i) {
+      found.keys.push_back(*decode_item(response->items[i]).at("pk").get_if<std::string>());
+    }
+    return found;
+  }
+
+  // Of tenant "a", components between -1 and 1.
+  static void fill(Engine& engine, int items, const std::string& tenant = "a") {
+    std::mt19937_64 random(7);
+    for (int i = 0; i < items; ++i) {
+      const Item item{{"pk", tenant + std::to_string(i)},
+                      {"tenant", tenant},
+                      {"grade", i % 3},
+                      {"vector", list_of(random_vector(random))}};
+      ASSERT_THAT(call_and_wait(engine, &Engine::put_item, {.table = "Things", .item = item}),
+                  IsOk());
+    }
+  }
+  static Vector random_vector(std::mt19937_64& random, float scale = 1) {
+    std::uniform_real_distribution<float> component(-scale, scale);
+    Vector vector(kDimensions);
+    for (float& one : vector) one = component(random);
+    return vector;
+  }
+  // Searched until its vectors are cached.
+  static void warm(Engine& engine, const std::string& tenant = "a") {
+    const auto request = search_of(Vector(kDimensions, 1), tenant);
+    for (int i = 0; i < 2; ++i) search(engine, request);
+  }
+
+ private:
+  int directories_ = 0;
+};
+
+TEST_F(VectorCacheTest, FindsWhatRowsHaveThroughoutARandomHistory) {
+  const uint64_t seed = test::number_from_environment("STATOR_SEED", std::random_device{}());
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
+  for (const bool on_disk : {false, true}) {
+    std::mt19937_64 random(seed);
+    const auto cached =
+        open_with({.bytes_max = 16UL << 20, .rows_min = 10, .changes_max = random() % 20}, on_disk);
+    const auto plain = open_with({.bytes_max = 1}, on_disk);
+    const auto write = [&](auto operation, const auto& request) {
+      EXPECT_THAT(call_and_wait(*cached, operation, request), IsOk());
+      EXPECT_THAT(call_and_wait(*plain, operation, request), IsOk());
+    };
+    for (int step = 0; step < 500; ++step) {
+      const Item key{{"pk", std::to_string(random() % 150)}};
+      const Item tenant{{"tenant", random() % 4 == 0 ? "b" : "a"}};
+      Item item = key;
+      item.insert(tenant.begin(), tenant.end());
+      if (random() % 3 != 0) item["grade"] = static_cast<int64_t>(random() % 3);
+      const float scale = random() % 10 == 0 ? 1e25F : 1.0F;
+      if (random() % 8 != 0) item["vector"] = list_of(random_vector(random, scale));
+      switch (random() % 8) {
+        case 0:
+          write(&Engine::delete_item, DeleteItemRequest{.table = "Things", .key = key});
+          break;
+        case 1:
+          write(&Engine::update_item,
+                UpdateItemRequest{.table = "Things",
+                                  .key = key,
+                                  .update = "SET tenant = :t",
+                                  .values = Values{{":t", tenant.at("tenant")}}});
+          break;
+        case 2:
+          write(&Engine::transact_write_items,
+                TransactWriteItemsRequest{.items = {{.table = "Things", .item = item}}});
+          break;
+        default:
+          write(&Engine::put_item, PutItemRequest{.table = "Things", .item = item});
+      }
+      if (random() % 3 != 0) continue;
+      const std::optional<int> grade =
+          random() % 2 == 0 ? std::optional(static_cast<int>(random() % 3)) : std::nullopt;
+      const auto request =
+          search_of(random_vector(random), random() % 3 == 0 ? "b" : "a", grade,
+                    static_cast<int64_t>(1 + random() % 20), index_name(random() % 3));
+      ASSERT_EQ(search(*cached, request), search(*plain, request)) << "step " << step;
+    }
+    EXPECT_GT(cached->stats().vector_cache_bytes, 0U);
+    EXPECT_EQ(plain->stats().vector_cache_bytes, 0U);
+  }
+}
+
+// Each pair has one vector, which transactions give to the other.
+TEST_F(VectorCacheTest, FindsOneStateWhileOthersWrite) {
+  constexpr int kPairs = 40;
+  for (const bool on_disk : {false, true}) {
+    const auto engine = open_with({.rows_min = 10, .changes_max = 30}, on_disk);
+    const auto name = [](int pair, int which) {
+      return std::to_string(pair) + (which == 0 ? "left" : "right");
+    };
+    std::mt19937_64 random(1);
+    const auto item_of = [&](int pair, int which) {
+      return Item{
+          {"pk", name(pair, which)}, {"tenant", "a"}, {"vector", list_of(random_vector(random))}};
+    };
+    for (int pair = 0; pair < kPairs; ++pair) {
+      ASSERT_THAT(
+          call_and_wait(*engine, &Engine::put_item, {.table = "Things", .item = item_of(pair, 0)}),
+          IsOk());
+    }
+    std::atomic<bool> stops = false;
+    std::vector<std::jthread> searchers;
+    for (int thread = 0; thread < 2; ++thread) {
+      searchers.emplace_back([&, thread] {
+        std::mt19937_64 own(static_cast<uint64_t>(thread));
+        while (!stops) {
+          const Found found = search(*engine, search_of(random_vector(own), "a", {}, 100));
+          std::set<int> pairs;
+          for (const std::string& key : found.keys) pairs.insert(std::stoi(key));
+          EXPECT_EQ(found.keys.size(), std::size_t{kPairs});
+          EXPECT_EQ(pairs.size(), std::size_t{kPairs});
+        }
+      });
+    }
+    std::array<int, kPairs> places{};
+    for (int step = 0; step < 600; ++step) {
+      const auto pair = static_cast<int>(random() % kPairs);
+      int& place = places[static_cast<std::size_t>(pair)];
+      const Item gone{{"pk", name(pair, place)}};
+      place = 1 - place;
+      TransactWriteItemsRequest request;
+      request.items.push_back({.table = "Things", .item = item_of(pair, place)});
+      request.items.push_back({.action = TransactAction::kDelete, .table = "Things", .item = gone});
+      ASSERT_THAT(call_and_wait(*engine, &Engine::transact_write_items, request), IsOk());
+    }
+    stops = true;
+    searchers.clear();
+    EXPECT_GT(engine->stats().vector_cache_bytes, 0U);
+  }
+}
+
+TEST_F(VectorCacheTest, HasNoMoreThanItsMemory) {
+  constexpr std::size_t kMax = 60'000;  // for the vectors of one tenant
+  const auto engine = open_with({.bytes_max = kMax, .rows_min = 10, .changes_max = 50});
+  const auto plain = open_with({.bytes_max = 1});
+  for (Engine* one : {engine.get(), plain.get()}) {
+    fill(*one, 300, "a");
+    fill(*one, 300, "b");
+  }
+  const auto bytes = [&] { return engine->stats().vector_cache_bytes; };
+  EXPECT_EQ(engine->stats().vector_cache_bytes_max, kMax);
+  std::mt19937_64 random(3);
+  const auto check = [&](const std::string& tenant) {
+    const auto request = search_of(random_vector(random), tenant);
+    EXPECT_EQ(search(*engine, request), search(*plain, request));
+    EXPECT_LE(bytes(), kMax);
+  };
+  check("a");
+  EXPECT_EQ(bytes(), 0U);
+  check("a");
+  const std::size_t of_one = bytes();
+  EXPECT_GT(of_one, 0U);
+  ASSERT_GT(2 * of_one, kMax);
+  check("b");
+  check("b");
+  // Not a taker yet: two that take turns would be read again and again.
+  auto& cache = *engine->parts().vector_cache;
+  const auto snapshot = engine->parts().catalog->snapshot();
+  const Table& table = **snapshot->find("Things");
+  const VectorShape& shape = table.vector_index(index_name(0))->shape;
+  const auto is_cached = [&](const std::string& tenant) {
+    return cache.use(vector_range(table.secret(), shape, {{"tenant", tenant}}), shape) != nullptr;
+  };
+  EXPECT_TRUE(is_cached("a"));
+  EXPECT_FALSE(is_cached("b"));
+  for (int i = 0; i < 10; ++i) check("b");
+  EXPECT_TRUE(is_cached("b"));
+  EXPECT_FALSE(is_cached("a"));
+
+  fill(*engine, 1000, "b");
+  fill(*plain, 1000, "b");
+  for (int i = 0; i < 20; ++i) check("b");
+  EXPECT_EQ(bytes(), 0U) << "they have grown beyond it";
+}
+
+TEST_F(VectorCacheTest, LeavesSmallPartitionsInTheirRows) {
+  const auto engine = open_with({.rows_min = 50});
+  fill(*engine, 49);
+  for (int i = 0; i < 3; ++i) warm(*engine);
+  EXPECT_EQ(engine->stats().vector_cache_bytes, 0U);
+  fill(*engine, 50);
+  warm(*engine);
+  EXPECT_GT(engine->stats().vector_cache_bytes, 0U);
+}
+
+TEST_F(VectorCacheTest, ReturnsMemoryThatIsNotUsed) {
+  const auto engine = open_with({.rows_min = 10});
+  fill(*engine, 50);
+  warm(*engine);
+  for (int i = 0; i < VectorCache::kIdleRounds - 1; ++i) engine->run_maintenance();
+  EXPECT_GT(engine->stats().vector_cache_bytes, 0U);
+  warm(*engine);
+  engine->run_maintenance();
+  EXPECT_GT(engine->stats().vector_cache_bytes, 0U);
+  for (int i = 0; i < VectorCache::kIdleRounds; ++i) engine->run_maintenance();
+  EXPECT_EQ(engine->stats().vector_cache_bytes, 0U);
+}
+
+TEST_F(VectorCacheTest, ReadsRowsAnewAfterManyChanges) {
+  const auto engine = open_with({.rows_min = 10, .noted_max = 100});
+  const auto plain = open_with({.bytes_max = 1});
+  fill(*engine, 30);
+  warm(*engine);
+  fill(*engine, 300);
+  fill(*plain, 300);
+  const auto request = search_of(Vector(kDimensions, 1), "a");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(search(*engine, request), search(*plain, request));
+  EXPECT_GT(engine->stats().vector_cache_bytes, 0U);
+}
+
+// Who holds vectors that were dropped does not learn of later commits.
+TEST_F(VectorCacheTest, TellsWhoHoldsDroppedVectors) {
+  const auto engine = open_with({.rows_min = 10});
+  fill(*engine, 50);
+  warm(*engine);
+  VectorCache& cache = *engine->parts().vector_cache;
+  const auto snapshot = engine->parts().catalog->snapshot();
+  const Table& table = **snapshot->find("Things");
+  const VectorShape& shape = table.vector_index(index_name(0))->shape;
+  const KeyRange range = vector_range(table.secret(), shape, {{"tenant", "a"}});
+  const Vector query(kDimensions, 1);
+  const VectorScores scores(VectorDistanceFunction::kCosine, query);
+  const auto use = cache.use(range, shape);
+  ASSERT_TRUE(use);
+  EXPECT_TRUE(use->candidates(scores, {}, 5));
+  for (int i = 0; i < VectorCache::kIdleRounds; ++i) cache.drop_idle();
+  EXPECT_FALSE(use->candidates(scores, {}, 5));
+}
+
+// Most of the rows are neither read nor scored, whatever the function.
+TEST_F(VectorCacheTest, TellsTheNearestFromTheRest) {
+  constexpr int kItems = 1500;
+  const auto engine = open_with({});
+  fill(*engine, kItems);
+  const auto snapshot = engine->parts().catalog->snapshot();
+  const Table& table = **snapshot->find("Things");
+  std::mt19937_64 random(5);
+  const Vector query = random_vector(random);
+  for (std::size_t i = 0; i < kFunctions.size(); ++i) {
+    const auto request = search_of(query, "a", {}, 5, index_name(i));
+    for (int search_number = 0; search_number < 2; ++search_number) search(*engine, request);
+    const VectorShape& shape = table.vector_index(index_name(i))->shape;
+    const auto use = engine->parts().vector_cache->use(
+        vector_range(table.secret(), shape, {{"tenant", "a"}}), shape);
+    ASSERT_TRUE(use);
+    const auto candidates = use->candidates(VectorScores(kFunctions[i], query), {}, 5);
+    ASSERT_TRUE(candidates);
+    EXPECT_EQ(candidates->unchanged, std::size_t{kItems});
+    EXPECT_GE(candidates->rows.size(), 5U);
+    EXPECT_LT(candidates->rows.size(), 50U);
+  }
+}
+
+}  // namespace
+}  // namespace stator

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/vectors/vector_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "vectors/distance.h"
+
+namespace stator {
+namespace {
+
+// What a float cannot hold becomes the largest that it can.
+float clamped(double score) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(score, -kMax, kMax));
+}
+
+float cosine(double similarity) {
+  return static_cast<float>(1 - std::clamp(similarity, -1.0, 1.0));
+}
+
+}  // namespace
+
+VectorScores::VectorScores(VectorDistanceFunction function, const std::vector<float>& query)
+    : function_(function),
+      higher_is_nearer_(function == VectorDistanceFunction::kDotProduct),
+      query_(query) {
+  for (const float component : query) length_ += double{component} * component;
+  length_ = std::sqrt(length_);
+}
+
+float VectorScores::of(const VectorRowView& row) const {
+  const float score = quickly(row);
+  return std::isfinite(score) ? score : exactly(row.vector());
+}
+
+float VectorScores::quickly(const VectorRowView& row) const {
+  switch (function_) {
+    case VectorDistanceFunction::kCosine: {
+      const double lengths = length_ * row.length();
+      if (lengths == 0) return 1;
+      return cosine(dot_product(query_, row.vector()) / lengths);
+    }
+    case VectorDistanceFunction::kDotProduct:
+      return dot_product(query_, row.vector());
+    case VectorDistanceFunction::kEuclidean:
+      return std::sqrt(squared_distance(query_, row.vector()));
+  }
+  return 0;
+}
+
+// In doubles: products of floats do not fit into floats.
+float VectorScores::exactly(const char* stored) const {
+  double products = 0;
+  double squares = 0;
+  double differences = 0;
+  for (std::size_t i = 0; i < query_.size(); ++i) {
+    float component = 0;
+    std::memcpy(&component, stored + i * sizeof component, sizeof component);
+    products += double{query_[i]} * component;
+    squares += double{component} * component;
+    differences += (double{query_[i]} - component) * (double{query_[i]} - component);
+  }
+  switch (function_) {
+    case VectorDistanceFunction::kCosine:
+      return cosine(products / (length_ * std::sqrt(squares)));
+    case VectorDistanceFunction::kDotProduct:
+      return clamped(products);
+    case VectorDistanceFunction::kEuclidean:
+      return clamped(std::sqrt(differences));
+  }
+  return 0;
+}
+
+// The product with a vector is off by at most the product of the lengths of the query and of what
+// the kept vector lacks; the distance by that length (the triangle inequality). To that comes the
+// rounding of two sums, this one and that of of().
+VectorScores::Bounds VectorScores::bounds(const CompactVectors& vectors,
+                                          CompactVectors::Slot slot) const {
+  constexpr double kRounding = 2 * kSumRounding;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const CompactVectors::Approximation kept = vectors.look(query_, slot);
+  const double product = kept.product;
+  const double product_error = length_ * (kept.error + kRounding * (kept.length + kept.error));
+  double low = 0;
+  double high = 0;
+  switch (function_) {
+    case VectorDistanceFunction::kCosine: {
+      const double lengths = length_ * kept.length;
+      if (lengths == 0) return {.low = 1, .high = 1};
+      low = std::max(0.0, 1 - (product + product_error) / lengths - kRounding);
+      high = std::min(2.0, 1 - (product - product_error) / lengths + kRounding);
+      break;
+    }
+    case VectorDistanceFunction::kDotProduct:
+      low = -product - product_error;
+      high = -product + product_error;
+      break;
+    case VectorDistanceFunction::kEuclidean: {
+      const double kept_length = kept.kept_length;
+      const double square = length_ * length_ - 2 * product + kept_length * kept_length;
+      const double rounding = kRounding * (length_ + kept_length) * (length_ + kept_length);
+      low = std::sqrt(std::max(0.0, square - rounding)) - kept.error;
+      high = std::sqrt(std::max(0.0, square + rounding)) + kept.error;
+      low -= kRounding * std::abs(low);
+      high += kRounding * high;
+      break;
+    }
+  }
+  if (!std::isfinite(static_cast<float>(low)) || !std::isfinite(static_cast<float>(high))) {
+    return {.low = -kInfinity, .high = kInfinity};
+  }
+  return {.low = std::nextafter(static_cast<float>(low), -kInfinity),
+          .high = std::nextafter(static_cast<float>(high), kInfinity)};
+}
+
+}  // namespace stator
