@@ -13,6 +13,7 @@
 
 #include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
+#include "engine/testing/faulty_store.h"
 #include "support/from_environment.h"
 
 namespace stator {
@@ -66,9 +67,13 @@ class VectorCacheTest : public test::EngineTest {
     return std::move(store).value();
   }
   std::unique_ptr<Engine> open_with(const VectorCacheLimits& limits, bool on_disk = false) {
+    return open_with(limits, new_store(on_disk));
+  }
+  std::unique_ptr<Engine> open_with(const VectorCacheLimits& limits,
+                                    std::unique_ptr<TransactStore> store) {
     EngineOptions with = options();
     with.vector_cache = limits;
-    auto engine = Engine::open(new_store(on_disk), with);
+    auto engine = Engine::open(std::move(store), with);
     EXPECT_THAT(engine, IsOk());
     EXPECT_THAT((*engine)->create_table(table_of_tenants()), IsOk());
     return std::move(engine).value();
@@ -336,10 +341,47 @@ TEST_F(VectorCacheTest, TellsWhoHoldsDroppedVectors) {
   EXPECT_FALSE(use->candidates(scores, {}, 5));
 }
 
+// The rows are searched where the vectors cannot be read.
+TEST_F(VectorCacheTest, IsNotNeededForASearch) {
+  test::Faults faults;
+  const auto engine =
+      open_with({.rows_min = 10, .changes_max = 5}, std::make_unique<test::FaultyStore>(faults));
+  fill(*engine, 50);
+  const auto request = search_of(Vector(kDimensions, 1), "a");
+  const Found found = search(*engine, request);
+  // Faults are those of other threads.
+  const auto search_with_fault = [&](int operation) {
+    std::jthread([&] {
+      faults.fail_at(operation, {.code = Code::kIo, .message = "a fault"});
+      EXPECT_EQ(search(*engine, request), found);
+      EXPECT_TRUE(faults.has_failed());
+      faults.mend();
+    }).join();
+    EXPECT_EQ(engine->stats().vector_cache_bytes, 0U);
+  };
+  search_with_fault(0);  // the view
+  search_with_fault(1);  // its scan
+  const auto rewrite = [&] {
+    warm(*engine);
+    EXPECT_GT(engine->stats().vector_cache_bytes, 0U);
+    for (int i = 0; i < 10; ++i) {
+      const Item key{{"pk", "a" + std::to_string(i)}};
+      EXPECT_THAT(call_and_wait(*engine, &Engine::delete_item, {.table = "Things", .key = key}),
+                  IsOk());
+    }
+    fill(*engine, 50);
+  };
+  rewrite();
+  search_with_fault(0);
+  rewrite();
+  search_with_fault(1);  // a changed row
+}
+
 // Most of the rows are neither read nor scored, whatever the function.
 TEST_F(VectorCacheTest, TellsTheNearestFromTheRest) {
   constexpr int kItems = 1500;
-  const auto engine = open_with({});
+  test::Faults faults;
+  const auto engine = open_with({}, std::make_unique<test::FaultyStore>(faults));
   fill(*engine, kItems);
   const auto snapshot = engine->parts().catalog->snapshot();
   const Table& table = **snapshot->find("Things");
@@ -357,6 +399,9 @@ TEST_F(VectorCacheTest, TellsTheNearestFromTheRest) {
     EXPECT_EQ(candidates->unchanged, std::size_t{kItems});
     EXPECT_GE(candidates->rows.size(), 5U);
     EXPECT_LT(candidates->rows.size(), 50U);
+    faults.watch(space_range(shape.key.space));
+    search(*engine, request);
+    EXPECT_EQ(faults.watched_rows(), 0U) << "it scanned rows";
   }
 }
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/vectors/vector_scores.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "support/from_environment.h"
+
+namespace stator {
+namespace {
+
+using Vector = std::vector<float>;
+
+Vector sum(const Vector& one, float factor, const Vector& other) {
+  Vector sum(one.size());
+  for (std::size_t i = 0; i < one.size(); ++i) sum[i] = one[i] + factor * other[i];
+  return sum;
+}
+
+// The row of an item with this vector.
+std::string row_of(const Vector& vector, const VectorShape& shape) {
+  const Hash128 secret{};
+  List list;
+  for (const float component : vector) list.emplace_back(Number::from_double(component).value());
+  const Item item{{"pk", "a"}, {"vector", std::move(list)}};
+  const KeyShape table{.space = kFirstTableSpace, .hash = {{"pk", ScalarType::kS}}, .range = {}};
+  return vector_row(secret, table, shape, ItemView(encode_item(item)), 0).value().value;
+}
+
+// A query has the largest error that bounds allow for if it is parallel to what is lacking of the
+// kept vector.
+TEST(VectorScores, AreWithinTheirBoundsForTheWorstOfQueries) {
+  std::mt19937_64 random(test::number_from_environment("STATOR_SEED", std::random_device{}()));
+  std::normal_distribution<float> component;
+  for (std::size_t dimensions = 1; dimensions <= 60; ++dimensions) {
+    const VectorShape shape{.key = {.space = kFirstTableSpace + 1, .hash = {}, .range = {}},
+                            .filters = {},
+                            .attribute = "vector",
+                            .dimensions = dimensions};
+    Vector vector(dimensions);
+    for (float& one : vector) one = component(random);
+    CompactVectors vectors(dimensions);
+    vectors.set(0, reinterpret_cast<const char*>(vector.data()));
+    Vector kept(dimensions);
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      Vector unit(dimensions);
+      unit[i] = 1;
+      kept[i] = vectors.look(unit, 0).product;
+    }
+    const Vector lacking = sum(vector, -1, kept);
+    const std::string value = row_of(vector, shape);
+    const VectorRowView row = VectorRowView::of(value, shape).value();
+
+    Vector any(dimensions);
+    for (float& one : any) one = component(random);
+    const Vector zeros(dimensions);
+    for (const Vector& query :
+         {any, vector, kept, zeros, lacking, sum(zeros, -1, lacking), sum(kept, 100, lacking),
+          sum(kept, 1, lacking), sum(kept, 2, lacking), sum(kept, -1, lacking)}) {
+      for (const auto function :
+           {VectorDistanceFunction::kCosine, VectorDistanceFunction::kDotProduct,
+            VectorDistanceFunction::kEuclidean}) {
+        const VectorScores scores(function, query);
+        const VectorScores::Bounds bounds = scores.bounds(vectors, 0);
+        const bool higher_is_nearer = scores.is_nearer(1, 0);
+        const float score = higher_is_nearer ? -scores.of(row) : scores.of(row);
+        EXPECT_LE(bounds.low, score) << dimensions << " dimensions";
+        EXPECT_GE(bounds.high, score) << dimensions << " dimensions";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stator
