@@ -314,6 +314,25 @@ void add_development_options(CLI::App& command, ServeFlags& flags) {
       ->check(CLI::ExistingDirectory.description(""));
 }
 
+struct CacheOptions {
+  CLI::Option* blocks;
+  CLI::Option* vectors;
+};
+
+CacheOptions add_memory_options(CLI::App& command, ServeFlags& flags) {
+  const auto add = [&](const char* name, std::size_t& megabytes, const char* description) {
+    return command.add_option(name, megabytes, description)
+        ->type_name("MB")
+        ->check(CLI::Range(0, 1'048'576).description(""))
+        ->capture_default_str();
+  };
+  add("--memory-limit", flags.memory_mb,
+      "Memory to use; 0 is all that the control group, the resource limits and the machine allow");
+  return {.blocks = add("--cache", flags.cache_mb, "Part of it for cached data; 0 is an eighth"),
+          .vectors = add("--vector-cache", flags.vector_cache_mb,
+                         "Part of it for vectors that are searched often; 0 is an eighth")};
+}
+
 }  // namespace
 
 void add_serve(CLI::App& app, Invocation& invocation) {
@@ -348,27 +367,9 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(0, 256).description(""))
       ->capture_default_str();
-  command
-      ->add_option("--memory-limit", flags->memory_mb,
-                   "Memory to use; 0 is all that the control group, the resource limits and the "
-                   "machine allow")
-      ->type_name("MB")
-      ->check(CLI::Range(0, 1'048'576).description(""))
-      ->capture_default_str();
-  auto* cache =
-      command->add_option("--cache", flags->cache_mb, "Part of it for cached data; 0 is an eighth")
-          ->type_name("MB")
-          ->check(CLI::Range(0, 1'048'576).description(""))
-          ->capture_default_str();
-  auto* vector_cache =
-      command
-          ->add_option("--vector-cache", flags->vector_cache_mb,
-                       "Part of it for vectors that are searched often; 0 is an eighth")
-          ->type_name("MB")
-          ->check(CLI::Range(0, 1'048'576).description(""))
-          ->capture_default_str();
+  const CacheOptions caches = add_memory_options(*command, *flags);
   CLI::Option* const store = add_store_flags(*command, flags->store).store;
-  for (CLI::Option* of_directory : {data, memory, durability, cache, vector_cache}) {
+  for (CLI::Option* of_directory : {data, memory, durability, caches.blocks, caches.vectors}) {
     store->excludes(of_directory);
   }
   using std::chrono::milliseconds;
@@ -393,9 +394,9 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory.description(""));
   add_development_options(*command, *flags);
-  command->callback([&invocation, flags, data, durability, cache, vector_cache] {
+  command->callback([&invocation, flags, data, durability, caches] {
     flags->names_data =
-        data->count() + durability->count() + cache->count() > 0 || vector_cache->count() > 0;
+        data->count() + durability->count() + caches.blocks->count() + caches.vectors->count() > 0;
     invocation.run = [flags] { return serve(*flags); };
   });
 }

@@ -222,8 +222,10 @@ TEST_P(StoreContract, ShowsCommitsToAnObserverBeforeOthersSeeThem) {
   Observer observer;
   store->local_views()->observe(&observer);
   {
+    constexpr int kWriters = 3;
     std::vector<std::jthread> writers;
-    for (int i = 0; i < 3; ++i) {
+    writers.reserve(kWriters);
+    for (int i = 0; i < kWriters; ++i) {
       writers.emplace_back([&, i] {
         for (int n = 0; n < 100; ++n) {
           write({{"row-" + std::to_string(i) + "-" + std::to_string(n), "1"}});

@@ -3,7 +3,8 @@
 // has, which are chosen at run time.
 //
 // The sums are floats, added in another order than a plain loop would; so the last digits differ,
-// also between processors. Infinite where a float is too small for them. Thread safety: pure.
+// also between processors. Infinite or NaN where a float is too small for them. Thread safety:
+// pure.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ float squared_distance(std::span<const float> query, const char* stored);
 float dot_product(std::span<const float> query, const int8_t* codes);
 
 // How far a sum of at most 4,096 numbers is from the exact one, as a part of the sum of their
-// magnitudes: each of the 64 sums that are made side by side rounds 70 times at most.
+// magnitudes: each of the 64 sums that are made side by side rounds 70 times at most. Products
+// below the smallest normal float can each be off by as much in addition.
 inline constexpr double kSumRounding = 1e-5;
 
 }  // namespace stator

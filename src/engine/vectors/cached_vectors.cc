@@ -7,8 +7,8 @@
 namespace stator {
 namespace {
 
-constexpr std::size_t kFillRows = 1000;  // at a time, as a scan can hold up writes
-constexpr std::size_t kCandidatesMin = 1000;
+constexpr std::size_t kFillRows = 1000;       // at a time, as a scan can hold up writes
+constexpr std::size_t kCandidatesMin = 100;   // besides those that are wanted
 constexpr std::size_t kCandidatesShare = 16;  // of the rows: one in so many is read by its key
 
 }  // namespace
@@ -28,8 +28,11 @@ std::optional<CachedVectors::RowName> CachedVectors::name_in(std::string_view ke
 
 void CachedVectors::note(const RowName& name, uint64_t sequence, std::size_t names_max) {
   const std::lock_guard lock(noted_mutex_);
-  if (noted_.size() >= names_max) is_lost_ = true;
-  if (!is_lost_) noted_[name] = sequence;
+  if (is_lost_) return;
+  noted_[name] = sequence;
+  if (noted_.size() <= names_max) return;
+  is_lost_ = true;
+  noted_ = {};
 }
 
 std::size_t CachedVectors::noted() const {
@@ -40,6 +43,7 @@ std::size_t CachedVectors::noted() const {
 void CachedVectors::lose() {
   const std::lock_guard lock(noted_mutex_);
   is_lost_ = true;
+  noted_ = {};
 }
 
 bool CachedVectors::is_lost() const {
@@ -67,7 +71,7 @@ Result<void> CachedVectors::set(std::string_view key, std::string_view value) {
   for (std::size_t i = 0; i < shape_.filters.size(); ++i) {
     std::ranges::copy(row.filter(i), filters_[slot * shape_.filters.size() + i].begin());
   }
-  bytes_ = bytes_of(names_.size(), shape_);
+  rows_ = names_.size();
   return {};
 }
 
@@ -95,36 +99,44 @@ bool CachedVectors::fill(TransactStore& store, KeyRange range, std::size_t bytes
                                                 last = key;
                                                 return false;
                                               });
-    if (!scanned || !damage || bytes_ > bytes_max) return false;
+    if (!scanned || !damage || bytes() > bytes_max) return false;
     range.begin = last + '\0';
   }
   return true;
 }
 
-bool CachedVectors::refresh(TransactStore& store) {
+bool CachedVectors::refresh(TransactStore& store, std::size_t names_max) {
   const std::lock_guard turn(turn_);
   const std::unique_lock lock(mutex_);
-  if (noted() == 0) return true;
+  if (noted() <= names_max) return true;  // another search has done it meanwhile
   // What is noted from here on can be in the view or not; its number tells.
   const auto numbered = store.local_views()->numbered_view();
-  if (!numbered) return false;
   std::vector<RowName> names;
-  {
+  if (numbered) {
     const std::lock_guard noted_lock(noted_mutex_);
-    std::erase_if(noted_, [&](const auto& change) {
-      if (change.second > numbered->sequence) return false;
-      names.push_back(change.first);
-      return true;
-    });
+    ByName<uint64_t> later;
+    for (const auto& [name, sequence] : noted_) {
+      if (sequence > numbered->sequence) {
+        later.emplace(name, sequence);
+      } else {
+        names.push_back(name);
+      }
+    }
+    noted_ = std::move(later);
   }
-  return std::ranges::all_of(names, [&](const RowName& name) {
-    Result<void> damage;
-    const std::string key = key_of(name);
-    const auto found =
-        numbered->view->get(key, [&](std::string_view value) { damage = set(key, value); });
-    if (found && !*found) erase(name);
-    return found && damage;
-  });
+  const bool is_read = numbered && std::ranges::all_of(names, [&](const RowName& name) {
+                         return read_again(*numbered->view, name);
+                       });
+  if (!is_read) lose();
+  return is_read;
+}
+
+bool CachedVectors::read_again(ReadView& view, const RowName& name) {
+  Result<void> damage;
+  const std::string key = key_of(name);
+  const auto found = view.get(key, [&](std::string_view value) { damage = set(key, value); });
+  if (found && !*found) erase(name);
+  return found && damage;
 }
 
 bool CachedVectors::passes(Slot slot, const VectorFilters& filters) const {
@@ -168,7 +180,7 @@ std::optional<VectorCandidates> CachedVectors::candidates(const VectorScores& sc
     if (limits.size() == top) limit = limits.front();
   }
   std::erase_if(near, [&](const auto& one) { return one.first > limit; });
-  if (near.size() > std::max(kCandidatesMin, found.unchanged / kCandidatesShare)) {
+  if (near.size() > std::max(top + kCandidatesMin, found.unchanged / kCandidatesShare)) {
     return std::nullopt;
   }
   found.rows.reserve(near.size() + changed.size());

@@ -48,7 +48,8 @@ class CachedVectors {
 
   // How much memory so many rows take.
   static std::size_t bytes_of(std::size_t rows, const VectorShape& shape);
-  std::size_t bytes() const { return bytes_; }
+  std::size_t rows() const { return rows_; }  // those erased since included
+  std::size_t bytes() const { return bytes_of(rows_, shape_); }
 
   // While someone holds it, no changes enter. Takes turns, so that those who share do not keep out
   // for ever who wants it alone.
@@ -61,7 +62,7 @@ class CachedVectors {
   // The end of a row's key, behind the partition.
   using RowName = Hash128;
   static std::optional<RowName> name_in(std::string_view key);
-  // Before a view has what the commit wrote. From the first name beyond so many, they are lost.
+  // Before a view has what the commit wrote. With so many names already, they are lost.
   void note(const RowName& name, uint64_t sequence, std::size_t names_max);
   std::size_t noted() const;
   // Nobody notes what is written any more: whoever opens a view from here on cannot use them.
@@ -70,8 +71,8 @@ class CachedVectors {
 
   // Reads all rows. False: it failed, or they are more than these bytes.
   bool fill(TransactStore& store, KeyRange range, std::size_t bytes_max);
-  // Reads again what was noted. False: it failed.
-  bool refresh(TransactStore& store);
+  // Reads again what was noted, if it is more than this. False: it failed, and they are lost.
+  bool refresh(TransactStore& store, std::size_t names_max);
 
   // The rows of the `top` nearest vectors in a view that was opened after lock_shared() and before
   // this call are among these. Absent: they are too many for a search by them to be of use, or
@@ -94,6 +95,7 @@ class CachedVectors {
 
   Result<void> set(std::string_view key, std::string_view value);
   void erase(const RowName& name);
+  bool read_again(ReadView& view, const RowName& name);
   bool passes(Slot slot, const VectorFilters& filters) const;
   std::string key_of(const RowName& name) const {
     return partition_ + std::string(name.begin(), name.end());
@@ -110,7 +112,7 @@ class CachedVectors {
   std::vector<Hash128> filters_;  // all of one slot, then those of the next
   std::vector<Slot> free_slots_;
   ByName<Slot> slots_;
-  std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<std::size_t> rows_ = 0;
 
   mutable std::mutex noted_mutex_;
   ByName<uint64_t> noted_;  // and the last commit that wrote them

@@ -33,7 +33,9 @@ void VectorCache::on_commit(uint64_t sequence, std::span<const Write> writes) {
     if (!name) continue;
     const auto found = partitions_.find(std::string_view(write.key).substr(0, kPartitionBytes));
     if (found == partitions_.end() || !found->second.vectors) continue;
-    found->second.vectors->note(*name, sequence, limits_.noted_max);
+    CachedVectors& vectors = *found->second.vectors;
+    const std::size_t names_max = std::max(10 * limits_.changes_max, vectors.rows());
+    vectors.note(*name, sequence, std::min(names_max, limits_.noted_max));
   }
 }
 
@@ -42,6 +44,7 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
   std::shared_ptr<CachedVectors> vectors;
   bool fills = false;
   {
+    Dropped dropped;
     const std::lock_guard lock(mutex_);
     const auto found = partitions_.find(partition.begin);
     if (found == partitions_.end() || found->second.is_filling) return nullptr;
@@ -49,7 +52,7 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
     wanted.last_use = ++uses_;
     wanted.idle_rounds = 0;
     if (!wanted.vectors) {
-      if (!make_room(wanted)) return nullptr;
+      if (!make_room(wanted, dropped)) return nullptr;
       // From here on changes are noted.
       wanted.vectors = std::make_shared<CachedVectors>(partition.begin, shape);
       wanted.is_filling = fills = true;
@@ -60,8 +63,9 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
   bool usable = !vectors->is_lost();
   if (fills) {
     usable = vectors->fill(store_, partition, limits_.bytes_max);
-  } else if (usable && vectors->noted() > limits_.changes_max) {
-    usable = vectors->refresh(store_);
+  } else if (usable) {
+    const std::size_t changes_max = std::max(limits_.changes_max, vectors->rows() / 256);
+    usable = vectors->noted() <= changes_max || vectors->refresh(store_, changes_max);
   }
   settle(partition.begin, vectors, usable);
   if (!usable) return nullptr;
@@ -69,26 +73,29 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
   return {vectors.get(), [vectors](CachedVectors* locked) { locked->unlock_shared(); }};
 }
 
-// With the lock held: takes the places of those that were used least recently.
-bool VectorCache::make_room(const Partition& wanted) {
+bool VectorCache::make_room(const Partition& wanted, Dropped& dropped) {
   if (wanted.bytes > limits_.bytes_max) return false;
   while (bytes_ + wanted.bytes > limits_.bytes_max) {
-    if (wanted.searches < kSearchesMin) return false;
-    Partition* oldest = nullptr;
-    for (auto& [key, partition] : partitions_) {
-      if (!partition.vectors || partition.is_filling || &partition == &wanted) continue;
-      if (oldest == nullptr || partition.last_use < oldest->last_use) oldest = &partition;
-    }
+    Partition* const oldest = wanted.searches < kSearchesMin ? nullptr : used_least(wanted);
     if (oldest == nullptr) return false;
-    drop(*oldest);
+    drop(*oldest, dropped);
   }
   return true;
 }
 
-// With the lock held.
-void VectorCache::drop(Partition& partition) {
+VectorCache::Partition* VectorCache::used_least(const Partition& but) {
+  Partition* oldest = nullptr;
+  for (auto& [key, partition] : partitions_) {
+    if (!partition.vectors || partition.is_filling || &partition == &but) continue;
+    if (oldest == nullptr || partition.last_use < oldest->last_use) oldest = &partition;
+  }
+  return oldest;
+}
+
+void VectorCache::drop(Partition& partition, Dropped& dropped) {
   partition.vectors->lose();
-  partition.vectors.reset();
+  dropped.push_back(std::move(partition.vectors));
+  partition.vectors = nullptr;
   partition.searches = 0;
   bytes_ -= partition.bytes;
 }
@@ -96,6 +103,7 @@ void VectorCache::drop(Partition& partition) {
 // After they were filled, or read again.
 void VectorCache::settle(const std::string& key, const std::shared_ptr<CachedVectors>& vectors,
                          bool keep) {
+  Dropped dropped;
   const std::lock_guard lock(mutex_);
   const auto found = partitions_.find(key);
   if (found == partitions_.end() || found->second.vectors != vectors) return;
@@ -104,7 +112,12 @@ void VectorCache::settle(const std::string& key, const std::shared_ptr<CachedVec
   bytes_ -= partition.bytes;
   partition.bytes = vectors->bytes();
   bytes_ += partition.bytes;
-  if (!keep || bytes_ > limits_.bytes_max) drop(partition);
+  if (!keep || partition.bytes > limits_.bytes_max) return drop(partition, dropped);
+  while (bytes_ > limits_.bytes_max) {
+    Partition* const oldest = used_least(partition);
+    if (oldest == nullptr) return drop(partition, dropped);
+    drop(*oldest, dropped);
+  }
 }
 
 void VectorCache::searched_rows(const KeyRange& partition, const VectorShape& shape,
@@ -121,6 +134,7 @@ void VectorCache::searched_rows(const KeyRange& partition, const VectorShape& sh
 }
 
 void VectorCache::drop_idle() {
+  Dropped dropped;
   const std::lock_guard lock(mutex_);
   for (auto at = partitions_.begin(); at != partitions_.end();) {
     Partition& partition = at->second;
@@ -128,7 +142,7 @@ void VectorCache::drop_idle() {
       ++at;
       continue;
     }
-    if (partition.vectors) drop(partition);
+    if (partition.vectors) drop(partition, dropped);
     at = partitions_.erase(at);
   }
 }

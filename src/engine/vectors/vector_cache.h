@@ -8,8 +8,8 @@
 // and the noted rows are read again, while nobody holds them, before they are many.
 //
 // Of a store of one process, as others tell nothing of what they write.
-// Memory: at most as much as it is told, but for what searches in progress still hold. What was
-// used least recently goes.
+// Memory: at most as much as it is told, but for what searches in progress still hold or read, and
+// for the names of rows that were written since. What was used least recently goes.
 // Thread safety: every method may be called from any thread at once.
 #pragma once
 
@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/rows/vector_row.h"
 #include "engine/vectors/cached_vectors.h"
@@ -30,7 +31,7 @@ namespace stator {
 struct VectorCacheLimits {
   std::size_t bytes_max = 0;        // 0: an eighth of the memory, see cache_bytes_of()
   std::size_t rows_min = 1000;      // of a partition; with fewer its rows are searched
-  std::size_t changes_max = 100;    // noted, before a search reads them again
+  std::size_t changes_max = 100;    // noted, or 1/256 of the rows, before a search reads them
   std::size_t noted_max = 100'000;  // then it reads all rows again
 };
 
@@ -66,8 +67,12 @@ class VectorCache final : private CommitObserver {
   };
 
   void on_commit(uint64_t sequence, std::span<const Write> writes) override;
-  void drop(Partition& partition);
-  bool make_room(const Partition& wanted);
+  // Destroyed without the lock, as that takes its time.
+  using Dropped = std::vector<std::shared_ptr<CachedVectors>>;
+  // With the lock held.
+  void drop(Partition& partition, Dropped& dropped);
+  bool make_room(const Partition& wanted, Dropped& dropped);
+  Partition* used_least(const Partition& but);
   void settle(const std::string& key, const std::shared_ptr<CachedVectors>& vectors, bool keep);
 
   TransactStore& store_;

@@ -12,6 +12,8 @@
 namespace stator {
 namespace {
 
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
 // What a float cannot hold becomes the largest that it can.
 float clamped(double score) {
   constexpr double kMax = std::numeric_limits<float>::max();
@@ -40,9 +42,10 @@ float VectorScores::of(const VectorRowView& row) const {
 float VectorScores::quickly(const VectorRowView& row) const {
   switch (function_) {
     case VectorDistanceFunction::kCosine: {
-      const double lengths = length_ * row.length();
-      if (lengths == 0) return 1;
-      return cosine(dot_product(query_, row.vector()) / lengths);
+      if (length_ == 0 || row.length() == 0) return 1;
+      const float product = dot_product(query_, row.vector());
+      const bool fits = std::isfinite(product) && std::isfinite(row.length());
+      return fits ? cosine(product / (length_ * row.length())) : kNone;
     }
     case VectorDistanceFunction::kDotProduct:
       return dot_product(query_, row.vector());
@@ -77,14 +80,20 @@ float VectorScores::exactly(const char* stored) const {
 
 // The product with a vector is off by at most the product of the lengths of the query and of what
 // the kept vector lacks; the distance by that length (the triangle inequality). To that comes the
-// rounding of two sums, this one and that of of().
+// rounding of two sums, this one and that of of(), and of products that are too small for all
+// digits of a float.
 VectorScores::Bounds VectorScores::bounds(const CompactVectors& vectors,
                                           CompactVectors::Slot slot) const {
   constexpr double kRounding = 2 * kSumRounding;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr Bounds kUnknown{.low = -kInfinity, .high = kInfinity};
   const CompactVectors::Approximation kept = vectors.look(query_, slot);
+  if (!std::isfinite(kept.product) || !std::isfinite(kept.length)) return kUnknown;
   const double product = kept.product;
-  const double product_error = length_ * (kept.error + kRounding * (kept.length + kept.error));
+  const double tiny =
+      static_cast<double>(query_.size()) * double{std::numeric_limits<float>::min()};
+  const double product_error =
+      length_ * (kept.error + kRounding * (kept.length + kept.error)) + tiny;
   double low = 0;
   double high = 0;
   switch (function_) {
@@ -102,16 +111,16 @@ VectorScores::Bounds VectorScores::bounds(const CompactVectors& vectors,
     case VectorDistanceFunction::kEuclidean: {
       const double kept_length = kept.kept_length;
       const double square = length_ * length_ - 2 * product + kept_length * kept_length;
-      const double rounding = kRounding * (length_ + kept_length) * (length_ + kept_length);
+      const double rounding = kRounding * (length_ + kept_length) * (length_ + kept_length) + tiny;
       low = std::sqrt(std::max(0.0, square - rounding)) - kept.error;
       high = std::sqrt(std::max(0.0, square + rounding)) + kept.error;
-      low -= kRounding * std::abs(low);
-      high += kRounding * high;
+      low -= kRounding * std::abs(low) + std::sqrt(tiny);
+      high += kRounding * high + std::sqrt(tiny);
       break;
     }
   }
   if (!std::isfinite(static_cast<float>(low)) || !std::isfinite(static_cast<float>(high))) {
-    return {.low = -kInfinity, .high = kInfinity};
+    return kUnknown;
   }
   return {.low = std::nextafter(static_cast<float>(low), -kInfinity),
           .high = std::nextafter(static_cast<float>(high), kInfinity)};

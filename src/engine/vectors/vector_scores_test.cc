@@ -31,16 +31,23 @@ std::string row_of(const Vector& vector, const VectorShape& shape) {
 
 // A query has the largest error that bounds allow for if it is parallel to what is lacking of the
 // kept vector.
-TEST(VectorScores, AreWithinTheirBoundsForTheWorstOfQueries) {
+class VectorScoresOf : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Powers, VectorScoresOf, ::testing::Values(-40, -22, 0, 20));
+
+TEST_P(VectorScoresOf, AreWithinTheirBoundsForTheWorstOfQueries) {
   std::mt19937_64 random(test::number_from_environment("STATOR_SEED", std::random_device{}()));
-  std::normal_distribution<float> component;
+  std::normal_distribution<double> component(0, std::pow(10.0, GetParam()));
+  const auto random_vector = [&](std::size_t dimensions) {
+    Vector vector(dimensions);
+    for (float& one : vector) one = static_cast<float>(component(random));
+    return vector;
+  };
   for (std::size_t dimensions = 1; dimensions <= 60; ++dimensions) {
     const VectorShape shape{.key = {.space = kFirstTableSpace + 1, .hash = {}, .range = {}},
                             .filters = {},
                             .attribute = "vector",
                             .dimensions = dimensions};
-    Vector vector(dimensions);
-    for (float& one : vector) one = component(random);
+    const Vector vector = random_vector(dimensions);
     CompactVectors vectors(dimensions);
     vectors.set(0, reinterpret_cast<const char*>(vector.data()));
     Vector kept(dimensions);
@@ -53,12 +60,11 @@ TEST(VectorScores, AreWithinTheirBoundsForTheWorstOfQueries) {
     const std::string value = row_of(vector, shape);
     const VectorRowView row = VectorRowView::of(value, shape).value();
 
-    Vector any(dimensions);
-    for (float& one : any) one = component(random);
     const Vector zeros(dimensions);
     for (const Vector& query :
-         {any, vector, kept, zeros, lacking, sum(zeros, -1, lacking), sum(kept, 100, lacking),
-          sum(kept, 1, lacking), sum(kept, 2, lacking), sum(kept, -1, lacking)}) {
+         {random_vector(dimensions), vector, kept, zeros, lacking, sum(zeros, -1, lacking),
+          sum(kept, 100, lacking), sum(kept, 1, lacking), sum(kept, 2, lacking),
+          sum(kept, -1, lacking)}) {
       for (const auto function :
            {VectorDistanceFunction::kCosine, VectorDistanceFunction::kDotProduct,
             VectorDistanceFunction::kEuclidean}) {
@@ -71,6 +77,23 @@ TEST(VectorScores, AreWithinTheirBoundsForTheWorstOfQueries) {
       }
     }
   }
+}
+
+// Their products and lengths are beyond a float.
+TEST(VectorScores, OfLargeComponentsAreThoseOfSmallOnes) {
+  const VectorShape shape{.key = {.space = kFirstTableSpace + 1, .hash = {}, .range = {}},
+                          .filters = {},
+                          .attribute = "vector",
+                          .dimensions = 2};
+  const auto cosine = [&](const Vector& query, const Vector& stored) {
+    const std::string value = row_of(stored, shape);
+    return VectorScores(VectorDistanceFunction::kCosine, query)
+        .of(VectorRowView::of(value, shape).value());
+  };
+  const float half_right = 1 - std::sqrt(0.5F);
+  EXPECT_FLOAT_EQ(cosine({1e20F, 0}, {1e20F, 1e20F}), half_right);
+  EXPECT_FLOAT_EQ(cosine({0.1F, 0}, {3e38F, 3e38F}), half_right);
+  EXPECT_EQ(cosine({0, 0}, {3e38F, 3e38F}), 1);
 }
 
 }  // namespace
