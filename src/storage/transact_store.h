@@ -125,12 +125,12 @@ struct NumberedView {
   uint64_t sequence = 0;
 };
 
-// Learns what commits write, before any view has it.
+// Receives the writes of each commit before any view has them.
 class CommitObserver {
  public:
   virtual ~CommitObserver() = default;
-  // In the order of the sequences, from one thread at a time, which commits wait for: it must be
-  // quick, and not call the store. A commit that fails afterwards is not taken back.
+  // Called in the order of the sequences, by one thread at a time. Commits wait for it, so it must
+  // be quick; it must not call the store. The commit can still fail.
   virtual void on_commit(uint64_t sequence, std::span<const Write> writes) = 0;
 };
 
@@ -140,10 +140,11 @@ class LocalViews {
  public:
   virtual ~LocalViews() = default;
   virtual Result<std::unique_ptr<ReadView>> view() = 0;
-  // Waits for a write that is on its way to the disk: not for frequent requests. Commits that it
-  // lacks have not been shown to an observer.
+  // Waits for a write that is on its way to the disk: not for frequent requests. It has every
+  // commit that an observer has received, unless the commit failed.
   virtual Result<NumberedView> numbered_view() = 0;
-  // One at a time; null: none. When it returns, the one before is not called any more.
+  // Replaces the observer; null removes it. After the call returns, the previous observer is not
+  // called.
   virtual void observe(CommitObserver* observer) = 0;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kCodeMax = 127;
 
-// Rounded up: what is kept says at most how far off it is.
+// Rounded up, because errors are upper bounds.
 float length_of(double squares) {
   constexpr double kUp = 1 + 1e-6;
   return static_cast<float>(std::sqrt(squares) * kUp);

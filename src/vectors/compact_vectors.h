@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CompactVectors: vectors in one piece of memory, a byte for each component, with the distance
-// between each vector and what is kept of it. A search reads a quarter of the bytes, and knows how
-// far off it can be.
+// CompactVectors: vectors in large blocks of memory, one byte for each component. Each has the
+// distance between the original and the stored vector, which bounds the error of a search.
 //
 // Thread safety: const methods may be called from any thread at once.
 #pragma once
@@ -20,21 +19,21 @@ class CompactVectors {
 
   explicit CompactVectors(std::size_t dimensions) : dimensions_(dimensions) {}
 
-  // `vector`: as many floats as there are dimensions, at any address. Slots from the last one used
-  // to this one come into being.
+  // `vector`: as many floats as there are dimensions, at any address. Allocates all slots up to
+  // this one.
   void set(Slot slot, const char* vector);
 
-  // With lengths in the Euclidean sense. Infinite or NaN where a float is too small.
+  // Lengths are Euclidean. Infinite or NaN if a float is too small.
   struct Approximation {
-    float product = 0;      // of the query and what is kept, each sum within kSumRounding
-    float length = 0;       // of the vector
-    float kept_length = 0;  // of what is kept of it
-    float error = 0;        // of the difference of the two
+    float product = 0;      // dot product of the query and the stored vector, see kSumRounding
+    float length = 0;       // of the original vector
+    float kept_length = 0;  // of the stored vector
+    float error = 0;        // length of their difference
   };
   Approximation look(std::span<const float> query, Slot slot) const;
 
   std::size_t bytes() const { return chunks_.size() * chunk_bytes(dimensions_); }
-  // How many bytes so many vectors take.
+  // The memory of this number of vectors.
   static std::size_t bytes_of(std::size_t vectors, std::size_t dimensions);
 
  private:

@@ -10,6 +10,7 @@
 
 #include "client/client_test.h"
 #include "support/from_environment.h"
+#include "support/vectors.h"
 
 namespace stator::test {
 namespace {
@@ -18,12 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 using Vector = std::vector<float>;
-
-List list_of(const Vector& vector) {
-  List list;
-  for (const float component : vector) list.emplace_back(Number::from_double(component).value());
-  return list;
-}
 
 VectorIndexDefinition vectors_on(std::string name, int64_t dimensions,
                                  std::vector<SearchSchemaElement> schema = {},

@@ -7,9 +7,10 @@
 namespace stator {
 namespace {
 
-constexpr std::size_t kFillRows = 1000;       // at a time, as a scan can hold up writes
-constexpr std::size_t kCandidatesMin = 100;   // besides those that are wanted
-constexpr std::size_t kCandidatesShare = 16;  // of the rows: one in so many is read by its key
+constexpr std::size_t kFillRows = 1000;  // per scan, because a scan can block writes
+// Most candidates: this many more than wanted, or this fraction of the rows.
+constexpr std::size_t kCandidatesMin = 100;
+constexpr std::size_t kCandidatesShare = 16;
 
 }  // namespace
 
@@ -30,9 +31,7 @@ void CachedVectors::note(const RowName& name, uint64_t sequence, std::size_t nam
   const std::lock_guard lock(noted_mutex_);
   if (is_lost_) return;
   noted_[name] = sequence;
-  if (noted_.size() <= names_max) return;
-  is_lost_ = true;
-  noted_ = {};
+  if (noted_.size() > names_max) forget();
 }
 
 std::size_t CachedVectors::noted() const {
@@ -42,6 +41,11 @@ std::size_t CachedVectors::noted() const {
 
 void CachedVectors::lose() {
   const std::lock_guard lock(noted_mutex_);
+  forget();
+}
+
+// With noted_mutex_ held.
+void CachedVectors::forget() {
   is_lost_ = true;
   noted_ = {};
 }
@@ -108,8 +112,8 @@ bool CachedVectors::fill(TransactStore& store, KeyRange range, std::size_t bytes
 bool CachedVectors::refresh(TransactStore& store, std::size_t names_max) {
   const std::lock_guard turn(turn_);
   const std::unique_lock lock(mutex_);
-  if (noted() <= names_max) return true;  // another search has done it meanwhile
-  // What is noted from here on can be in the view or not; its number tells.
+  if (noted() <= names_max) return true;  // another search has just read them
+  // A commit that is noted concurrently is in the view if its sequence is at most the view's.
   const auto numbered = store.local_views()->numbered_view();
   std::vector<RowName> names;
   if (numbered) {
@@ -147,8 +151,8 @@ bool CachedVectors::passes(Slot slot, const VectorFilters& filters) const {
   });
 }
 
-// The highest of the `top` lowest upper bounds is the limit: what is above it for certain cannot
-// be among the nearest.
+// The limit is the `top`-th lowest upper bound. A row whose lower bound is above it is not among
+// the nearest.
 std::optional<VectorCandidates> CachedVectors::candidates(const VectorScores& scores,
                                                           const VectorFilters& filters,
                                                           std::size_t top) const {

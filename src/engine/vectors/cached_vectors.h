@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CachedVectors: the rows of one partition of a vector index, as CompactVectors, and the rows that
-// have been written since they were read. See vector_cache.h.
+// CachedVectors: the vectors of one partition of a vector index, and the names of rows written
+// since the vectors were read. See vector_cache.h.
 //
-// Thread safety: every method may be called from any thread at once, but candidates(), which is for
-// who has called lock_shared().
+// Thread safety: every method can be called from any thread at once. candidates() needs the shared
+// lock.
 #pragma once
 
 #include <atomic>
@@ -26,19 +26,19 @@
 
 namespace stator {
 
-// The number of a filter in the rows and the hash that they must have.
+// The position of a filter in VectorShape::filters, and the hash that a row must have there.
 using VectorFilters = std::vector<std::pair<std::size_t, std::string>>;
 
-// Rows among which the nearest vectors are.
+// Rows that include those of the nearest vectors.
 struct VectorCandidates {
   struct Row {
     std::string key;
-    bool is_changed = false;  // since it was cached: it may be absent, or not pass the filters
+    bool is_changed = false;  // since it was cached: it might be absent or not pass the filters
 
     auto operator<=>(const Row&) const = default;
   };
   std::vector<Row> rows;      // by ascending keys
-  std::size_t unchanged = 0;  // how many unchanged rows pass the filters, candidates or not
+  std::size_t unchanged = 0;  // number of unchanged rows that pass the filters, in `rows` or not
 };
 
 class CachedVectors {
@@ -46,42 +46,44 @@ class CachedVectors {
   CachedVectors(std::string partition, const VectorShape& shape)
       : partition_(std::move(partition)), shape_(shape), vectors_(shape.dimensions) {}
 
-  // How much memory so many rows take.
+  // The memory of this number of rows.
   static std::size_t bytes_of(std::size_t rows, const VectorShape& shape);
-  std::size_t rows() const { return rows_; }  // those erased since included
+  std::size_t rows() const { return rows_; }  // includes the slots of erased rows
   std::size_t bytes() const { return bytes_of(rows_, shape_); }
 
-  // While someone holds it, no changes enter. Takes turns, so that those who share do not keep out
-  // for ever who wants it alone.
+  // While it is held, refresh() waits. The turn prevents a stream of readers from starving
+  // refresh().
   void lock_shared() {
     const std::lock_guard turn(turn_);
     mutex_.lock_shared();
   }
   void unlock_shared() { mutex_.unlock_shared(); }
 
-  // The end of a row's key, behind the partition.
+  // The part of a row's key after the partition.
   using RowName = Hash128;
   static std::optional<RowName> name_in(std::string_view key);
-  // Before a view has what the commit wrote. With so many names already, they are lost.
+  // Records a written row; call it before any view has the commit. With more than `names_max`
+  // names, the vectors are lost.
   void note(const RowName& name, uint64_t sequence, std::size_t names_max);
   std::size_t noted() const;
-  // Nobody notes what is written any more: whoever opens a view from here on cannot use them.
+  // Written rows are no longer recorded, so candidates() returns nothing from now on.
   void lose();
   bool is_lost() const;
 
-  // Reads all rows. False: it failed, or they are more than these bytes.
+  // Reads all rows. False if a read fails or the vectors need more memory.
   bool fill(TransactStore& store, KeyRange range, std::size_t bytes_max);
-  // Reads again what was noted, if it is more than this. False: it failed, and they are lost.
+  // Reads the noted rows again if they are more than `names_max`. False if a read fails: then the
+  // vectors are lost.
   bool refresh(TransactStore& store, std::size_t names_max);
 
-  // The rows of the `top` nearest vectors in a view that was opened after lock_shared() and before
-  // this call are among these. Absent: they are too many for a search by them to be of use, or
-  // changes were lost.
+  // Includes the rows of the `top` nearest vectors of any view that was opened after lock_shared()
+  // and before this call. Absent if the vectors are lost, or if so many rows qualify that reading
+  // all rows is faster.
   std::optional<VectorCandidates> candidates(const VectorScores& scores,
                                              const VectorFilters& filters, std::size_t top) const;
 
  private:
-  // It is a hash already.
+  // A name is a hash already.
   struct NameHash {
     std::size_t operator()(const RowName& name) const {
       std::size_t hash = 0;
@@ -95,6 +97,7 @@ class CachedVectors {
 
   Result<void> set(std::string_view key, std::string_view value);
   void erase(const RowName& name);
+  void forget();
   bool read_again(ReadView& view, const RowName& name);
   bool passes(Slot slot, const VectorFilters& filters) const;
   std::string key_of(const RowName& name) const {
@@ -105,7 +108,7 @@ class CachedVectors {
   const VectorShape shape_;
 
   std::mutex turn_;
-  std::shared_mutex mutex_;  // of what follows
+  std::shared_mutex mutex_;  // protects the members up to rows_
   CompactVectors vectors_;
   std::vector<RowName> names_;    // of the slots
   std::vector<char> is_used_;     // the same

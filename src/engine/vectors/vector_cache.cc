@@ -53,22 +53,20 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
     wanted.idle_rounds = 0;
     if (!wanted.vectors) {
       if (!make_room(wanted, dropped)) return nullptr;
-      // From here on changes are noted.
+      // From now on, on_commit() records changes.
       wanted.vectors = std::make_shared<CachedVectors>(partition.begin, shape);
       wanted.is_filling = fills = true;
       bytes_ += wanted.bytes;
     }
     vectors = wanted.vectors;
   }
-  bool usable = !vectors->is_lost();
-  if (fills) {
-    usable = vectors->fill(store_, partition, limits_.bytes_max);
-  } else if (usable) {
-    const std::size_t changes_max = std::max(limits_.changes_max, vectors->rows() / 256);
-    usable = vectors->noted() <= changes_max || vectors->refresh(store_, changes_max);
+  const std::size_t changes_max = std::max(limits_.changes_max, vectors->rows() / 256);
+  if (fills || vectors->is_lost() || vectors->noted() > changes_max) {
+    const bool usable = fills ? vectors->fill(store_, partition, limits_.bytes_max)
+                              : !vectors->is_lost() && vectors->refresh(store_, changes_max);
+    settle(partition.begin, vectors, usable);
+    if (!usable) return nullptr;
   }
-  settle(partition.begin, vectors, usable);
-  if (!usable) return nullptr;
   vectors->lock_shared();
   return {vectors.get(), [vectors](CachedVectors* locked) { locked->unlock_shared(); }};
 }
@@ -100,7 +98,7 @@ void VectorCache::drop(Partition& partition, Dropped& dropped) {
   bytes_ -= partition.bytes;
 }
 
-// After they were filled, or read again.
+// Updates the accounting after a fill or refresh, and drops what exceeds the limit.
 void VectorCache::settle(const std::string& key, const std::shared_ptr<CachedVectors>& vectors,
                          bool keep) {
   Dropped dropped;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// VectorCache: vectors of partitions that are searched often, in memory, a byte for each component.
+// VectorCache: keeps the vectors of frequently searched partitions in memory, one byte for each
+// component.
 //
-// A search reads them first. They tell it which rows can be among the nearest, and it reads only
-// those from the store, so its results are those of a search through all rows. What a view has and
-// what is cached are brought together thus: the cache notes the keys that commits write before any
-// view has them; a search that holds the cached vectors looks at its view for those in addition;
-// and the noted rows are read again, while nobody holds them, before they are many.
+// A search takes candidates from the cache and reads only their rows from the store. Its results
+// are those of a search through all rows. Three rules keep the cache consistent with the search's
+// view:
+// * The cache records the keys of each commit before any view has the commit.
+// * A search locks the cached vectors, then opens its view. All recorded rows are candidates.
+// * When many rows are recorded, a search reads them again while no other search holds the lock.
 //
-// Of a store of one process, as others tell nothing of what they write.
-// Memory: at most as much as it is told, but for what searches in progress still hold or read, and
-// for the names of rows that were written since. What was used least recently goes.
-// Thread safety: every method may be called from any thread at once.
+// Only for a store of one process, because other processes do not report their commits.
+// Memory: limited, except for vectors that a search still holds and names of recorded rows. The
+// least recently used partition is dropped first.
+// Thread safety: every method can be called from any thread at once.
 #pragma once
 
 #include <cstdint>
@@ -30,26 +32,26 @@ namespace stator {
 
 struct VectorCacheLimits {
   std::size_t bytes_max = 0;        // 0: an eighth of the memory, see cache_bytes_of()
-  std::size_t rows_min = 1000;      // of a partition; with fewer its rows are searched
-  std::size_t changes_max = 100;    // noted, or 1/256 of the rows, before a search reads them
-  std::size_t noted_max = 100'000;  // then it reads all rows again
+  std::size_t rows_min = 1000;      // partitions with fewer rows are not cached
+  std::size_t changes_max = 100;    // recorded rows, or 1/256 of all, before they are read again
+  std::size_t noted_max = 100'000;  // recorded rows, before all rows are read again
 };
 
 class VectorCache final : private CommitObserver {
  public:
-  // The store must outlive it, and no search may be in progress when it is destroyed.
+  // The store must outlive it. No search may be in progress when it is destroyed.
   VectorCache(TransactStore& store, const VectorCacheLimits& limits);
   VectorCache(const VectorCache&) = delete;
   VectorCache& operator=(const VectorCache&) = delete;
   ~VectorCache() override;
 
-  // The rows of `partition`, a vector_range(), held until the pointer is released, by the same
-  // thread; it reads them if they are worth it. The view of the search must be opened while it is
-  // held. Null: search the rows, and tell how many they were.
+  // Returns the locked vectors of `partition`, a vector_range(), and reads them first if necessary.
+  // Open the view after this call. Release the pointer on the same thread. Null if the partition is
+  // not cached: search its rows and call searched_rows().
   std::shared_ptr<const CachedVectors> use(const KeyRange& partition, const VectorShape& shape);
   void searched_rows(const KeyRange& partition, const VectorShape& shape, std::size_t rows);
 
-  // Drops what has not been used for kIdleRounds calls of this one.
+  // Drops partitions that no search has used during the last kIdleRounds calls.
   void drop_idle();
 
   static constexpr int kIdleRounds = 60;
@@ -67,9 +69,9 @@ class VectorCache final : private CommitObserver {
   };
 
   void on_commit(uint64_t sequence, std::span<const Write> writes) override;
-  // Destroyed without the lock, as that takes its time.
+  // Destroyed after mutex_ is released, because destruction is slow.
   using Dropped = std::vector<std::shared_ptr<CachedVectors>>;
-  // With the lock held.
+  // With mutex_ held.
   void drop(Partition& partition, Dropped& dropped);
   bool make_room(const Partition& wanted, Dropped& dropped);
   Partition* used_least(const Partition& but);

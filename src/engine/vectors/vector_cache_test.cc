@@ -15,24 +15,20 @@
 #include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"
 #include "support/from_environment.h"
+#include "support/vectors.h"
 
 namespace stator {
 namespace {
 
 using test::hash_table;
 using test::IsOk;
+using test::list_of;
 using Vector = std::vector<float>;
 
 constexpr std::size_t kDimensions = 20;
 constexpr std::array kFunctions{VectorDistanceFunction::kCosine,
                                 VectorDistanceFunction::kDotProduct,
                                 VectorDistanceFunction::kEuclidean};
-
-List list_of(const Vector& vector) {
-  List list;
-  for (const float component : vector) list.emplace_back(Number::from_double(component).value());
-  return list;
-}
 
 std::string index_name(std::size_t function) {
   return "index" + std::to_string(function);

@@ -12,9 +12,9 @@
 namespace stator {
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr float kUnknownScore = std::numeric_limits<float>::quiet_NaN();
 
-// What a float cannot hold becomes the largest that it can.
+// Limits a score to the range of a float.
 float clamped(double score) {
   constexpr double kMax = std::numeric_limits<float>::max();
   return static_cast<float>(std::clamp(score, -kMax, kMax));
@@ -28,8 +28,8 @@ float cosine(double similarity) {
 
 VectorScores::VectorScores(VectorDistanceFunction function, const std::vector<float>& query)
     : function_(function),
-      higher_is_nearer_(function == VectorDistanceFunction::kDotProduct),
-      query_(query) {
+      query_(query),
+      underflow_(static_cast<double>(query.size()) * double{std::numeric_limits<float>::min()}) {
   for (const float component : query) length_ += double{component} * component;
   length_ = std::sqrt(length_);
 }
@@ -45,7 +45,7 @@ float VectorScores::quickly(const VectorRowView& row) const {
       if (length_ == 0 || row.length() == 0) return 1;
       const float product = dot_product(query_, row.vector());
       const bool fits = std::isfinite(product) && std::isfinite(row.length());
-      return fits ? cosine(product / (length_ * row.length())) : kNone;
+      return fits ? cosine(product / (length_ * row.length())) : kUnknownScore;
     }
     case VectorDistanceFunction::kDotProduct:
       return dot_product(query_, row.vector());
@@ -55,7 +55,7 @@ float VectorScores::quickly(const VectorRowView& row) const {
   return 0;
 }
 
-// In doubles: products of floats do not fit into floats.
+// In doubles, for products of floats that do not fit into a float.
 float VectorScores::exactly(const char* stored) const {
   double products = 0;
   double squares = 0;
@@ -78,10 +78,9 @@ float VectorScores::exactly(const char* stored) const {
   return 0;
 }
 
-// The product with a vector is off by at most the product of the lengths of the query and of what
-// the kept vector lacks; the distance by that length (the triangle inequality). To that comes the
-// rounding of two sums, this one and that of of(), and of products that are too small for all
-// digits of a float.
+// The product differs from the exact one by at most the length of the query times kept.error. The
+// distance differs by at most kept.error (the triangle inequality). Both sums are rounded, this one
+// and that of of(), and products below the smallest normal float lose digits.
 VectorScores::Bounds VectorScores::bounds(const CompactVectors& vectors,
                                           CompactVectors::Slot slot) const {
   constexpr double kRounding = 2 * kSumRounding;
@@ -90,10 +89,8 @@ VectorScores::Bounds VectorScores::bounds(const CompactVectors& vectors,
   const CompactVectors::Approximation kept = vectors.look(query_, slot);
   if (!std::isfinite(kept.product) || !std::isfinite(kept.length)) return kUnknown;
   const double product = kept.product;
-  const double tiny =
-      static_cast<double>(query_.size()) * double{std::numeric_limits<float>::min()};
   const double product_error =
-      length_ * (kept.error + kRounding * (kept.length + kept.error)) + tiny;
+      length_ * (kept.error + kRounding * (kept.length + kept.error)) + underflow_;
   double low = 0;
   double high = 0;
   switch (function_) {
@@ -111,11 +108,12 @@ VectorScores::Bounds VectorScores::bounds(const CompactVectors& vectors,
     case VectorDistanceFunction::kEuclidean: {
       const double kept_length = kept.kept_length;
       const double square = length_ * length_ - 2 * product + kept_length * kept_length;
-      const double rounding = kRounding * (length_ + kept_length) * (length_ + kept_length) + tiny;
+      const double rounding =
+          kRounding * (length_ + kept_length) * (length_ + kept_length) + underflow_;
       low = std::sqrt(std::max(0.0, square - rounding)) - kept.error;
       high = std::sqrt(std::max(0.0, square + rounding)) + kept.error;
-      low -= kRounding * std::abs(low) + std::sqrt(tiny);
-      high += kRounding * high + std::sqrt(tiny);
+      low -= kRounding * std::abs(low) + std::sqrt(underflow_);
+      high += kRounding * high + std::sqrt(underflow_);
       break;
     }
   }

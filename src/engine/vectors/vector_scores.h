@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VectorScores: how near vectors are to the one that is searched for, and between which bounds that
-// is for those of which only CompactVectors are at hand.
+// VectorScores: the scores of rows for one query, and bounds of the scores of CompactVectors.
 #pragma once
 
 #include <vector>
@@ -19,11 +18,11 @@ class VectorScores {
   // As SearchVectors returns it.
   float of(const VectorRowView& row) const;
   bool is_nearer(float one, float other) const {
-    return higher_is_nearer_ ? one > other : one < other;
+    return function_ == VectorDistanceFunction::kDotProduct ? one > other : one < other;
   }
 
-  // What of() would return is between these, or, if the scores of nearer vectors are higher,
-  // between their negatives. So a lower number is nearer in any case.
+  // The score that of() returns is between these. For kDotProduct, the negative score is: a lower
+  // bound is always nearer.
   struct Bounds {
     float low = 0;
     float high = 0;
@@ -35,8 +34,8 @@ class VectorScores {
   float exactly(const char* stored) const;
 
   const VectorDistanceFunction function_;
-  const bool higher_is_nearer_;
   const std::vector<float>& query_;
+  const double underflow_;  // most that products below the smallest normal float lose
   double length_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "support/from_environment.h"
+#include "support/vectors.h"
 
 namespace stator {
 namespace {
@@ -22,9 +23,7 @@ Vector sum(const Vector& one, float factor, const Vector& other) {
 // The row of an item with this vector.
 std::string row_of(const Vector& vector, const VectorShape& shape) {
   const Hash128 secret{};
-  List list;
-  for (const float component : vector) list.emplace_back(Number::from_double(component).value());
-  const Item item{{"pk", "a"}, {"vector", std::move(list)}};
+  const Item item{{"pk", "a"}, {"vector", test::list_of(vector)}};
   const KeyShape table{.space = kFirstTableSpace, .hash = {{"pk", ScalarType::kS}}, .range = {}};
   return vector_row(secret, table, shape, ItemView(encode_item(item)), 0).value().value;
 }
