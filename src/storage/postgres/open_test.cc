@@ -2,12 +2,14 @@
 // What opening and initializing a store check.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "storage/postgres/postgres_fixture.h"
 #include "storage/postgres/schema.h"
+#include "storage/postgres/server.h"
 
 namespace stator {
 namespace {
@@ -115,6 +117,28 @@ TEST_F(PostgresOpen, ChecksEachNewConnectionOfAStore) {
   // A server whose transactions are behind those that were acknowledged.
   expect_refusal("UPDATE meta SET stamp_base = stamp_base - 40960",
                  "UPDATE meta SET stamp_base = stamp_base + 40960", "lost acknowledged commits");
+}
+
+// A connection whose checks passed before the server changed.
+TEST_F(PostgresOpen, RemembersAProblemFoundWhileAConnectionWasOpened) {
+  const postgres::ConnectionOptions options{.dsn = test::postgres_dsn(), .schema = schema_.name()};
+  const auto blocker = postgres::Connection::connect(options, true);
+  ASSERT_TRUE(blocker);
+  postgres::Server server(options);
+  // Statements that read this table cannot be prepared, which follows the checks.
+  ASSERT_TRUE((*blocker)->run_script("BEGIN; LOCK TABLE " + schema_.name() +
+                                     ".kv IN ACCESS EXCLUSIVE MODE"));
+  auto early = std::async(std::launch::async, [&] { return server.connect(options); });
+  while (test::run_sql("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = "
+                       "'kv'::regclass",
+                       schema_.name()) == "0") {
+    std::this_thread::yield();
+  }
+  run("UPDATE meta SET version = 2");
+  EXPECT_THAT(server.connect(options), FailsWith(Code::kUnavailable, "upgrade Stator"));
+  ASSERT_TRUE((*blocker)->run_script("ROLLBACK"));
+  EXPECT_THAT(early.get(), IsOk());
+  EXPECT_NE(server.problem().find("upgrade Stator"), std::string::npos) << server.problem();
 }
 
 TEST_F(PostgresOpen, RefusesSessionsOfAPooler) {

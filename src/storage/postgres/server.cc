@@ -25,11 +25,9 @@ Result<std::unique_ptr<Connection>> Server::connect(const ConnectionOptions& opt
   if (!problem_.empty()) return fail(Code::kUnavailable, problem_);
   const bool finds_out = doubted_;
   if (finds_out) finding_out_ = true;
-  lock.unlock();
-  auto opened = open(options);
-  lock.lock();
+  auto opened = attempt(options, lock);
   if (finds_out) finding_out_ = false;
-  note(opened);
+  changed_.notify_all();
   return opened;
 }
 
@@ -50,17 +48,23 @@ void Server::acknowledge(LogPosition end) {
   }
 }
 
-// At run time no fault of the server is one of the caller.
-Result<std::unique_ptr<Connection>> Server::open(const ConnectionOptions& options) {
+Result<std::unique_ptr<Connection>> Server::attempt(const ConnectionOptions& options,
+                                                    std::unique_lock<std::mutex>& lock) {
+  const uint64_t failures_before = failures_;
+  lock.unlock();
   auto opened = open_connection(options, Target::kReadWrite, acknowledged());
-  if (!opened) return fail(Code::kUnavailable, std::move(opened).error().message);
+  lock.lock();
+  if (!opened) {
+    // At run time, a problem of the server is not the caller's.
+    opened = fail(Code::kUnavailable, std::move(opened).error().message);
+    ++failures_;
+    doubted_ = true;
+    problem_ = opened.error().message;
+  } else if (failures_ == failures_before) {
+    doubted_ = false;
+    problem_.clear();
+  }
   return opened;
-}
-
-void Server::note(const Result<std::unique_ptr<Connection>>& opened) {
-  doubted_ = !opened.has_value();
-  problem_ = opened ? "" : opened.error().message;
-  changed_.notify_all();
 }
 
 void Server::look(const std::stop_token& stop) {
@@ -69,10 +73,8 @@ void Server::look(const std::stop_token& stop) {
   while (changed_.wait(lock, stop, [this] { return !problem_.empty(); })) {
     changed_.wait_for(lock, stop, pause, [] { return false; });
     if (stop.stop_requested()) return;
-    lock.unlock();
-    const auto opened = open(options_);
-    lock.lock();
-    note(opened);
+    const auto opened = attempt(options_, lock);
+    changed_.notify_all();
     pause = opened ? kPauseFirst : std::min(2 * pause, kPauseMax);
   }
 }

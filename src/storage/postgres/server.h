@@ -41,8 +41,10 @@ class Server {
   LogPosition acknowledged() const { return LogPosition{acknowledged_.load()}; }
 
  private:
-  Result<std::unique_ptr<Connection>> open(const ConnectionOptions& options);
-  void note(const Result<std::unique_ptr<Connection>>& opened);  // with mutex_ held
+  // Connects without the lock, and records the result. A success clears a problem only if no other
+  // attempt has failed since this one began, because its checks of the server can be older.
+  Result<std::unique_ptr<Connection>> attempt(const ConnectionOptions& options,
+                                              std::unique_lock<std::mutex>& lock);
   void look(const std::stop_token& stop);
 
   const ConnectionOptions options_;
@@ -50,6 +52,7 @@ class Server {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::string problem_;
+  uint64_t failures_ = 0;  // of attempts to connect
   bool doubted_ = false;
   bool finding_out_ = false;
   std::jthread looking_;
