@@ -2,9 +2,11 @@
 // Commits whose connection breaks, and how many round trips calls take when none does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <future>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -274,11 +276,15 @@ TEST_F(UnreplicatedCommits, WaitAlsoIfTheServersSettingChanges) {
 
 TEST_F(UnknownOutcome, RoundTripsAreFew) {
   open({});
+  // The fewest of a few calls: the first opens connections, and the monitor asks now and then.
   const auto round_trips = [&](const auto& call) {
-    call();  // opens the connections
-    const uint64_t before = proxy_->pipelines();
-    call();
-    return proxy_->pipelines() - before;
+    uint64_t fewest = std::numeric_limits<uint64_t>::max();
+    for (int i = 0; i < 5; ++i) {
+      const uint64_t before = proxy_->pipelines();
+      call();
+      fewest = std::min(fewest, proxy_->pipelines() - before);
+    }
+    return fewest;
   };
   PostgresStoreOptions options = schema_->options(*proxy_);
   options.read_connections = 1;
