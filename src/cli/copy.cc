@@ -35,6 +35,7 @@ constexpr std::chrono::seconds kSaveEvery{1};
 
 struct EndFlags {
   std::string name;
+  std::string schema = StoreFlags().schema;
   std::string profile;
   std::string region;
 };
@@ -56,7 +57,7 @@ struct CopyFlags {
 
 struct CopyEnd {
   EndpointFlags where;
-  std::string name;  // the same for the same directory or URL
+  std::string name;  // the same for the same directory, URL or schema of a database
   bool is_directory() const { return !where.data.empty(); }
 };
 
@@ -78,10 +79,18 @@ Result<CopyEnd> find_end(const EndFlags& flags) {
   CopyEnd end{.where = std::move(where), .name = flags.name};
   end.where.profile = flags.profile;
   end.where.region = flags.region;
+  if (flags.schema != StoreFlags().schema) {
+    if (end.where.store.url.empty()) {
+      return fail(Code::kInvalidArgument,
+                  "a schema needs a PostgreSQL database, but '" + flags.name + "' is not one");
+    }
+    end.where.store.schema = flags.schema;
+  }
   std::error_code error;
   if (end.is_directory()) end.name = std::filesystem::weakly_canonical(flags.name, error).string();
   if (error) return fail(Code::kIo, "'" + flags.name + "': " + error.message());
   while (end.name.size() > 1 && end.name.ends_with('/')) end.name.pop_back();
+  if (!end.where.store.url.empty()) end.name += ' ' + flags.schema;
   return end;
 }
 
@@ -117,8 +126,8 @@ class Copy {
 
   // Fails if a table differs or a setting was refused, after all tables are done.
   Result<void> run() {
-    STATOR_ASSIGN_OR_RETURN(const CopyEnd from, find_end(flags_.from));
-    STATOR_ASSIGN_OR_RETURN(const CopyEnd to, find_end(flags_.to));
+    STATOR_ASSIGN_OR_RETURN(const CopyEnd from, of_end("source", find_end(flags_.from)));
+    STATOR_ASSIGN_OR_RETURN(const CopyEnd to, of_end("target", find_end(flags_.to)));
     if (from.name == to.name && (from.is_directory() || flags_.prefix.empty())) {
       return fail(Code::kInvalidArgument, "the source and the target are the same");
     }
@@ -382,6 +391,14 @@ void add_copy_ends(CLI::App& command, CopyFlags& flags) {
       .add_option("tables", flags.tables,
                   "Names of tables, or patterns with * and ?; default: all tables")
       ->type_name("TABLE");
+  command
+      .add_option("--from-schema", flags.from.schema,
+                  "The schema of the tables, if the source is a PostgreSQL database")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--to-schema", flags.to.schema, "The same, of the target")
+      ->type_name("NAME")
+      ->capture_default_str();
   command
       .add_option("--from-profile", flags.from.profile,
                   "AWS profile with the credentials and the region of the source. Default: as for "

@@ -172,6 +172,34 @@ TEST_F(ClusterCommand, CommandsOnTablesOpenTheDatabaseThemselves) {
   expect_refusal(with_store({"tables"}), 1, "run `stator cluster init`");
 }
 
+TEST_F(ClusterCommand, CopiesBetweenSchemasOfOneDatabase) {
+  const PostgresSchema other;
+  auto source = must(Database::open({.store = postgres_url(), .schema = schema_.name()}));
+  ASSERT_THAT(source.create_table({.table = "Tab",
+                                   .attributes = {{"pk", ScalarType::kS}},
+                                   .key_schema = {{"pk", KeyType::kHash}},
+                                   .billing_mode = BillingMode::kPayPerRequest}),
+              IsOk());
+  ASSERT_THAT(source.put_item({.table = "Tab", .item = {{"pk", "a"}}}), IsOk());
+  const std::vector<std::string> copy{"copy",          postgres_url(), postgres_url(),
+                                      "--from-schema", schema_.name(), "--to-schema"};
+  const auto to = [&](const std::string& schema) {
+    std::vector<std::string> command = copy;
+    command.push_back(schema);
+    return command;
+  };
+  EXPECT_THAT(run_stator(to(other.name())), Prints("Tab\tequal\t1 items\n"));
+  auto target = must(Database::open({.store = postgres_url(), .schema = other.name()}));
+  const auto got = target.get_item({.table = "Tab", .key = {{"pk", "a"}}});
+  ASSERT_THAT(got, IsOk());
+  EXPECT_EQ(got->item, (Item{{"pk", "a"}}));
+
+  expect_refusal(to(schema_.name()), 2, "the source and the target are the same");
+  expect_refusal({"copy", "./x", postgres_url(), "--from-schema", "y"}, 2,
+                 "source: a schema needs a PostgreSQL database, but './x' is not one");
+  expect_refusal(to("stator_test_none"), 1, "target: ");
+}
+
 TEST_F(ClusterCommand, PasswordsAreNeitherTakenFromTheCommandLineNorPrinted) {
   const std::string secret = "s3cret";
   expect_refusal({"serve", "--store", "postgresql://ann:" + secret + "@h/d"}, 2,

@@ -49,9 +49,12 @@ std::string_view message_member(Code code) {
 }
 
 std::string public_message(const Error& error) {
-  // Details of a local failure, such as paths, belong in this machine's log only.
+  // Details of a local failure, such as paths and addresses, belong in this machine's log only.
   if (public_code(error.code) == Code::kInternalServerError) {
-    return "The request processing has failed because of an unknown error, exception or failure.";
+    return std::string(kInternalErrorMessage);
+  }
+  if (error.code == Code::kUnavailable || error.code == Code::kTimeout) {
+    return "The service is currently unavailable or busy.";
   }
   if (error.code == Code::kTransactionCanceled && error.message.empty() && error.detail) {
     return cancellation_message(error.detail->reasons);

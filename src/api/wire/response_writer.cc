@@ -281,8 +281,10 @@ std::string to_json(const BatchExecuteStatementResult& result) {
     if (response.error) {
       json.key("Error");
       json.begin_object();
+      const bool is_internal = response.error->code == code_name(Code::kInternalServerError);
       write_text(json, "Code", response.error->code);
-      write_text(json, "Message", response.error->message);
+      write_text(json, "Message",
+                 is_internal ? kInternalErrorMessage : std::string_view(response.error->message));
       write_item(json, "Item", response.error->item);
       json.end_object();
     }

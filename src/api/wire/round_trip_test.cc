@@ -323,6 +323,18 @@ TEST(Errors, OfThisMachineDoNotLeaveIt) {
   EXPECT_EQ(json.find("secret"), std::string::npos);
   EXPECT_EQ(read_error(500, json).code, Code::kInternalServerError);
   EXPECT_EQ(http_status(Code::kIo), 500);
+  for (const Code code : {Code::kUnavailable, Code::kTimeout}) {
+    const std::string unavailable =
+        error_to_json({.code = code, .message = "no route to 10.0.0.1"});
+    EXPECT_EQ(unavailable.find("10.0.0.1"), std::string::npos);
+  }
+  BatchExecuteStatementResult batch;
+  batch.responses.push_back(
+      {.error = StatementError{.code = "InternalServerError", .message = "/secret/path: full"}});
+  batch.responses.push_back({.error = StatementError{.code = "ValidationError", .message = "m"}});
+  const std::string statements = to_json(batch);
+  EXPECT_EQ(statements.find("secret"), std::string::npos) << statements;
+  EXPECT_NE(statements.find(R"("Message":"m")"), std::string::npos) << statements;
 }
 
 TEST(Errors, AreReadFromEveryCodeAndFromNoJsonAtAll) {

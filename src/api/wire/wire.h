@@ -49,6 +49,9 @@ std::string to_json(const GetRecordsResponse& response);
 std::string error_to_json(const Error& error);  // {"__type": …, "message": …}, Error::detail
 int http_status(Code code);
 Code public_code(Code code);
+// Replaces the message of an internal error, which can contain a path or an address.
+inline constexpr std::string_view kInternalErrorMessage =
+    "The request processing has failed because of an unknown error, exception or failure.";
 
 // ---- Client side: writes requests, reads responses. T is a result of stator/client.h.
 std::string to_json(const CreateTableRequest& request);
