@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "stator/client.h"
 
@@ -49,12 +50,16 @@ struct DatabaseOptions {
   // Imports and exports use each subdirectory of this directory as an S3 bucket. Empty: imports
   // and exports are unavailable.
   std::filesystem::path buckets = {};
+  // Injects faults for the tests of an application: rules in JSON, see docs/testing.md. "{}" has no
+  // rules yet. Absent: off.
+  std::optional<std::string> test_mode = {};
 };
 
 class Database final : public Client {
  public:
   // Errors: kLocked if another process has the directory open; kCorruption if the directory is
-  // damaged or is not a Stator directory; kIo if a file system call fails.
+  // damaged or is not a Stator directory; kIo if a file system call fails; kInvalidArgument for
+  // invalid rules of the test mode.
   // Of a store: kInvalidArgument for an invalid URL, a path in addition to it, an unsuitable server
   // or a newer version; kNotFound if the schema is not initialized; kAccessDenied if the role lacks
   // privileges; kUnavailable if the server cannot be reached or accepts no writes; kIo without
@@ -118,6 +123,12 @@ class Database final : public Client {
   // Errors: kInvalidArgument for a database in memory or in PostgreSQL; kIo if a file system call
   // fails.
   Result<void> backup(const std::filesystem::path& directory);
+
+  // Replaces the rules of the test mode; their counts begin at 0.
+  // Errors: kInvalidArgument for invalid rules, and for a Database opened without test mode.
+  Result<void> set_test_mode(std::string_view rules);
+  // The rules with their counts, and the seed, in JSON. Errors: kInvalidArgument without test mode.
+  Result<std::string> test_mode() const;
 
  private:
   friend Result<Database> open_database_on(std::unique_ptr<TransactStore> store);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stator/database.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "client/database_on_store.h"
@@ -11,52 +14,137 @@
 #include "engine/engine.h"
 #include "protocol/operations.h"
 #include "storage/open/open_store.h"
+#include "testmode/spec.h"
+#include "testmode/test_mode.h"
+#include "testmode/timer.h"
 
 namespace stator {
 namespace {
 
-// What an operation by name answers to; waits on the thread that asked.
+// Receives the response of an operation by name.
 class Answering {
  public:
-  explicit Answering(Done<std::string> done) : done_(std::move(done)) {}
+  // `delay`: set if test mode delays the response.
+  Answering(Done<std::string> done, std::chrono::milliseconds& delay)
+      : done_(std::move(done)), delay_(&delay) {}
   Answering(Answering&&) = default;
   Answering& operator=(Answering&&) = delete;
   ~Answering() {
     if (done_) done_(fail(Code::kInternalServerError, "Not enough memory for the response"));
   }
   void operator()(Result<std::string> answer) { std::exchange(done_, {})(std::move(answer)); }
+  void inject(std::unique_ptr<testmode::Injection> what) {
+    injection = std::move(what);
+    *delay_ = injection->delay;
+  }
+
+  std::unique_ptr<testmode::Injection> injection = {};
 
  private:
   Done<std::string> done_;
+  std::chrono::milliseconds* delay_;
 };
+using Operations = protocol::Operations<Answering>;
+
+// A result that test mode holds back. If the timer drops it, `done` runs at once.
+template <class T>
+class HeldBack {
+ public:
+  HeldBack(Done<T> done, Result<T> result) : done_(std::move(done)), result_(std::move(result)) {}
+  HeldBack(HeldBack&& other) noexcept
+      : done_(std::exchange(other.done_, {})), result_(std::move(other.result_)) {}
+  HeldBack& operator=(HeldBack&&) = delete;
+  ~HeldBack() {
+    if (done_) done_(std::move(result_));
+  }
+  void operator()() { std::exchange(done_, {})(std::move(result_)); }
+
+ private:
+  Done<T> done_;
+  Result<T> result_;
+};
+
+Failure no_test_mode() {
+  return fail(Code::kInvalidArgument,
+              "the database was opened without test mode; set DatabaseOptions::test_mode");
+}
 
 }  // namespace
 
 struct Database::Impl {
-  std::unique_ptr<Engine> engine;
+  explicit Impl(std::unique_ptr<Engine> open) : engine(std::move(open)) {}
 
+  testmode::Timer timer = {};  // of results that test mode delays; outlives the engine
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<testmode::TestMode> test_mode = {};  // null: off
+
+  // Calls run(request), or does what test mode decides.
+  template <class Request, class Run>
+  std::invoke_result_t<Run&, const Request&> run(std::string_view operation, const Request& request,
+                                                 Run run) {
+    if (!test_mode) return run(request);
+    Request own = request;
+    const auto injection = test_mode->on_request(operation, own);
+    std::invoke_result_t<Run&, const Request&> result;
+    if (injection->refusal) {
+      result = Failure(std::move(*injection->refusal));
+    } else {
+      result = run(own);
+    }
+    injection->amend(result);
+    std::this_thread::sleep_for(injection->delay);
+    return result;
+  }
   template <class T, class Request>
-  Result<T> call(void (Engine::*operation)(const Request&, Done<T>), const Request& request) {
-    return call_and_wait(*engine, operation, request);
+  Result<T> call(std::string_view name, void (Engine::*operation)(const Request&, Done<T>),
+                 const Request& request) {
+    return run(name, request,
+               [&](const Request& own) { return call_and_wait(*engine, operation, own); });
+  }
+  template <class T, class Request>
+  Result<T> call(std::string_view name, Result<T> (Engine::*operation)(const Request&),
+                 const Request& request) {
+    return run(name, request, [&](const Request& own) { return ((*engine).*operation)(own); });
   }
 
   // A shared engine borrows the request until `done` has run.
   template <class T, class Request, class Finish>
-  void start(void (Engine::*operation)(const Request&, stator::Done<T>), const Request& request,
-             Finish done) {
-    if (!engine->is_shared()) return ((*engine).*operation)(request, std::move(done));
-    auto kept = std::make_unique<const Request>(request);
+  void start(std::string_view name, void (Engine::*operation)(const Request&, stator::Done<T>),
+             const Request& request, Finish done) {
+    if (!engine->is_shared() && !test_mode) {
+      return ((*engine).*operation)(request, std::move(done));
+    }
+    auto kept = std::make_unique<Request>(request);
+    stator::Done<T> finish = std::move(done);
+    if (test_mode) {
+      std::shared_ptr injection = test_mode->on_request(name, *kept);
+      finish = [this, injection, done = std::move(finish)](Result<T> result) mutable {
+        injection->amend(result);
+        if (injection->delay.count() == 0) return done(std::move(result));
+        timer.after(injection->delay, HeldBack<T>(std::move(done), std::move(result)));
+      };
+      if (injection->refusal) return finish(Failure(std::move(*injection->refusal)));
+    }
     const Request& borrowed = *kept;
-    ((*engine).*operation)(borrowed, [kept = std::move(kept), done = std::move(done)](
+    ((*engine).*operation)(borrowed, [kept = std::move(kept), done = std::move(finish)](
                                          Result<T> result) mutable { done(std::move(result)); });
   }
 
   template <class Request>
-  void start_write(void (Engine::*operation)(const Request&, stator::Done<WriteResponse>),
+  void start_write(std::string_view name,
+                   void (Engine::*operation)(const Request&, stator::Done<WriteResponse>),
                    const Request& request, Database::Done<WriteResult> done) {
-    start(operation, request, [done = std::move(done)](Result<WriteResponse> response) mutable {
-      done(decode(std::move(response)));
-    });
+    start(name, operation, request,
+          [done = std::move(done)](Result<WriteResponse> response) mutable {
+            done(decode(std::move(response)));
+          });
+  }
+
+  Result<void> start_test_mode(std::string_view rules) {
+    STATOR_ASSIGN_OR_RETURN(const testmode::Spec spec,
+                            testmode::parse_spec(rules, Operations::names()));
+    STATOR_ASSIGN_OR_RETURN(test_mode, testmode::TestMode::start(*engine, timer, spec));
+    return {};
   }
 };
 
@@ -71,7 +159,7 @@ Result<Database> open_database_on(std::unique_ptr<TransactStore> store) {
 }
 
 Database database_on(std::unique_ptr<Engine> engine) {
-  return Database(std::make_unique<Database::Impl>(Database::Impl{std::move(engine)}));
+  return Database(std::make_unique<Database::Impl>(std::move(engine)));
 }
 
 Result<Database> Database::open(const DatabaseOptions& options) {
@@ -86,7 +174,23 @@ Result<Database> Database::open(const DatabaseOptions& options) {
       std::unique_ptr<Engine> engine,
       Engine::open(std::move(store), {.buckets = options.buckets,
                                       .vector_cache = {.bytes_max = options.vector_cache_bytes}}));
-  return database_on(std::move(engine));
+  Database database = database_on(std::move(engine));
+  if (options.test_mode) {
+    STATOR_RETURN_IF_ERROR(database.impl_->start_test_mode(*options.test_mode));
+  }
+  return database;
+}
+
+Result<void> Database::set_test_mode(std::string_view rules) {
+  if (!impl_->test_mode) return no_test_mode();
+  STATOR_ASSIGN_OR_RETURN(const testmode::Spec spec,
+                          testmode::parse_spec(rules, Operations::names()));
+  return impl_->test_mode->replace(spec);
+}
+
+Result<std::string> Database::test_mode() const {
+  if (!impl_->test_mode) return no_test_mode();
+  return impl_->test_mode->to_json();
 }
 
 Result<void> Database::backup(const std::filesystem::path& directory) {
@@ -94,140 +198,147 @@ Result<void> Database::backup(const std::filesystem::path& directory) {
 }
 
 Result<CreateTableResult> Database::create_table(const CreateTableRequest& request) {
-  return impl_->engine->create_table(request);
+  return impl_->call("CreateTable", &Engine::create_table, request);
 }
 
 Result<DescribeTableResult> Database::describe_table(const DescribeTableRequest& request) {
-  return impl_->engine->describe_table(request);
+  return impl_->call("DescribeTable", &Engine::describe_table, request);
 }
 
 Result<ListTablesResult> Database::list_tables(const ListTablesRequest& request) {
-  return impl_->engine->list_tables(request);
+  return impl_->call("ListTables", &Engine::list_tables, request);
 }
 
 Result<DeleteTableResult> Database::delete_table(const DeleteTableRequest& request) {
-  return impl_->engine->delete_table(request);
+  return impl_->call("DeleteTable", &Engine::delete_table, request);
 }
 
 Result<UpdateTableResult> Database::update_table(const UpdateTableRequest& request) {
-  return impl_->engine->update_table(request);
+  return impl_->call("UpdateTable", &Engine::update_table, request);
 }
 
 Result<UpdateTimeToLiveResult> Database::update_time_to_live(
     const UpdateTimeToLiveRequest& request) {
-  return impl_->engine->update_time_to_live(request);
+  return impl_->call("UpdateTimeToLive", &Engine::update_time_to_live, request);
 }
 
 Result<DescribeTimeToLiveResult> Database::describe_time_to_live(
     const DescribeTimeToLiveRequest& request) {
-  return impl_->engine->describe_time_to_live(request);
+  return impl_->call("DescribeTimeToLive", &Engine::describe_time_to_live, request);
 }
 
 Result<WriteResult> Database::put_item(const PutItemRequest& request) {
-  return decode(impl_->call(&Engine::put_item, request));
+  return decode(impl_->call("PutItem", &Engine::put_item, request));
 }
 
 Result<GetItemResult> Database::get_item(const GetItemRequest& request) {
-  return decode(impl_->call(&Engine::get_item, request));
+  return decode(impl_->call("GetItem", &Engine::get_item, request));
 }
 
 Result<WriteResult> Database::update_item(const UpdateItemRequest& request) {
-  return decode(impl_->call(&Engine::update_item, request));
+  return decode(impl_->call("UpdateItem", &Engine::update_item, request));
 }
 
 Result<WriteResult> Database::delete_item(const DeleteItemRequest& request) {
-  return decode(impl_->call(&Engine::delete_item, request));
+  return decode(impl_->call("DeleteItem", &Engine::delete_item, request));
 }
 
 Result<PageResult> Database::query(const QueryRequest& request) {
-  return decode(impl_->call(&Engine::query, request));
+  return decode(impl_->call("Query", &Engine::query, request));
 }
 
 Result<PageResult> Database::scan(const ScanRequest& request) {
-  return decode(impl_->call(&Engine::scan, request));
+  return decode(impl_->call("Scan", &Engine::scan, request));
 }
 
 Result<SearchVectorsResult> Database::search_vectors(const SearchVectorsRequest& request) {
-  return decode(impl_->call(&Engine::search_vectors, request));
+  return decode(impl_->call("SearchVectors", &Engine::search_vectors, request));
 }
 
 Result<BatchGetItemResult> Database::batch_get_item(const BatchGetItemRequest& request) {
-  return decode(impl_->call(&Engine::batch_get_item, request));
+  return decode(impl_->call("BatchGetItem", &Engine::batch_get_item, request));
 }
 
 Result<BatchWriteItemResult> Database::batch_write_item(const BatchWriteItemRequest& request) {
-  return impl_->call(&Engine::batch_write_item, request);
+  return impl_->call("BatchWriteItem", &Engine::batch_write_item, request);
 }
 
 Result<TransactWriteItemsResult> Database::transact_write_items(
     const TransactWriteItemsRequest& request) {
-  return impl_->call(&Engine::transact_write_items, request);
+  return impl_->call("TransactWriteItems", &Engine::transact_write_items, request);
 }
 
 Result<TransactGetItemsResult> Database::transact_get_items(
     const TransactGetItemsRequest& request) {
-  return decode(impl_->call(&Engine::transact_get_items, request));
+  return decode(impl_->call("TransactGetItems", &Engine::transact_get_items, request));
 }
 
 Result<ExecuteStatementResult> Database::execute_statement(const ExecuteStatementRequest& request) {
-  return decode(impl_->call(&Engine::execute_statement, request));
+  return decode(impl_->call("ExecuteStatement", &Engine::execute_statement, request));
 }
 
 Result<BatchExecuteStatementResult> Database::batch_execute_statement(
     const BatchExecuteStatementRequest& request) {
-  return impl_->call(&Engine::batch_execute_statement, request);
+  return impl_->call("BatchExecuteStatement", &Engine::batch_execute_statement, request);
 }
 
 Result<ExecuteTransactionResult> Database::execute_transaction(
     const ExecuteTransactionRequest& request) {
-  return impl_->call(&Engine::execute_transaction, request);
+  return impl_->call("ExecuteTransaction", &Engine::execute_transaction, request);
 }
 
 Result<ListStreamsResult> Database::list_streams(const ListStreamsRequest& request) {
-  return impl_->engine->list_streams(request);
+  return impl_->call("ListStreams", &Engine::list_streams, request);
 }
 
 Result<DescribeStreamResult> Database::describe_stream(const DescribeStreamRequest& request) {
-  return impl_->engine->describe_stream(request);
+  return impl_->call("DescribeStream", &Engine::describe_stream, request);
 }
 
 Result<GetShardIteratorResult> Database::get_shard_iterator(
     const GetShardIteratorRequest& request) {
-  return impl_->engine->get_shard_iterator(request);
+  return impl_->call("GetShardIterator", &Engine::get_shard_iterator, request);
 }
 
 Result<GetRecordsResult> Database::get_records(const GetRecordsRequest& request) {
-  return decode(impl_->call(&Engine::get_records, request));
+  return decode(impl_->call("GetRecords", &Engine::get_records, request));
 }
 
 Result<std::string> Database::call(std::string_view operation, std::string_view json) {
-  const auto run = protocol::Operations<Answering>::find(operation);
+  const auto run = Operations::find(operation);
   if (run == nullptr) return fail(Code::kUnknownOperation, "");
   Outcome<std::string> outcome;
-  run({.engine = *impl_->engine, .waiting = nullptr}, json, Answering(outcome.done()));
-  return outcome.wait();
+  std::chrono::milliseconds delay{0};
+  run({.engine = *impl_->engine,
+       .waiting = nullptr,
+       .operation = operation,
+       .test_mode = impl_->test_mode.get()},
+      json, Answering(outcome.done(), delay));
+  auto answer = outcome.wait();
+  std::this_thread::sleep_for(delay);
+  return answer;
 }
 
 void Database::put_item(const PutItemRequest& request, Done<WriteResult> done) {
-  impl_->start_write(&Engine::put_item, request, std::move(done));
+  impl_->start_write("PutItem", &Engine::put_item, request, std::move(done));
 }
 
 void Database::update_item(const UpdateItemRequest& request, Done<WriteResult> done) {
-  impl_->start_write(&Engine::update_item, request, std::move(done));
+  impl_->start_write("UpdateItem", &Engine::update_item, request, std::move(done));
 }
 
 void Database::delete_item(const DeleteItemRequest& request, Done<WriteResult> done) {
-  impl_->start_write(&Engine::delete_item, request, std::move(done));
+  impl_->start_write("DeleteItem", &Engine::delete_item, request, std::move(done));
 }
 
 void Database::batch_write_item(const BatchWriteItemRequest& request,
                                 Done<BatchWriteItemResult> done) {
-  impl_->start(&Engine::batch_write_item, request, std::move(done));
+  impl_->start("BatchWriteItem", &Engine::batch_write_item, request, std::move(done));
 }
 
 void Database::transact_write_items(const TransactWriteItemsRequest& request,
                                     Done<TransactWriteItemsResult> done) {
-  impl_->start(&Engine::transact_write_items, request, std::move(done));
+  impl_->start("TransactWriteItems", &Engine::transact_write_items, request, std::move(done));
 }
 
 }  // namespace stator

@@ -23,7 +23,7 @@ ALLOWED = {
     "access": {"engine", "policy", "partiql", "expression", "api", "storage", "value", "base"},
     "testmode": {"engine", "partiql", "api", "storage", "value", "base"},
     "protocol": {"testmode", "access", "engine", "api", "storage", "value", "base"},
-    "client": {"protocol", "engine", "api", "storage", "value", "base"},
+    "client": {"protocol", "testmode", "engine", "api", "storage", "value", "base"},
     "recipes": {"base"},
     "nats": {"base"},
     "mariadb": {"base"},
