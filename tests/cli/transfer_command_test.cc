@@ -125,30 +125,46 @@ TEST_P(TransferCommand, AKilledExportResumes) {
   EXPECT_EQ(std::distance(fs::directory_iterator(directory / "data"), fs::directory_iterator()), 1);
 }
 
-// A server, killed in the middle of an import, and started again.
-TEST(ImportTable, ResumesAfterAKill) {
-  const TempDir directory;
-  const std::string buckets = directory.path() / "buckets";
-  fs::create_directories(buckets + "/mine");
+// A server, killed in the middle of a job, and started again.
+class KilledJob : public ::testing::Test {
+ protected:
+  KilledJob() { fs::create_directories(buckets_ / "mine"); }
+
+  static HttpClient client_of(const Serving& serving) {
+    return must(HttpClient::open({.endpoint = "http://127.0.0.1:" + std::to_string(serving.port()),
+                                  .credentials = {"a", "b"}}));
+  }
+  static std::string member(const std::string& json, const std::string& name) {
+    const std::size_t at = json.find("\"" + name + "\":") + name.size() + 3;
+    return json.substr(at, json.find_first_of(",}", at) - at);
+  }
+  static int64_t count(Client& client, ScanRequest scan) {
+    int64_t items = 0;
+    do {
+      const PageResult page = must(client.scan(scan));
+      items += page.count;
+      scan.exclusive_start_key = page.last_evaluated_key;
+    } while (scan.exclusive_start_key);
+    return items;
+  }
+
+  const TempDir directory_;
+  const fs::path buckets_ = directory_.path() / "buckets";
+  const std::vector<std::string> serve_ = {"--data", directory_.path() / "data", "--buckets",
+                                           buckets_};
+};
+
+TEST_F(KilledJob, AnImportResumes) {
   constexpr int kItems = 30'000;
+  const fs::path input = buckets_ / "mine/items.csv";
   {
-    std::ofstream file(buckets + "/mine/items.csv");
+    std::ofstream file(input);
     file << "pk,place\n";
     for (int i = 0; i < kItems; ++i) file << "k" << i % 20'000 << ",p" << i << "\n";
   }
-  const std::vector<std::string> serve = {"--data", directory.path() / "data", "--buckets",
-                                          buckets};
-  const auto client_of = [](const Serving& serving) {
-    return must(HttpClient::open({.endpoint = "http://127.0.0.1:" + std::to_string(serving.port()),
-                                  .credentials = {"a", "b"}}));
-  };
-  const auto member = [](const std::string& json, const std::string& name) {
-    const std::size_t at = json.find("\"" + name + "\":") + name.size() + 3;
-    return json.substr(at, json.find_first_of(",}", at) - at);
-  };
   std::string describe;
   {
-    Serving serving(serve);
+    Serving serving(serve_);
     HttpClient client = client_of(serving);
     const std::string begun = must(client.call("ImportTable", R"({
       "S3BucketSource":{"S3Bucket":"mine"},"InputFormat":"CSV","TableCreationParameters":{
@@ -164,7 +180,7 @@ TEST(ImportTable, ResumesAfterAKill) {
     }
     serving.process().send_signal(SIGKILL);
   }
-  const Serving serving(serve);
+  const Serving serving(serve_);
   HttpClient client = client_of(serving);
   std::string described;
   do {
@@ -172,16 +188,52 @@ TEST(ImportTable, ResumesAfterAKill) {
   } while (member(described, "ImportStatus") == "\"IN_PROGRESS\"");
   EXPECT_EQ(member(described, "ImportStatus"), "\"COMPLETED\"") << described;
   EXPECT_EQ(member(described, "ImportedItemCount"), std::to_string(kItems));
-  EXPECT_EQ(member(described, "ProcessedSizeBytes"),
-            std::to_string(fs::file_size(buckets + "/mine/items.csv")));
-  int64_t entries = 0;
-  ScanRequest scan{.table = "Tab", .index = "Place"};
+  EXPECT_EQ(member(described, "ProcessedSizeBytes"), std::to_string(fs::file_size(input)));
+  EXPECT_EQ(count(client, {.table = "Tab", .index = "Place"}), 20'000);
+}
+
+TEST_F(KilledJob, ABulkPutResumesAndPutsEachItemOnce) {
+  constexpr int kItems = 60'000;
+  const fs::path input = buckets_ / "mine/items.json";
+  {
+    std::ofstream file(input);
+    for (int i = 0; i < kItems; ++i) {
+      const std::string key = "k" + std::to_string(i);
+      file << R"({"Item":{"pk":{"S":")" << key
+           << R"x("}},"ConditionExpression":"attribute_not_exists(pk)"})x" << "\n";
+    }
+  }
+  std::string describe;
+  {
+    Serving serving(serve_);
+    HttpClient client = client_of(serving);
+    must(client.create_table({.table = "Tab",
+                              .attributes = {{"pk", ScalarType::kS}},
+                              .key_schema = {{"pk", KeyType::kHash}},
+                              .billing_mode = BillingMode::kPayPerRequest}));
+    const std::string begun = must(client.call("StartBulkPutItems", R"({"TableName":"Tab",
+      "InputS3Configuration":{"S3Bucket":"mine","S3KeyPrefix":"items","InputFormat":"DYNAMODB_JSON"},
+      "OutputS3Configuration":{"S3Bucket":"mine","S3KeyPrefix":"out","OutputType":["ERROR"]}})"));
+    describe = R"({"BulkOperationArn":)" + member(begun, "BulkOperationArn") + "}";
+    std::string processed;
+    do {
+      processed =
+          member(must(client.call("DescribeBulkOperation", describe)), "ProcessedItemCount");
+    } while (processed == "0");
+    ASSERT_LT(std::stoi(processed), kItems);
+    serving.process().send_signal(SIGKILL);
+  }
+  const Serving serving(serve_);
+  HttpClient client = client_of(serving);
+  std::string described;
   do {
-    const PageResult page = must(client.scan(scan));
-    entries += page.count;
-    scan.exclusive_start_key = page.last_evaluated_key;
-  } while (scan.exclusive_start_key);
-  EXPECT_EQ(entries, 20'000);
+    described = must(client.call("DescribeBulkOperation", describe));
+  } while (member(described, "BulkOperationStatus") == "\"IN_PROGRESS\"");
+  EXPECT_EQ(member(described, "BulkOperationStatus"), "\"COMPLETED\"") << described;
+  EXPECT_EQ(member(described, "ProcessedItemCount"), std::to_string(kItems));
+  EXPECT_EQ(member(described, "FailedItemCount"), "0");
+  EXPECT_EQ(member(described, "ProcessedInputBytes"), std::to_string(fs::file_size(input)));
+  EXPECT_EQ(count(client, {.table = "Tab"}), kItems);
 }
 
 TEST_P(TransferCommand, ReportsMissingFilesAndTables) {
