@@ -239,6 +239,38 @@ TEST_F(Lag, OfOneTableDoesNotDelayOthers) {
   EXPECT_EQ(rows_of({decode_item(both->items.at("Things")[0])}).at(0), states_.back().rows.at(0));
 }
 
+TEST_F(Lag, OfIndexesConcernsSearchesOfVectors) {
+  CreateTableRequest request = test::hash_table();
+  request.vector_indexes.emplace();
+  request.vector_indexes->push_back({.name = "near",
+                                     .vector_attribute = "vector",
+                                     .projection = {.type = ProjectionType::kKeysOnly},
+                                     .dimensions = 1});
+  create(request);
+  const auto found = [&] {
+    SearchVectorsRequest search{.table = "Things", .index = "near", .vector = {1}, .top_k = 5};
+    static_cast<void>(mode_->on_request("SearchVectors", search));
+    const auto response = call_and_wait(*engine_, &Engine::search_vectors, search);
+    EXPECT_THAT(response, IsOk());
+    return response ? response->items.size() : 0;
+  };
+  auto mode = TestMode::start(*engine_, timer_,
+                              {.rules = {{.fault = Fault::kReadLag, .ms = kTableLagMs},
+                                         {.fault = Fault::kIndexLag, .ms = kIndexLagMs}}});
+  ASSERT_THAT(mode, IsOk());
+  mode_ = std::move(*mode);
+  clock_.advance(milliseconds(kIndexLagMs + 1));
+  EXPECT_EQ(found(), 0U);
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"vector", List{1}}}), IsOk());
+  clock_.advance(milliseconds(kTableLagMs + 1));
+  EXPECT_EQ(found(), 0U);
+  clock_.advance(milliseconds(kIndexLagMs - kTableLagMs));
+  EXPECT_EQ(found(), 1U);
+  ASSERT_THAT(mode_->replace({}), IsOk());
+  ASSERT_THAT(put("Things", {{"pk", "b"}, {"vector", List{1}}}), IsOk());
+  EXPECT_EQ(found(), 2U);
+}
+
 TEST_F(Lag, KeepsFewStates) {
   LaggedViews views(*engine_->store().local_views(), clock_, 1000);
   for (int i = 0; i < 5000; ++i) {

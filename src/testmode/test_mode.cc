@@ -316,8 +316,8 @@ void TestMode::withhold(BatchGetItemRequest& request, uint64_t bits, Injection& 
       });
 }
 
-std::optional<Result<void>> TestMode::read(const Table& table, const Index* index, ViewBody body) {
-  const Fault fault = index != nullptr && !index->local ? Fault::kIndexLag : Fault::kReadLag;
+std::optional<Result<void>> TestMode::read(const Table& table, Of of, ViewBody body) {
+  const Fault fault = of == Of::kGlobalIndex ? Fault::kIndexLag : Fault::kReadLag;
   const auto current = plan();
   for (const auto& active : current->rules) {
     if (active->rule.fault != fault || !active->concerns(table.name())) continue;

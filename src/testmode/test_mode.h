@@ -79,7 +79,7 @@ class TestMode final : private ReadLag {
   void check_creating(const ActiveRule& active, const Target& target, Injection& injection) const;
   static void withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection);
   static void withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection);
-  std::optional<Result<void>> read(const Table& table, const Index* index, ViewBody body) override;
+  std::optional<Result<void>> read(const Table& table, Of of, ViewBody body) override;
 
   Engine& engine_;
   Timer& timer_;

@@ -15,17 +15,18 @@ namespace stator {
 class ReadLag {
  public:
   virtual ~ReadLag() = default;
-  // Runs `body` on the state that an eventually consistent read of the table, or of one of its
-  // indexes, sees now. Absent, without running it: that is the newest state.
-  virtual std::optional<Result<void>> read(const Table& table, const Index* index,
-                                           ViewBody body) = 0;
+  // Local indexes are read with their table, vector indexes like global ones.
+  enum class Of { kTable, kGlobalIndex };
+  // Runs `body` on the state that an eventually consistent read sees now. Absent, without running
+  // it: that is the newest state.
+  virtual std::optional<Result<void>> read(const Table& table, Of of, ViewBody body) = 0;
 };
 
 // Runs `body` as above, and `done` with its result. False if neither ran: read the newest state.
-inline bool read_older(EngineCore& engine, const Table& table, const Index* index, ViewBody body,
+inline bool read_older(EngineCore& engine, const Table& table, ReadLag::Of of, ViewBody body,
                        ReadDone& done) {
   if (engine.lag == nullptr) return false;
-  auto outcome = engine.lag->read(table, index, body);
+  auto outcome = engine.lag->read(table, of, body);
   if (!outcome) return false;
   done(std::move(*outcome));
   return true;

@@ -143,7 +143,9 @@ class ReadOfBatch {
       };
       const auto older = [&](ReadView& view) { return read_rows(view, rows, visit); };
       std::optional<Result<void>> outcome;
-      if (!reads.keys.consistent_read) outcome = engine.lag->read(*reads.table, nullptr, older);
+      if (!reads.keys.consistent_read) {
+        outcome = engine.lag->read(*reads.table, ReadLag::Of::kTable, older);
+      }
       if (!outcome) outcome = read_and_wait(*engine.store, rows, visit);
       STATOR_RETURN_IF_ERROR(std::move(*outcome));
       first += count;

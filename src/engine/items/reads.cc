@@ -41,7 +41,10 @@ class ReadOfItem {
   void read(EngineCore& engine, ReadDone done) {
     const ReadRequest row{.keys = {&row_key_, 1}};
     const auto older = [&](ReadView& view) { return read_rows(view, row, *this); };
-    if (!request_.consistent_read && read_older(engine, *table_, nullptr, older, done)) return;
+    if (!request_.consistent_read &&
+        read_older(engine, *table_, ReadLag::Of::kTable, older, done)) {
+      return;
+    }
     read_tables(engine, std::span(&table_, 1), row, *this, std::move(done));
   }
   bool operator()(std::size_t, std::string_view, std::string_view value) {

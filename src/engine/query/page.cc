@@ -31,7 +31,9 @@ void PageRead::read(EngineCore& engine, ReadDone done) {
   const auto older = [&](ReadView& view) {
     return plan_.fetches_items ? (*this)(view) : read_rows(view, rows, *this);
   };
-  if (!plan_.consistent && read_older(engine, *plan_.table, plan_.index, older, done)) return;
+  const bool is_global = plan_.index != nullptr && !plan_.index->local;
+  const auto of = is_global ? ReadLag::Of::kGlobalIndex : ReadLag::Of::kTable;
+  if (!plan_.consistent && read_older(engine, *plan_.table, of, older, done)) return;
   if (plan_.fetches_items) {
     view_table(engine, *plan_.table, *this, std::move(done));
   } else {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/core/read_lag.h"
 #include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/items/request_expressions.h"
@@ -87,6 +88,7 @@ class Search {
   }
 
   void read(EngineCore& engine, ReadDone done) {
+    if (read_older(engine, *table_, ReadLag::Of::kGlobalIndex, *this, done)) return;
     cache_ = engine.vector_cache.get();
     if (cache_ != nullptr) cached_ = cache_->use(range_, index_->shape);
     view_table(engine, *table_, *this, std::move(done));
