@@ -23,7 +23,7 @@ using test::IsOk;
 using test::must;
 using ::testing::HasSubstr;
 
-const Item kKey{{"pk", "a"}};
+const Item things_key{{"pk", "a"}};
 
 Database open_with(const std::string& rules) {
   Database database = must(Database::open({.test_mode = "{}"}));
@@ -52,23 +52,26 @@ std::vector<std::pair<std::string, std::function<Code(Client&)>>> all_operations
        }},
       {"DescribeTimeToLive",
        [=](Client& c) { return code(c.describe_time_to_live({.table = "Things"})); }},
-      {"PutItem", [=](Client& c) { return code(c.put_item({.table = "Things", .item = kKey})); }},
-      {"GetItem", [=](Client& c) { return code(c.get_item({.table = "Things", .key = kKey})); }},
+      {"PutItem",
+       [=](Client& c) { return code(c.put_item({.table = "Things", .item = things_key})); }},
+      {"GetItem",
+       [=](Client& c) { return code(c.get_item({.table = "Things", .key = things_key})); }},
       {"UpdateItem",
-       [=](Client& c) { return code(c.update_item({.table = "Things", .key = kKey})); }},
+       [=](Client& c) { return code(c.update_item({.table = "Things", .key = things_key})); }},
       {"DeleteItem",
-       [=](Client& c) { return code(c.delete_item({.table = "Things", .key = kKey})); }},
+       [=](Client& c) { return code(c.delete_item({.table = "Things", .key = things_key})); }},
       {"Query", [=](Client& c) { return code(c.query({.table = "Things"})); }},
       {"Scan", [=](Client& c) { return code(c.scan({.table = "Things"})); }},
       {"SearchVectors",
        [=](Client& c) { return code(c.search_vectors({.table = "Things", .index = "v"})); }},
       {"BatchGetItem",
        [=](Client& c) {
-         return code(c.batch_get_item({.items = {{"Things", {.keys = {kKey}}}}}));
+         return code(c.batch_get_item({.items = {{"Things", {.keys = {things_key}}}}}));
        }},
       {"BatchWriteItem",
        [=](Client& c) {
-         return code(c.batch_write_item({.items = {{"Things", {WriteRequest{.put = kKey}}}}}));
+         return code(
+             c.batch_write_item({.items = {{"Things", {WriteRequest{.put = things_key}}}}}));
        }},
       {"TransactWriteItems", [=](Client& c) { return code(c.transact_write_items({})); }},
       {"TransactGetItems", [=](Client& c) { return code(c.transact_get_items({})); }},
@@ -109,11 +112,11 @@ TEST(DatabaseTestMode, InjectsBeforeAndAfterAnOperation) {
     {"fault":"throttling","operations":["GetItem"],"tables":["Things"]},
     {"fault":"internal_error","applied":true,"operations":["PutItem"]},
     {"fault":"unprocessed","operations":["BatchWriteItem"]}]})");
-  const auto throttled = database.get_item({.table = "Things", .key = kKey});
+  const auto throttled = database.get_item({.table = "Things", .key = things_key});
   EXPECT_THAT(throttled, FailsWith(Code::kProvisionedThroughputExceeded, "throughput"));
   ASSERT_TRUE(throttled.error().detail);
   EXPECT_EQ(throttled.error().detail->throttling_reasons.size(), 1U);
-  EXPECT_THAT(database.put_item({.table = "Things", .item = kKey}),
+  EXPECT_THAT(database.put_item({.table = "Things", .item = things_key}),
               FailsWith(Code::kInternalServerError, ""));
   EXPECT_EQ(must(database.scan({.table = "Things"})).items.size(), 1U) << "it was applied";
   const auto batch =
@@ -126,10 +129,11 @@ TEST(DatabaseTestMode, InjectsBeforeAndAfterAnOperation) {
 
 TEST(DatabaseTestMode, ShowsAnEarlierStateAndTablesInCreation) {
   Database database = open_with(R"({"rules":[{"fault":"read_lag","ms":60000}]})");
-  EXPECT_THAT(database.put_item({.table = "Things", .item = kKey}), IsOk());
-  EXPECT_FALSE(must(database.get_item({.table = "Things", .key = kKey})).item);
+  EXPECT_THAT(database.put_item({.table = "Things", .item = things_key}), IsOk());
+  EXPECT_FALSE(must(database.get_item({.table = "Things", .key = things_key})).item);
   EXPECT_TRUE(
-      must(database.get_item({.table = "Things", .key = kKey, .consistent_read = true})).item);
+      must(database.get_item({.table = "Things", .key = things_key, .consistent_read = true}))
+          .item);
   EXPECT_THAT(database.set_test_mode(R"({"rules":[{"fault":"creating","ms":600000}]})"), IsOk());
   EXPECT_EQ(must(database.describe_table({.table = "Things"})).table.status,
             TableStatus::kCreating);
@@ -142,7 +146,7 @@ TEST(DatabaseTestMode, ConcernsAsynchronousWrites) {
     {"fault":"delay","ms":1,"operations":["UpdateItem"]}]})");
   const auto put = [&] {
     std::promise<Result<WriteResult>> done;
-    database.put_item({.table = "Things", .item = kKey},
+    database.put_item({.table = "Things", .item = things_key},
                       [&](Result<WriteResult> result) { done.set_value(std::move(result)); });
     return done.get_future().get();
   };
@@ -152,7 +156,7 @@ TEST(DatabaseTestMode, ConcernsAsynchronousWrites) {
   EXPECT_EQ(must(database.scan({.table = "Things"})).items.size(), 1U);
   EXPECT_THAT(put(), IsOk());
   std::promise<std::thread::id> ran_on;
-  database.update_item({.table = "Things", .key = kKey}, [&](const Result<WriteResult>&) {
+  database.update_item({.table = "Things", .key = things_key}, [&](const Result<WriteResult>&) {
     ran_on.set_value(std::this_thread::get_id());
   });
   EXPECT_NE(ran_on.get_future().get(), std::this_thread::get_id()) << "it is delayed";
@@ -173,10 +177,11 @@ TEST(DatabaseTestMode, CallsBackWhatIsDelayedWhenTheDatabaseIsDestroyed) {
   int done = 0;
   {
     Database database = open_with(R"({"rules":[{"fault":"delay","ms":60000}]})");
-    database.put_item({.table = "Things", .item = kKey}, [&](const Result<WriteResult>& result) {
-      EXPECT_THAT(result, IsOk());
-      ++done;
-    });
+    database.put_item({.table = "Things", .item = things_key},
+                      [&](const Result<WriteResult>& result) {
+                        EXPECT_THAT(result, IsOk());
+                        ++done;
+                      });
     EXPECT_EQ(done, 0);
   }
   EXPECT_EQ(done, 1);
