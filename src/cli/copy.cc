@@ -79,18 +79,17 @@ Result<CopyEnd> find_end(const EndFlags& flags) {
   CopyEnd end{.where = std::move(where), .name = flags.name};
   end.where.profile = flags.profile;
   end.where.region = flags.region;
-  if (flags.schema != StoreFlags().schema) {
-    if (end.where.store.url.empty()) {
-      return fail(Code::kInvalidArgument,
-                  "a schema needs a PostgreSQL database, but '" + flags.name + "' is not one");
-    }
-    end.where.store.schema = flags.schema;
+  const bool is_database = !end.where.store.url.empty();
+  if (!is_database && flags.schema != StoreFlags().schema) {
+    return fail(Code::kInvalidArgument,
+                "a schema needs a PostgreSQL database, but '" + flags.name + "' is not one");
   }
+  end.where.store.schema = flags.schema;
   std::error_code error;
   if (end.is_directory()) end.name = std::filesystem::weakly_canonical(flags.name, error).string();
   if (error) return fail(Code::kIo, "'" + flags.name + "': " + error.message());
   while (end.name.size() > 1 && end.name.ends_with('/')) end.name.pop_back();
-  if (!end.where.store.url.empty()) end.name += ' ' + flags.schema;
+  if (is_database) end.name += ' ' + flags.schema;
   return end;
 }
 

@@ -232,6 +232,13 @@ TEST_F(KilledJob, ABulkPutResumesAndPutsEachItemOnce) {
   EXPECT_EQ(member(described, "BulkOperationStatus"), "\"COMPLETED\"") << described;
   EXPECT_EQ(member(described, "ProcessedItemCount"), std::to_string(kItems));
   EXPECT_EQ(member(described, "FailedItemCount"), "0");
+  // A record that was put twice would count as a false condition.
+  const std::string arn = member(described, "BulkOperationArn");
+  const std::string id = arn.substr(arn.rfind('/') + 1, arn.size() - arn.rfind('/') - 2);
+  std::ifstream file(buckets_ / "mine/out/AWSDynamoDB" / id / "manifest-summary.json");
+  const std::string summary{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(member(summary, "conditionCheckFailureCount"), "0") << summary;
+  EXPECT_EQ(member(summary, "writtenItemCount"), std::to_string(kItems)) << summary;
   EXPECT_EQ(member(described, "ProcessedInputBytes"), std::to_string(fs::file_size(input)));
   EXPECT_EQ(count(client, {.table = "Tab"}), kItems);
 }

@@ -48,6 +48,16 @@ class ClusterCommand : public ::testing::Test {
   void sql(const std::string& text) const { run_sql(text, schema_.name()); }
   void drop_schema() const { sql("DROP SCHEMA " + schema_.name() + " CASCADE"); }
 
+  Database database_with_table() const {
+    auto database = must(Database::open({.store = postgres_url(), .schema = schema_.name()}));
+    EXPECT_THAT(database.create_table({.table = "Tab",
+                                       .attributes = {{"pk", ScalarType::kS}},
+                                       .key_schema = {{"pk", KeyType::kHash}},
+                                       .billing_mode = BillingMode::kPayPerRequest}),
+                IsOk());
+    return database;
+  }
+
   PostgresSchema schema_;
 };
 
@@ -145,12 +155,7 @@ TEST_F(ClusterCommand, NamesOneStore) {
 }
 
 TEST_F(ClusterCommand, CommandsOnTablesOpenTheDatabaseThemselves) {
-  auto database = must(Database::open({.store = postgres_url(), .schema = schema_.name()}));
-  ASSERT_THAT(database.create_table({.table = "Tab",
-                                     .attributes = {{"pk", ScalarType::kS}},
-                                     .key_schema = {{"pk", KeyType::kHash}},
-                                     .billing_mode = BillingMode::kPayPerRequest}),
-              IsOk());
+  Database database = database_with_table();
   EXPECT_EQ(run_stator(with_store({"put", "Tab", R"({"pk":"a","n":1})"})).status, 0);
   const auto got = database.get_item({.table = "Tab", .key = {{"pk", "a"}}});
   ASSERT_THAT(got, IsOk());
@@ -174,12 +179,7 @@ TEST_F(ClusterCommand, CommandsOnTablesOpenTheDatabaseThemselves) {
 
 TEST_F(ClusterCommand, CopiesBetweenSchemasOfOneDatabase) {
   const PostgresSchema other;
-  auto source = must(Database::open({.store = postgres_url(), .schema = schema_.name()}));
-  ASSERT_THAT(source.create_table({.table = "Tab",
-                                   .attributes = {{"pk", ScalarType::kS}},
-                                   .key_schema = {{"pk", KeyType::kHash}},
-                                   .billing_mode = BillingMode::kPayPerRequest}),
-              IsOk());
+  Database source = database_with_table();
   ASSERT_THAT(source.put_item({.table = "Tab", .item = {{"pk", "a"}}}), IsOk());
   const std::vector<std::string> copy{"copy",          postgres_url(), postgres_url(),
                                       "--from-schema", schema_.name(), "--to-schema"};

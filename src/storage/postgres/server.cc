@@ -27,7 +27,6 @@ Result<std::unique_ptr<Connection>> Server::connect(const ConnectionOptions& opt
   if (finds_out) finding_out_ = true;
   auto opened = attempt(options, lock);
   if (finds_out) finding_out_ = false;
-  changed_.notify_all();
   return opened;
 }
 
@@ -64,6 +63,7 @@ Result<std::unique_ptr<Connection>> Server::attempt(const ConnectionOptions& opt
     doubted_ = false;
     problem_.clear();
   }
+  changed_.notify_all();
   return opened;
 }
 
@@ -74,7 +74,6 @@ void Server::look(const std::stop_token& stop) {
     changed_.wait_for(lock, stop, pause, [] { return false; });
     if (stop.stop_requested()) return;
     const auto opened = attempt(options_, lock);
-    changed_.notify_all();
     pause = opened ? kPauseFirst : std::min(2 * pause, kPauseMax);
   }
 }

@@ -41,8 +41,9 @@ class Server {
   LogPosition acknowledged() const { return LogPosition{acknowledged_.load()}; }
 
  private:
-  // Connects without the lock, and records the result. A success clears a problem only if no other
-  // attempt has failed since this one began, because its checks of the server can be older.
+  // Connects without the lock, and records the result for those who wait for the lock. A success
+  // clears a problem only if no other attempt has failed since this one began, because its checks
+  // of the server can be older.
   Result<std::unique_ptr<Connection>> attempt(const ConnectionOptions& options,
                                               std::unique_lock<std::mutex>& lock);
   void look(const std::stop_token& stop);
