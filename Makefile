@@ -88,7 +88,7 @@ soak: package
 	STATOR_FLIPS=$${STATOR_FLIPS:-200} build/soak/tests/crash/damaged_log_test
 	STATOR_CRASH_ROUNDS=$${STATOR_CRASH_ROUNDS:-1000} build/soak/tests/crash/crash_test
 	for sanitizer in asan tsan; do \
-	  cmake --preset $$sanitizer && cmake --build --preset $$sanitizer -j $(JOBS) && \
+	  cmake --preset $$sanitizer -DSTATOR_ALL_TESTS=ON && cmake --build --preset $$sanitizer -j $(JOBS) && \
 	  ctest --preset $$sanitizer-rest -j $(TEST_JOBS) || exit 1; done
 	scripts/fuzz $${STATOR_FUZZ_SECONDS:-60}
 	scripts/bare bookworm all

@@ -37,13 +37,26 @@ function(stator_library name)
     PRIVATE $<BUILD_INTERFACE:stator_flags> ${ARG_PRIVATE_DEPS})
 endfunction()
 
+# stator_skip_unless_run(TARGET LABEL…): a program of tests with these labels is not built by default
+# if the preset of the sanitizer leaves such tests to `make soak`, which sets STATOR_ALL_TESTS.
+function(stator_skip_unless_run target)
+  if(NOT STATOR_SANITIZE OR STATOR_ALL_TESTS)
+    return()
+  endif()
+  if(NOT "quick" IN_LIST ARGN OR
+     (STATOR_SANITIZE STREQUAL "thread" AND ("processes" IN_LIST ARGN OR "exhaustive" IN_LIST ARGN)))
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
 # stator_test(NAME SOURCES … DEPS …): one test program, run by ctest as one test named NAME. Its
 # sources are compiled several at a time as well.
 # TIMEOUT is in seconds; LABELS name the suite it belongs to (default: quick). One that is
 # SINGLE_THREADED is left out under TSan, which has nothing to find there. PROCESSES: it starts many
 # programs of Stator, each of which takes long to start under TSan. EXHAUSTIVE: it repeats a sequence
-# for each point at which it can fail. Under TSan, both run in `make soak` only. Those of more COST
-# start first, so that a long one does not run alone in the end; it is about its seconds.
+# for each point at which it can fail. Under TSan, both run in `make soak` only, as do such tests
+# within other programs (CMakePresets.json). Those of more COST start first, so that a long one does
+# not run alone in the end; it is about its seconds.
 function(stator_test name)
   cmake_parse_arguments(ARG "SINGLE_THREADED;PROCESSES;EXHAUSTIVE" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT STATOR_TESTS OR (ARG_SINGLE_THREADED AND STATOR_SANITIZE STREQUAL "thread"))
@@ -72,6 +85,7 @@ function(stator_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  stator_skip_unless_run(${name} ${ARG_LABELS})
   if(ARG_COST)
     set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
   endif()

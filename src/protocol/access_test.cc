@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/operations.h"
+#include "protocol/promised.h"
 #include "storage/stores.h"
 #include "support/gated_store.h"
 #include "support/matchers.h"
@@ -27,11 +27,7 @@ using test::must;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-struct Holder {
-  std::promise<Result<std::string>>* answer;
-  void operator()(Result<std::string> given) const { answer->set_value(std::move(given)); }
-};
-using Guarded = Operations<Holder>;
+using Guarded = Operations<Promised>;
 
 constexpr std::string_view kArn = "arn:aws:dynamodb:us-east-1:000000782867:";
 
@@ -213,7 +209,7 @@ class AccessTest : public ::testing::Test {
          .waiting = nullptr,
          .access = access_ ? &*access_ : nullptr,
          .operation = name},
-        json, Holder{&answer});
+        json, {&answer});
     auto given = answer.get_future();
     if (given.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return given.get();
     return fail(Code::kInternalServerError, "no answer");
@@ -497,7 +493,7 @@ TEST(AccessToASharedStore, ReadsAnUnknownTableOnTheThreadThatMayWait) {
       const std::string body(json);
       Guarded::find(name)(
           {.engine = *engine, .waiting = &waiting, .access = &of_call, .operation = name}, body,
-          Holder{&answer});
+          {&answer});
     }
     EXPECT_EQ(given.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
     gate.open();

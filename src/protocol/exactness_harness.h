@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "protocol/operations.h"
+#include "protocol/promised.h"
 #include "storage/stores.h"
 #include "support/must.h"
 
@@ -26,11 +26,6 @@ inline std::string deep(int levels) {
   for (int i = 0; i < levels; ++i) value.insert(0, R"({"M":{"n":)").append("}}");
   return value;
 }
-
-struct Kept {
-  std::optional<Result<std::string>>* answer;
-  void operator()(Result<std::string> given) { *answer = std::move(given); }
-};
 
 class Exactness : public ::testing::Test {
  protected:
@@ -52,11 +47,11 @@ class Exactness : public ::testing::Test {
   }
 
   Result<std::string> ask(std::string_view name, std::string_view json) {
-    std::optional<Result<std::string>> answer;
-    const auto run = Operations<Kept>::find(name);
+    std::promise<Result<std::string>> answer;
+    const auto run = Operations<Promised>::find(name);
     if (run == nullptr) return fail(Code::kUnknownOperation, "");
-    run({.engine = *engine_, .waiting = nullptr}, json, Kept{&answer});
-    return answer ? *answer : fail(Code::kInternalServerError, "no answer");
+    run({.engine = *engine_, .waiting = nullptr}, json, {&answer});
+    return answer.get_future().get();
   }
 
   struct Case {

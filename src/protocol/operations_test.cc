@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "protocol/promised.h"
 #include "storage/stores.h"
 #include "support/matchers.h"
 #include "support/must.h"
@@ -19,11 +21,7 @@ namespace {
 using test::FailsWith;
 using test::must;
 
-struct Kept {
-  std::optional<Result<std::string>>* answer;
-  void operator()(Result<std::string> given) { *answer = std::move(given); }
-};
-using Known = Operations<Kept>;
+using Known = Operations<Promised>;
 
 // Keeps what it learns of requests and results.
 struct Noting {
@@ -50,11 +48,11 @@ struct Noting {
 class OperationsTest : public ::testing::Test {
  protected:
   Result<std::string> ask(std::string_view name, std::string_view json) {
-    std::optional<Result<std::string>> answer;
+    std::promise<Result<std::string>> answer;
     const Known::Run run = Known::find(name);
     if (run == nullptr) return fail(Code::kUnknownOperation, "");
-    run({.engine = *engine_, .waiting = nullptr}, json, Kept{&answer});
-    return answer ? *answer : fail(Code::kInternalServerError, "no answer");
+    run({.engine = *engine_, .waiting = nullptr}, json, {&answer});
+    return answer.get_future().get();
   }
 
   std::unique_ptr<Engine> engine_ = must(Engine::open(make_memory_store()));
