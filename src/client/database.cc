@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -107,14 +108,14 @@ struct Database::Impl {
     return run(name, request, [&](const Request& own) { return ((*engine).*operation)(own); });
   }
 
-  // A shared engine borrows the request until `done` has run.
+  // A shared engine borrows the request until `done` has run, any engine during the call.
   template <class T, class Request, class Finish>
   void start(std::string_view name, void (Engine::*operation)(const Request&, stator::Done<T>),
              const Request& request, Finish done) {
     if (!engine->is_shared() && !test_mode) {
       return ((*engine).*operation)(request, std::move(done));
     }
-    auto kept = std::make_unique<Request>(request);
+    const auto kept = std::make_shared<Request>(request);  // until `done` ran and the call returned
     stator::Done<T> finish = std::move(done);
     if (test_mode) {
       std::shared_ptr injection = test_mode->on_request(name, *kept);
@@ -125,9 +126,9 @@ struct Database::Impl {
       };
       if (injection->refusal) return finish(Failure(std::move(*injection->refusal)));
     }
-    const Request& borrowed = *kept;
-    ((*engine).*operation)(borrowed, [kept = std::move(kept), done = std::move(finish)](
-                                         Result<T> result) mutable { done(std::move(result)); });
+    ((*engine).*operation)(*kept, [kept, done = std::move(finish)](Result<T> result) mutable {
+      done(std::move(result));
+    });
   }
 
   template <class Request>
@@ -138,13 +139,6 @@ struct Database::Impl {
           [done = std::move(done)](Result<WriteResponse> response) mutable {
             done(decode(std::move(response)));
           });
-  }
-
-  Result<void> start_test_mode(std::string_view rules) {
-    STATOR_ASSIGN_OR_RETURN(const testmode::Spec spec,
-                            testmode::parse_spec(rules, Operations::names()));
-    STATOR_ASSIGN_OR_RETURN(test_mode, testmode::TestMode::start(*engine, timer, spec));
-    return {};
   }
 };
 
@@ -163,6 +157,10 @@ Database database_on(std::unique_ptr<Engine> engine) {
 }
 
 Result<Database> Database::open(const DatabaseOptions& options) {
+  std::optional<testmode::Spec> rules;
+  if (options.test_mode) {
+    STATOR_ASSIGN_OR_RETURN(rules, testmode::parse_spec(*options.test_mode, Operations::names()));
+  }
   STATOR_ASSIGN_OR_RETURN(std::unique_ptr<TransactStore> store,
                           open_store({.store = options.store,
                                       .schema = options.schema,
@@ -175,8 +173,10 @@ Result<Database> Database::open(const DatabaseOptions& options) {
       Engine::open(std::move(store), {.buckets = options.buckets,
                                       .vector_cache = {.bytes_max = options.vector_cache_bytes}}));
   Database database = database_on(std::move(engine));
-  if (options.test_mode) {
-    STATOR_RETURN_IF_ERROR(database.impl_->start_test_mode(*options.test_mode));
+  if (rules) {
+    Impl& opened = *database.impl_;
+    STATOR_ASSIGN_OR_RETURN(opened.test_mode,
+                            testmode::TestMode::start(*opened.engine, opened.timer, *rules));
   }
   return database;
 }

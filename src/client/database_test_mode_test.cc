@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <string>
@@ -14,6 +15,7 @@
 #include "stator/database.h"
 #include "support/matchers.h"
 #include "support/must.h"
+#include "support/temp_dir.h"
 
 namespace stator {
 namespace {
@@ -162,6 +164,28 @@ TEST(DatabaseTestMode, ConcernsAsynchronousWrites) {
   EXPECT_NE(ran_on.get_future().get(), std::this_thread::get_id()) << "it is delayed";
 }
 
+TEST(DatabaseTestMode, ConcernsEveryAsynchronousWrite) {
+  Database database = open_with(R"({"rules":[{"fault":"throttling"}]})");
+  int throttled = 0;
+  const auto count = [&](const auto& result) {
+    EXPECT_THAT(result, FailsWith(Code::kProvisionedThroughputExceeded, ""));
+    ++throttled;
+  };
+  database.put_item({.table = "Things", .item = things_key}, count);
+  database.update_item({.table = "Things", .key = things_key}, count);
+  database.delete_item({.table = "Things", .key = things_key}, count);
+  database.batch_write_item({.items = {{"Things", {WriteRequest{.put = things_key}}}}}, count);
+  EXPECT_EQ(throttled, 4) << "each within its call";
+  database.transact_write_items({.items = {{.table = "Things", .item = things_key}}},
+                                [&](const auto& result) {
+                                  EXPECT_FALSE(result);
+                                  ++throttled;
+                                });
+  EXPECT_EQ(throttled, 5);
+  EXPECT_THAT(database.set_test_mode("{}"), IsOk());
+  EXPECT_EQ(must(database.scan({.table = "Things"})).items.size(), 0U);
+}
+
 TEST(DatabaseTestMode, DelaysResults) {
   Database database = open_with(R"({"rules":[{"fault":"delay","ms":50}]})");
   const auto takes_long = [](const auto& call) {
@@ -192,7 +216,10 @@ TEST(DatabaseTestMode, IsOffByDefaultAndChecksItsRules) {
   EXPECT_THAT(plain.set_test_mode("{}"), FailsWith(Code::kInvalidArgument, "without test mode"));
   EXPECT_THAT(plain.test_mode(), FailsWith(Code::kInvalidArgument, "without test mode"));
   const std::string invalid = R"({"rules":[{"fault":"delay","operations":["Put"]}]})";
-  EXPECT_THAT(Database::open({.test_mode = invalid}), FailsWith(Code::kInvalidArgument, "Put"));
+  const test::TempDir directory;
+  EXPECT_THAT(Database::open({.path = directory.path() / "data", .test_mode = invalid}),
+              FailsWith(Code::kInvalidArgument, "Put"));
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "data"));
   Database database = open_with("{}");
   EXPECT_THAT(database.set_test_mode(invalid), FailsWith(Code::kInvalidArgument, "Put"));
 }

@@ -18,6 +18,7 @@
 
 #include "api/model/responses.h"
 #include "stator/client.h"
+#include "testmode/provisioned_units.h"
 #include "testmode/timer.h"
 
 namespace stator::testmode {
@@ -35,9 +36,19 @@ struct Injection {
   std::map<std::string, std::vector<WriteRequest>, std::less<>> withheld_writes = {};
   std::map<std::string, KeysAndAttributes, std::less<>> withheld_keys = {};
   bool is_creating = false;  // the table that DescribeTable describes
+  // How many items of each of a batch's tables can be processed; if some cannot, `short_of_units`
+  // is counted up.
+  std::map<std::string, std::size_t, std::less<>> parts_left = {};
+  std::shared_ptr<std::atomic<uint64_t>> short_of_units = {};
+  // Where the capacity that the operation uses is counted, whatever `wanted` asks to report.
+  std::shared_ptr<ProvisionedUnits> units = {};
+  bool reads = false;
+  std::string table_used = {};  // by a failed condition, which costs a unit
+  ReturnConsumedCapacity wanted = ReturnConsumedCapacity::kNone;
 
   template <class Answer>
   void amend(Result<Answer>& result) {
+    if (units) count_units(result);
     if (!result) return;
     if (error_after) {
       ++*lost;
@@ -62,6 +73,30 @@ struct Injection {
         index.status = TableStatus::kCreating;
       }
     }
+  }
+
+ private:
+  template <class Answer>
+  void count_units(Result<Answer>& result) {
+    if (!result) {
+      if (result.error().code == Code::kConditionalCheckFailed) {
+        units->use({.table = table_used, .total = {.units = 1}}, reads);
+      }
+      return;
+    }
+    if constexpr (requires { result->capacity.begin()->total; }) {
+      for (ConsumedCapacity& used : result->capacity) count(used);
+      if (wanted == ReturnConsumedCapacity::kNone) result->capacity.clear();
+    } else if constexpr (requires { result->capacity->total; }) {
+      if (!result->capacity) return;
+      count(*result->capacity);
+      if (wanted == ReturnConsumedCapacity::kNone) result->capacity.reset();
+    }
+  }
+  void count(ConsumedCapacity& used) {
+    units->use(used, reads);
+    if (wanted == ReturnConsumedCapacity::kIndexes) return;
+    used = {.table = std::move(used.table), .total = used.total};
   }
 };
 

@@ -57,6 +57,7 @@ constexpr auto kFaults = std::to_array<FaultFacts>({
     {Fault::kReadLag, "read_lag", false, kMinuteMs, {}, false},
     {Fault::kIndexLag, "index_lag", false, kMinuteMs, {}, false},
     {Fault::kCreating, "creating", false, 10 * kMinuteMs, {}, false},
+    {Fault::kProvisionedThroughput, "provisioned_throughput", false, 0, {}, false},
 });
 
 const FaultFacts& facts_of(Fault fault) {
@@ -176,6 +177,11 @@ Result<void> set_limit(Rule& rule, const AttributeValue& value, const Place&) {
   return {};
 }
 
+Result<void> set_burst(Rule& rule, const AttributeValue& value, const Place&) {
+  STATOR_ASSIGN_OR_RETURN(rule.burst_seconds, integer(value, 0, kBurstSecondsMax));
+  return {};
+}
+
 Result<void> set_ms(Rule& rule, const AttributeValue& value, const Place& place) {
   const auto* range = value.get_if<List>();
   if (place.facts.fault == Fault::kDelay && range != nullptr && range->size() == 2) {
@@ -204,6 +210,8 @@ constexpr bool throttles(const FaultFacts& facts) {
 constexpr auto kMembers = std::to_array<Member>({
     {"applied", [](const FaultFacts& of) { return of.fault == Fault::kInternalError; },
      set_applied},
+    {"burst_seconds",
+     [](const FaultFacts& of) { return of.fault == Fault::kProvisionedThroughput; }, set_burst},
     {"error", throttles, set_error},
     {"first", has_requests, set_first},
     {"last", has_requests, set_last},
@@ -313,6 +321,7 @@ Item to_item(const Rule& rule) {
             ->first);
     if (!rule.limit.empty()) item["limit"] = rule.limit;
   }
+  if (rule.fault == Fault::kProvisionedThroughput) item["burst_seconds"] = rule.burst_seconds;
   if (rule.ms_max > rule.ms) {
     item["ms"] = List{rule.ms, rule.ms_max};
   } else if (rule.ms > 0) {

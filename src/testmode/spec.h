@@ -25,7 +25,10 @@ enum class Fault {
   kReadLag,
   kIndexLag,
   kCreating,
+  kProvisionedThroughput,
 };
+
+inline constexpr int64_t kBurstSecondsMax = 300;  // as in the service
 
 struct Rule {
   Fault fault = Fault::kInternalError;
@@ -40,6 +43,7 @@ struct Rule {
   std::string limit = {};  // kThrottling: the end of the reason; empty: the usual one of `error`
   int64_t ms = 0;          // kDelay, the lags, kCreating
   int64_t ms_max = 0;      // kDelay: a time from `ms` to this one
+  int64_t burst_seconds = kBurstSecondsMax;  // kProvisionedThroughput: how long unused units stay
 
   bool operator==(const Rule&) const = default;
 };

@@ -101,6 +101,10 @@ TEST(TestModeSpec, NamesTheMemberThatIsWrong) {
       {R"("fault":"throttling","error":"Slow")", "rules[0].error: expected Provisioned"},
       {R"("fault":"throttling","limit":"Slow")", "rules[0].limit: expected one of"},
       {R"("fault":"delay","ms":5,"frobnicate":1)", "rules[0].frobnicate: unknown member"},
+      {R"("fault":"provisioned_throughput","burst_seconds":301)",
+       "rules[0].burst_seconds: expected an integer from 0 to 300"},
+      {R"("fault":"provisioned_throughput","probability":1)", "does not have this member"},
+      {R"("fault":"throttling","burst_seconds":1)", "does not have this member"},
   };
   for (const Case& one : cases) {
     EXPECT_THAT(parse_rule(one.rule), FailsWith(Code::kInvalidArgument, one.message)) << one.rule;
@@ -137,6 +141,9 @@ TEST(TestModeSpec, IsTheSameAfterPrinting) {
       R"("fault":"throttling","error":"RequestLimitExceeded")",
       R"("fault":"throttling","limit":"MaxOnDemandThroughputExceeded")",
       R"("fault":"delay","ms":[3,44])"};
+  constexpr std::string_view kOthers[] = {
+      R"({"fault":"read_lag","ms":5})", R"({"fault":"provisioned_throughput","tables":["x"]})",
+      R"({"fault":"provisioned_throughput","burst_seconds":0})"};
   for (int i = 0; i < 100; ++i) {
     const int64_t first = 1 + below(1000);
     std::string rule(kFaults[below(std::size(kFaults))]);
@@ -145,8 +152,9 @@ TEST(TestModeSpec, IsTheSameAfterPrinting) {
     if (below(2) == 0) rule += R"(,"probability":0.)" + std::to_string(below(1'000'000'000));
     if (below(2) == 0) rule += R"(,"tables":["\"x","y"])";
     if (below(2) == 0) rule += R"(,"operations":["GetItem","ListTables"])";
-    const auto spec = parse(R"({"seed":)" + std::to_string(below(UINT64_MAX) / 2 & INT64_MAX) +
-                            R"(,"rules":[{)" + rule + R"(},{"fault":"read_lag","ms":5}]})");
+    const auto spec =
+        parse(R"({"seed":)" + std::to_string(below(UINT64_MAX) / 2 & INT64_MAX) + R"(,"rules":[{)" +
+              rule + "}," + std::string(kOthers[below(std::size(kOthers))]) + "]}");
     // Without operations, all that the fault can have are printed.
     ASSERT_THAT(spec, IsOk()) << rule;
     const auto again = parse_spec(

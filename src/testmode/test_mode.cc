@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 
 #include "api/json/item_json.h"
 #include "base/random.h"
@@ -27,7 +30,7 @@ constexpr std::string_view kAccountExceeded =
     "at https://aws.amazon.com/support to request a limit increase";
 constexpr std::string_view kInProgress =
     "The transaction with the given request token is already in progress.";
-constexpr std::string_view kInjected = "injected by test mode";  // for the log only
+constexpr std::string_view kInjected = "injected by test mode";  // over HTTP, for the log only
 
 // SplitMix64: every bit of the result depends on every bit of `x`.
 uint64_t mix(uint64_t x) {
@@ -36,6 +39,8 @@ uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 // Of 2^53 equally likely numbers in [0, 1).
 double fraction(uint64_t bits) {
@@ -60,24 +65,36 @@ class Shuffle {
   std::vector<std::size_t> order_;
 };
 
-// Takes parts out of the tables of a batch. `parts_of` returns the list of a table's part, and
-// `kept_of` the one to put what is withheld into.
+// Takes parts out of the tables of a batch: some by chance, or without `bits` those for which a
+// table has no units left. `parts_of` returns the list of a table's part, and `kept_of` the one to
+// put what is withheld into.
 template <class Tables, class PartsOf, class KeptOf>
-void withhold_parts(Tables& tables, uint64_t bits, PartsOf parts_of, KeptOf kept_of) {
-  std::size_t count = 0;
-  for (auto& [table, part] : tables) count += parts_of(part).size();
-  const Shuffle shuffle(count, bits);
+void withhold_parts(Tables& tables, uint64_t bits, const Injection& injection, PartsOf parts_of,
+                    KeptOf kept_of) {
+  std::optional<Shuffle> shuffle;
+  bool is_short = false;
+  if (bits != 0) {
+    std::size_t count = 0;
+    for (auto& [table, part] : tables) count += parts_of(part).size();
+    shuffle.emplace(count, bits);
+  }
   std::size_t part = 0;
   for (auto table = tables.begin(); table != tables.end();) {
+    const auto left = injection.parts_left.find(table_name(table->first));
+    const std::size_t parts_max =
+        left == injection.parts_left.end() || shuffle ? kAll : left->second;
     auto& parts = parts_of(table->second);
     std::remove_reference_t<decltype(parts)> rest;
     for (auto& each : parts) {
-      auto& to = shuffle.withholds(part++) ? kept_of(*table) : rest;
-      to.push_back(std::move(each));
+      const bool has_units = rest.size() < parts_max;
+      is_short = is_short || !has_units;
+      const bool is_withheld = !has_units || (shuffle && shuffle->withholds(part++));
+      (is_withheld ? kept_of(*table) : rest).push_back(std::move(each));
     }
     parts = std::move(rest);
     table = parts.empty() ? tables.erase(table) : std::next(table);
   }
+  if (is_short) ++*injection.short_of_units;
 }
 
 bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -163,6 +180,10 @@ Result<void> TestMode::replace(const Spec& spec) {
   for (const Rule& rule : spec.rules) {
     ActiveRule& active = *next->rules.emplace_back(std::make_unique<ActiveRule>());
     active.rule = rule;
+    if (rule.fault == Fault::kProvisionedThroughput) {
+      active.units =
+          std::make_shared<ProvisionedUnits>(*engine_.parts().options.clock, rule.burst_seconds);
+    }
     if (rule.fault != Fault::kReadLag && rule.fault != Fault::kIndexLag) continue;
     LocalViews* const store = engine_.store().local_views();
     if (store == nullptr) {
@@ -254,6 +275,38 @@ void TestMode::check_creating(const ActiveRule& active, const Target& target,
   }
 }
 
+// A batch processes what there are units for, and fails if there are none for any of its tables.
+void TestMode::check_units(const ActiveRule& active, const Target& target,
+                           Injection& injection) const {
+  if (!is_data_operation(target.operation)) return;
+  const bool is_batch = is_any_of(target.operation, {"BatchGetItem", "BatchWriteItem"});
+  const auto tables = engine_.parts().catalog->snapshot();
+  std::size_t without = 0;
+  for (const std::string& name : target.tables) {
+    const TablePtr* const table = active.concerns(name) ? tables->find(name) : nullptr;
+    if (table == nullptr) continue;
+    const auto left = active.units->left((*table)->definition(), target.index, target.reads);
+    if (!left) continue;
+    injection.units = active.units;
+    injection.short_of_units = active.injected;
+    injection.reads = target.reads;
+    injection.table_used = name;
+    const bool has_some = left->units > 0;
+    if (is_batch) {  // a read can need half a unit
+      injection.parts_left[name] =
+          has_some ? static_cast<std::size_t>(std::ceil(left->units)) * (target.reads ? 2 : 1) : 0;
+    }
+    if (has_some || (is_batch && ++without < target.tables.size())) continue;
+    Target scarce = target;
+    scarce.index = left->index;
+    injection.refusal = throttling_error(engine_.parts(), {}, scarce, name);
+    injection.units.reset();
+    injection.parts_left.clear();
+    ++*active.injected;
+    return;
+  }
+}
+
 uint64_t TestMode::decide(const Target& target, Injection& injection) {
   const auto current = plan();
   uint64_t withheld = 0;
@@ -270,6 +323,10 @@ uint64_t TestMode::decide(const Target& target, Injection& injection) {
     const bool is_decided = injection.refusal || injection.error_after || withheld != 0;
     if (rule.fault == Fault::kCreating) {
       if (!injection.refusal) check_creating(active, target, injection);
+      continue;
+    }
+    if (active.units) {
+      if (!injection.refusal && !injection.units) check_units(active, target, injection);
       continue;
     }
     if (number < rule.first || number > rule.last) continue;
@@ -302,13 +359,13 @@ uint64_t TestMode::decide(const Target& target, Injection& injection) {
 
 void TestMode::withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection) {
   withhold_parts(
-      request.items, bits, [](auto& writes) -> auto& { return writes; },
+      request.items, bits, injection, [](auto& writes) -> auto& { return writes; },
       [&](auto& table) -> auto& { return injection.withheld_writes[table.first]; });
 }
 
 void TestMode::withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection) {
   withhold_parts(
-      request.items, bits, [](auto& keys) -> auto& { return keys.keys; },
+      request.items, bits, injection, [](auto& keys) -> auto& { return keys.keys; },
       [&](auto& table) -> auto& {
         const auto [at, is_new] = injection.withheld_keys.try_emplace(table.first, table.second);
         if (is_new) at->second.keys.clear();

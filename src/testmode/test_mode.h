@@ -23,6 +23,7 @@
 #include "engine/engine.h"
 #include "testmode/injection.h"
 #include "testmode/lagged_views.h"
+#include "testmode/provisioned_units.h"
 #include "testmode/spec.h"
 #include "testmode/targets.h"
 #include "testmode/timer.h"
@@ -50,7 +51,13 @@ class TestMode final : private ReadLag {
     injection->timer = &timer_;
     const uint64_t withheld = decide(target_of(operation, request), *injection);
     if constexpr (requires { request.items.begin()->second; }) {
-      if (withheld != 0) withhold(request, withheld, *injection);
+      if (withheld != 0 || !injection->parts_left.empty()) withhold(request, withheld, *injection);
+    }
+    if constexpr (requires { request.return_capacity; }) {
+      if (injection->units) {
+        injection->wanted =
+            std::exchange(request.return_capacity, ReturnConsumedCapacity::kIndexes);
+      }
     }
     return injection;
   }
@@ -58,7 +65,8 @@ class TestMode final : private ReadLag {
  private:
   struct ActiveRule {
     Rule rule;
-    std::unique_ptr<LaggedViews> views = {};  // of a lag
+    std::unique_ptr<LaggedViews> views = {};       // of a lag
+    std::shared_ptr<ProvisionedUnits> units = {};  // of provisioned throughput
     std::atomic<int64_t> matched = 0;
     std::shared_ptr<std::atomic<uint64_t>> injected = std::make_shared<std::atomic<uint64_t>>(0);
 
@@ -77,6 +85,7 @@ class TestMode final : private ReadLag {
   uint64_t decide(const Target& target, Injection& injection);
   std::optional<Error> error_of(const Rule& rule, const Target& target, uint64_t bits) const;
   void check_creating(const ActiveRule& active, const Target& target, Injection& injection) const;
+  void check_units(const ActiveRule& active, const Target& target, Injection& injection) const;
   static void withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection);
   static void withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection);
   std::optional<Result<void>> read(const Table& table, Of of, ViewBody body) override;

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables and indexes whose provisioned capacity is used up.
+#include "testmode/provisioned_units.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/testing/engine_harness.h"
+#include "testmode/test_mode.h"
+
+namespace stator::testmode {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::FailsWith;
+using test::IsOk;
+using test::must;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kArn = "arn:aws:dynamodb:us-east-1:000000782867:table/Things";
+
+class ProvisionedThroughput : public test::EngineTest {
+ protected:
+  ProvisionedThroughput() {
+    CreateTableRequest request = test::hash_table();
+    request.billing_mode = BillingMode::kProvisioned;
+    request.throughput = {.read = 4, .write = 2};
+    request.attributes.push_back({"color", ScalarType::kS});
+    IndexDefinition index = test::index_on("colors", {{"color", KeyType::kHash}});
+    index.throughput = {.read = 1, .write = 1};
+    request.global_indexes = {index};
+    create(request);
+    create(test::hash_table("Others"));
+    start({.fault = Fault::kProvisionedThroughput});
+  }
+  ~ProvisionedThroughput() override { mode_.reset(); }
+
+  void start(Rule rule) {
+    mode_.reset();
+    auto mode = TestMode::start(*engine_, timer_, {.rules = {std::move(rule)}});
+    ASSERT_THAT(mode, IsOk());
+    mode_ = std::move(*mode);
+  }
+
+  template <class Request, class T>
+  Result<T> run(std::string_view name, void (Engine::*operation)(const Request&, Done<T>),
+                std::type_identity_t<Request> request) {
+    const auto met = mode_->on_request(name, request);
+    if (met->refusal) return Failure(*met->refusal);
+    Result<T> result = call_and_wait(*engine_, operation, request);
+    met->amend(result);
+    return result;
+  }
+  Result<WriteResponse> put(const std::string& key, std::size_t bytes = 1) {
+    return run("PutItem", &Engine::put_item,
+               {.table = "Things", .item = {{"pk", key}, {"text", std::string(bytes, 'x')}}});
+  }
+  Result<WriteResponse> put_color(const std::string& key) {
+    return run("PutItem", &Engine::put_item,
+               {.table = "Things", .item = {{"pk", key}, {"color", "red"}}});
+  }
+  Result<GetItemResponse> get(const std::string& key) {
+    return run("GetItem", &Engine::get_item,
+               {.table = "Things", .key = {{"pk", key}}, .consistent_read = true});
+  }
+  template <class T>
+  static void expect_throttled(const Result<T>& result, std::string_view reason,
+                               std::string_view resource = kArn) {
+    ASSERT_THAT(result, FailsWith(Code::kProvisionedThroughputExceeded, ""));
+    ASSERT_EQ(result.error().detail->throttling_reasons.size(), 1U);
+    EXPECT_EQ(result.error().detail->throttling_reasons[0],
+              (ThrottlingReason{std::string(reason), std::string(resource)}));
+  }
+
+  Timer timer_;
+  std::unique_ptr<TestMode> mode_;
+};
+
+TEST_F(ProvisionedThroughput, EachSecondHasItsUnits) {
+  EXPECT_THAT(put("a"), IsOk());
+  EXPECT_THAT(put("b"), IsOk());
+  expect_throttled(put("c"), "TableWriteProvisionedThroughputExceeded");
+  EXPECT_FALSE(
+      must(call_and_wait(*engine_, &Engine::get_item, {.table = "Things", .key = {{"pk", "c"}}}))
+          .item);
+  for (int i = 0; i < 4; ++i) EXPECT_THAT(get("a"), IsOk());
+  expect_throttled(get("a"), "TableReadProvisionedThroughputExceeded");
+  clock_.advance(milliseconds(500));
+  EXPECT_THAT(put("c"), IsOk());
+  expect_throttled(put("d"), "TableWriteProvisionedThroughputExceeded");
+  EXPECT_THAT(mode_->to_json(), HasSubstr(R"("injected":3)"));
+}
+
+TEST_F(ProvisionedThroughput, ALargeRequestIsPaidByLaterOnes) {
+  EXPECT_THAT(put("a", 10'000), IsOk());  // 10 units
+  clock_.advance(seconds(4));
+  expect_throttled(put("b"), "TableWriteProvisionedThroughputExceeded");
+  clock_.advance(milliseconds(1));
+  EXPECT_THAT(put("b"), IsOk());
+}
+
+TEST_F(ProvisionedThroughput, UnusedUnitsStayForTheBurst) {
+  EXPECT_THAT(put("a"), IsOk());
+  clock_.advance(seconds(1000));
+  EXPECT_THAT(put("a", 350'000), IsOk());  // 342 of 600 units
+  EXPECT_THAT(put("b", 263'000), IsOk());  // 257
+  EXPECT_THAT(put("c"), IsOk());
+  expect_throttled(put("c"), "TableWriteProvisionedThroughputExceeded");
+  start({.fault = Fault::kProvisionedThroughput, .burst_seconds = 0});
+  EXPECT_THAT(put("c"), IsOk());
+  clock_.advance(seconds(1000));
+  EXPECT_THAT(put("c"), IsOk());
+  EXPECT_THAT(put("c"), IsOk());
+  expect_throttled(put("c"), "TableWriteProvisionedThroughputExceeded");
+}
+
+TEST_F(ProvisionedThroughput, AnIndexThrottlesTheWritesThatItFollows) {
+  EXPECT_THAT(put_color("a"), IsOk());
+  expect_throttled(put_color("b"), "IndexWriteProvisionedThroughputExceeded",
+                   std::string(kArn) + "/index/colors");
+  const QueryRequest query{.table = "Things",
+                           .index = "colors",
+                           .key_condition = "color = :c",
+                           .values = {{{":c", "red"}}}};
+  EXPECT_THAT(run("Query", &Engine::query, query), IsOk());  // half a unit
+  EXPECT_THAT(run("Query", &Engine::query, query), IsOk());
+  expect_throttled(run("Query", &Engine::query, query), "IndexReadProvisionedThroughputExceeded",
+                   std::string(kArn) + "/index/colors");
+  EXPECT_THAT(get("a"), IsOk()) << "the table has units of its own";
+}
+
+TEST_F(ProvisionedThroughput, AFailedConditionUsesAUnit) {
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(
+        run("DeleteItem", &Engine::delete_item,
+            {.table = "Things", .key = {{"pk", "gone"}}, .condition = "attribute_exists(pk)"}),
+        FailsWith(Code::kConditionalCheckFailed, ""));
+  }
+  expect_throttled(put("a"), "TableWriteProvisionedThroughputExceeded");
+}
+
+TEST_F(ProvisionedThroughput, ABatchIsProcessedAsFarAsThereAreUnits) {
+  BatchWriteItemRequest writes;
+  for (int i = 0; i < 5; ++i) {
+    writes.items["Things"].push_back({.put = Item{{"pk", std::to_string(i)}}});
+    writes.items["Others"].push_back({.put = Item{{"pk", std::to_string(i)}}});
+  }
+  const auto write = [&] { return run("BatchWriteItem", &Engine::batch_write_item, writes); };
+  // The index has fewer, though none of these items is in it.
+  EXPECT_EQ(must(write()).unprocessed.at("Things").size(), 4U);
+  EXPECT_EQ(must(write()).unprocessed.at("Things").size(), 4U);
+  const auto none = must(write());
+  EXPECT_EQ(none.unprocessed.at("Things").size(), 5U);
+  EXPECT_FALSE(none.unprocessed.contains("Others"));
+  writes.items.erase("Others");
+  expect_throttled(write(), "TableWriteProvisionedThroughputExceeded");
+  BatchGetItemRequest reads{.items = {{"Things", {.consistent_read = true}}}};
+  for (int i = 0; i < 10; ++i) {
+    reads.items["Things"].keys.push_back({{"pk", std::to_string(i)}});
+  }
+  EXPECT_EQ(must(run("BatchGetItem", &Engine::batch_get_item, reads))
+                .unprocessed.at("Things")
+                .keys.size(),
+            2U);
+  expect_throttled(run("BatchGetItem", &Engine::batch_get_item, reads),
+                   "TableReadProvisionedThroughputExceeded");
+  EXPECT_THAT(mode_->to_json(), HasSubstr(R"("injected":6)"));
+}
+
+TEST_F(ProvisionedThroughput, TransactionsAndStatementsUseUnitsToo) {
+  const TransactWriteItemsRequest transaction{
+      .items = {{.table = "Things", .item = {{"pk", "a"}}}}};
+  EXPECT_THAT(run("TransactWriteItems", &Engine::transact_write_items, transaction), IsOk());
+  expect_throttled(run("TransactWriteItems", &Engine::transact_write_items, transaction),
+                   "TableWriteProvisionedThroughputExceeded");
+  const ExecuteStatementRequest select{.statement = "SELECT * FROM Things WHERE pk = 'a'",
+                                       .consistent_read = true};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_THAT(run("ExecuteStatement", &Engine::execute_statement, select), IsOk());
+  }
+  expect_throttled(run("ExecuteStatement", &Engine::execute_statement, select),
+                   "TableReadProvisionedThroughputExceeded");
+}
+
+TEST_F(ProvisionedThroughput, TheResponseHasTheCapacityThatWasAskedFor) {
+  const auto capacity = [&](ReturnConsumedCapacity wanted) {
+    clock_.advance(seconds(10));
+    return must(run("PutItem", &Engine::put_item,
+                    {.table = "Things",
+                     .item = {{"pk", "a"}, {"color", std::to_string(static_cast<int>(wanted))}},
+                     .return_capacity = wanted}))
+        .capacity;
+  };
+  EXPECT_FALSE(capacity(ReturnConsumedCapacity::kNone));
+  const auto total = capacity(ReturnConsumedCapacity::kTotal);
+  EXPECT_EQ(total, (ConsumedCapacity{.table = "Things", .total = {.units = 3}}));
+  const auto indexes = capacity(ReturnConsumedCapacity::kIndexes);
+  ASSERT_TRUE(indexes && indexes->table_part);
+  EXPECT_EQ(indexes->table_part->units, 1);
+  EXPECT_EQ(indexes->global_indexes.at("colors").units, 2);
+  clock_.advance(seconds(10));
+  BatchWriteItemRequest batch{.items = {{"Things", {{.put = Item{{"pk", "a"}}}}}}};
+  EXPECT_TRUE(must(run("BatchWriteItem", &Engine::batch_write_item, batch)).capacity.empty());
+}
+
+TEST_F(ProvisionedThroughput, ConcernsProvisionedTablesOfTheRuleOnly) {
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_THAT(run("PutItem", &Engine::put_item, {.table = "Others", .item = {{"pk", "a"}}}),
+                IsOk());
+  }
+  EXPECT_FALSE(
+      must(run("PutItem", &Engine::put_item, {.table = "Others", .item = {{"pk", "a"}}})).capacity);
+  EXPECT_THAT(run("PutItem", &Engine::put_item, {.table = "Nowhere", .item = {{"pk", "a"}}}),
+              FailsWith(Code::kResourceNotFound, ""));
+  start({.fault = Fault::kProvisionedThroughput, .tables = {"Others"}});
+  for (int i = 0; i < 9; ++i) EXPECT_THAT(put("a"), IsOk());
+}
+
+TEST_F(ProvisionedThroughput, FollowsTheTablesCapacity) {
+  EXPECT_THAT(put("a", 2000), IsOk());
+  expect_throttled(put("b"), "TableWriteProvisionedThroughputExceeded");
+  EXPECT_THAT(engine_->update_table(
+                  {.table = "Things", .throughput = Throughput{.read = 4, .write = 1000}}),
+              IsOk());
+  expect_throttled(put("b"), "TableWriteProvisionedThroughputExceeded");
+  clock_.advance(milliseconds(10));
+  for (int i = 0; i < 8; ++i) EXPECT_THAT(put("b"), IsOk()) << i;
+}
+
+}  // namespace
+}  // namespace stator::testmode
