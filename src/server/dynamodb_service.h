@@ -7,6 +7,7 @@
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -126,7 +128,8 @@ class DynamoDbService {
   std::function<std::string(uint64_t after)> history_page_ = {};
   std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
-  Worker searching_;
+  // Searches of vectors compute all the time, so half of the cores are for the rest.
+  Worker searching_{std::max(1U, std::thread::hardware_concurrency() / 2)};
   Worker metrics_worker_;
 };
 

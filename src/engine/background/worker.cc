@@ -9,7 +9,9 @@ void Worker::post(std::move_only_function<void()> job) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   jobs_.push_back(std::move(job));
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  if (jobs_.size() > idle_ && threads_.size() < threads_max_) {
+    threads_.emplace_back([this] { run(); });
+  }
   wake_.notify_one();
 }
 
@@ -19,15 +21,19 @@ void Worker::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     dropped.swap(jobs_);
-    wake_.notify_one();
+    wake_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 void Worker::run() {
   std::unique_lock lock(mutex_);
   while (true) {
+    ++idle_;
     wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    --idle_;
     if (stopping_) return;
     {
       std::move_only_function<void()> job = std::move(jobs_.front());

@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker: one thread for work that must not run where it arises. Starts with its first job.
+// Worker: threads, one if not told otherwise, for work that must not run where it arises. They
+// start when there are jobs for them.
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace stator {
 
 class Worker {
  public:
-  Worker() = default;
+  explicit Worker(std::size_t threads_max = 1) : threads_max_(threads_max) {}
   ~Worker() { stop(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Jobs run one after another, in order. After stop() they are dropped.
+  // Jobs begin in order, on one thread one after another. After stop() they are dropped.
   void post(std::move_only_function<void()> job);
-  // Waits for the job under way and drops the rest. Not from a job.
+  // Waits for the jobs under way and drops the rest. Not from a job.
   void stop();
 
  private:
   void run();
 
+  const std::size_t threads_max_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::move_only_function<void()>> jobs_;
   bool stopping_ = false;
-  std::thread thread_;
+  std::size_t idle_ = 0;  // threads without a job
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace stator

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/background/worker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <future>
+#include <thread>
+#include <vector>
+
+namespace stator {
+namespace {
+
+TEST(Worker, RunsJobsInOrderOnOneThread) {
+  std::vector<int> done;  // by one thread, as a race would show
+  std::promise<void> last;
+  Worker worker;
+  for (int i = 0; i < 100; ++i) {
+    worker.post([&, i] {
+      done.push_back(i);
+      if (i == 99) last.set_value();
+    });
+  }
+  last.get_future().wait();
+  worker.stop();
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+  EXPECT_EQ(done.size(), 100U);
+}
+
+TEST(Worker, RunsAsManyJobsAtOnceAsItHasThreads) {
+  constexpr int kThreads = 3;
+  std::barrier meeting(kThreads);  // each job waits for the two others
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> done = 0;
+  Worker worker(kThreads);
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < kThreads; ++i) {
+      worker.post([&] {
+        const int now = ++running;
+        int before = most;
+        while (before < now && !most.compare_exchange_weak(before, now)) {
+        }
+        meeting.arrive_and_wait();
+        --running;
+        ++done;
+        done.notify_all();
+      });
+    }
+  }
+  for (int now = done; now < 50 * kThreads; now = done) done.wait(now);
+  EXPECT_LE(most, kThreads);
+}
+
+TEST(Worker, StopsAfterTheJobsUnderWayAndDropsTheRest) {
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  std::atomic<bool> finished = false;
+  std::atomic<bool> ran_later = false;
+  Worker worker;
+  worker.post([&] {
+    begun.set_value();
+    go_on.get_future().wait();
+    finished = true;
+  });
+  worker.post([&] { ran_later = true; });
+  begun.get_future().wait();
+  std::thread release([&] { go_on.set_value(); });
+  worker.stop();
+  EXPECT_TRUE(finished);
+  release.join();
+  worker.post([&] { ran_later = true; });
+  EXPECT_FALSE(ran_later);
+}
+
+}  // namespace
+}  // namespace stator
