@@ -115,6 +115,22 @@ class Lag : public test::EngineTest {
     for (std::size_t i = 0; i < found.size(); ++i) items.push_back(decode_item(found[i]));
     return rows_of(items);
   }
+  std::map<int, int> batch_select(bool consistent) {
+    BatchExecuteStatementRequest request;
+    for (int key = 0; key <= kKeys; ++key) {
+      request.statements.push_back(
+          {.statement = "SELECT * FROM Things WHERE pk = 'a' AND sk = " + std::to_string(key),
+           .consistent_read = consistent});
+    }
+    const auto got = call_and_wait(*engine_, &Engine::batch_execute_statement, request);
+    EXPECT_THAT(got, IsOk());
+    std::vector<Item> items;
+    for (const BatchStatementResult& response : got->responses) {
+      EXPECT_FALSE(response.error);
+      if (response.item) items.push_back(*response.item);
+    }
+    return rows_of(items);
+  }
   // The number of the write that a GetItem shows.
   std::map<int, int> get_first(bool consistent) {
     const auto got = call_and_wait(
@@ -149,7 +165,7 @@ class Lag : public test::EngineTest {
     for (int step = 0; step < 600 && !HasFailure(); ++step) {
       if (random_() % 2 == 0) write();
       clock_.advance(milliseconds(random_() % 3 == 0 ? random_() % 300 : random_() % 20));
-      switch (random_() % 7) {
+      switch (random_() % 8) {
         case 0:
           expect_lags(query(false), kTableLagMs, last_of_table);
           break;
@@ -168,11 +184,15 @@ class Lag : public test::EngineTest {
         case 5:
           expect_lags(query(false, "by_number"), kTableLagMs, last_of_table);
           break;
+        case 6:
+          expect_lags(batch_select(false), kTableLagMs, last_of_table);
+          break;
         default:
           EXPECT_EQ(query(true), states_.back().rows);
           EXPECT_EQ(query(true, "by_number"), states_.back().rows);
           EXPECT_EQ(scan(true), states_.back().rows);
           EXPECT_EQ(batch_get(true), states_.back().rows);
+          EXPECT_EQ(batch_select(true), states_.back().rows);
           EXPECT_EQ(get_first(true).at(0), states_.back().rows.at(0));
       }
     }

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "engine/core/current_tables.h"
+#include "engine/core/read_lag.h"
 #include "engine/items/capacity.h"
 #include "expression/expression.h"
+#include "storage/read_rows.h"
 
 namespace stator {
 
@@ -41,17 +43,21 @@ class ItemReads {
     const Table& table;
     const Item& key;
     std::optional<ProjectionExpression> projection;
+    bool may_lag = false;
     FoundItem found = {};
   };
 
   // Borrows the table and the key, which has been checked. `row_key` is item_row_key() of both.
+  // `may_lag`: an older state will do, unless all are read in one.
   void add(const Table& table, const Item& key, std::optional<ProjectionExpression> projection,
-           std::string row_key) {
-    parts_.push_back({.table = table, .key = key, .projection = std::move(projection)});
+           std::string row_key, bool may_lag = false) {
+    parts_.push_back(
+        {.table = table, .key = key, .projection = std::move(projection), .may_lag = may_lag});
     row_keys_.push_back(std::move(row_key));
   }
   // Must live, in its place, until `done` has run.
   void read(EngineCore& engine, bool one_state, ReadDone done) {
+    if (!one_state && engine.lag != nullptr) return done(read_each(engine));
     const auto tables =
         parts_ | std::views::transform([](const Part& part) { return &part.table; });
     read_tables(engine, tables, {.keys = row_keys_, .one_state = one_state}, *this,
@@ -65,6 +71,23 @@ class ItemReads {
   std::vector<Part>& parts() { return parts_; }
 
  private:
+  Result<void> read_each(EngineCore& engine) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const ReadRequest row{.keys = {&row_keys_[i], 1}};
+      const auto visit = [&](std::size_t, std::string_view key, std::string_view value) {
+        return (*this)(i, key, value);
+      };
+      const auto older = [&](ReadView& view) { return read_rows(view, row, visit); };
+      std::optional<Result<void>> outcome;
+      if (parts_[i].may_lag) {
+        outcome = engine.lag->read(parts_[i].table, ReadLag::Of::kTable, older);
+      }
+      if (!outcome) outcome = read_and_wait(*engine.store, row, visit);
+      STATOR_RETURN_IF_ERROR(std::move(*outcome));
+    }
+    return {};
+  }
+
   std::vector<Part> parts_;
   std::vector<std::string> row_keys_;  // in the order of the parts
 };

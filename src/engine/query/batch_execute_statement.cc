@@ -182,10 +182,11 @@ class ReadOfStatements {
 
   Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
     STATOR_ASSIGN_OR_RETURN(statements_, prepare_all(snapshot, request_, std::move(plans_)));
-    for (Result<Prepared>& prepared : statements_) {
-      if (!prepared) continue;
-      reads_.add(*prepared->table, prepared->key, std::move(prepared->projection),
-                 prepared->row_key());
+    for (std::size_t i = 0; i < statements_.size(); ++i) {
+      if (!statements_[i]) continue;
+      Prepared& prepared = *statements_[i];
+      reads_.add(*prepared.table, prepared.key, std::move(prepared.projection), prepared.row_key(),
+                 /*may_lag=*/!request_.statements[i].consistent_read);
     }
     return {};
   }
