@@ -16,6 +16,9 @@
 #include "support/must.h"
 
 namespace stator::protocol {
+
+template class Operations<Promised>;
+
 namespace {
 
 using test::FailsWith;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations whose responses a test gets from a promise. Compiled once, as they take seconds.
+// Operations whose responses a test gets from a promise. Compiled in one test only, as they take
+// seconds.
 #pragma once
 
 #include <future>
