@@ -56,7 +56,7 @@ double ProvisionedUnits::grow(Key key, int64_t second) {
   return units.left;
 }
 
-void ProvisionedUnits::take(Key key, double units) {
+void ProvisionedUnits::take(const Key& key, double units) {
   const auto found = units_.find(key);
   if (found != units_.end()) found->second.left -= units;
 }

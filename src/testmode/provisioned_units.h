@@ -50,7 +50,7 @@ class ProvisionedUnits {
   };
 
   double grow(Key key, int64_t second);
-  void take(Key key, double units);
+  void take(const Key& key, double units);
 
   const Clock& clock_;
   const int64_t burst_s_;
