@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin for clang-tidy 19, which reads all declarations of the system's headers only to drop
-// what it finds there: with the check stator-own-code, all checks read the project's declarations
-// alone. They find the same in a quarter of the time.
+// what it finds there. With the check stator-own-code, all checks but those of the static analyzer
+// read the project's declarations only. They find the same in a quarter of the time.
 #include <clang-tidy/ClangTidyCheck.h>
 #include <clang-tidy/ClangTidyModule.h>
 #include <clang-tidy/ClangTidyModuleRegistry.h>

@@ -5,7 +5,7 @@
 // Code written for Client also runs on HttpClient and against Amazon DynamoDB.
 // Thread safety: as Client. After fork(), item reads and writes fail in the child, and the child
 // must not destroy the Database.
-// Lifetime: the destructor waits for writes in progress, whose callbacks must not use it then.
+// Lifetime: the destructor waits for writes in progress; their callbacks must not use it then.
 // Durability: every acknowledged write is as durable as DatabaseOptions::durability states, or as
 // PostgreSQL's synchronous_commit. Writes are atomic.
 #pragma once

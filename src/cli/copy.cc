@@ -84,7 +84,10 @@ Result<CopyEnd> find_end(const EndFlags& flags) {
     return fail(Code::kInvalidArgument,
                 "a schema needs a PostgreSQL database, but '" + flags.name + "' is not one");
   }
-  if (flags.schema.empty()) return fail(Code::kInvalidArgument, "the name of a schema is empty");
+  if (flags.schema.empty()) {
+    return fail(Code::kInvalidArgument,
+                "invalid schema name ''; use 1 to 63 lower-case letters, digits and '_'");
+  }
   end.where.store.schema = flags.schema;
   std::error_code error;
   if (end.is_directory()) end.name = std::filesystem::weakly_canonical(flags.name, error).string();

@@ -51,7 +51,7 @@ class Exactness : public ::testing::Test {
     const auto run = Operations<Promised>::find(name);
     if (run == nullptr) return fail(Code::kUnknownOperation, "");
     run({.engine = *engine_, .waiting = nullptr}, json, {&answer});
-    return answer.get_future().get();
+    return answer_of(answer);
   }
 
   struct Case {

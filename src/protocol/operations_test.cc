@@ -55,7 +55,7 @@ class OperationsTest : public ::testing::Test {
     const Known::Run run = Known::find(name);
     if (run == nullptr) return fail(Code::kUnknownOperation, "");
     run({.engine = *engine_, .waiting = nullptr}, json, {&answer});
-    return answer.get_future().get();
+    return answer_of(answer);
   }
 
   std::unique_ptr<Engine> engine_ = must(Engine::open(make_memory_store()));

@@ -3,6 +3,7 @@
 // seconds.
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <string>
 #include <utility>
@@ -17,5 +18,12 @@ struct Promised {
 };
 
 extern template class Operations<Promised>;
+
+// Of an operation that has been run.
+inline Result<std::string> answer_of(std::promise<Result<std::string>>& answer) {
+  auto given = answer.get_future();
+  if (given.wait_for(std::chrono::minutes(1)) == std::future_status::ready) return given.get();
+  return fail(Code::kInternalServerError, "no answer");
+}
 
 }  // namespace stator::protocol

@@ -36,11 +36,11 @@ struct Injection {
   std::map<std::string, std::vector<WriteRequest>, std::less<>> withheld_writes = {};
   std::map<std::string, KeysAndAttributes, std::less<>> withheld_keys = {};
   bool is_creating = false;  // the table that DescribeTable describes
-  // How many items of each of a batch's tables can be processed; if some cannot, `short_of_units`
-  // is counted up.
-  std::map<std::string, std::size_t, std::less<>> parts_left = {};
+  // The units of each of a batch's tables. If they are too few for its items, `short_of_units` is
+  // counted up.
+  std::map<std::string, double, std::less<>> units_left = {};
   std::shared_ptr<std::atomic<uint64_t>> short_of_units = {};
-  // Where the capacity that the operation uses is counted, whatever `wanted` asks to report.
+  // Where the capacity that the operation uses is counted, whether or not `wanted` reports it.
   std::shared_ptr<ProvisionedUnits> units = {};
   bool reads = false;
   std::string table_used = {};  // by a failed condition, which costs a unit
@@ -94,7 +94,8 @@ struct Injection {
     }
   }
   void count(ConsumedCapacity& used) {
-    units->use(used, reads);
+    // A repeated transaction reads.
+    units->use(used, reads || used.total.read.has_value());
     if (wanted == ReturnConsumedCapacity::kIndexes) return;
     used = {.table = std::move(used.table), .total = used.total};
   }

@@ -21,12 +21,15 @@ std::optional<ProvisionedUnits::Left> ProvisionedUnits::left(const TableDefiniti
   if (!settings.throughput || settings.billing_mode == BillingMode::kPayPerRequest) return {};
   const std::lock_guard lock(mutex_);
   if (units_.size() > kKnownMax) units_.clear();
-  Left least{.units = grow({settings.table, "", reads}, of(*settings.throughput, reads)),
-             .index = ""};
+  const auto units_of = [&](const std::string& name, const Throughput& throughput) {
+    // Both kinds, as a write can use units for reads.
+    grow({settings.table, name, !reads}, table.id, of(throughput, !reads));
+    return grow({settings.table, name, reads}, table.id, of(throughput, reads));
+  };
+  Left least{.units = units_of("", *settings.throughput), .index = ""};
   if (!settings.global_indexes) return least;
   for (const IndexDefinition& global : *settings.global_indexes) {
-    const double units = grow({settings.table, global.name, reads},
-                              of(global.throughput.value_or(*settings.throughput), reads));
+    const double units = units_of(global.name, global.throughput.value_or(*settings.throughput));
     if (reads ? global.name == index : units < least.units) least = {units, global.name};
   }
   return least;
@@ -42,15 +45,16 @@ void ProvisionedUnits::use(const ConsumedCapacity& used, bool reads) {
   take({used.table, "", reads}, of_table);
 }
 
-double ProvisionedUnits::grow(Key key, int64_t second) {
+double ProvisionedUnits::grow(Key key, const std::string& table_id, int64_t second) {
   const auto capacity = static_cast<double>(second);
   const int64_t now_ms = clock_.unix_ms();
-  const auto [found, is_new] = units_.try_emplace(
-      std::move(key), Units{.left = capacity, .second = capacity, .at_ms = now_ms});
-  Units& units = found->second;
+  Units& units = units_[std::move(key)];
+  if (units.table_id != table_id) {
+    units = {.table_id = table_id, .left = capacity, .second = capacity, .at_ms = now_ms};
+  }
   const auto passed_ms = static_cast<double>(std::max<int64_t>(0, now_ms - units.at_ms));
-  const auto seconds_max = static_cast<double>(std::max<int64_t>(1, burst_s_));
-  units.left = std::min(units.left + units.second * passed_ms / 1000, capacity * seconds_max);
+  units.left = std::min(units.left + units.second * passed_ms / 1000,
+                        capacity * static_cast<double>(burst_s_));
   units.second = capacity;
   units.at_ms = now_ms;
   return units.left;

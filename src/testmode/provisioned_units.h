@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProvisionedUnits: what tables and global indexes with provisioned capacity have left to use.
+// ProvisionedUnits: the remaining capacity units of provisioned tables and their global indexes.
 //
-// Each has units for reads and for writes, which grow by its capacity every second, up to what it
-// did not use for `burst_s` seconds. At first it has those of one second. A request may use more
-// than is left; later ones wait until that has grown again.
+// Each has units for reads and units for writes. Every second adds its capacity, up to that of
+// `burst_s` seconds. At first it has those of one second. A request may use more than remains; then
+// the balance is negative.
 // Thread safety: every method may be called from any thread at once.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html
 #pragma once
@@ -29,8 +29,8 @@ class ProvisionedUnits {
     double units;
     std::string index;  // the global index that has these; empty: the table
   };
-  // What a read, of an index or of the table, or a write can use; a write needs units of the table
-  // and of its global indexes. Nothing if the table is on demand.
+  // The units for a read, of an index or of the table, or for a write, which needs units of the
+  // table and of all its global indexes. Nothing if the table is on demand.
   std::optional<Left> left(const TableDefinition& table, std::string_view index, bool reads);
 
   // Of tables that left() knows.
@@ -38,6 +38,7 @@ class ProvisionedUnits {
 
  private:
   struct Units {
+    std::string table_id;  // of another table with the same name: these have gone
     double left;
     double second;  // the capacity
     int64_t at_ms;
@@ -49,7 +50,7 @@ class ProvisionedUnits {
     auto operator<=>(const Key&) const = default;
   };
 
-  double grow(Key key, int64_t second);
+  double grow(Key key, const std::string& table_id, int64_t second);
   void take(const Key& key, double units);
 
   const Clock& clock_;

@@ -34,8 +34,6 @@ class ProvisionedThroughput : public test::EngineTest {
     create(test::hash_table("Others"));
     start({.fault = Fault::kProvisionedThroughput});
   }
-  ~ProvisionedThroughput() override { mode_.reset(); }
-
   void start(Rule rule) {
     mode_.reset();
     auto mode = TestMode::start(*engine_, timer_, {.rules = {std::move(rule)}});
@@ -107,7 +105,7 @@ TEST_F(ProvisionedThroughput, UnusedUnitsStayForTheBurst) {
   EXPECT_THAT(put("b", 263'000), IsOk());  // 257
   EXPECT_THAT(put("c"), IsOk());
   expect_throttled(put("c"), "TableWriteProvisionedThroughputExceeded");
-  start({.fault = Fault::kProvisionedThroughput, .burst_seconds = 0});
+  start({.fault = Fault::kProvisionedThroughput, .burst_seconds = 1});
   EXPECT_THAT(put("c"), IsOk());
   clock_.advance(seconds(1000));
   EXPECT_THAT(put("c"), IsOk());
@@ -128,6 +126,9 @@ TEST_F(ProvisionedThroughput, AnIndexThrottlesTheWritesThatItFollows) {
   expect_throttled(run("Query", &Engine::query, query), "IndexReadProvisionedThroughputExceeded",
                    std::string(kArn) + "/index/colors");
   EXPECT_THAT(get("a"), IsOk()) << "the table has units of its own";
+  expect_throttled(run("ExecuteStatement", &Engine::execute_statement,
+                       {.statement = R"(SELECT * FROM "Things"."colors" WHERE color = 'red')"}),
+                   "IndexReadProvisionedThroughputExceeded", std::string(kArn) + "/index/colors");
 }
 
 TEST_F(ProvisionedThroughput, AFailedConditionUsesAUnit) {
@@ -155,17 +156,74 @@ TEST_F(ProvisionedThroughput, ABatchIsProcessedAsFarAsThereAreUnits) {
   EXPECT_FALSE(none.unprocessed.contains("Others"));
   writes.items.erase("Others");
   expect_throttled(write(), "TableWriteProvisionedThroughputExceeded");
-  BatchGetItemRequest reads{.items = {{"Things", {.consistent_read = true}}}};
+  EXPECT_THAT(mode_->to_json(), HasSubstr(R"("injected":4)"));
+}
+
+TEST_F(ProvisionedThroughput, ABatchReadsTwiceAsMuchIfItNeedNotBeConsistent) {
+  BatchGetItemRequest reads;
   for (int i = 0; i < 10; ++i) {
     reads.items["Things"].keys.push_back({{"pk", std::to_string(i)}});
   }
-  EXPECT_EQ(must(run("BatchGetItem", &Engine::batch_get_item, reads))
+  const auto read = [&] { return run("BatchGetItem", &Engine::batch_get_item, reads); };
+  EXPECT_EQ(must(read()).unprocessed.at("Things").keys.size(), 2U);  // 4 units
+  expect_throttled(read(), "TableReadProvisionedThroughputExceeded");
+  clock_.advance(seconds(1));
+  reads.items["Things"].consistent_read = true;
+  EXPECT_EQ(must(read()).unprocessed.at("Things").keys.size(), 6U);
+  EXPECT_THAT(mode_->to_json(), HasSubstr(R"("injected":3)"));
+}
+
+TEST_F(ProvisionedThroughput, AnInvalidBatchStaysInvalid) {
+  const BatchWriteItemRequest writes{
+      .items = {{"Things", {{.put = Item{{"pk", "a"}}}}}, {"Others", {}}}};
+  const auto refused = call_and_wait(*engine_, &Engine::batch_write_item, writes);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(run("BatchWriteItem", &Engine::batch_write_item, writes),
+              FailsWith(refused.error().code, refused.error().message));
+  EXPECT_THAT(put("a"), IsOk());
+  EXPECT_THAT(put("a"), IsOk()) << "it used nothing";
+}
+
+TEST_F(ProvisionedThroughput, ARepeatedTransactionReads) {
+  const TransactWriteItemsRequest transaction{.items = {{.table = "Things", .item = {{"pk", "a"}}}},
+                                              .client_request_token = "once"};
+  EXPECT_THAT(run("TransactWriteItems", &Engine::transact_write_items, transaction), IsOk());
+  clock_.advance(seconds(1));
+  for (int i = 0; i < 4; ++i) {  // 8 units
+    EXPECT_THAT(run("TransactWriteItems", &Engine::transact_write_items, transaction), IsOk());
+  }
+  expect_throttled(get("a"), "TableReadProvisionedThroughputExceeded");
+  EXPECT_THAT(put("b"), IsOk());
+}
+
+TEST_F(ProvisionedThroughput, ATableThatIsCreatedAgainBeginsAnew) {
+  EXPECT_THAT(put("a", 10'000), IsOk());
+  expect_throttled(put("b"), "TableWriteProvisionedThroughputExceeded");
+  EXPECT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
+  CreateTableRequest request = test::hash_table();
+  request.billing_mode = BillingMode::kProvisioned;
+  request.throughput = {.read = 1, .write = 1};
+  create(request);
+  EXPECT_THAT(put("b"), IsOk());
+}
+
+TEST_F(ProvisionedThroughput, TheFirstRuleWithAFaultDecides) {
+  const auto replace = [&](std::vector<Rule> rules) {
+    ASSERT_THAT(mode_->replace({.rules = std::move(rules)}), IsOk());
+  };
+  replace({{.fault = Fault::kInternalError, .applied = true},
+           {.fault = Fault::kProvisionedThroughput}});
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(put("a"), FailsWith(Code::kInternalServerError, ""));
+  replace({{.fault = Fault::kProvisionedThroughput},
+           {.fault = Fault::kUnprocessed, .operations = {"BatchWriteItem"}}});
+  BatchWriteItemRequest writes;
+  for (int i = 0; i < 10; ++i) {
+    writes.items["Things"].push_back({.put = Item{{"pk", std::to_string(i)}}});
+  }
+  EXPECT_EQ(must(run("BatchWriteItem", &Engine::batch_write_item, writes))
                 .unprocessed.at("Things")
-                .keys.size(),
-            2U);
-  expect_throttled(run("BatchGetItem", &Engine::batch_get_item, reads),
-                   "TableReadProvisionedThroughputExceeded");
-  EXPECT_THAT(mode_->to_json(), HasSubstr(R"("injected":6)"));
+                .size(),
+            9U);
 }
 
 TEST_F(ProvisionedThroughput, TransactionsAndStatementsUseUnitsToo) {

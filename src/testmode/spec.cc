@@ -178,7 +178,7 @@ Result<void> set_limit(Rule& rule, const AttributeValue& value, const Place&) {
 }
 
 Result<void> set_burst(Rule& rule, const AttributeValue& value, const Place&) {
-  STATOR_ASSIGN_OR_RETURN(rule.burst_seconds, integer(value, 0, kBurstSecondsMax));
+  STATOR_ASSIGN_OR_RETURN(rule.burst_seconds, integer(value, 1, kBurstSecondsMax));
   return {};
 }
 

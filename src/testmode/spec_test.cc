@@ -102,7 +102,7 @@ TEST(TestModeSpec, NamesTheMemberThatIsWrong) {
       {R"("fault":"throttling","limit":"Slow")", "rules[0].limit: expected one of"},
       {R"("fault":"delay","ms":5,"frobnicate":1)", "rules[0].frobnicate: unknown member"},
       {R"("fault":"provisioned_throughput","burst_seconds":301)",
-       "rules[0].burst_seconds: expected an integer from 0 to 300"},
+       "rules[0].burst_seconds: expected an integer from 1 to 300"},
       {R"("fault":"provisioned_throughput","probability":1)", "does not have this member"},
       {R"("fault":"throttling","burst_seconds":1)", "does not have this member"},
   };
@@ -143,7 +143,7 @@ TEST(TestModeSpec, IsTheSameAfterPrinting) {
       R"("fault":"delay","ms":[3,44])"};
   constexpr std::string_view kOthers[] = {
       R"({"fault":"read_lag","ms":5})", R"({"fault":"provisioned_throughput","tables":["x"]})",
-      R"({"fault":"provisioned_throughput","burst_seconds":0})"};
+      R"({"fault":"provisioned_throughput","burst_seconds":1})"};
   for (int i = 0; i < 100; ++i) {
     const int64_t first = 1 + below(1000);
     std::string rule(kFaults[below(std::size(kFaults))]);

@@ -25,9 +25,9 @@ struct Target {
   std::string_view operation;
   // In the order of the request; empty for streams. Of an administrative request only TableName.
   std::vector<std::string> tables = {};
-  std::string_view index = {};  // of a Query, Scan or SearchVectors; empty: none
-  std::size_t parts = 0;        // items of a batch, actions or statements of a transaction
-  bool reads = false;           // data, and does not write any
+  std::string index = {};  // of a Query, Scan, SearchVectors or SELECT; empty: none
+  std::size_t parts = 0;   // items of a batch, actions or statements of a transaction
+  bool reads = false;      // data, and does not write any
 };
 
 inline void add_statement(std::string_view statement, const std::vector<AttributeValue>* parameters,
@@ -37,6 +37,7 @@ inline void add_statement(std::string_view statement, const std::vector<Attribut
   if (!plan) return;
   target.tables.push_back(table_name(plan->table));
   target.reads = plan->reads();
+  target.index = plan->index.value_or("");
 }
 
 template <class Request>
@@ -74,7 +75,7 @@ Target target_of(std::string_view operation, const Request& request) {
   if constexpr (requires { std::string_view(request.index); }) {
     target.index = request.index;
   } else if constexpr (requires { std::string_view(*request.index); }) {
-    if (request.index) target.index = *request.index;
+    target.index = request.index.value_or("");
   }
   target.reads = target.reads || operation.starts_with("Get") || operation == "BatchGetItem" ||
                  operation == "Query" || operation == "Scan" || operation == "SearchVectors" ||

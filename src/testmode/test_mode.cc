@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
 
 #include "api/json/item_json.h"
@@ -40,8 +39,6 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-
 // Of 2^53 equally likely numbers in [0, 1).
 double fraction(uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
@@ -66,35 +63,41 @@ class Shuffle {
 };
 
 // Takes parts out of the tables of a batch: some by chance, or without `bits` those for which a
-// table has no units left. `parts_of` returns the list of a table's part, and `kept_of` the one to
-// put what is withheld into.
-template <class Tables, class PartsOf, class KeptOf>
+// table has no units left. `parts_of` returns the list of a table's part, `parts_for` how many of
+// them some units are enough for, and `kept_of` the list to put what is withheld into.
+template <class Tables, class PartsOf, class PartsFor, class KeptOf>
 void withhold_parts(Tables& tables, uint64_t bits, const Injection& injection, PartsOf parts_of,
-                    KeptOf kept_of) {
+                    PartsFor parts_for, KeptOf kept_of) {
   std::optional<Shuffle> shuffle;
-  bool is_short = false;
   if (bits != 0) {
     std::size_t count = 0;
     for (auto& [table, part] : tables) count += parts_of(part).size();
     shuffle.emplace(count, bits);
   }
+  bool is_short = false;
   std::size_t part = 0;
   for (auto table = tables.begin(); table != tables.end();) {
-    const auto left = injection.parts_left.find(table_name(table->first));
-    const std::size_t parts_max =
-        left == injection.parts_left.end() || shuffle ? kAll : left->second;
     auto& parts = parts_of(table->second);
+    const std::size_t before = parts.size();
+    const auto left = injection.units_left.find(table_name(table->first));
+    const std::size_t most = left == injection.units_left.end() || shuffle
+                                 ? before
+                                 : parts_for(table->second, left->second);
     std::remove_reference_t<decltype(parts)> rest;
     for (auto& each : parts) {
-      const bool has_units = rest.size() < parts_max;
-      is_short = is_short || !has_units;
-      const bool is_withheld = !has_units || (shuffle && shuffle->withholds(part++));
+      const bool is_withheld = shuffle ? shuffle->withholds(part++) : rest.size() >= most;
       (is_withheld ? kept_of(*table) : rest).push_back(std::move(each));
     }
+    is_short = is_short || most < before;
     parts = std::move(rest);
-    table = parts.empty() ? tables.erase(table) : std::next(table);
+    table = parts.empty() && before > 0 ? tables.erase(table) : std::next(table);
   }
   if (is_short) ++*injection.short_of_units;
+}
+
+// How many items of at least so many units each.
+std::size_t parts_of_units(double units, double least) {
+  return units > 0 ? static_cast<std::size_t>(std::ceil(units / least)) : 0;
 }
 
 bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -275,8 +278,8 @@ void TestMode::check_creating(const ActiveRule& active, const Target& target,
   }
 }
 
-// A batch processes what there are units for, and fails if there are none for any of its tables.
-void TestMode::check_units(const ActiveRule& active, const Target& target,
+// A batch is refused only if none of its tables has units left.
+void TestMode::check_units(const ActiveRule& active, const Target& target, bool is_decided,
                            Injection& injection) const {
   if (!is_data_operation(target.operation)) return;
   const bool is_batch = is_any_of(target.operation, {"BatchGetItem", "BatchWriteItem"});
@@ -291,17 +294,13 @@ void TestMode::check_units(const ActiveRule& active, const Target& target,
     injection.short_of_units = active.injected;
     injection.reads = target.reads;
     injection.table_used = name;
-    const bool has_some = left->units > 0;
-    if (is_batch) {  // a read can need half a unit
-      injection.parts_left[name] =
-          has_some ? static_cast<std::size_t>(std::ceil(left->units)) * (target.reads ? 2 : 1) : 0;
-    }
-    if (has_some || (is_batch && ++without < target.tables.size())) continue;
+    if (is_decided) continue;
+    if (is_batch) injection.units_left[name] = left->units;
+    if (left->units > 0 || (is_batch && ++without < target.tables.size())) continue;
     Target scarce = target;
     scarce.index = left->index;
     injection.refusal = throttling_error(engine_.parts(), {}, scarce, name);
     injection.units.reset();
-    injection.parts_left.clear();
     ++*active.injected;
     return;
   }
@@ -326,7 +325,9 @@ uint64_t TestMode::decide(const Target& target, Injection& injection) {
       continue;
     }
     if (active.units) {
-      if (!injection.refusal && !injection.units) check_units(active, target, injection);
+      if (!injection.refusal && !injection.units) {
+        check_units(active, target, is_decided, injection);
+      }
       continue;
     }
     if (number < rule.first || number > rule.last) continue;
@@ -342,6 +343,7 @@ uint64_t TestMode::decide(const Target& target, Injection& injection) {
       continue;
     }
     if (is_decided) continue;
+    if (rule.fault == Fault::kUnprocessed && !injection.units_left.empty()) continue;
     auto error = error_of(rule, target, more_bits);
     if (!error) {
       withheld = more_bits | 1;
@@ -360,12 +362,16 @@ uint64_t TestMode::decide(const Target& target, Injection& injection) {
 void TestMode::withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection) {
   withhold_parts(
       request.items, bits, injection, [](auto& writes) -> auto& { return writes; },
+      [](const auto&, double units) { return parts_of_units(units, 1); },
       [&](auto& table) -> auto& { return injection.withheld_writes[table.first]; });
 }
 
 void TestMode::withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection) {
   withhold_parts(
       request.items, bits, injection, [](auto& keys) -> auto& { return keys.keys; },
+      [](const auto& keys, double units) {
+        return parts_of_units(units, keys.consistent_read ? 1 : 0.5);
+      },
       [&](auto& table) -> auto& {
         const auto [at, is_new] = injection.withheld_keys.try_emplace(table.first, table.second);
         if (is_new) at->second.keys.clear();

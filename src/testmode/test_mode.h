@@ -3,7 +3,8 @@
 // applications. docs/testing.md.
 //
 // Repeatable: what happens to a request depends on the seed, the rule, and how many requests before
-// it the rule applied to. So the same sequence of requests has the same faults.
+// it the rule applied to. So the same sequence of requests has the same faults. Lags, creation and
+// provisioned throughput depend on the engine's clock instead.
 // Thread safety: every method may be called from any thread at once.
 // Lifetime: the engine and the timer must outlive this. No operation is in progress when it starts
 // or is destroyed; responses can be outstanding.
@@ -51,7 +52,9 @@ class TestMode final : private ReadLag {
     injection->timer = &timer_;
     const uint64_t withheld = decide(target_of(operation, request), *injection);
     if constexpr (requires { request.items.begin()->second; }) {
-      if (withheld != 0 || !injection->parts_left.empty()) withhold(request, withheld, *injection);
+      if (!injection->refusal && (withheld != 0 || !injection->units_left.empty())) {
+        withhold(request, withheld, *injection);
+      }
     }
     if constexpr (requires { request.return_capacity; }) {
       if (injection->units) {
@@ -85,7 +88,8 @@ class TestMode final : private ReadLag {
   uint64_t decide(const Target& target, Injection& injection);
   std::optional<Error> error_of(const Rule& rule, const Target& target, uint64_t bits) const;
   void check_creating(const ActiveRule& active, const Target& target, Injection& injection) const;
-  void check_units(const ActiveRule& active, const Target& target, Injection& injection) const;
+  void check_units(const ActiveRule& active, const Target& target, bool is_decided,
+                   Injection& injection) const;
   static void withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection);
   static void withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection);
   std::optional<Result<void>> read(const Table& table, Of of, ViewBody body) override;

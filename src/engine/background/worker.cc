@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/background/worker.h"
 
+#include <system_error>
 #include <utility>
 
 namespace stator {
@@ -8,16 +9,20 @@ namespace stator {
 void Worker::post(std::move_only_function<void()> job) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
-  jobs_.push_back(std::move(job));
-  if (jobs_.size() > idle_ && threads_.size() < threads_max_) {
-    threads_.emplace_back([this] { run(); });
+  if (jobs_.size() >= idle_ && threads_.size() < threads_max_) {
+    try {
+      threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;
+    }
   }
+  jobs_.push_back(std::move(job));
   wake_.notify_one();
 }
 
 void Worker::stop() {
-  std::deque<std::move_only_function<void()>> dropped;  // destroyed outside the lock
   {
+    std::deque<std::move_only_function<void()>> dropped;  // destroyed outside the lock
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     dropped.swap(jobs_);

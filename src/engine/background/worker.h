@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker: threads, one if not told otherwise, for work that must not run where it arises. They
-// start when there are jobs for them.
+// Worker: one or more threads (default: one) for work that must not run where it arises. Each
+// starts when there is a job for it.
 #pragma once
 
 #include <condition_variable>
@@ -21,8 +21,9 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   // Jobs begin in order, on one thread one after another. After stop() they are dropped.
+  // Throws std::system_error if no thread can be started.
   void post(std::move_only_function<void()> job);
-  // Waits for the jobs under way and drops the rest. Not from a job.
+  // Drops the jobs that have not begun, then waits for the running ones. Not from a job.
   void stop();
 
  private:

@@ -36,7 +36,8 @@ inline void show_row(std::string_view value, const Table& table, const Item& key
   }
 }
 
-// Items that are read in one call of the store, each with a projection of its own.
+// Items that are read in one call of the store, except in test mode, each with a projection of its
+// own.
 class ItemReads {
  public:
   struct Part {

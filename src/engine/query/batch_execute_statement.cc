@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchExecuteStatement: statements of single items side by side, each with an outcome of its own.
-// Those that read are one read of the store, so its failure is the outcome of all of them.
+// Those that read share a read of the store, so its failure is the outcome of all of them.
 #include <algorithm>
 #include <memory>
 #include <mutex>
