@@ -294,9 +294,9 @@ TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
   numbered.assign_commit_versions(number);
   // Of each log partition the log is read first, then the items with what is new in the log.
   const unsigned late_view = 2 * log_partition_of(row_key) + 2;
-  unsigned views = 0;
-  interruption_.before_view = [&] {
-    if (++views != late_view) return;
+  unsigned views = 0;  // of this thread: the engine looks at its tables from another one
+  interruption_.before_view = [&, reader = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() != reader || ++views != late_view) return;
     Batch batch;
     batch.put(numbered.writes()[0].key, *numbered.writes()[0].value);
     batch.put(row_key, after);
