@@ -31,7 +31,6 @@ endif()
 add_library(stator_flags INTERFACE)
 target_compile_options(stator_flags INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor
-  $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>  # of which GCC's -Wconversion does not warn
   -Wno-missing-field-initializers)  # designated initializers leave members out on purpose
 # Only with the compilers of CI: another version warns about other things.
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.") OR

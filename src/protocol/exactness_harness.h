@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <future>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -47,11 +46,7 @@ class Exactness : public ::testing::Test {
   }
 
   Result<std::string> ask(std::string_view name, std::string_view json) {
-    std::promise<Result<std::string>> answer;
-    const auto run = Operations<Promised>::find(name);
-    if (run == nullptr) return fail(Code::kUnknownOperation, "");
-    run({.engine = *engine_, .waiting = nullptr}, json, {&answer});
-    return answer_of(answer);
+    return protocol::ask(*engine_, name, json);
   }
 
   struct Case {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <set>
@@ -51,11 +50,7 @@ struct Noting {
 class OperationsTest : public ::testing::Test {
  protected:
   Result<std::string> ask(std::string_view name, std::string_view json) {
-    std::promise<Result<std::string>> answer;
-    const Known::Run run = Known::find(name);
-    if (run == nullptr) return fail(Code::kUnknownOperation, "");
-    run({.engine = *engine_, .waiting = nullptr}, json, {&answer});
-    return answer_of(answer);
+    return protocol::ask(*engine_, name, json);
   }
 
   std::unique_ptr<Engine> engine_ = must(Engine::open(make_memory_store()));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <future>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "protocol/operations.h"
@@ -19,9 +20,13 @@ struct Promised {
 
 extern template class Operations<Promised>;
 
-// Of an operation that has been run.
-inline Result<std::string> answer_of(std::promise<Result<std::string>>& answer) {
+// Runs an operation by its name and waits for the response.
+inline Result<std::string> ask(Engine& engine, std::string_view name, std::string_view json) {
+  const auto run = Operations<Promised>::find(name);
+  if (run == nullptr) return fail(Code::kUnknownOperation, "");
+  std::promise<Result<std::string>> answer;
   auto given = answer.get_future();
+  run({.engine = engine, .waiting = nullptr}, json, {&answer});
   if (given.wait_for(std::chrono::minutes(1)) == std::future_status::ready) return given.get();
   return fail(Code::kInternalServerError, "no answer");
 }

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "engine/core/engine_core.h"
+#include "storage/read_rows.h"
 
 namespace stator {
 
@@ -30,6 +32,18 @@ inline bool read_older(EngineCore& engine, const Table& table, ReadLag::Of of, V
   if (!outcome) return false;
   done(std::move(*outcome));
   return true;
+}
+
+// Reads rows of a table: in that state if the read `may_lag` and there is one, else in the newest.
+// Only with a ReadLag. For the calling thread.
+inline Result<void> read_with_lag(EngineCore& engine, const Table& table, bool may_lag,
+                                  const ReadRequest& rows, ReadVisitor visit) {
+  std::optional<Result<void>> outcome;
+  if (may_lag) {
+    outcome = engine.lag->read(table, ReadLag::Of::kTable,
+                               [&](ReadView& view) { return read_rows(view, rows, visit); });
+  }
+  return outcome ? std::move(*outcome) : read_and_wait(*engine.store, rows, visit);
 }
 
 }  // namespace stator

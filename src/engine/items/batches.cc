@@ -20,7 +20,6 @@
 #include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/write_action.h"
-#include "storage/read_rows.h"
 
 namespace stator {
 namespace {
@@ -141,13 +140,8 @@ class ReadOfBatch {
       const auto visit = [&](std::size_t part, std::string_view key, std::string_view value) {
         return (*this)(first + part, key, value);
       };
-      const auto older = [&](ReadView& view) { return read_rows(view, rows, visit); };
-      std::optional<Result<void>> outcome;
-      if (!reads.keys.consistent_read) {
-        outcome = engine.lag->read(*reads.table, ReadLag::Of::kTable, older);
-      }
-      if (!outcome) outcome = read_and_wait(*engine.store, rows, visit);
-      STATOR_RETURN_IF_ERROR(std::move(*outcome));
+      STATOR_RETURN_IF_ERROR(
+          read_with_lag(engine, *reads.table, !reads.keys.consistent_read, rows, visit));
       first += count;
       if (processed_ < parts_.size()) break;
     }

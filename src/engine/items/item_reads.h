@@ -13,7 +13,6 @@
 #include "engine/core/read_lag.h"
 #include "engine/items/capacity.h"
 #include "expression/expression.h"
-#include "storage/read_rows.h"
 
 namespace stator {
 
@@ -78,13 +77,7 @@ class ItemReads {
       const auto visit = [&](std::size_t, std::string_view key, std::string_view value) {
         return (*this)(i, key, value);
       };
-      const auto older = [&](ReadView& view) { return read_rows(view, row, visit); };
-      std::optional<Result<void>> outcome;
-      if (parts_[i].may_lag) {
-        outcome = engine.lag->read(parts_[i].table, ReadLag::Of::kTable, older);
-      }
-      if (!outcome) outcome = read_and_wait(*engine.store, row, visit);
-      STATOR_RETURN_IF_ERROR(std::move(*outcome));
+      STATOR_RETURN_IF_ERROR(read_with_lag(engine, parts_[i].table, parts_[i].may_lag, row, visit));
     }
     return {};
   }
