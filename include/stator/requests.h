@@ -305,6 +305,9 @@ struct SearchVectorsRequest {
   std::optional<Names> names = {};
   std::optional<Values> values = {};
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
+  // Stator's own: compare all vectors. Otherwise a search in a large partition can miss some of the
+  // nearest, see DatabaseOptions::approximate_search_rows.
+  bool exact = false;
 };
 
 // ---- Batches

@@ -39,6 +39,7 @@ struct ServeFlags {
   std::size_t memory_mb = 0;
   std::size_t cache_mb = 0;
   std::size_t vector_cache_mb = 0;
+  std::size_t approximate_search_rows = 50'000;
   std::string credentials;
   bool unsigned_beyond_loopback = false;
   http::TlsFiles tls;
@@ -178,6 +179,7 @@ int serve(const ServeFlags& flags) {
   options.memory_bytes = flags.memory_mb != 0 ? flags.memory_mb << 20 : usable_memory_bytes();
   options.cache_bytes = flags.cache_mb << 20;
   options.vector_cache_bytes = flags.vector_cache_mb << 20;
+  options.approximate_search_rows = flags.approximate_search_rows;
   options.unsigned_beyond_loopback = flags.unsigned_beyond_loopback;
   options.allowed_hosts = flags.allowed_hosts;
   options.buckets = flags.buckets;
@@ -317,6 +319,7 @@ void add_development_options(CLI::App& command, ServeFlags& flags) {
 struct CacheOptions {
   CLI::Option* blocks;
   CLI::Option* vectors;
+  CLI::Option* approximate;
 };
 
 CacheOptions add_memory_options(CLI::App& command, ServeFlags& flags) {
@@ -328,9 +331,16 @@ CacheOptions add_memory_options(CLI::App& command, ServeFlags& flags) {
   };
   add("--memory-limit", flags.memory_mb,
       "Memory to use; 0 is all that the control group, the resource limits and the machine allow");
-  return {.blocks = add("--cache", flags.cache_mb, "Part of it for cached data; 0 is an eighth"),
-          .vectors = add("--vector-cache", flags.vector_cache_mb,
-                         "Part of it for vectors that are searched often; 0 is an eighth")};
+  return {
+      .blocks = add("--cache", flags.cache_mb, "Part of it for cached data; 0 is an eighth"),
+      .vectors = add("--vector-cache", flags.vector_cache_mb,
+                     "Part of it for vectors that are searched often; 0 is an eighth"),
+      .approximate =
+          command
+              .add_option("--approximate-search", flags.approximate_search_rows,
+                          "Searches of so many vectors can miss some of the nearest; 0 is never")
+              ->type_name("ROWS")
+              ->capture_default_str()};
 }
 
 }  // namespace
@@ -369,7 +379,8 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   const CacheOptions caches = add_memory_options(*command, *flags);
   CLI::Option* const store = add_store_flags(*command, flags->store).store;
-  for (CLI::Option* of_directory : {data, memory, durability, caches.blocks, caches.vectors}) {
+  for (CLI::Option* of_directory :
+       {data, memory, durability, caches.blocks, caches.vectors, caches.approximate}) {
     store->excludes(of_directory);
   }
   using std::chrono::milliseconds;

@@ -22,6 +22,7 @@ struct SearchFlags {
   ExpressionFlags expressions;
   std::string output;
   int64_t top = 10;
+  bool exact = false;
   bool json = false;
 };
 
@@ -41,7 +42,8 @@ int search(const SearchFlags& flags) {
                                      .condition = optional_text(flags.expressions.filter),
                                      .projection = optional_text(flags.expressions.projection),
                                      .names = flags.expressions.names(),
-                                     .values = std::move(*values)},
+                                     .values = std::move(*values),
+                                     .exact = flags.exact},
                                     lines ? "lines" : flags.output);
   return printed ? kSuccess : report(printed.error());
 }
@@ -94,6 +96,7 @@ void add_search(CLI::App& app, Invocation& invocation) {
       ->add_option("--where", flags->expressions.filter,
                    "Equalities of the search schema's attributes, such as 'tenant = :t'")
       ->type_name("EXPRESSION");
+  command->add_flag("--exact", flags->exact, "Compare all vectors, even if there are many");
   add_projection_flag(*command, flags->expressions);
   add_names_flag(*command, flags->expressions);
   add_values_flag(*command, flags->expressions);

@@ -170,8 +170,10 @@ Result<Database> Database::open(const DatabaseOptions& options) {
                                                     .cache_bytes = options.cache_bytes}}));
   STATOR_ASSIGN_OR_RETURN(
       std::unique_ptr<Engine> engine,
-      Engine::open(std::move(store), {.buckets = options.buckets,
-                                      .vector_cache = {.bytes_max = options.vector_cache_bytes}}));
+      Engine::open(std::move(store),
+                   {.buckets = options.buckets,
+                    .vector_cache = {.bytes_max = options.vector_cache_bytes,
+                                     .graph_rows_min = options.approximate_search_rows}}));
   Database database = database_on(std::move(engine));
   if (rules) {
     Impl& opened = *database.impl_;

@@ -232,7 +232,8 @@ EngineStats Engine::stats() const {
           .failing_jobs = jobs.failing,
           .oldest_job = jobs.oldest,
           .vector_cache_bytes = cache ? cache->bytes() : 0,
-          .vector_cache_bytes_max = cache ? cache->bytes_max() : 0};
+          .vector_cache_bytes_max = cache ? cache->bytes_max() : 0,
+          .vector_graph_rows = cache ? cache->rows_in_graphs() : 0};
 }
 
 JobEngine& Engine::parts() {

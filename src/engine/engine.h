@@ -37,6 +37,7 @@ struct EngineStats {
   std::chrono::milliseconds oldest_job{0};
   std::size_t vector_cache_bytes = 0;
   std::size_t vector_cache_bytes_max = 0;
+  std::size_t vector_graph_rows = 0;
 };
 
 class Engine {

@@ -84,6 +84,8 @@ void write_engine(const EngineStats& stats, Text& text) {
              uint64_t{stats.vector_cache_bytes});
   text.gauge("stator_vector_cache_max_bytes", "The bound of these.",
              uint64_t{stats.vector_cache_bytes_max});
+  text.gauge("stator_vector_graph_rows", "Vectors in graphs, for approximate searches.",
+             uint64_t{stats.vector_graph_rows});
 }
 
 double seconds_of(std::chrono::system_clock::duration duration) {

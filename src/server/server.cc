@@ -293,10 +293,12 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
       options.vector_cache_bytes != 0 ? options.vector_cache_bytes : memory.vector_cache_bytes;
   STATOR_ASSIGN_OR_RETURN(
       impl->engine,
-      Engine::open(std::move(store), {.buckets = options.buckets,
-                                      .report = log,
-                                      .sweep_interval = options.sweep_interval,
-                                      .vector_cache = {.bytes_max = vector_cache_bytes}}));
+      Engine::open(std::move(store),
+                   {.buckets = options.buckets,
+                    .report = log,
+                    .sweep_interval = options.sweep_interval,
+                    .vector_cache = {.bytes_max = vector_cache_bytes,
+                                     .graph_rows_min = options.approximate_search_rows}}));
   STATOR_RETURN_IF_ERROR(impl->load_access(options));
   impl->service = std::make_unique<DynamoDbService>(
       *impl->engine, impl->verifier.get(), options.allowed_hosts,

@@ -64,13 +64,25 @@ void CompactVectors::set(Slot slot, const char* vector) {
 }
 
 CompactVectors::Approximation CompactVectors::look(std::span<const float> query, Slot slot) const {
-  const Chunk& chunk = *chunks_[slot / kChunkSlots];
-  const Kept& kept = chunk.kept[slot % kChunkSlots];
-  const int8_t* const codes = chunk.codes.get() + slot % kChunkSlots * dimensions_;
-  return {.product = kept.scale * dot_product(query, codes),
+  const Kept& kept = this->kept(slot);
+  return {.product = kept.scale * dot_product(query, codes(slot).data()),
           .length = kept.length,
           .kept_length = kept.kept_length,
           .error = kept.error};
+}
+
+float CompactVectors::product(Slot one, Slot other) const {
+  const auto product = static_cast<float>(dot_product(codes(one), codes(other).data()));
+  return product * kept(one).scale * kept(other).scale;
+}
+
+void CompactVectors::prefetch(Slot slot) const {
+  constexpr std::size_t kLineBytes = 64;
+  constexpr std::size_t kLines = 4;  // the processor notices the rest
+  const std::span<const int8_t> codes = this->codes(slot);
+  for (std::size_t line = 0; line < std::min(kLines, codes.size() / kLineBytes); ++line) {
+    __builtin_prefetch(codes.data() + line * kLineBytes);
+  }
 }
 
 }  // namespace stator

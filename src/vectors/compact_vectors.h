@@ -32,6 +32,13 @@ class CompactVectors {
   };
   Approximation look(std::span<const float> query, Slot slot) const;
 
+  // Of two stored vectors. Infinite if a float is too small.
+  float product(Slot one, Slot other) const;
+  float length(Slot slot) const { return kept(slot).length; }
+  float kept_length(Slot slot) const { return kept(slot).kept_length; }
+  // Tells the processor that look() or product() will need it.
+  void prefetch(Slot slot) const;
+
   std::size_t bytes() const { return chunks_.size() * chunk_bytes(dimensions_); }
   // The memory of this number of vectors.
   static std::size_t bytes_of(std::size_t vectors, std::size_t dimensions);
@@ -51,6 +58,14 @@ class CompactVectors {
 
   static std::size_t chunk_bytes(std::size_t dimensions) {
     return sizeof(Chunk) + kChunkSlots * dimensions;
+  }
+
+  const Kept& kept(Slot slot) const {
+    return chunks_[slot / kChunkSlots]->kept[slot % kChunkSlots];
+  }
+  std::span<const int8_t> codes(Slot slot) const {
+    const int8_t* const all = chunks_[slot / kChunkSlots]->codes.get();
+    return {all + slot % kChunkSlots * dimensions_, dimensions_};
   }
 
   std::size_t dimensions_;

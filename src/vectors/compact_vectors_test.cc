@@ -71,6 +71,14 @@ TEST(CompactVectors, OfNormalComponentsAreOffByAHundredth) {
   EXPECT_NEAR(kept.product, product_of(vector, vector), kept.error * kept.length);
 }
 
+TEST(CompactVectors, MultipliesTwoStoredOnes) {
+  CompactVectors vectors(3);
+  vectors.set(0, bytes_of({127, -63, 1}));
+  vectors.set(300, bytes_of({0.5F, 0.25F, -1.27F}));
+  EXPECT_NEAR(vectors.product(0, 300), 63.5 - 15.75 - 1.27, 1e-4);
+  EXPECT_NEAR(vectors.product(300, 300), std::pow(vectors.kept_length(300), 2), 1e-4);
+}
+
 // Their squares and products are beyond a float, or what is left of them.
 TEST(CompactVectors, AreNotFiniteWhereAFloatIsTooSmall) {
   CompactVectors vectors(2);

@@ -10,6 +10,9 @@ namespace {
 constexpr std::size_t kLanes = 16;
 constexpr std::size_t kSums = 4;  // independent, so that no addition waits for the one before it
 using Lanes [[gnu::vector_size(kLanes * sizeof(float))]] = float;
+using Bytes [[gnu::vector_size(kLanes)]] = signed char;
+using Shorts [[gnu::vector_size(kLanes * sizeof(int16_t))]] = int16_t;
+using Ints [[gnu::vector_size(kLanes * sizeof(int32_t))]] = int32_t;
 
 enum class Sum { kProducts, kSquaredDifferences, kProductsOfCodes };
 
@@ -21,9 +24,6 @@ template <Sum sum>
   if constexpr (sum == Sum::kProductsOfCodes) {
     // Twice as wide at each step, for which there are instructions: GCC 12 converts bytes to floats
     // one by one.
-    using Bytes [[gnu::vector_size(kLanes)]] = signed char;
-    using Shorts [[gnu::vector_size(kLanes * sizeof(int16_t))]] = int16_t;
-    using Ints [[gnu::vector_size(kLanes * sizeof(int32_t))]] = int32_t;
     Bytes codes;
     std::memcpy(&codes, stored, sizeof codes);
     const Ints wide = __builtin_convertvector(__builtin_convertvector(codes, Shorts), Ints);
@@ -75,6 +75,62 @@ template <Sum sum>
   return total;
 }
 
+[[gnu::always_inline]] inline void add_products(const int8_t* one, const int8_t* other,
+                                                Shorts& total) {
+  Bytes left;
+  Bytes right;
+  std::memcpy(&left, one, sizeof left);
+  std::memcpy(&right, other, sizeof right);
+  total += __builtin_convertvector(left, Shorts) * __builtin_convertvector(right, Shorts);
+}
+
+// The product of two codes fits into 16 bits, and so does the sum of two products.
+[[gnu::always_inline]] inline int32_t products_of(const int8_t* one, const int8_t* other,
+                                                  std::size_t count) {
+  Ints sums[2] = {};
+  std::size_t at = 0;
+  for (; at + 4 * kLanes <= count; at += 4 * kLanes) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      Shorts two = {};
+      add_products(one + at + 2 * i * kLanes, other + at + 2 * i * kLanes, two);
+      add_products(one + at + (2 * i + 1) * kLanes, other + at + (2 * i + 1) * kLanes, two);
+      sums[i] += __builtin_convertvector(two, Ints);
+    }
+  }
+  const Ints all = sums[0] + sums[1];
+  int32_t total = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) total += all[i];
+  for (; at < count; ++at) total += one[at] * other[at];
+  return total;
+}
+
+using ProductsOf = int32_t (*)(const int8_t*, const int8_t*, std::size_t);
+
+int32_t multiply_plainly(const int8_t* one, const int8_t* other, std::size_t count) {
+  return products_of(one, other, count);
+}
+
+#ifdef __x86_64__
+[[gnu::target("avx2")]] int32_t multiply_by_avx2(const int8_t* one, const int8_t* other,
+                                                 std::size_t count) {
+  return products_of(one, other, count);
+}
+
+[[gnu::target("avx512f,avx512bw")]] int32_t multiply_by_avx512(const int8_t* one,
+                                                               const int8_t* other,
+                                                               std::size_t count) {
+  return products_of(one, other, count);
+}
+#endif
+
+ProductsOf fastest_products() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512bw")) return multiply_by_avx512;
+  if (__builtin_cpu_supports("avx2")) return multiply_by_avx2;
+#endif
+  return multiply_plainly;
+}
+
 using SumOf = float (*)(const float*, const char*, std::size_t);
 
 template <Sum sum>
@@ -115,6 +171,11 @@ float dot_product(std::span<const float> query, const char* stored) {
 float dot_product(std::span<const float> query, const int8_t* codes) {
   static const SumOf sum = fastest<Sum::kProductsOfCodes>();
   return sum(query.data(), reinterpret_cast<const char*>(codes), query.size());
+}
+
+int32_t dot_product(std::span<const int8_t> one, const int8_t* other) {
+  static const ProductsOf products = fastest_products();
+  return products(one.data(), other, one.size());
 }
 
 float squared_distance(std::span<const float> query, const char* stored) {

@@ -17,6 +17,8 @@ float dot_product(std::span<const float> query, const char* stored);
 float squared_distance(std::span<const float> query, const char* stored);
 // `codes`: as many as `query` has.
 float dot_product(std::span<const float> query, const int8_t* codes);
+// Exact, for up to 131,072 codes of -127 to 127.
+int32_t dot_product(std::span<const int8_t> one, const int8_t* other);
 
 // How far a sum of at most 4,096 numbers is from the exact one, as a part of the sum of their
 // magnitudes: each of the 64 sums that are made side by side rounds 70 times at most. Products

@@ -40,6 +40,25 @@ TEST(Distance, IsThatOfAPlainLoopAtAnyLengthAndAddress) {
   }
 }
 
+TEST(Distance, MultipliesCodesExactly) {
+  std::mt19937_64 random(test::number_from_environment("STATOR_SEED", std::random_device{}()));
+  for (std::size_t count = 0; count <= 300; ++count) {
+    const bool is_extreme = count % 3 == 0;
+    std::vector<int8_t> one(count);
+    std::vector<int8_t> other(count);
+    int32_t products = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto code = [&] {
+        return static_cast<int8_t>(is_extreme ? 127 : static_cast<int>(random() % 255) - 127);
+      };
+      one[i] = code();
+      other[i] = static_cast<int8_t>(is_extreme && count % 2 == 0 ? -127 : code());
+      products += one[i] * other[i];
+    }
+    EXPECT_EQ(dot_product(one, other.data()), products) << count;
+  }
+}
+
 TEST(Distance, OfNothingIsZero) {
   EXPECT_EQ(dot_product({}, ""), 0);
   EXPECT_EQ(squared_distance({}, ""), 0);

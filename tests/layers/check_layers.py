@@ -46,7 +46,7 @@ PARTS = {
         "background": set(),
         "rows": set(),
         "change_log": {"rows"},
-        "vectors": {"rows"},
+        "vectors": {"rows", "background"},
         "catalog": {"change_log", "rows", "background", "errors"},
         "core": {"catalog", "vectors", "background", "errors"},
         "items": {"core", "catalog", "change_log", "rows", "background", "errors"},

@@ -55,6 +55,7 @@ constexpr Member<SearchDraft> kSearchVectors[] = {
     {"ExpressionAttributeNames", set_names<&SearchDraft::names>},
     {"ExpressionAttributeValues", set_values<&SearchDraft::values>},
     {"ReturnConsumedCapacity", set_enum<&SearchDraft::return_capacity>},
+    {"Exact", set_boolean<&SearchDraft::exact>},
 };
 
 }  // namespace

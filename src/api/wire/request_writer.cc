@@ -390,6 +390,7 @@ std::string to_json(const SearchVectorsRequest& request) {
   }
   json.end_array();
   write_integer(json, "TopK", request.top_k);
+  if (request.exact) write_boolean(json, "Exact", true);
   write_text(json, "SearchConditionExpression", request.condition);
   write_text(json, "ProjectionExpression", request.projection);
   write_names(json, request.names);

@@ -30,7 +30,10 @@ TEST(RoundTrip, KeepsEveryMemberOfRequestsForItems) {
 TEST(RoundTrip, KeepsEveryMemberOfRequestsForRangesBatchesAndTransactions) {
   expect_same_request(test::full_query());
   expect_same_request(test::full_scan());
-  expect_same_request(test::full_search());
+  SearchVectorsRequest search = test::full_search();
+  expect_same_request(search);
+  search.exact = true;
+  expect_same_request(search);
   expect_same_request(test::full_batch_get());
   expect_same_request(test::full_batch_write());
   expect_same_request(test::full_transact_write());

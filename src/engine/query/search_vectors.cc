@@ -90,7 +90,9 @@ class Search {
   void read(EngineCore& engine, ReadDone done) {
     if (read_older(engine, *table_, ReadLag::Of::kGlobalIndex, *this, done)) return;
     cache_ = engine.vector_cache.get();
-    if (cache_ != nullptr) cached_ = cache_->use(range_, index_->shape);
+    if (cache_ != nullptr) {
+      cached_ = cache_->use(range_, index_->shape, index_->definition.distance_function);
+    }
     view_table(engine, *table_, *this, std::move(done));
   }
 
@@ -100,7 +102,7 @@ class Search {
     const auto top = static_cast<std::size_t>(request_.top_k);
     Nearest nearest(scores, top);
     std::optional<VectorCandidates> candidates;
-    if (cached_) candidates = cached_->candidates(scores, filters_, top);
+    if (cached_) candidates = cached_->candidates(scores, filters_, top, request_.exact);
     cached_.reset();
     STATOR_RETURN_IF_ERROR(candidates ? look_at(*candidates, view, nearest)
                                       : look_at_all(view, nearest));

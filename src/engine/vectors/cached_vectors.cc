@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <shared_mutex>
 
 namespace stator {
 namespace {
@@ -11,6 +12,55 @@ constexpr std::size_t kFillRows = 1000;  // per scan, because a scan can block w
 // Most candidates: this many more than wanted, or this fraction of the rows.
 constexpr std::size_t kCandidatesMin = 100;
 constexpr std::size_t kCandidatesShare = 16;
+// With more slots, the vectors are lost: writes are faster than the builder of the graph.
+constexpr std::size_t kSlotsPerRow = 2;
+// A search of a graph finds this many vectors: at least, or as a multiple of those wanted.
+constexpr std::size_t kWidthMin = 100;
+constexpr std::size_t kWidthFactor = 3;
+
+// The limit is the `top`-th lowest upper bound. A row whose lower bound is above it is not among
+// the nearest.
+class NearSlots {
+ public:
+  using Slot = CompactVectors::Slot;
+
+  NearSlots(const VectorScores& scores, const CompactVectors& vectors, std::size_t top)
+      : scores_(scores), vectors_(vectors), top_(top) {}
+
+  void offer(Slot slot) {
+    ++offered_;
+    const VectorScores::Bounds bounds = scores_.bounds(vectors_, slot);
+    if (bounds.low > limit_) return;
+    near_.emplace_back(bounds.low, slot);
+    if (limits_.size() == top_) {
+      if (bounds.high >= limit_) return;
+      std::ranges::pop_heap(limits_);
+      limits_.back() = bounds.high;
+    } else {
+      limits_.push_back(bounds.high);
+    }
+    std::ranges::push_heap(limits_);
+    if (limits_.size() == top_) limit_ = limits_.front();
+  }
+
+  std::size_t offered() const { return offered_; }
+  std::vector<Slot> slots() const {
+    std::vector<Slot> slots;
+    for (const auto& [low, slot] : near_) {
+      if (low <= limit_) slots.push_back(slot);
+    }
+    return slots;
+  }
+
+ private:
+  const VectorScores& scores_;
+  const CompactVectors& vectors_;
+  const std::size_t top_;
+  std::size_t offered_ = 0;
+  std::vector<std::pair<float, Slot>> near_;
+  std::vector<float> limits_;  // the highest at the front
+  float limit_ = std::numeric_limits<float>::infinity();
+};
 
 }  // namespace
 
@@ -59,16 +109,7 @@ Result<void> CachedVectors::set(std::string_view key, std::string_view value) {
   STATOR_ASSIGN_OR_RETURN(const VectorRowView row, VectorRowView::of(value, shape_));
   const auto name = name_in(key);
   if (!name) return fail(Code::kCorruption, "A row of a vector index has a damaged key");
-  const auto [entry, is_new] = slots_.try_emplace(*name, names_.size());
-  if (is_new && !free_slots_.empty()) {
-    entry->second = free_slots_.back();
-    free_slots_.pop_back();
-  } else if (is_new) {
-    names_.emplace_back();
-    is_used_.push_back(0);
-    filters_.resize(filters_.size() + shape_.filters.size());
-  }
-  const Slot slot = entry->second;
+  const Slot slot = slot_for(*name);
   vectors_.set(slot, row.vector());
   names_[slot] = *name;
   is_used_[slot] = 1;
@@ -76,14 +117,31 @@ Result<void> CachedVectors::set(std::string_view key, std::string_view value) {
     std::ranges::copy(row.filter(i), filters_[slot * shape_.filters.size() + i].begin());
   }
   rows_ = names_.size();
+  graph_.add(slot);
   return {};
+}
+
+// Graphs need vectors that do not change.
+CachedVectors::Slot CachedVectors::slot_for(const RowName& name) {
+  if (graph_.is_begun()) erase(name);
+  const auto [entry, is_new] = slots_.try_emplace(name, names_.size());
+  if (!is_new) return entry->second;
+  if (!free_slots_.empty()) {
+    entry->second = free_slots_.back();
+    free_slots_.pop_back();
+  } else {
+    names_.emplace_back();
+    is_used_.push_back(0);
+    filters_.resize(filters_.size() + shape_.filters.size());
+  }
+  return entry->second;
 }
 
 void CachedVectors::erase(const RowName& name) {
   const auto found = slots_.find(name);
   if (found == slots_.end()) return;
   is_used_[found->second] = 0;
-  free_slots_.push_back(found->second);
+  if (!graph_.is_begun()) free_slots_.push_back(found->second);
   slots_.erase(found);
 }
 
@@ -110,7 +168,6 @@ bool CachedVectors::fill(TransactStore& store, KeyRange range, std::size_t bytes
 }
 
 bool CachedVectors::refresh(TransactStore& store, std::size_t names_max) {
-  const std::lock_guard turn(turn_);
   const std::unique_lock lock(mutex_);
   if (noted() <= names_max) return true;  // another search has just read them
   // A commit that is noted concurrently is in the view if its sequence is at most the view's.
@@ -131,8 +188,10 @@ bool CachedVectors::refresh(TransactStore& store, std::size_t names_max) {
   const bool is_read = numbered && std::ranges::all_of(names, [&](const RowName& name) {
                          return read_again(*numbered->view, name);
                        });
-  if (!is_read) lose();
-  return is_read;
+  const bool is_kept_up = names_.size() <= kSlotsPerRow * slots_.size();
+  if (!is_read || !is_kept_up) lose();
+  is_changed_ = true;
+  return is_read && is_kept_up;
 }
 
 bool CachedVectors::read_again(ReadView& view, const RowName& name) {
@@ -151,49 +210,69 @@ bool CachedVectors::passes(Slot slot, const VectorFilters& filters) const {
   });
 }
 
-// The limit is the `top`-th lowest upper bound. A row whose lower bound is above it is not among
-// the nearest.
 std::optional<VectorCandidates> CachedVectors::candidates(const VectorScores& scores,
                                                           const VectorFilters& filters,
-                                                          std::size_t top) const {
+                                                          std::size_t top, bool is_exact) const {
   ByName<uint64_t> changed;
   {
     const std::lock_guard lock(noted_mutex_);
     if (is_lost_) return std::nullopt;
     changed = noted_;
   }
-  std::vector<std::pair<float, Slot>> near;
-  std::vector<float> limits;  // the highest at the front
-  float limit = std::numeric_limits<float>::infinity();
-  VectorCandidates found;
-  for (Slot slot = 0; slot < names_.size(); ++slot) {
-    if (is_used_[slot] == 0 || !passes(slot, filters)) continue;
-    if (!changed.empty() && changed.contains(names_[slot])) continue;
-    ++found.unchanged;
-    const VectorScores::Bounds bounds = scores.bounds(vectors_, slot);
-    if (bounds.low > limit) continue;
-    near.emplace_back(bounds.low, slot);
-    if (limits.size() == top) {
-      if (bounds.high >= limit) continue;
-      std::ranges::pop_heap(limits);
-      limits.back() = bounds.high;
-    } else {
-      limits.push_back(bounds.high);
+  const auto is_wanted = [&](Slot slot) {
+    return is_used_[slot] != 0 && passes(slot, filters) &&
+           (changed.empty() || !changed.contains(names_[slot]));
+  };
+  std::optional<NearSlots> near(std::in_place, scores, vectors_, top);
+  const auto offer = [&](Slot slot) { near->offer(slot); };
+  const std::size_t width = std::max(kWidthMin, kWidthFactor * top);
+  const bool by_graph = !is_exact && graph_.search(scores, width, is_wanted, offer);
+  if (!by_graph) {
+    near.emplace(scores, vectors_, top);
+    for (Slot slot = 0; slot < names_.size(); ++slot) {
+      if (is_wanted(slot)) near->offer(slot);
     }
-    std::ranges::push_heap(limits);
-    if (limits.size() == top) limit = limits.front();
   }
-  std::erase_if(near, [&](const auto& one) { return one.first > limit; });
-  if (near.size() > std::max(top + kCandidatesMin, found.unchanged / kCandidatesShare)) {
-    return std::nullopt;
-  }
-  found.rows.reserve(near.size() + changed.size());
-  for (const auto& [low, slot] : near) found.rows.push_back({.key = key_of(names_[slot])});
+  const std::vector<Slot> slots = near->slots();
+  const std::size_t offered = near->offered();
+  const std::size_t most =
+      std::max((by_graph ? width : top) + kCandidatesMin, offered / kCandidatesShare);
+  if (slots.size() > most) return std::nullopt;
+  VectorCandidates found{.rows = {}, .unchanged = offered};
+  found.rows.reserve(slots.size() + changed.size());
+  for (const Slot slot : slots) found.rows.push_back({.key = key_of(names_[slot])});
   for (const auto& [name, sequence] : changed) {
     found.rows.push_back({.key = key_of(name), .is_changed = true});
   }
   std::ranges::sort(found.rows);
   return found;
+}
+
+bool CachedVectors::claim_building() {
+  if (!is_changed_ || is_building_.exchange(true)) return false;
+  has_graph_ = true;
+  return true;
+}
+
+void CachedVectors::build(const std::atomic<bool>& stops) {
+  while (!stops && !is_lost() && build_one() != VectorGraph::Work::kNone) {
+  }
+  is_building_ = false;
+}
+
+VectorGraph::Work CachedVectors::build_one() {
+  VectorGraph::Work work = VectorGraph::Work::kNone;
+  {
+    const std::shared_lock lock(mutex_);
+    is_changed_ = false;
+    work = graph_.work(is_used_, names_.size() - slots_.size());
+    if (work == VectorGraph::Work::kStep) graph_.step(is_used_);
+  }
+  if (work == VectorGraph::Work::kFinish) {
+    const std::unique_lock lock(mutex_);
+    free_slots_ = graph_.finish(is_used_);
+  }
+  return work;
 }
 
 }  // namespace stator

@@ -3,7 +3,7 @@
 // since the vectors were read. See vector_cache.h.
 //
 // Thread safety: every method can be called from any thread at once. candidates() needs the shared
-// lock.
+// lock; after claim_building() returned true, one thread calls build().
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,6 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,6 +19,8 @@
 #include <vector>
 
 #include "engine/rows/vector_row.h"
+#include "engine/vectors/fair_shared_mutex.h"
+#include "engine/vectors/vector_graph.h"
 #include "engine/vectors/vector_scores.h"
 #include "storage/transact_store.h"
 #include "vectors/compact_vectors.h"
@@ -43,20 +44,21 @@ struct VectorCandidates {
 
 class CachedVectors {
  public:
-  CachedVectors(std::string partition, const VectorShape& shape)
-      : partition_(std::move(partition)), shape_(shape), vectors_(shape.dimensions) {}
+  CachedVectors(std::string partition, const VectorShape& shape, VectorDistanceFunction function)
+      : partition_(std::move(partition)),
+        shape_(shape),
+        vectors_(shape.dimensions),
+        graph_(vectors_, function) {}
 
   // The memory of this number of rows.
   static std::size_t bytes_of(std::size_t rows, const VectorShape& shape);
   std::size_t rows() const { return rows_; }  // includes the slots of erased rows
-  std::size_t bytes() const { return bytes_of(rows_, shape_); }
-
-  // While it is held, refresh() waits. The turn prevents a stream of readers from starving
-  // refresh().
-  void lock_shared() {
-    const std::lock_guard turn(turn_);
-    mutex_.lock_shared();
+  std::size_t bytes() const {
+    return bytes_of(rows_, shape_) + (has_graph_ ? VectorGraph::bytes_of(rows_) : 0);
   }
+
+  // While it is held, refresh() waits.
+  void lock_shared() { mutex_.lock_shared(); }
   void unlock_shared() { mutex_.unlock_shared(); }
 
   // The part of a row's key after the partition.
@@ -72,15 +74,23 @@ class CachedVectors {
 
   // Reads all rows. False if a read fails or the vectors need more memory.
   bool fill(TransactStore& store, KeyRange range, std::size_t bytes_max);
-  // Reads the noted rows again if they are more than `names_max`. False if a read fails: then the
-  // vectors are lost.
+  // Reads the noted rows again if they are more than `names_max`. False if a read fails, or if
+  // most slots are those of erased rows: then the vectors are lost.
   bool refresh(TransactStore& store, std::size_t names_max);
 
   // Includes the rows of the `top` nearest vectors of any view that was opened after lock_shared()
-  // and before this call. Absent if the vectors are lost, or if so many rows qualify that reading
-  // all rows is faster.
+  // and before this call; if there is a graph and `is_exact` is false, of most of them. Absent if
+  // the vectors are lost, or if so many rows qualify that reading all rows is faster.
   std::optional<VectorCandidates> candidates(const VectorScores& scores,
-                                             const VectorFilters& filters, std::size_t top) const;
+                                             const VectorFilters& filters, std::size_t top,
+                                             bool is_exact) const;
+
+  // True if the caller is to call build() on a thread of its own.
+  bool claim_building();
+  // Adds vectors to a graph until all are in it, the vectors are lost, or `stops`.
+  void build(const std::atomic<bool>& stops);
+  bool has_graph() const { return has_graph_; }
+  std::size_t rows_in_graph() const { return graph_.size(); }
 
  private:
   // A name is a hash already.
@@ -95,8 +105,10 @@ class CachedVectors {
   using ByName = std::unordered_map<RowName, T, NameHash>;
   using Slot = CompactVectors::Slot;
 
+  Slot slot_for(const RowName& name);
   Result<void> set(std::string_view key, std::string_view value);
   void erase(const RowName& name);
+  VectorGraph::Work build_one();
   void forget();
   bool read_again(ReadView& view, const RowName& name);
   bool passes(Slot slot, const VectorFilters& filters) const;
@@ -107,15 +119,19 @@ class CachedVectors {
   const std::string partition_;
   const VectorShape shape_;
 
-  std::mutex turn_;
-  std::shared_mutex mutex_;  // protects the members up to rows_
+  FairSharedMutex mutex_;  // protects the members up to slots_
   CompactVectors vectors_;
   std::vector<RowName> names_;    // of the slots
   std::vector<char> is_used_;     // the same
   std::vector<Hash128> filters_;  // all of one slot, then those of the next
-  std::vector<Slot> free_slots_;
+  std::vector<Slot> free_slots_;  // with a graph, erased rows keep their slots for a while
   ByName<Slot> slots_;
+  VectorGraph graph_;
   std::atomic<std::size_t> rows_ = 0;
+
+  std::atomic<bool> has_graph_ = false;
+  std::atomic<bool> is_changed_ = true;  // since the builder looked
+  std::atomic<bool> is_building_ = false;
 
   mutable std::mutex noted_mutex_;
   ByName<uint64_t> noted_;  // and the last commit that wrote them

@@ -22,6 +22,8 @@ VectorCache::VectorCache(TransactStore& store, const VectorCacheLimits& limits)
 }
 
 VectorCache::~VectorCache() {
+  stops_ = true;
+  builder_.stop();
   store_.local_views()->observe(nullptr);
 }
 
@@ -40,9 +42,11 @@ void VectorCache::on_commit(uint64_t sequence, std::span<const Write> writes) {
 }
 
 std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
-                                                      const VectorShape& shape) {
+                                                      const VectorShape& shape,
+                                                      VectorDistanceFunction function) {
   std::shared_ptr<CachedVectors> vectors;
   bool fills = false;
+  bool wants_graph = false;
   {
     Dropped dropped;
     const std::lock_guard lock(mutex_);
@@ -54,11 +58,13 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
     if (!wanted.vectors) {
       if (!make_room(wanted, dropped)) return nullptr;
       // From now on, on_commit() records changes.
-      wanted.vectors = std::make_shared<CachedVectors>(partition.begin, shape);
+      wanted.vectors = std::make_shared<CachedVectors>(partition.begin, shape, function);
       wanted.is_filling = fills = true;
+      wanted.searches = 0;
       bytes_ += wanted.bytes;
     }
     vectors = wanted.vectors;
+    wants_graph = !fills && this->wants_graph(wanted);
   }
   const std::size_t changes_max = std::max(limits_.changes_max, vectors->rows() / 256);
   if (fills || vectors->is_lost() || vectors->noted() > changes_max) {
@@ -67,8 +73,25 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
     settle(partition.begin, vectors, usable);
     if (!usable) return nullptr;
   }
+  if (wants_graph && vectors->claim_building()) {
+    builder_.post([this, vectors] { vectors->build(stops_); });
+  }
   vectors->lock_shared();
   return {vectors.get(), [vectors](CachedVectors* locked) { locked->unlock_shared(); }};
+}
+
+// Reserves its memory.
+bool VectorCache::wants_graph(Partition& partition) {
+  if (partition.vectors->has_graph()) return true;
+  const std::size_t rows = partition.vectors->rows();
+  const std::size_t bytes = VectorGraph::bytes_of(rows);
+  if (limits_.graph_rows_min == 0 || rows < limits_.graph_rows_min ||
+      ++partition.searches < limits_.graph_searches_min || bytes_ + bytes > limits_.bytes_max) {
+    return false;
+  }
+  partition.bytes += bytes;
+  bytes_ += bytes;
+  return true;
 }
 
 bool VectorCache::make_room(const Partition& wanted, Dropped& dropped) {
@@ -148,6 +171,15 @@ void VectorCache::drop_idle() {
 std::unique_ptr<VectorCache> make_vector_cache(TransactStore& store, VectorCacheLimits limits) {
   if (limits.bytes_max == 0) limits.bytes_max = cache_bytes_of(usable_memory_bytes());
   return std::make_unique<VectorCache>(store, limits);
+}
+
+std::size_t VectorCache::rows_in_graphs() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t rows = 0;
+  for (const auto& [key, partition] : partitions_) {
+    if (partition.vectors) rows += partition.vectors->rows_in_graph();
+  }
+  return rows;
 }
 
 std::size_t VectorCache::bytes() const {

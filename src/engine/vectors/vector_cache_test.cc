@@ -2,143 +2,26 @@
 // Searches by cached vectors, next to those of an engine that caches none.
 #include "engine/vectors/vector_cache.h"
 
-#include <gmock/gmock.h>
-
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <random>
 #include <set>
 #include <thread>
 
-#include "engine/jobs/job_engine.h"
-#include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"
+#include "engine/vectors/vector_cache_harness.h"
 #include "support/from_environment.h"
-#include "support/vectors.h"
 
 namespace stator {
 namespace {
 
-using test::hash_table;
+using test::index_name;
 using test::IsOk;
+using test::kDimensions;
+using test::kFunctions;
 using test::list_of;
-using Vector = std::vector<float>;
-
-constexpr std::size_t kDimensions = 20;
-constexpr std::array kFunctions{VectorDistanceFunction::kCosine,
-                                VectorDistanceFunction::kDotProduct,
-                                VectorDistanceFunction::kEuclidean};
-
-std::string index_name(std::size_t function) {
-  return "index" + std::to_string(function);
-}
-
-// An index for each function: HASH "tenant" S, and the filter "grade" N.
-CreateTableRequest table_of_tenants() {
-  CreateTableRequest request = hash_table();
-  request.attributes.push_back({"tenant", ScalarType::kS});
-  request.attributes.push_back({"grade", ScalarType::kN});
-  request.vector_indexes.emplace();
-  for (std::size_t i = 0; i < kFunctions.size(); ++i) {
-    request.vector_indexes->push_back(
-        {.name = index_name(i),
-         .vector_attribute = "vector",
-         .search_schema = {{"tenant", SearchSchemaElementType::kHash},
-                           {"grade", SearchSchemaElementType::kInlineFilter}},
-         .projection = {.type = ProjectionType::kKeysOnly},
-         .dimensions = kDimensions,
-         .distance_function = kFunctions[i]});
-  }
-  return request;
-}
-
-class VectorCacheTest : public test::EngineTest {
- protected:
-  std::unique_ptr<TransactStore> new_store(bool on_disk) {
-    if (!on_disk) return make_memory_store();
-    auto store = open_rocks_store({.path = directory_.path() / std::to_string(++directories_),
-                                   .durability = Durability::kOs});
-    EXPECT_THAT(store, IsOk());
-    return std::move(store).value();
-  }
-  std::unique_ptr<Engine> open_with(const VectorCacheLimits& limits, bool on_disk = false) {
-    return open_with(limits, new_store(on_disk));
-  }
-  std::unique_ptr<Engine> open_with(const VectorCacheLimits& limits,
-                                    std::unique_ptr<TransactStore> store) {
-    EngineOptions with = options();
-    with.vector_cache = limits;
-    with.maintenance_interval = {};
-    auto engine = Engine::open(std::move(store), with);
-    EXPECT_THAT(engine, IsOk());
-    EXPECT_THAT((*engine)->create_table(table_of_tenants()), IsOk());
-    return std::move(engine).value();
-  }
-
-  static SearchVectorsRequest search_of(Vector query, const std::string& tenant,
-                                        std::optional<int> grade = {}, int64_t top = 5,
-                                        std::string index = index_name(0)) {
-    SearchVectorsRequest request{.table = "Things",
-                                 .index = std::move(index),
-                                 .vector = std::move(query),
-                                 .top_k = top,
-                                 .condition = "tenant = :t",
-                                 .values = Values{{":t", tenant}},
-                                 .return_capacity = ReturnConsumedCapacity::kTotal};
-    if (grade) {
-      request.condition = "tenant = :t AND grade = :g";
-      request.values->emplace(":g", *grade);
-    }
-    return request;
-  }
-  struct Found {
-    std::vector<std::string> keys;
-    std::vector<float> scores;
-    double bytes = 0;
-
-    bool operator==(const Found&) const = default;
-  };
-  static Found search(Engine& engine, const SearchVectorsRequest& request) {
-    const auto response = call_and_wait(engine, &Engine::search_vectors, request);
-    EXPECT_THAT(response, IsOk());
-    Found found;
-    if (!response) return found;
-    found.scores = response->scores;
-    found.bytes = *response->capacity->search_bytes;
-    for (std::size_t i = 0; i < response->items.size(); ++i) {
-      found.keys.push_back(*decode_item(response->items[i]).at("pk").get_if<std::string>());
-    }
-    return found;
-  }
-
-  // Of tenant "a", components between -1 and 1.
-  static void fill(Engine& engine, int items, const std::string& tenant = "a") {
-    std::mt19937_64 random(7);
-    for (int i = 0; i < items; ++i) {
-      const Item item{{"pk", tenant + std::to_string(i)},
-                      {"tenant", tenant},
-                      {"grade", i % 3},
-                      {"vector", list_of(random_vector(random))}};
-      ASSERT_THAT(call_and_wait(engine, &Engine::put_item, {.table = "Things", .item = item}),
-                  IsOk());
-    }
-  }
-  static Vector random_vector(std::mt19937_64& random, float scale = 1) {
-    std::uniform_real_distribution<float> component(-scale, scale);
-    Vector vector(kDimensions);
-    for (float& one : vector) one = component(random);
-    return vector;
-  }
-  // Searched until its vectors are cached.
-  static void warm(Engine& engine, const std::string& tenant = "a") {
-    const auto request = search_of(Vector(kDimensions, 1), tenant);
-    for (int i = 0; i < 2; ++i) search(engine, request);
-  }
-
- private:
-  int directories_ = 0;
-};
+using test::Vector;
+using test::VectorCacheTest;
 
 TEST_F(VectorCacheTest, FindsWhatRowsHaveThroughoutARandomHistory) {
   const uint64_t seed = test::number_from_environment("STATOR_SEED", std::random_device{}());
@@ -280,7 +163,8 @@ TEST_F(VectorCacheTest, HasNoMoreThanItsMemory) {
   const Table& table = **snapshot->find("Things");
   const VectorShape& shape = table.vector_index(index_name(0))->shape;
   const auto is_cached = [&](const std::string& tenant) {
-    return cache.use(vector_range(table.secret(), shape, {{"tenant", tenant}}), shape) != nullptr;
+    return cache.use(vector_range(table.secret(), shape, {{"tenant", tenant}}), shape,
+                     kFunctions[0]) != nullptr;
   };
   EXPECT_TRUE(is_cached("a"));
   EXPECT_FALSE(is_cached("b"));
@@ -341,11 +225,11 @@ TEST_F(VectorCacheTest, TellsWhoHoldsDroppedVectors) {
   const KeyRange range = vector_range(table.secret(), shape, {{"tenant", "a"}});
   const Vector query(kDimensions, 1);
   const VectorScores scores(VectorDistanceFunction::kCosine, query);
-  const auto use = cache.use(range, shape);
+  const auto use = cache.use(range, shape, kFunctions[0]);
   ASSERT_TRUE(use);
-  EXPECT_TRUE(use->candidates(scores, {}, 5));
+  EXPECT_TRUE(use->candidates(scores, {}, 5, true));
   for (int i = 0; i < VectorCache::kIdleRounds; ++i) cache.drop_idle();
-  EXPECT_FALSE(use->candidates(scores, {}, 5));
+  EXPECT_FALSE(use->candidates(scores, {}, 5, true));
 }
 
 // The rows are searched where the vectors cannot be read.
@@ -399,9 +283,9 @@ TEST_F(VectorCacheTest, TellsTheNearestFromTheRest) {
     for (int search_number = 0; search_number < 2; ++search_number) search(*engine, request);
     const VectorShape& shape = table.vector_index(index_name(i))->shape;
     auto use = engine->parts().vector_cache->use(
-        vector_range(table.secret(), shape, {{"tenant", "a"}}), shape);
+        vector_range(table.secret(), shape, {{"tenant", "a"}}), shape, kFunctions[i]);
     ASSERT_TRUE(use);
-    const auto candidates = use->candidates(VectorScores(kFunctions[i], query), {}, 5);
+    const auto candidates = use->candidates(VectorScores(kFunctions[i], query), {}, 5, true);
     ASSERT_TRUE(candidates);
     EXPECT_EQ(candidates->unchanged, std::size_t{kItems});
     EXPECT_GE(candidates->rows.size(), 5U);

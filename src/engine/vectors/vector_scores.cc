@@ -20,6 +20,22 @@ float clamped(double score) {
   return static_cast<float>(std::clamp(score, -kMax, kMax));
 }
 
+float estimate_of(VectorDistanceFunction function, double product, double length, double other) {
+  double distance = 0;
+  switch (function) {
+    case VectorDistanceFunction::kCosine:
+      distance = 1 - product / (length * other);
+      break;
+    case VectorDistanceFunction::kDotProduct:
+      distance = -product;
+      break;
+    case VectorDistanceFunction::kEuclidean:
+      distance = length * length + other * other - 2 * product;
+      break;
+  }
+  return std::isnan(distance) ? std::numeric_limits<float>::max() : clamped(distance);
+}
+
 float cosine(double similarity) {
   return static_cast<float>(1 - std::clamp(similarity, -1.0, 1.0));
 }
@@ -122,6 +138,17 @@ VectorScores::Bounds VectorScores::bounds(const CompactVectors& vectors,
   }
   return {.low = std::nextafter(static_cast<float>(low), -kInfinity),
           .high = std::nextafter(static_cast<float>(high), kInfinity)};
+}
+
+float VectorScores::estimate(const CompactVectors& vectors, CompactVectors::Slot slot) const {
+  const CompactVectors::Approximation kept = vectors.look(query_, slot);
+  return estimate_of(function_, kept.product, length_, kept.kept_length);
+}
+
+float VectorScores::estimate(VectorDistanceFunction function, const CompactVectors& vectors,
+                             CompactVectors::Slot one, CompactVectors::Slot other) {
+  return estimate_of(function, vectors.product(one, other), vectors.kept_length(one),
+                     vectors.kept_length(other));
 }
 
 }  // namespace stator

@@ -29,6 +29,15 @@ class VectorScores {
   };
   Bounds bounds(const CompactVectors& vectors, CompactVectors::Slot slot) const;
 
+  // Orders vectors nearly as of() does: the lower, the nearer. Finite; meaningful if both lengths
+  // are ordinary.
+  float estimate(const CompactVectors& vectors, CompactVectors::Slot slot) const;
+  static float estimate(VectorDistanceFunction function, const CompactVectors& vectors,
+                        CompactVectors::Slot one, CompactVectors::Slot other);
+  // Not zero, and products with other ordinary ones fit into floats.
+  static bool is_ordinary(double length) { return length > 1e-15 && length < 1e15; }
+  double length() const { return length_; }  // of the query
+
  private:
   float quickly(const VectorRowView& row) const;
   float exactly(const char* stored) const;

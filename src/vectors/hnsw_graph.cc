@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vectors/hnsw_graph.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace stator {
+namespace {
+
+using Slot = HnswGraph::Slot;
+using Near = HnswGraph::Near;
+
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kLevelsMax = 16;
+
+// The nodes that a search has seen: a hash table without removal.
+class Seen {
+ public:
+  explicit Seen(std::size_t expected) : slots_(std::bit_ceil(2 * expected), kFree) {}
+
+  // False if it was there.
+  bool insert(Slot slot) {
+    if (2 * (count_ + 1) > slots_.size()) grow();
+    Slot& place = place_of(slot);
+    if (place == slot) return false;
+    place = slot;
+    ++count_;
+    return true;
+  }
+
+ private:
+  static constexpr Slot kFree = std::numeric_limits<Slot>::max();
+
+  Slot& place_of(Slot slot) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = (uint64_t{slot} * 0x9E3779B97F4A7C15U) >> 32U & mask;
+    while (slots_[at] != kFree && slots_[at] != slot) at = (at + 1) & mask;
+    return slots_[at];
+  }
+  void grow() {
+    const std::vector<Slot> old = std::exchange(slots_, std::vector(2 * slots_.size(), kFree));
+    for (const Slot slot : old) {
+      if (slot != kFree) place_of(slot) = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+// A node is at each higher level with probability 1/kLinks. The same for each graph.
+std::size_t HnswGraph::levels_of(Slot slot) {
+  uint64_t mixed = (slot + 1) * 0x9E3779B97F4A7C15U;
+  mixed = (mixed ^ (mixed >> 30U)) * 0xBF58476D1CE4E5B9U;
+  mixed = (mixed ^ (mixed >> 27U)) * 0x94D049BB133111EBU;
+  mixed ^= mixed >> 31U;
+  static_assert(kLinks == 16);
+  const int quarters = std::countl_zero(mixed) / 4;
+  return std::min(static_cast<std::size_t>(1 + quarters), kLevelsMax);
+}
+
+std::size_t HnswGraph::bytes_of(std::size_t slots) {
+  constexpr std::size_t kUpperNode = sizeof(Slot) * kLinks + 96;
+  return slots * (sizeof(Node) + kUpperNode / kLinks);
+}
+
+std::span<const Slot> HnswGraph::links(Slot node, std::size_t level) const {
+  if (level == 0) return {nodes_[node].to, nodes_[node].links};
+  return upper_[level - 1].at(node);
+}
+
+void HnswGraph::set_links(Slot node, std::size_t level, const Slots& links) {
+  if (level > 0) {
+    upper_[level - 1][node] = links;
+    return;
+  }
+  std::ranges::copy(links, nodes_[node].to);
+  nodes_[node].links = static_cast<uint8_t>(links.size());
+}
+
+// Goes to ever nearer nodes, down to the level above `level`.
+Near HnswGraph::descend(std::size_t level, Distances distances, Looks& looks) const {
+  Near nearest{.slot = entry_};
+  distances({&nearest.slot, 1}, &nearest.distance);
+  ++looks.done;
+  float found[kLinks];
+  for (std::size_t at = levels() - 1; at > level; --at) {
+    for (bool moves = true; std::exchange(moves, false);) {
+      const std::span<const Slot> next = links(nearest.slot, at);
+      distances(next, found);
+      looks.done += next.size();
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        if (found[i] >= nearest.distance) continue;
+        nearest = {.distance = found[i], .slot = next[i]};
+        moves = true;
+      }
+    }
+  }
+  return nearest;
+}
+
+// The nearest first.
+std::vector<Near> HnswGraph::search_level(std::size_t level, std::vector<Near> entries,
+                                          std::size_t width, Distances distances,
+                                          FunctionRef<bool(Slot)> passes, Looks& looks) const {
+  Seen seen(16 * width);
+  std::vector<Near> found;  // a heap with the farthest at the front
+  std::vector<Near> next;   // a heap with the nearest at the front
+  const auto offer = [&](const Near& node) {
+    if (found.size() == width && node.distance >= found.front().distance) return;
+    next.push_back(node);
+    std::ranges::push_heap(next, std::greater());
+    if (!passes(node.slot)) return;
+    if (found.size() == width) {
+      std::ranges::pop_heap(found);
+      found.back() = node;
+    } else {
+      found.push_back(node);
+    }
+    std::ranges::push_heap(found);
+  };
+  for (const Near& entry : entries) {
+    if (seen.insert(entry.slot)) offer(entry);
+  }
+  Slot unseen[kLinksBelow];
+  float far[kLinksBelow];
+  while (!next.empty() && looks.done <= looks.max) {
+    const Near nearest = next.front();
+    if (found.size() == width && nearest.distance > found.front().distance) break;
+    std::ranges::pop_heap(next, std::greater());
+    next.pop_back();
+    std::size_t count = 0;
+    for (const Slot slot : links(nearest.slot, level)) {
+      if (seen.insert(slot)) unseen[count++] = slot;
+    }
+    distances({unseen, count}, far);
+    looks.done += count;
+    for (std::size_t i = 0; i < count; ++i) offer({.distance = far[i], .slot = unseen[i]});
+  }
+  std::ranges::sort_heap(found);
+  return found;
+}
+
+// Of two in the same direction, first takes the nearer, so that links lead to all sides. Equal
+// vectors are in the same direction.
+HnswGraph::Slots HnswGraph::choose(std::span<const Near> nearest, std::size_t links,
+                                   DistancesFrom distances) {
+  std::vector<Near> chosen;
+  std::vector<Near> covered;
+  for (const Near& one : nearest) {
+    if (chosen.size() == links) break;
+    const bool is_covered = std::ranges::any_of(chosen, [&](const Near& other) {
+      float between = 0;
+      distances(one.slot, {&other.slot, 1}, &between);
+      return between < one.distance || (between == one.distance && one.distance == other.distance);
+    });
+    (is_covered ? covered : chosen).push_back(one);
+  }
+  covered.resize(std::min(covered.size(), links - chosen.size()));
+  chosen.insert(chosen.end(), covered.begin(), covered.end());
+  Slots slots;
+  for (const Near& one : chosen) slots.push_back(one.slot);
+  return slots;
+}
+
+// The links of `node`, and one to `slot` unless others cover it.
+HnswGraph::Slots HnswGraph::with_link(Slot node, std::size_t level, Slot slot,
+                                      DistancesFrom distances) const {
+  const std::span<const Slot> now = links(node, level);
+  Slots all(now.begin(), now.end());
+  all.push_back(slot);
+  if (all.size() <= links_max(level)) return all;
+  float far[kLinksBelow + 1];
+  distances(node, all, far);
+  std::vector<Near> nearest;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    nearest.push_back({.distance = far[i], .slot = all[i]});
+  }
+  std::ranges::sort(nearest);
+  return choose(nearest, links_max(level), distances);
+}
+
+HnswGraph::Plan HnswGraph::plan(Slot slot, DistancesFrom distances) const {
+  Plan plan;
+  plan.slot = slot;
+  plan.is_first = size_ == 0;
+  plan.links.resize(levels_of(slot));
+  if (plan.is_first) return plan;
+  const auto from_slot = [&](std::span<const Slot> others, float* found) {
+    distances(slot, others, found);
+  };
+  Looks looks{.max = kNoLimit};
+  std::vector<Near> near{descend(plan.links.size() - 1, from_slot, looks)};
+  for (std::size_t level = std::min(plan.links.size(), levels()); level-- > 0;) {
+    near = search_level(
+        level, std::move(near), kPlanWidth, from_slot, [](Slot) { return true; }, looks);
+    plan.links[level] = choose(near, kLinks, distances);
+    for (const Slot node : plan.links[level]) {
+      const std::span<const Slot> before = links(node, level);
+      plan.changes.push_back({.node = node,
+                              .level = level,
+                              .before = {before.begin(), before.end()},
+                              .after = with_link(node, level, slot, distances)});
+    }
+  }
+  return plan;
+}
+
+void HnswGraph::link(Plan plan, DistancesFrom distances) {
+  if (plan.is_first && size_ > 0) plan = this->plan(plan.slot, distances);
+  const Slot slot = plan.slot;
+  if (nodes_.size() <= slot) nodes_.resize(slot + 1);
+  nodes_[slot].is_used = true;
+  if (size_++ == 0 || plan.links.size() > levels()) entry_ = slot;
+  if (plan.links.size() > levels()) upper_.resize(plan.links.size() - 1);
+  for (std::size_t level = 0; level < plan.links.size(); ++level) {
+    set_links(slot, level, plan.links[level]);
+  }
+  for (const auto& [node, level, before, after] : plan.changes) {
+    const bool is_as_planned = std::ranges::equal(links(node, level), before);
+    set_links(node, level, is_as_planned ? after : with_link(node, level, slot, distances));
+  }
+}
+
+std::optional<std::vector<Near>> HnswGraph::search(Distances distances, std::size_t width,
+                                                   FunctionRef<bool(Slot)> passes,
+                                                   std::size_t looks_max) const {
+  if (size_ == 0) return std::vector<Near>();
+  Looks looks{.max = looks_max};
+  std::vector<Near> entries{descend(0, distances, looks)};
+  auto found = search_level(0, std::move(entries), width, distances, passes, looks);
+  if (looks.done > looks.max) return std::nullopt;
+  return found;
+}
+
+}  // namespace stator

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// HnswGraph: a hierarchical navigable small world graph (Malkov and Yashunin,
+// doi.org/10.1109/TPAMI.2018.2889473), which finds most of the nearest vectors and computes the
+// distances of few.
+//
+// The caller has the vectors and computes the distances. A node is never removed, and its vector
+// must not change. So that searches run during most of the work, a node is added in two steps:
+// plan() and link().
+//
+// Thread safety: const methods can be called from any thread at once; link() excludes all others.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/function_ref.h"
+
+namespace stator {
+
+class HnswGraph {
+ public:
+  using Slot = uint32_t;
+  using Slots = std::vector<Slot>;
+
+  // Writes the distance of each of `others`. Any finite number; the lower, the nearer.
+  using Distances = FunctionRef<void(std::span<const Slot> others, float* distances)>;
+  using DistancesFrom = FunctionRef<void(Slot one, std::span<const Slot> others, float* distances)>;
+
+  struct Near {
+    float distance = 0;
+    Slot slot = 0;
+
+    auto operator<=>(const Near&) const = default;
+  };
+
+  // The links of a new node, and of the nodes that will link to it.
+  struct Plan {
+    struct Change {
+      Slot node = 0;
+      std::size_t level = 0;
+      Slots before;
+      Slots after;
+    };
+    Slot slot = 0;
+    bool is_first = false;     // node of the graph
+    std::vector<Slots> links;  // for each level
+    std::vector<Change> changes;
+  };
+  Plan plan(Slot slot, DistancesFrom distances) const;
+  void link(Plan plan, DistancesFrom distances);
+
+  bool contains(Slot slot) const { return slot < nodes_.size() && nodes_[slot].is_used; }
+  std::size_t size() const { return size_; }
+  static std::size_t bytes_of(std::size_t slots);
+
+  // Returns up to `width` of the nearest nodes that pass, the nearest first. A greater width finds
+  // more of them. Absent if it would compute more than `looks_max` distances, because few pass.
+  std::optional<std::vector<Near>> search(Distances distances, std::size_t width,
+                                          FunctionRef<bool(Slot)> passes,
+                                          std::size_t looks_max) const;
+
+ private:
+  static constexpr std::size_t kLinks = 16;               // per node and level
+  static constexpr std::size_t kLinksBelow = 2 * kLinks;  // at level 0
+  static constexpr std::size_t kPlanWidth = 100;
+
+  struct Node {
+    bool is_used = false;
+    uint8_t links = 0;
+    Slot to[kLinksBelow];
+  };
+  struct Looks {
+    std::size_t done = 0;
+    std::size_t max = 0;
+  };
+
+  static std::size_t levels_of(Slot slot);
+  static std::size_t links_max(std::size_t level) { return level == 0 ? kLinksBelow : kLinks; }
+  std::size_t levels() const { return upper_.size() + 1; }
+  std::span<const Slot> links(Slot node, std::size_t level) const;
+  void set_links(Slot node, std::size_t level, const Slots& links);
+  Near descend(std::size_t level, Distances distances, Looks& looks) const;
+  std::vector<Near> search_level(std::size_t level, std::vector<Near> entries, std::size_t width,
+                                 Distances distances, FunctionRef<bool(Slot)> passes,
+                                 Looks& looks) const;
+  static Slots choose(std::span<const Near> nearest, std::size_t links, DistancesFrom distances);
+  Slots with_link(Slot node, std::size_t level, Slot slot, DistancesFrom distances) const;
+
+  std::vector<Node> nodes_;                             // level 0
+  std::vector<std::unordered_map<Slot, Slots>> upper_;  // levels 1 and higher
+  Slot entry_ = 0;                                      // at the highest level
+  std::size_t size_ = 0;
+};
+
+}  // namespace stator
