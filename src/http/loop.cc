@@ -9,8 +9,8 @@
 #include <exception>
 #include <tuple>
 
+#include "base/background.h"
 #include "base/memory.h"
-#include "http/background.h"
 #include "http/connection.h"
 
 namespace stator::http {

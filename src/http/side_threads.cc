@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "http/background.h"
+#include "base/background.h"
 
 namespace stator::http {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/background.h"
 #include "base/check.h"
 #include "base/memory.h"
 #include "storage/cache_size.h"
@@ -74,7 +75,10 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
     if (!usable) return nullptr;
   }
   if (wants_graph && vectors->claim_building()) {
-    builder_.post([this, vectors] { vectors->build(stops_); });
+    builder_.post([this, vectors] {
+      [[maybe_unused]] static thread_local const bool once = (run_in_background(), true);
+      vectors->build(stops_);
+    });
   }
   vectors->lock_shared();
   return {vectors.get(), [vectors](CachedVectors* locked) { locked->unlock_shared(); }};

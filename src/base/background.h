@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-namespace stator::http {
+namespace stator {
 
 // Lowers the priority of the calling thread, for long work, so that threads for short work run
 // first. Nine such threads get as much of a busy core as one normal thread.
@@ -14,4 +14,4 @@ inline void run_in_background() {
   setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNiceness);
 }
 
-}  // namespace stator::http
+}  // namespace stator
