@@ -148,6 +148,12 @@ TEST_F(HnswGraphTest, LinksNodesThatWerePlannedTogether) {
     for (Slot i = 0; i < kTogether; ++i) plans.push_back(graph_.plan(slot + i, from()));
     for (HnswGraph::Plan& plan : plans) graph_.link(std::move(plan), from());
   }
+  Slot found = 0;
+  for (Slot slot = 0; slot < kTogether; ++slot) {
+    const Slots slots = search(vectors_[slot], 50, kAllPass).value();
+    found += std::ranges::count(slots, slot) == 1 ? 1 : 0;
+  }
+  EXPECT_GE(found, kTogether - 1) << "STATOR_SEED=" << seed_;
   EXPECT_GE(recall(50, kAllPass), 0.95) << "STATOR_SEED=" << seed_;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <set>
 #include <thread>
@@ -97,7 +98,7 @@ TEST_F(VectorGraphTest, FindsItemsWithTheirScoresThroughoutARandomHistory) {
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
   constexpr uint64_t kKeys = 700;
   VectorCacheLimits limits = kGraphs;
-  limits.graph_rows_min = 300;
+  limits.graph_rows_min = 50;
   const auto engine = open_with(limits);
   fill(*engine, kKeys);
   build(*engine, kKeys);
@@ -105,7 +106,8 @@ TEST_F(VectorGraphTest, FindsItemsWithTheirScoresThroughoutARandomHistory) {
   std::map<std::string, int> grades;
   for (uint64_t i = 0; i < kKeys; ++i) erase(*engine, "a" + std::to_string(i));
   std::size_t approximate = 0;
-  for (int step = 0; step < 6000; ++step) {
+  for (int step = 0; step < 3000; ++step) {
+    if (step % 500 == 499) build(*engine, vectors.size() / 2);
     const std::string key = std::to_string(random_() % kKeys);
     if (random_() % 4 == 0) {
       erase(*engine, key);
@@ -162,6 +164,32 @@ TEST_F(VectorGraphTest, FindsAChangeAtOnceAndAlways) {
     EXPECT_FALSE(finds(*engine, other, "new"));
     put(*engine, "others" + std::to_string(i), random_vector(random_));
   }
+}
+
+// Their distances from others are not those of their directions.
+TEST_F(VectorGraphTest, FindsVectorsWithoutAnOrdinaryLength) {
+  constexpr int kItems = 1000;
+  const auto engine = open_with(kGraphs);
+  const auto positive = [&](float scale) {
+    Vector vector = random_vector(random_, scale);
+    for (float& one : vector) one = std::abs(one);
+    return vector;
+  };
+  const Vector query(kDimensions, -1);
+  const auto check = [&](const std::string& name) {
+    put(*engine, "zero" + name, Vector(kDimensions));
+    put(*engine, "huge" + name, Vector(kDimensions, -1e25F));
+    const Found found = search(*engine, search_of(query, "a", {}, 100));
+    EXPECT_EQ(std::ranges::count(found.keys, "zero" + name), 1) << name;
+    EXPECT_EQ(std::ranges::count(found.keys, "huge" + name), 1) << name;
+  };
+  for (int i = 0; i < kItems; ++i) put(*engine, "a" + std::to_string(i), positive(1));
+  check("before");
+  build(*engine, kItems);
+  check("after");
+  for (int i = 0; i < 30; ++i) put(*engine, "b" + std::to_string(i), positive(1));
+  build(*engine, kItems + 30);
+  for (const char* name : {"before", "after"}) check(name);
 }
 
 TEST_F(VectorGraphTest, IsMadeAgainAfterManyChanges) {
