@@ -22,8 +22,9 @@ using ErrorCode = boost::system::error_code;
 
 constexpr int kRequestsPerTurn = 32;  // of one connection, before others get theirs
 constexpr std::chrono::milliseconds kLingerMax{2'000};
-constexpr std::size_t kSmallBytes = 64 << 10;    // of a body; more is for the bulk loop
-constexpr std::size_t kHeldUncounted = 8 << 10;  // bounded by the number of connections
+constexpr std::size_t kSmallBytes = 64 << 10;           // of a body; more is for the bulk loop
+constexpr std::size_t kSmallResponseBytes = 128 << 10;  // a page of 100 items of 1 KB is less
+constexpr std::size_t kHeldUncounted = 8 << 10;         // bounded by the number of connections
 // Of a receive, which is one turn, and of a call that sends. A thread in a system call leaves the
 // processor late to one that comes first.
 constexpr std::size_t kCallBytesMax = 64 << 10;
@@ -378,7 +379,8 @@ bool Connection::send(Response response, bool keep) {
       body_.clear();
     }
     deadline_ = loop_->now() + loop_->shared().options.request_timeout * timeouts;
-    if (body_.size() > kSmallBytes && move_to_bulk(&Connection::resume_sending)) return false;
+    if (body_.size() > kSmallResponseBytes && move_to_bulk(&Connection::resume_sending))
+      return false;
     return continue_sending();
   } catch (const std::exception&) {
     close();
