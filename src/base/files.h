@@ -10,12 +10,16 @@
 
 namespace stator {
 
-// Owns a file descriptor and closes it when destroyed. A negative one stands for none.
+// Owns a file descriptor and closes it when destroyed. A negative one means none.
 class Descriptor {
  public:
   explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : descriptor_(other.release()) {}
+  // `other` closes the previous descriptor.
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
   ~Descriptor();
 
   int get() const { return descriptor_; }

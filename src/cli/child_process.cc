@@ -72,13 +72,13 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
     return fail(error == ENOENT ? Code::kNotFound : Code::kIo,
                 "could not run '" + command[0] + "': " + std::strerror(error));
   }
-  return ChildProcess(pid, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  return ChildProcess(pid, Descriptor(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)));
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       group_(std::exchange(other.group_, -1)),
-      terminal_(std::exchange(other.terminal_, -1)),
+      terminal_(std::move(other.terminal_)),
       lent_(std::exchange(other.lent_, false)),
       status_(other.status_),
       stop_(other.stop_) {}
@@ -89,7 +89,6 @@ ChildProcess::~ChildProcess() {
     waitpid(pid_, nullptr, 0);
   }
   take_terminal_back();
-  if (terminal_ >= 0) close(terminal_);
 }
 
 void ChildProcess::reap() {
@@ -140,7 +139,7 @@ void ChildProcess::end(std::chrono::milliseconds grace) {
 // ---- The terminal
 
 bool ChildProcess::is_foreground() const {
-  return terminal_ >= 0 && tcgetpgrp(terminal_) == getpgrp();
+  return terminal_.get() >= 0 && tcgetpgrp(terminal_.get()) == getpgrp();
 }
 
 void ChildProcess::set_foreground(pid_t group) const {
@@ -148,18 +147,18 @@ void ChildProcess::set_foreground(pid_t group) const {
   const sigset_t stop = only(SIGTTOU);
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &stop, &before);
-  tcsetpgrp(terminal_, group);
+  tcsetpgrp(terminal_.get(), group);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 // Unless a shell has put the job in the background.
 void ChildProcess::take_terminal_back() const {
-  if (lent_ && tcgetpgrp(terminal_) == group_) set_foreground(getpgrp());
+  if (lent_ && tcgetpgrp(terminal_.get()) == group_) set_foreground(getpgrp());
 }
 
 bool ChildProcess::settle_stop(int signal) {
   // A process that stopped the command without the terminal must also continue it.
-  if (terminal_ < 0 || (signal == SIGSTOP && !lent_)) return false;
+  if (terminal_.get() < 0 || (signal == SIGSTOP && !lent_)) return false;
   const bool needs_terminal = signal == SIGTTIN || signal == SIGTTOU;
   if (needs_terminal && is_foreground()) {
     lent_ = true;

@@ -11,8 +11,10 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "stator/result.h"
 
 namespace stator::cli {
@@ -50,16 +52,17 @@ class ChildProcess {
   bool had_terminal() const { return lent_; }
 
  private:
-  ChildProcess(pid_t pid, int terminal) : pid_(pid), group_(pid), terminal_(terminal) {}
+  ChildProcess(pid_t pid, Descriptor terminal)
+      : pid_(pid), group_(pid), terminal_(std::move(terminal)) {}
   void reap();
   bool group_exists() const;
   bool is_foreground() const;
   void set_foreground(pid_t group) const;
   void take_terminal_back() const;
 
-  pid_t pid_;     // -1 once it has been waited for
-  pid_t group_;   // of the command
-  int terminal_;  // the controlling one; -1: none
+  pid_t pid_;            // -1 once it has been waited for
+  pid_t group_;          // of the command
+  Descriptor terminal_;  // the controlling terminal, if there is one
   bool lent_ = false;
   std::optional<int> status_;
   std::optional<int> stop_;

@@ -17,6 +17,8 @@
 #include <fstream>
 #include <utility>
 
+#include "base/files.h"
+
 namespace stator::cli {
 namespace {
 
@@ -45,14 +47,11 @@ Result<uint64_t> read_checkpoint(const std::string& path) {
 }
 
 Result<void> write_synced(const std::string& path, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return io_failure("could not write", path);
-  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                       fdatasync(file) == 0;
-  Result<void> result;
-  if (!written) result = io_failure("could not write", path);
-  close(file);
-  return result;
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0 || !write_all(file.get(), text) || fdatasync(file.get()) != 0) {
+    return io_failure("could not write", path);
+  }
+  return {};
 }
 
 Result<void> keep_checkpoint(const std::string& path, uint64_t position) {
@@ -66,11 +65,11 @@ Result<void> keep_checkpoint(const std::string& path, uint64_t position) {
 
 class Lines final : public EventSource {
  public:
-  Lines(int input, int wake, std::string checkpoint, uint64_t position)
-      : input_(input), wake_(wake), checkpoint_(std::move(checkpoint)), position_(position) {}
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
-  ~Lines() override { close(wake_); }
+  Lines(int input, Descriptor wake, std::string checkpoint, uint64_t position)
+      : input_(input),
+        wake_(std::move(wake)),
+        checkpoint_(std::move(checkpoint)),
+        position_(position) {}
 
   Result<std::optional<std::vector<std::string>>> next(const std::stop_token& stop) override {
     ends_.clear();
@@ -138,8 +137,8 @@ class Lines final : public EventSource {
 
   // False where `stop` asked for an end.
   Result<bool> fill(const std::stop_token& stop) {
-    const std::stop_callback wake(stop, [this] { eventfd_write(wake_, 1); });
-    std::array<pollfd, 2> polled{{{input_, POLLIN, 0}, {wake_, POLLIN, 0}}};
+    const std::stop_callback wake(stop, [this] { eventfd_write(wake_.get(), 1); });
+    std::array<pollfd, 2> polled{{{input_, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
     while (poll(polled.data(), polled.size(), -1) < 0) {
       if (errno != EINTR) return io_failure("could not wait for the input");
     }
@@ -153,7 +152,7 @@ class Lines final : public EventSource {
   }
 
   int input_;
-  int wake_;
+  const Descriptor wake_;
   std::string checkpoint_;
   uint64_t position_;           // bytes of the input up to the last line that was settled or left
   bool has_left_ = false;       // some line
@@ -202,9 +201,9 @@ Result<std::unique_ptr<EventSource>> open_lines(int descriptor, const std::strin
   if (!checkpoint.empty()) {
     STATOR_ASSIGN_OR_RETURN(position, read_checkpoint(checkpoint));
   }
-  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake < 0) return io_failure("could not create an event descriptor");
-  auto lines = std::make_unique<Lines>(descriptor, wake, checkpoint, position);
+  Descriptor wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (wake.get() < 0) return io_failure("could not create an event descriptor");
+  auto lines = std::make_unique<Lines>(descriptor, std::move(wake), checkpoint, position);
   const off_t end = lseek(descriptor, 0, SEEK_CUR) < 0 ? -1 : lseek(descriptor, 0, SEEK_END);
   if (end < 0) {
     STATOR_RETURN_IF_ERROR(lines->skip(position));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/wire/wire.h"
+#include "base/files.h"
 #include "cli/command.h"
 
 namespace stator::cli {
@@ -50,21 +51,16 @@ Result<std::string> text_member(const Item& event, std::string_view name) {
 class Rejects {
  public:
   static Result<Rejects> open(const std::string& path) {
-    if (path.empty()) return Rejects(-1);
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file < 0) return fail(Code::kIo, fmt::format("could not write '{}'", path));
-    return Rejects(file);
-  }
-  Rejects(Rejects&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  Rejects& operator=(Rejects&&) = delete;
-  ~Rejects() {
-    if (file_ >= 0) close(file_);
+    if (path.empty()) return Rejects(Descriptor(-1));
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    if (file.get() < 0) return fail(Code::kIo, fmt::format("could not write '{}'", path));
+    return Rejects(std::move(file));
   }
 
   void add(std::string_view text, std::string_view reason) {
     const std::string line =
         wire::item_to_plain_json({{"reason", std::string(reason)}, {"text", std::string(text)}});
-    if (file_ < 0) {
+    if (file_.get() < 0) {
       std::fprintf(stderr, "stator: rejected: %s\n", one_line(line).c_str());
     } else {
       lines_ += line + "\n";
@@ -73,18 +69,16 @@ class Rejects {
 
   Result<void> sync() {
     if (lines_.empty()) return {};
-    const bool kept =
-        write(file_, lines_.data(), lines_.size()) == static_cast<ssize_t>(lines_.size()) &&
-        fdatasync(file_) == 0;
+    const bool kept = write_all(file_.get(), lines_) && fdatasync(file_.get()) == 0;
     lines_.clear();
     if (!kept) return fail(Code::kIo, "could not write the file of rejects");
     return {};
   }
 
  private:
-  explicit Rejects(int file) : file_(file) {}
+  explicit Rejects(Descriptor file) : file_(std::move(file)) {}
 
-  int file_;
+  Descriptor file_;
   std::string lines_;
 };
 

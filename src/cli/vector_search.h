@@ -9,7 +9,7 @@
 
 namespace stator::cli {
 
-// A list of numbers in JSON. kInvalidArgument where it is none.
+// Parses a list of numbers in JSON. Errors: kInvalidArgument for other text.
 Result<std::vector<float>> vector_in(const std::string& json);
 
 // Prints the scores and the items that are found in a format of item_output.h. Errors: those of

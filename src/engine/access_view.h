@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// AccessView: what access control asks the engine about the resources of one request. It reads one
-// snapshot of the catalog. If other processes share the store, they can have created a table or its
-// policies: then a view that may wait reads the store, and another one lacks them.
+// AccessView: the data about the resources of one request that access control needs. It reads one
+// snapshot of the catalog. If the snapshot lacks a table or its policies, because another process
+// created them, a view that may wait reads them from the store.
 //
-// Thread safety: for one thread at a time.
+// Thread safety: one thread at a time.
 // Lifetime: the engine must outlive it.
 #pragma once
 
@@ -23,7 +23,7 @@ class AccessView {
  public:
   AccessView(Engine& engine, bool may_wait);
 
-  // Whether an answer lacked something that the store may have. Only if the view may not wait.
+  // Whether a result was incomplete because this view may not wait for the store.
   bool lacks_something() const { return lacks_something_; }
 
   const std::string& account() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocking form of the operations of Engine that take a `done`. Not for callbacks.
+// The blocking form of the Engine operations that take a `done`. Must not be called from a
+// callback.
 #pragma once
 
 #include <atomic>
@@ -10,11 +11,11 @@
 
 namespace stator {
 
-// The result of a callback, for the thread that waits for it.
+// Passes the result of a callback to the thread that waits for it.
 template <class T>
 class Outcome {
  public:
-  // Borrows this.
+  // Returns the callback, which borrows this object. Call it once.
   Done<T> done() {
     return [this](Result<T>&& result) {
       result_ = std::move(result);

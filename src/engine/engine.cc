@@ -104,6 +104,8 @@ Engine::~Engine() {
   impl_->in_flight.wait_until_empty();
   impl_->housekeeping.stop();
   impl_->leases.release();
+  // A transaction with an old definition would save no counters.
+  if (impl_->is_shared) static_cast<void>(impl_->catalog->refresh());
   impl_->catalog->save_counters();
 }
 

@@ -4,14 +4,14 @@
 // Thread safety: every method may be called from any thread at once.
 // Consistency: single-item operations are linearizable, transactions serializable; a page and a
 // TransactGetItems read one state. Index entries commit with their item.
-// Blocking: operations with a `done` never wait for the disk or the network of a write, nor for
-// the network of a read (docs/decisions/0030-one-form-of-reads.md). `done` runs exactly once, on
-// the calling thread or on one of the engine or the store: once a write is as durable as the store
-// promises, or a read is complete. It must not block. On a store of one process, a read calls
-// `done` before it returns. Operations that return a result do so on the calling thread; if
-// is_shared(), they wait for the store.
-// Lifetime: requests are borrowed for the call, and until `done` has run if is_shared().
-// Destruction waits for operations under way.
+// Blocking: an operation with a `done` does not wait for the disk or the network, except that a
+// read of a local store waits for the disk (docs/decisions/0030-one-form-of-reads.md). An operation
+// that returns a result can wait for the store.
+// Callbacks: `done` runs exactly once, when a write is as durable as the store promises or a read
+// is complete. It runs on the calling thread or on a thread of the engine or the store, without
+// locks held, and must not block. On a store of one process, a read calls it before it returns.
+// Lifetime: requests are borrowed for the call; if is_shared(), until `done` has run. The
+// destructor waits for operations in progress.
 #pragma once
 
 #include <chrono>
@@ -42,7 +42,7 @@ struct EngineStats {
 
 class Engine {
  public:
-  // kCorruption where the store holds no Stator catalog that this version can read.
+  // Errors: the store's; kCorruption if the store has no Stator catalog that this version can read.
   static Result<std::unique_ptr<Engine>> open(std::unique_ptr<TransactStore> store,
                                               const EngineOptions& options = {});
   ~Engine();
@@ -58,7 +58,7 @@ class Engine {
   void get_item(const GetItemRequest& request, Done<GetItemResponse> done);
   void query(const QueryRequest& request, Done<PageResponse> done);
   void scan(const ScanRequest& request, Done<PageResponse> done);
-  // Takes long: on a store of one process within the call.
+  // Can take seconds. On a store of one process, the search runs within the call.
   void search_vectors(const SearchVectorsRequest& request, Done<SearchVectorsResponse> done);
   void batch_get_item(const BatchGetItemRequest& request, Done<BatchGetItemResponse> done);
   void transact_get_items(const TransactGetItemsRequest& request,
@@ -77,23 +77,23 @@ class Engine {
   void execute_transaction(const ExecuteTransactionRequest& request,
                            Done<ExecuteTransactionResult> done);
 
-  // One of engine/admin/administration.h. The request is of the operation's shape.
+  // Executes an operation of engine/admin/administration.h. The request has the operation's shape.
   Result<Item> administer(const admin::Operation& operation, const Item& request);
 
-  // Deletes the items that have expired by now; returns how many. Not from a callback.
+  // Deletes the items that have expired, and returns their number. Must not be called from a
+  // callback.
   std::size_t sweep_expired();
   Result<ListStreamsResult> list_streams(const ListStreamsRequest& request);
   Result<DescribeStreamResult> describe_stream(const DescribeStreamRequest& request);
   Result<GetShardIteratorResult> get_shard_iterator(const GetShardIteratorRequest& request);
   void get_records(const GetRecordsRequest& request, Done<GetRecordsResponse> done);
 
-  // Does at once what is otherwise done by and by as time passes: shards are closed and new ones
-  // opened, what is too old erased (records of changes, tokens), failed jobs tried again. For tests
-  // with a clock of their own.
+  // Runs the periodic maintenance now: closes shards and opens new ones, deletes expired change
+  // records and tokens, retries failed jobs. For tests with their own clock.
   void run_maintenance();
 
   TransactStore& store();
-  bool is_shared() const;  // by several processes, which can change the data
+  bool is_shared() const;  // whether other processes can use the store
   EngineStats stats() const;
 
   JobEngine& parts();  // engine/jobs/job_engine.h, for access control and tests

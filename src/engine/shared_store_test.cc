@@ -6,8 +6,14 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "engine/admin/administration.h"
 #include "engine/jobs/job_engine.h"
@@ -212,25 +218,64 @@ TEST_P(SharedStoreEngine, JobsFinishWithoutAStateOfTheirOwn) {
   EXPECT_EQ(contents_of("AsItWas", "byN"), expected);
 }
 
-struct Interruption {
-  std::function<void()> before_view;  // empty: none
-  std::optional<LogPosition> safe;    // told instead of the store's
+// What interrupts the reads of an InterruptedStore.
+//
+// Thread safety: any thread. An action that has been replaced can still run on another thread, so
+// it must own what it uses there.
+class Interruption {
+ public:
+  using Action = std::function<void()>;
+
+  void before_views(Action action) { replace(std::make_shared<const Action>(std::move(action))); }
+  // The store reports `safe` as its safe position; its own if absent.
+  void report_safe_position(std::optional<LogPosition> safe) {
+    const std::lock_guard lock(mutex_);
+    safe_ = safe;
+  }
+  void end() {
+    replace(nullptr);
+    report_safe_position({});
+  }
+
+  void run_action() const {
+    const auto action = action_now();
+    if (action) (*action)();
+  }
+  std::optional<LogPosition> safe_position() const {
+    const std::lock_guard lock(mutex_);
+    return safe_;
+  }
+
+ private:
+  void replace(std::shared_ptr<const Action> action) {
+    const std::lock_guard lock(mutex_);
+    action_.swap(action);
+  }
+  std::shared_ptr<const Action> action_now() const {
+    const std::lock_guard lock(mutex_);
+    return action_;
+  }
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Action> action_;  // null: none
+  std::optional<LogPosition> safe_;
 };
 
 class InterruptedStore final : public ForwardingStore {
  public:
-  InterruptedStore(std::shared_ptr<TransactStore> inner, Interruption& interruption)
+  InterruptedStore(std::shared_ptr<TransactStore> inner, const Interruption& interruption)
       : ForwardingStore(std::move(inner)), interruption_(interruption) {}
   void with_view(ViewBody body, ReadDone done) override {
-    if (interruption_.before_view) interruption_.before_view();
+    interruption_.run_action();
     inner_->with_view(body, std::move(done));
   }
   Result<LogPosition> safe_position() override {
-    return interruption_.safe ? *interruption_.safe : inner_->safe_position();
+    const auto safe = interruption_.safe_position();
+    return safe ? *safe : inner_->safe_position();
   }
 
  private:
-  Interruption& interruption_;
+  const Interruption& interruption_;
 };
 
 class InterruptedEngine : public SharedStoreEngine {
@@ -256,12 +301,13 @@ TEST_P(InterruptedEngine, ReadsATableAsItWasWhateverIsWrittenBetweenTwoStates) {
        {std::size_t{2500}, std::size_t{6000}, ChangedRows::kBytesMax}) {
     const Contents expected = contents_of("Things");
     const uint64_t commit_version = must(log_end(engine_->store()));
-    int views = 0;
-    interruption_.before_view = [&] {
+    int views = 0;  // of this thread: maintenance reads on another one
+    interruption_.before_views([&, reader = std::this_thread::get_id()] {
+      if (std::this_thread::get_id() != reader) return;
       if (++views <= 12) write_at_random(seed++, stop, 60);
-    };
+    });
     EXPECT_EQ(contents_before(commit_version, bytes_max), expected);
-    interruption_ = {};
+    interruption_.end();
   }
 }
 
@@ -273,7 +319,7 @@ TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
   Batch late;
   late.put_versioned("unused", "", "");
   ASSERT_EQ(write_and_wait(engine_->store(), std::move(late)).outcome, CommitOutcome::kCommitted);
-  interruption_.safe = LogPosition{commit_version};
+  interruption_.report_safe_position(LogPosition{commit_version});
   Item item = expected.begin()->second;
   for (const auto& [key, other] : expected) {
     if (other == item) continue;
@@ -294,19 +340,19 @@ TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
   numbered.assign_commit_versions(number);
   // Of each log partition the log is read first, then the items with what is new in the log.
   const unsigned late_view = 2 * log_partition_of(row_key) + 2;
-  unsigned views = 0;  // of this thread: the engine looks at its tables from another one
-  interruption_.before_view = [&, reader = std::this_thread::get_id()] {
+  unsigned views = 0;  // of this thread: maintenance reads on another one
+  interruption_.before_views([&, reader = std::this_thread::get_id()] {
     if (std::this_thread::get_id() != reader || ++views != late_view) return;
     Batch batch;
     batch.put(numbered.writes()[0].key, *numbered.writes()[0].value);
     batch.put(row_key, after);
     EXPECT_EQ(write_and_wait(engine_->store(), std::move(batch)).outcome,
               CommitOutcome::kCommitted);
-    interruption_.safe.reset();
-  };
+    interruption_.report_safe_position({});
+  });
   EXPECT_EQ(contents_before(commit_version, ChangedRows::kBytesMax), expected);
   EXPECT_EQ(views, 2 * kLogPartitions);
-  interruption_ = {};
+  interruption_.end();
 }
 
 // Another server trims logs and erases dropped tables while a job of this one reads them.
@@ -330,9 +376,9 @@ TEST_P(TwoEngines, KeepWhatAJobOfOneReadsFromTheOther) {
   clock_.advance(std::chrono::seconds(2));
   write_at_random(kSharedSeed, false, 200);
   ASSERT_NE(contents_of("Things"), expected);
-  std::atomic<int> views = 0;
-  interruption_.before_view = [&] {
-    if (++views != 1) return;
+  const auto views = std::make_shared<std::atomic<int>>(0);
+  interruption_.before_views([this, views] {
+    if (++*views != 1) return;
     EXPECT_THAT(other_->delete_table({.table = "Things"}), IsOk());
     for (int day = 0; day < 3; ++day) {
       clock_.advance(std::chrono::hours(24 * 36));
@@ -340,14 +386,25 @@ TEST_P(TwoEngines, KeepWhatAJobOfOneReadsFromTheOther) {
       other_->run_maintenance();
     }
     EXPECT_TRUE(comes_true([&] { return other_->stats().jobs == 0; }));
-  };
+  });
   administer(admin::kRestoreTableToPointInTime, {{"SourceTableName", "Things"},
                                                  {"TargetTableName", "AsItWas"},
                                                  {"RestoreDateTime", moment_ms}});
   wait_for_table("AsItWas");
-  interruption_ = {};
-  EXPECT_GE(views, 1);
+  interruption_.end();
+  EXPECT_GE(*views, 1);
   EXPECT_EQ(contents_of("AsItWas"), expected);
+}
+
+TEST_P(TwoEngines, SaveCountsAtShutdownAfterTheOtherChangedTheTable) {
+  const auto added =
+      call_and_wait(*other_, &Engine::put_item,
+                    {.table = "Things", .item = {{"pk", "added"}, {"sk", 1}, {"n", 1}}});
+  EXPECT_THAT(added, IsOk());
+  ASSERT_THAT(engine_->update_table({.table = "Things", .deletion_protection = true}), IsOk());
+  other_.reset();
+  engine_->run_maintenance();
+  EXPECT_EQ(must(engine_->describe_table({.table = "Things"})).table.item_count, 601);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, TwoEngines, testing::Values("shared"),

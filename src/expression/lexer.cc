@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "base/ascii.h"
 #include "expression/messages.h"
 
 namespace stator::expression {
@@ -13,14 +14,8 @@ namespace {
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool is_word(char c) {
-  return is_letter(c) || is_digit(c) || c == '_';
+  return is_ascii_alphanumeric(c) || c == '_';
 }
 
 bool is_continuation(char c) {  // of a UTF-8 character
@@ -43,8 +38,10 @@ std::size_t symbol_length(std::string_view text) {
 // The token at the front of `text`, which is not empty; kEnd if no token begins there.
 Token first_token(std::string_view text) {
   const char c = text[0];
-  if (is_letter(c)) return {TokenKind::kWord, text.substr(0, run_length(text, is_word))};
-  if (is_digit(c)) return {TokenKind::kNumber, text.substr(0, run_length(text, is_digit))};
+  if (is_ascii_letter(c)) return {TokenKind::kWord, text.substr(0, run_length(text, is_word))};
+  if (is_ascii_digit(c)) {
+    return {TokenKind::kNumber, text.substr(0, run_length(text, is_ascii_digit))};
+  }
   if (c == '#' || c == ':') {
     const std::size_t length = 1 + run_length(text.substr(1), is_word);
     if (length == 1) return {};

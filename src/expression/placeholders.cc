@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "expression/expression.h"
 #include "expression/messages.h"
 
@@ -14,8 +15,7 @@ namespace message = expression::message;
 // A mark, then one or more letters, digits and underscores.
 bool is_placeholder(std::string_view key, char mark) {
   return key.size() > 1 && key[0] == mark && std::ranges::all_of(key.substr(1), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '_';
+           return is_ascii_alphanumeric(c) || c == '_';
          });
 }
 

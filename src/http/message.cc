@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "http/server.h"
 
 namespace stator::http {
 namespace {
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 std::string_view reason_phrase(int status) {
   switch (status) {
@@ -55,7 +52,7 @@ void append_number(std::string& out, std::size_t number) {
 bool equals_ignoring_case(std::string_view text, std::string_view lower_text) {
   return text.size() == lower_text.size() &&
          std::equal(text.begin(), text.end(), lower_text.begin(),
-                    [](char a, char b) { return lower(a) == b; });
+                    [](char a, char b) { return ascii_lower(a) == b; });
 }
 
 std::string_view Request::header(std::string_view lower_name) const {

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace stator::mariadb {
 namespace {
 
@@ -32,10 +34,8 @@ using Connection = std::unique_ptr<MYSQL, Close>;
 using Statement = std::unique_ptr<MYSQL_STMT, CloseStatement>;
 
 Result<void> check_name(std::string_view argument, std::string_view name) {
-  const bool plain = std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$';
-  });
+  const bool plain = std::ranges::all_of(
+      name, [](char c) { return is_ascii_alphanumeric(c) || c == '_' || c == '$'; });
   if (plain && !name.empty() && name.size() <= kMaxNameBytes) return {};
   return fail(Code::kInvalidArgument,
               fmt::format("{}: must be 1 to 64 letters, digits, '_' and '$'", argument));

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/ascii.h"
 #include "partiql/keywords.h"
 #include "partiql/messages.h"
 
@@ -16,25 +17,14 @@ namespace {
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool starts_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+  return is_ascii_letter(c) || c == '_' || c == '$';
 }
 bool in_name(char c) {
-  return starts_name(c) || is_digit(c);
+  return starts_name(c) || is_ascii_digit(c);
 }
 bool is_continuation(char c) {  // of a UTF-8 character
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
 }
 
 // The exponent, and the scale that it leaves, are 32-bit integers to the service.
@@ -118,7 +108,7 @@ class Lexer {
     const std::string_view rest = text_.substr(at_);
     const char c = rest[0];
     if (starts_name(c)) return read_word(token, rest);
-    if (is_digit(c) || (c == '.' && rest.size() > 1 && is_digit(rest[1]))) {
+    if (is_ascii_digit(c) || (c == '.' && rest.size() > 1 && is_ascii_digit(rest[1]))) {
       return read_number(token, rest);
     }
     if (c == '\'') return read_quoted(token, TokenKind::kString, rest);
@@ -138,24 +128,24 @@ class Lexer {
 
   static std::size_t read_word(Token& token, std::string_view rest) {
     const std::size_t length = run_length(rest, in_name);
-    token.text = lower(rest.substr(0, length));
+    token.text = ascii_lower_case(rest.substr(0, length));
     token.kind = is_keyword(token.text) ? TokenKind::kKeyword : TokenKind::kName;
     if (token.kind == TokenKind::kName) token.text = rest.substr(0, length);
     return length;
   }
 
   static std::size_t read_number(Token& token, std::string_view rest) {
-    std::size_t length = run_length(rest, is_digit);
+    std::size_t length = run_length(rest, is_ascii_digit);
     if (length < rest.size() && rest[length] == '.') {
       ++length;
-      length += run_length(rest.substr(length), is_digit);
+      length += run_length(rest.substr(length), is_ascii_digit);
     }
     const std::string_view digits = rest.substr(0, length);
     std::string_view exponent;
     if (length < rest.size() && (rest[length] == 'e' || rest[length] == 'E')) {
       std::size_t sign = ++length;
       if (sign < rest.size() && (rest[sign] == '+' || rest[sign] == '-')) ++sign;
-      const std::size_t count = run_length(rest.substr(sign), is_digit);
+      const std::size_t count = run_length(rest.substr(sign), is_ascii_digit);
       if (count == 0) return 0;
       exponent = rest.substr(length, sign + count - length);
       length = sign + count;

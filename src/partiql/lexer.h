@@ -39,7 +39,8 @@ struct Token {
   Position at;
 };
 
-// The tokens without the comments, kEnd last. kValidation for what is none.
+// Returns the tokens without comments, with kEnd as the last one. Errors: kValidation for text that
+// is not a token.
 Result<std::vector<Token>> tokenize(std::string_view statement);
 
 // "Statement wasn't well formed, can't be processed: …"

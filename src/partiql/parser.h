@@ -2,7 +2,7 @@
 // Syntax alone: a statement's text to its tree.
 //
 // Grammar: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.html
-// Errors: kValidation with the service's text.
+// Errors: kValidation with DynamoDB's message.
 #pragma once
 
 #include <string_view>

@@ -2,7 +2,7 @@
 // A statement's tree and its parameters, as what the rest of the engine works with: bound
 // conditions, updates, items. Knows no table.
 //
-// Errors: kValidation with the service's text.
+// Errors: kValidation with DynamoDB's message.
 #pragma once
 
 #include <optional>

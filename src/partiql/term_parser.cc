@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "partiql/messages.h"
 
 namespace stator::partiql {
@@ -185,10 +186,7 @@ Result<Term> TermParser::parse_is(Term operand) {
   const bool negated = take_keyword("not");
   const Token token = take();
   const bool word = token.kind == TokenKind::kKeyword || token.kind == TokenKind::kName;
-  std::string lower = token.text;
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string lower = ascii_lower_case(token.text);
   const auto type = std::ranges::find(kTypes, std::string_view(lower), &TypeName::word);
   if (!word || type == kTypes.end()) return not_well_formed(message::kExpectedTypeName);
   std::string name(type->name);
@@ -349,10 +347,7 @@ Result<Term> TermParser::parse_keyword_term() {
 Result<Term> TermParser::parse_call() {
   const Token name = take();
   take();  // the parenthesis
-  std::string lower = name.text;
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  std::string lower = ascii_lower_case(name.text);
   if (is_operator("*")) take();  // count(*)
   STATOR_ASSIGN_OR_RETURN(Term arguments, parse_collection(TermKind::kList, ")", "RIGHT_PAREN"));
   return make(TermKind::kCall, name.at, std::move(lower), std::move(arguments.parts));

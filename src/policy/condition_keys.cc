@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace stator::policy {
 namespace {
 
@@ -50,16 +52,12 @@ const KeyEntry& entry_of(Key key) {
   return kKeys[static_cast<std::size_t>(key)];
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 }  // namespace
 
 std::optional<KeyName> find_key(std::string_view name) {
   const std::string_view whole = name.substr(0, name.find('/'));
   const auto found = std::ranges::find_if(kKeys, [&](const KeyEntry& entry) {
-    return std::ranges::equal(entry.name, whole, {}, lower, lower);
+    return std::ranges::equal(entry.name, whole, {}, ascii_lower, ascii_lower);
   });
   if (found == kKeys.end()) return std::nullopt;
   const bool has_tag = whole.size() + 1 < name.size();

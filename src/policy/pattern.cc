@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace stator::policy {
 namespace {
-
-char folded(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 bool starts_with(std::string_view text, std::string_view start, LetterCase letters) {
   if (letters == LetterCase::kExact) return text.starts_with(start);
   return text.size() >= start.size() &&
-         std::ranges::equal(text.substr(0, start.size()), start, {}, folded, folded);
+         std::ranges::equal(text.substr(0, start.size()), start, {}, ascii_lower, ascii_lower);
 }
 
 std::string_view without_blanks(std::string_view text) {

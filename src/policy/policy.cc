@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/json/json_strict.h"
+#include "base/ascii.h"
 
 namespace stator::policy {
 namespace {
@@ -19,8 +20,7 @@ Failure refused(std::string text) {
 
 bool is_account_id(std::string_view text) {
   constexpr std::size_t kDigits = 12;
-  return text.size() == kDigits &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text.size() == kDigits && std::ranges::all_of(text, is_ascii_digit);
 }
 
 Result<void> check_members(const Item& object, std::initializer_list<std::string_view> known) {
@@ -57,9 +57,7 @@ Result<std::vector<std::string>> texts_of(std::string_view element, const Attrib
 }
 
 Result<Pattern> parse_action(std::string_view action) {
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-  };
+  const auto fits = [](char c) { return is_ascii_alphanumeric(c) || c == '-'; };
   const std::size_t colon = action.find(':');
   const std::string_view name = colon == action.npos ? "" : action.substr(colon + 1);
   const bool valid =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/json/item_json.h"
+#include "base/ascii.h"
 
 namespace stator::policy {
 namespace {
@@ -16,8 +17,7 @@ namespace {
 std::string spelled(std::string_view name, std::size_t number) {
   std::string text(name);
   for (char& c : text) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!is_letter) continue;
+    if (!is_ascii_letter(c)) continue;
     if (number % 2 == 1) c = static_cast<char>(c ^ ('a' ^ 'A'));
     number /= 2;
   }

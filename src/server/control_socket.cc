@@ -83,28 +83,31 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::filesystem
       fchmodat(directory.get(), kName, 0600, 0) != 0 || listen(listener.get(), 4) != 0) {
     return io_failure(data);
   }
-  return std::unique_ptr<ControlSocket>(new ControlSocket(directory.release(), listener.release(),
-                                                          stop.release(), std::move(backup)));
+  return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(directory), std::move(listener),
+                                                          std::move(stop), std::move(backup)));
 }
 
-ControlSocket::ControlSocket(int directory, int listener, int stop, Backup backup)
-    : directory_(directory), listener_(listener), stop_(stop), backup_(std::move(backup)) {
+ControlSocket::ControlSocket(Descriptor directory, Descriptor listener, Descriptor stop,
+                             Backup backup)
+    : directory_(std::move(directory)),
+      listener_(std::move(listener)),
+      stop_(std::move(stop)),
+      backup_(std::move(backup)) {
   thread_ = std::thread([this] { run(); });
 }
 
 ControlSocket::~ControlSocket() {
-  eventfd_write(stop_, 1);
+  eventfd_write(stop_.get(), 1);
   thread_.join();
-  unlinkat(directory_, kName, 0);
-  for (const int descriptor : {directory_, listener_, stop_}) close(descriptor);
+  unlinkat(directory_.get(), kName, 0);
 }
 
 void ControlSocket::run() {
-  std::array<pollfd, 2> polled = {{{listener_, POLLIN, 0}, {stop_, POLLIN, 0}}};
+  std::array<pollfd, 2> polled = {{{listener_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
   for (;;) {
     if (poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
     if (polled[1].revents != 0) return;
-    const Descriptor connection(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+    const Descriptor connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (connection.get() >= 0) serve(connection.get());
   }
 }

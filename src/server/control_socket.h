@@ -11,6 +11,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/files.h"
 #include "stator/result.h"
 
 namespace stator::server {
@@ -29,13 +30,13 @@ class ControlSocket {
   ~ControlSocket();  // waits for a backup in progress
 
  private:
-  ControlSocket(int directory, int listener, int stop, Backup backup);
+  ControlSocket(Descriptor directory, Descriptor listener, Descriptor stop, Backup backup);
   void run();
   void serve(int connection) const;
 
-  int directory_;
-  int listener_;
-  int stop_;  // an event that ends run()
+  const Descriptor directory_;
+  const Descriptor listener_;
+  const Descriptor stop_;  // an event that ends run()
   Backup backup_;
   std::thread thread_;
 };

@@ -6,18 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "http/message.h"
 
 namespace stator::server {
 namespace {
 
 constexpr std::size_t kHostBytesMax = 255;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return result;
-}
 
 // "name:port", "name", "[::1]:port": the name in lower case, without the dot that may end it. Empty
 // for any other form.
@@ -31,7 +26,7 @@ std::string name_of(std::string_view host) {
     host = host.substr(0, colon);
   }
   if (host.ends_with('.')) host.remove_suffix(1);
-  return lower(host);
+  return ascii_lower_case(host);
 }
 
 bool is_local(const std::string& name) {
@@ -51,7 +46,7 @@ Failure refused(std::string_view header, std::string_view value) {
 }  // namespace
 
 HostFilter::HostFilter(std::vector<std::string> allowed) : allowed_(std::move(allowed)) {
-  for (std::string& name : allowed_) name = lower(name);
+  for (std::string& name : allowed_) name = ascii_lower_case(name);
 }
 
 bool HostFilter::allows_host(std::string_view host) const {

@@ -14,27 +14,35 @@ namespace {
 
 constexpr std::size_t kWaitingBytesMax = 4UL << 20;
 
-Result<int> open_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-  if (descriptor >= 0) return descriptor;
+Result<Descriptor> open_file(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+  if (file.get() >= 0) return file;
   return fail(Code::kIo,
               "could not open the log '" + path + "': " + std::system_category().message(errno));
+}
+
+Descriptor no_file() {
+  return Descriptor(-1);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<LineWriter>> LineWriter::open(const std::string& path) {
-  if (path == "-") return std::unique_ptr<LineWriter>(new LineWriter(STDOUT_FILENO, ""));
-  STATOR_ASSIGN_OR_RETURN(const int descriptor, open_file(path));
-  return std::unique_ptr<LineWriter>(new LineWriter(descriptor, path));
+  if (path == "-") return std::unique_ptr<LineWriter>(new LineWriter(STDOUT_FILENO, no_file(), ""));
+  STATOR_ASSIGN_OR_RETURN(Descriptor file, open_file(path));
+  const int descriptor = file.get();
+  return std::unique_ptr<LineWriter>(new LineWriter(descriptor, std::move(file), path));
 }
 
 std::unique_ptr<LineWriter> LineWriter::to_standard_error() {
-  return std::unique_ptr<LineWriter>(new LineWriter(STDERR_FILENO, ""));
+  return std::unique_ptr<LineWriter>(new LineWriter(STDERR_FILENO, no_file(), ""));
 }
 
-LineWriter::LineWriter(int descriptor, std::string path)
-    : path_(std::move(path)), descriptor_(descriptor), thread_([this] { run(); }) {}
+LineWriter::LineWriter(int descriptor, Descriptor file, std::string path)
+    : path_(std::move(path)),
+      descriptor_(descriptor),
+      file_(std::move(file)),
+      thread_([this] { run(); }) {}
 
 LineWriter::~LineWriter() {
   {
@@ -43,7 +51,6 @@ LineWriter::~LineWriter() {
   }
   wake_.notify_one();
   thread_.join();
-  if (!path_.empty()) ::close(descriptor_);
 }
 
 void LineWriter::write(std::string_view line) {
@@ -62,9 +69,10 @@ void LineWriter::write(std::string_view line) {
 
 Result<void> LineWriter::reopen() {
   if (path_.empty()) return {};
-  STATOR_ASSIGN_OR_RETURN(const int opened, open_file(path_));
+  STATOR_ASSIGN_OR_RETURN(Descriptor opened, open_file(path_));
   const std::lock_guard lock(descriptor_mutex_);
-  ::close(std::exchange(descriptor_, opened));
+  file_ = std::move(opened);
+  descriptor_ = file_.get();
   return {};
 }
 

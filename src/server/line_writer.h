@@ -17,6 +17,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/files.h"
 #include "stator/result.h"
 
 namespace stator::server {
@@ -37,17 +38,18 @@ class LineWriter {
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  LineWriter(int descriptor, std::string path);
+  LineWriter(int descriptor, Descriptor file, std::string path);
   void run();
   void write_out(std::string_view lines);
 
-  const std::string path_;  // empty: the descriptor is borrowed
+  const std::string path_;  // empty: a standard stream
   std::mutex mutex_;
   std::condition_variable wake_;
   std::string waiting_;
   bool stopping_ = false;
   std::mutex descriptor_mutex_;  // held while lines are written
   int descriptor_;
+  Descriptor file_;  // owns descriptor_ unless that is a standard stream
   std::atomic<uint64_t> dropped_ = 0;
   std::thread thread_;  // last: it uses the others
 };

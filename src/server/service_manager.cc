@@ -13,6 +13,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/files.h"
+
 namespace stator::server {
 namespace {
 
@@ -64,14 +66,12 @@ Result<void> report_state(ServiceState state) {
   name.copy(address.sun_path, name.size());
   if (name.front() == '@') address.sun_path[0] = '\0';
   const auto address_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-  const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return could_not_report(errno);
+  const Descriptor descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (descriptor.get() < 0) return could_not_report(errno);
   const std::string text = text_of(state);
-  const ssize_t sent = sendto(descriptor, text.data(), text.size(), MSG_NOSIGNAL,
+  const ssize_t sent = sendto(descriptor.get(), text.data(), text.size(), MSG_NOSIGNAL,
                               reinterpret_cast<const sockaddr*>(&address), address_bytes);
-  const int reason = errno;
-  close(descriptor);
-  if (sent < 0) return could_not_report(reason);
+  if (sent < 0) return could_not_report(errno);
   return {};
 }
 

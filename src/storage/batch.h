@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch: the writes of one transaction, in order. Of several writes to one key the last counts.
+// Batch: the writes of one transaction, in order. If several have the same key, the last one
+// applies.
 //
-// Commit versions: a commit gives each versioned row a position in the order of all versioned rows
-// of the store, big endian and above 0. Commit versions ascend within a batch as its rows were put,
-// and from one commit of a key to the next. They ascend across restarts, crashes and copies. None
-// is given twice in one history of the store, unless durability is os and a loss of power took the
-// row.
+// Commit versions: a commit assigns each versioned row a number above 0, its position in the order
+// of all versioned rows of the store. Commit versions ascend within a batch in the order of the
+// puts, and from one commit of a key to the next, also across restarts, crashes and copies. A
+// version is assigned only once, except that with durability `os` a power failure can remove a row.
+// Thread safety: as for std::vector.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ class Batch {
     bytes_ += key.size() + kOverheadBytes;
     writes_.push_back({std::string(key), std::nullopt});
   }
-  // Puts a row whose key is `prefix`, the commit version in kCommitVersionBytes, `suffix`.
+  // Puts a row whose key is `prefix`, the big-endian commit version, and `suffix`.
   void put_versioned(std::string_view prefix, std::string_view suffix, std::string_view value) {
     std::string key;
     key.reserve(prefix.size() + kCommitVersionBytes + suffix.size());
@@ -63,14 +64,14 @@ class Batch {
   };
   const std::vector<SchemaWrite>& schema_writes() const { return schema_writes_; }
 
-  // Fills in the commit versions that follow `last`, which becomes the last one given.
+  // Assigns the commit versions after `last`, and sets `last` to the last one that it assigns.
   void assign_commit_versions(uint64_t& last) {
     for (const Versioned& versioned : versioned_) {
       char* const place = writes_[versioned.write].key.data() + versioned.offset;
       put_big_endian(place, kCommitVersionBytes, ++last);
     }
   }
-  // Where commit versions go, in the order of the writes.
+  // The positions of commit versions, in the order of the writes.
   struct Versioned {
     std::size_t write = 0;   // in writes()
     std::size_t offset = 0;  // in its key
@@ -80,12 +81,12 @@ class Batch {
   std::vector<Write>& writes() { return writes_; }
   bool empty() const { return writes_.empty(); }
   std::size_t bytes() const { return bytes_; }
-  // It deletes rows and puts little besides records of that, so space is free after a compaction.
+  // Whether a compaction frees space after this batch: it erases rows, and puts only a few bytes.
   bool frees_space() const { return writes_.empty() || (erases_ && put_bytes_ <= kNotesBytesMax); }
 
  private:
   static constexpr std::size_t kNotesBytesMax = 4096;
-  static constexpr std::size_t kOverheadBytes = 96;  // of bookkeeping, for the queue's bound
+  static constexpr std::size_t kOverheadBytes = 96;  // counted per write, for the queue's limit
   std::vector<Write> writes_;
   std::vector<Versioned> versioned_;
   std::vector<SchemaWrite> schema_writes_;

@@ -34,7 +34,7 @@ struct Listed {
   uint64_t bytes = 0;
 };
 
-// RocksDB's own notes (LOG) and its lock are no data.
+// RocksDB's diagnostic log (LOG) and its lock are not data.
 Result<std::vector<Listed>> files_in(const std::filesystem::path& directory) {
   std::vector<Listed> files;
   std::error_code error;

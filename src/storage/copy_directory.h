@@ -8,13 +8,14 @@
 
 namespace stator {
 
-// Copies a file's bytes to `to`, which must not exist; it is synced, but its name is not. kIo.
+// Copies a file to `to`, which must not exist. The content is synced, its name in the directory is
+// not. Errors: kIo.
 Result<void> copy_file(const std::filesystem::path& from, const std::filesystem::path& to,
                        FunctionRef<void(std::size_t bytes)> copied);
 
-// Copies `from`, which no process may have open, into `to`, which must not exist. All of it is on
-// the disk on return. After a failure the caller removes `to`. Errors: kLocked, kCorruption and kIo
-// as open_rocks_store(); the contents of the files are not checked.
+// Copies `from`, which no process may have open, to `to`, which must not exist. The copy is synced.
+// After a failure, the caller must remove `to`. Errors: kLocked, kCorruption and kIo, see
+// open_rocks_store(). The contents of the files are not checked.
 Result<void> copy_data_directory(const std::filesystem::path& from, const std::filesystem::path& to,
                                  BytesVisitor progress);
 

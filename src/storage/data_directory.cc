@@ -145,11 +145,11 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
-    return fail(Code::kIo, fmt::format("'{}' is no directory; choose another", path.string()));
+    return fail(Code::kIo, fmt::format("'{}' is not a directory; choose another", path.string()));
   }
   if (!std::filesystem::exists(status)) {
     if (!create_if_missing) {
-      return fail(Code::kIo, fmt::format("there is no data directory '{}'", path.string()));
+      return fail(Code::kIo, fmt::format("data directory '{}' does not exist", path.string()));
     }
     STATOR_RETURN_IF_ERROR(make_directory(path));
   }
@@ -170,13 +170,14 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
   if (error) return io_failure("read", path, error.value());
   if (!std::filesystem::exists(path / kUnfinishedName, error) &&
       !std::filesystem::is_empty(path, error)) {
-    return fail(Code::kCorruption,
-                fmt::format("'{}' holds files but is no Stator data directory; choose an empty one",
-                            path.string()));
+    return fail(
+        Code::kCorruption,
+        fmt::format("'{}' has files but is not a Stator data directory; choose an empty one",
+                    path.string()));
   }
   if (error) return io_failure("read", path, error.value());
   if (!create_if_missing) {
-    return fail(Code::kIo, fmt::format("there is no data in '{}'", path.string()));
+    return fail(Code::kIo, fmt::format("'{}' contains no data", path.string()));
   }
   STATOR_RETURN_IF_ERROR(write_unfinished(path));
   directory.fresh_ = true;

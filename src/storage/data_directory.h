@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The marker that makes a directory a Stator data directory. docs/formats/directory.md.
+// The lock and the marker of a Stator data directory. docs/formats/directory.md.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// LockTable: guards keys, present or absent, by striped mutexes.
+// LockTable: locks of keys, present or absent, by striped mutexes.
 //
-// Stripes are taken in ascending order, all at once, so that guards cannot deadlock.
+// A call locks all its stripes in ascending order, so that calls cannot deadlock. A thread that
+// holds a Guard must not call lock() again.
 #pragma once
 
 #include <array>
@@ -19,7 +20,8 @@ class LockTable {
  public:
   static constexpr std::size_t kStripes = 4096;
 
-  // Holds the stripes of some keys until release() or destruction, on the thread that took them.
+  // Holds the stripes of some keys until release() or destruction, which must happen on the thread
+  // that locked them.
   class Guard {
    public:
     Guard() = default;
@@ -37,7 +39,7 @@ class LockTable {
   };
 
   Guard lock(std::span<const std::string> keys);
-  // The keys that a batch writes.
+  // Locks the keys that a batch writes.
   Guard lock(const Batch& batch);
 
  private:

@@ -76,7 +76,7 @@ std::string boot_id() {
 
 Result<ProgressFile> ProgressFile::open(const std::filesystem::path& path) {
   ProgressFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), path);
-  if (file.descriptor_ < 0) return progress_failure("create", path, errno);
+  if (file.descriptor_.get() < 0) return progress_failure("create", path, errno);
   const auto slots = read_slots(path);
   if (const Slot* newest = newest_of(slots)) {
     file.writes_ = newest->serial;
@@ -84,7 +84,7 @@ Result<ProgressFile> ProgressFile::open(const std::filesystem::path& path) {
   }
   // Its blocks are allocated now: a full disk does not stop later writes.
   const std::array<char, 2 * kSlotBytes> empty{};
-  if (pwrite(file.descriptor_, empty.data(), empty.size(), 0) != ssize_t{empty.size()}) {
+  if (pwrite(file.descriptor_.get(), empty.data(), empty.size(), 0) != ssize_t{empty.size()}) {
     return progress_failure("write", path, errno);
   }
   STATOR_RETURN_IF_ERROR(file.sync());
@@ -103,15 +103,6 @@ std::optional<Progress> ProgressFile::read(const std::filesystem::path& path) {
       .boot = std::string(newest->boot.data(), strnlen(newest->boot.data(), newest->boot.size()))};
 }
 
-ProgressFile::ProgressFile(ProgressFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      path_(std::move(other.path_)),
-      writes_(other.writes_) {}
-
-ProgressFile::~ProgressFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
 void ProgressFile::write(const Progress& progress) {
   Slot slot{.serial = ++writes_,
             .last_row = progress.last_row,
@@ -120,11 +111,11 @@ void ProgressFile::write(const Progress& progress) {
   std::memcpy(slot.boot.data(), progress.boot.data(), std::min(progress.boot.size(), kBootBytes));
   slot.checksum = checksum_of(slot);
   const auto offset = static_cast<off_t>(writes_ % 2 * kSlotBytes);
-  static_cast<void>(!pwrite(descriptor_, &slot, sizeof(slot), offset));
+  static_cast<void>(!pwrite(descriptor_.get(), &slot, sizeof(slot), offset));
 }
 
 Result<void> ProgressFile::sync() {
-  if (fdatasync(descriptor_) != 0) return progress_failure("sync", path_, errno);
+  if (fdatasync(descriptor_.get()) != 0) return progress_failure("sync", path_, errno);
   return {};
 }
 

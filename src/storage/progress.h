@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "base/files.h"
 #include "stator/result.h"
 
 namespace stator {
@@ -34,10 +35,6 @@ class ProgressFile {
   // Absent if there is no file, or none of it is readable.
   static std::optional<Progress> read(const std::filesystem::path& path);
 
-  ProgressFile(ProgressFile&& other) noexcept;
-  ProgressFile& operator=(ProgressFile&&) = delete;
-  ~ProgressFile();
-
   // A failure leaves the earlier progress in place: the file then claims less.
   void write(const Progress& progress);
   Result<void> sync();
@@ -46,7 +43,7 @@ class ProgressFile {
   explicit ProgressFile(int descriptor, std::filesystem::path path)
       : descriptor_(descriptor), path_(std::move(path)) {}
 
-  int descriptor_;
+  Descriptor descriptor_;
   std::filesystem::path path_;
   uint64_t writes_ = 0;
 };

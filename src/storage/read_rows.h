@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads as all stores implement them.
+// Common parts of the stores' reads.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace stator {
 
-// TransactStore::read() in a view.
+// Executes a ReadRequest in a view.
 Result<void> read_rows(ReadView& view, const ReadRequest& request, ReadVisitor visit);
 
-// Whether a read of parts without a state of their own must keep one.
+// Whether a store must open a view to execute the request.
 inline bool needs_state(const ReadRequest& request) {
   return request.one_state && request.keys.size() + request.ranges.size() > 1;
 }
 
-// Room for the values of a transaction's keys: most transactions have one key.
+// The values of a transaction's keys, without an allocation for the usual single key.
 class GuardedValues {
  public:
   explicit GuardedValues(std::size_t count) : is_one_(count == 1), many_(is_one_ ? 0 : count) {}

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/files.h"
+
 namespace stator {
 namespace {
 
@@ -35,13 +37,13 @@ uint64_t Ballast::free_bytes() const {
   return env_.GetFreeSpace(directory_.string(), &free).ok() ? free : UINT64_MAX / 4;
 }
 
-// Where it fails, it stays as it is: callers look at what is free.
+// After a failure the size is unchanged: callers check the free space.
 void Ballast::resize(uint64_t from, uint64_t to) const {
-  const int file = open((directory_ / kName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return;
+  const Descriptor file(open((directory_ / kName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (file.get() < 0) return;
   const auto size = static_cast<off_t>(to);
-  [[maybe_unused]] const int done = to < from ? ftruncate(file, size) : fallocate(file, 0, 0, size);
-  close(file);
+  [[maybe_unused]] const int done =
+      to < from ? ftruncate(file.get(), size) : fallocate(file.get(), 0, 0, size);
 }
 
 void Ballast::restore() {

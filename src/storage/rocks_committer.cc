@@ -220,7 +220,7 @@ void RocksCommitter::await_work(std::unique_lock<std::mutex>& lock) {
   if (!synced) progress_synced_ = false;
 }
 
-// While there is no room, puts are refused before they are queued: deletes behind them go ahead.
+// While the disk is full, puts are rejected before they are queued, so that deletes can proceed.
 bool RocksCommitter::is_full_for(const Batch& batch) {
   if (full_ && !batch.frees_space()) full_ = !space_.has_room();
   return full_ && !batch.frees_space();

@@ -122,10 +122,10 @@ TEST_F(RocksFiles, AreNotMadeByLooking) {
   const auto empty = directory_.path() / "empty";
   std::filesystem::create_directory(empty);
   EXPECT_THAT(open_rocks_store({.path = empty, .read_only = true}),
-              FailsWith(Code::kIo, "no data in"));
+              FailsWith(Code::kIo, "contains no data"));
   EXPECT_TRUE(std::filesystem::is_empty(empty));
   EXPECT_THAT(open_rocks_store({.path = directory_.path() / "none", .read_only = true}),
-              FailsWith(Code::kIo, "no data directory"));
+              FailsWith(Code::kIo, "' does not exist"));
 }
 
 // The store refuses to open, or says which file is damaged.

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/files.h"
 #include "storage/copy_directory.h"
 #include "storage/data_directory.h"
 
@@ -95,7 +96,7 @@ class LogReader {
   }
 
  private:
-  // False where the record cannot follow the one before.
+  // False if the record cannot follow the previous one.
   bool take(const Record& record, uint64_t end) {
     if (record.type >= kNotes) return !in_write_;
     const bool begins = record.type == kFull || record.type == kFirst;
@@ -203,14 +204,14 @@ uint32_t crc32c(std::string_view bytes) {
 
 Result<LogFile> read_log_file(const std::filesystem::path& path, uint64_t number) {
   LogFile file{.path = path, .number = number};
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  int error = descriptor.get() < 0 ? errno : 0;
   LogReader reader(file);
   std::vector<char> block(kBlockBytes);
-  int error = descriptor < 0 ? errno : 0;
   while (error == 0) {
     std::size_t filled = 0;
     while (filled < kBlockBytes) {
-      const ssize_t count = ::read(descriptor, block.data() + filled, kBlockBytes - filled);
+      const ssize_t count = ::read(descriptor.get(), block.data() + filled, kBlockBytes - filled);
       if (count < 0) error = errno;
       if (count <= 0) break;
       filled += static_cast<std::size_t>(count);
@@ -219,7 +220,6 @@ Result<LogFile> read_log_file(const std::filesystem::path& path, uint64_t number
     if (file.end != LogFile::End::kTruncated) reader.read({block.data(), filled}, file.bytes);
     file.bytes += filled;
   }
-  if (descriptor >= 0) close(descriptor);
   if (error != 0) {
     return fail(Code::kIo,
                 fmt::format("could not read '{}': {}", path.string(), std::strerror(error)));

@@ -87,7 +87,7 @@ struct Manifest {
   std::set<std::string> tables;  // names of the table files that it lists
 };
 
-// Opened for reading where there are no logs, the database is what its manifest says.
+// A database that is opened for reading without logs has the state of its manifest.
 Result<Manifest> read_manifest(const RocksStoreOptions& options, rocksdb::Options rocks) {
   rocks.listeners.clear();
   rocks.wal_dir = options.path.string();

@@ -17,7 +17,7 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using State = std::shared_ptr<SpaceState>;
 
-// What a file may grow by, where there is much space, before that is looked at again.
+// How much a file can grow, if there is much free space, before the free space is checked again.
 constexpr uint64_t kRoomBytes = 256UL << 10;
 
 // Of this thread: what the table is for that it is about to create, and whether its job began.

@@ -430,13 +430,13 @@ TEST_F(RocksStore, SaysWhenTheDirectoryIsInUse) {
 TEST_F(RocksStore, RefusesDirectoriesThatAreNotItsOwn) {
   const auto path = directory.path() / "data";
   EXPECT_THAT(open_rocks_store({.path = path, .create_if_missing = false}),
-              FailsWith(Code::kIo, "no data directory"));
+              FailsWith(Code::kIo, "' does not exist"));
   std::filesystem::create_directory(path);
   std::ofstream(path / "thesis.txt") << "precious";
   EXPECT_THAT(open_rocks_store({.path = path}),
-              FailsWith(Code::kCorruption, "no Stator data directory"));
+              FailsWith(Code::kCorruption, "not a Stator data directory"));
   EXPECT_THAT(open_rocks_store({.path = path / "thesis.txt"}),
-              FailsWith(Code::kIo, "no directory"));
+              FailsWith(Code::kIo, "not a directory"));
   std::ofstream(path / "STATOR") << "stator data directory, format 9\n";
   EXPECT_THAT(open_rocks_store({.path = path}),
               FailsWith(Code::kCorruption, "has directory format 9"));

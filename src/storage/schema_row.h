@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// SchemaRow: a row with the version of what other rows mean. Its value begins with the version, 8
-// bytes big endian; an absent row has version 0. Only Batch::put_schema_version() writes it.
+// SchemaRow: a row with the version of a schema, such as a table definition. Its value begins with
+// the version, 8 bytes big endian; an absent row has version 0. Only Batch::put_schema_version()
+// writes it.
 //
 // Thread safety: any thread.
-// Lifetime: independent of the store that lends it.
+// Lifetime: it can outlive the store that returns it.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ class SchemaRow {
       : key_(std::move(key)), newest_(newest) {}
 
   const std::string& key() const { return key_; }
-  // For stores: in a store of one process, the version after every commit that has taken its place.
+  // For stores of one process: the version after all commits that are ordered so far.
   uint64_t newest() const { return newest_.load(std::memory_order_relaxed); }
   void set_newest(uint64_t version) { newest_.store(version, std::memory_order_relaxed); }
 
@@ -30,7 +31,7 @@ class SchemaRow {
   std::atomic<uint64_t> newest_;
 };
 
-// What a transaction expects the version to be. The row must live until the transaction ends.
+// The version that a transaction expects. The row must live until the transaction ends.
 struct SchemaVersion {
   const SchemaRow* row = nullptr;
   uint64_t version = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SchemaRows: the schema rows that a store of one process has lent, with their newest versions.
+// SchemaRows: the schema rows that a store of one process has returned, with their newest versions.
 //
-// Thread safety: none. The store calls it under the mutex under which commits take their places, so
-// that a version and the commits that expect it are in one order.
+// Thread safety: none. The store calls it with the mutex held that orders the commits, so that
+// versions and the commits that expect them are in one order.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@ class SchemaRows {
  public:
   using ReadVersion = FunctionRef<Result<uint64_t>(const std::string& key)>;
 
-  // `read` returns the newest version of a row that is not known yet.
+  // Returns the row of a key. `read` returns the newest version of a row that is not known yet.
   Result<std::shared_ptr<const SchemaRow>> lend(std::string_view key, ReadVersion read);
-  // A batch has taken its place.
+  // Records the versions in a batch that has been ordered.
   void note(const Batch& batch) {
     if (!batch.schema_writes().empty()) note_versions(batch);
   }
-  // Batches that had taken their places were lost.
+  // Reads the versions again, after ordered batches were lost.
   void read_again(ReadVersion read);
 
   static bool are_newest(SchemaVersions expected) {
@@ -43,12 +43,12 @@ class SchemaRows {
   void note_versions(const Batch& batch);
 
   std::map<std::string, std::shared_ptr<SchemaRow>, std::less<>> rows_;
-  std::size_t kept_max_ = 64;  // before those that nobody uses are let go
+  std::size_t kept_max_ = 64;  // number of rows at which unused ones are dropped
 };
 
 // The version in a row's value.
 uint64_t schema_version_in(std::string_view value);
-// Nothing was applied, since a version is not the one that was expected.
+// The result kSchemaChanged.
 CommitResult schema_changed();
 
 }  // namespace stator

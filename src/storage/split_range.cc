@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFractionBytes = 8;
 
-// The bytes of `key` from `offset` as a big-endian integer; `missing` stands for bytes not there.
+// The bytes of `key` from `offset` as a big-endian integer; `missing` replaces missing bytes.
 uint64_t fraction(std::string_view key, std::size_t offset, uint8_t missing) {
   uint64_t value = 0;
   for (std::size_t i = offset; i < offset + kFractionBytes; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting a range by the hash part of its keys, which spreads rows evenly.
+// Divides a range by the hash in its keys, which distributes rows evenly.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace stator {
 
-// At most `parts` adjacent ranges that cover `range` exactly. Cuts are computed from the bounds
-// alone, so they are the same each time.
+// Returns at most `parts` adjacent ranges that cover `range` exactly. They depend only on the
+// bounds, so they are the same each time.
 std::vector<KeyRange> split_by_hash(const KeyRange& range, std::size_t parts);
 
 }  // namespace stator

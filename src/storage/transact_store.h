@@ -2,19 +2,20 @@
 // TransactStore: an ordered, transactional map from byte strings to byte strings, which several
 // processes can share.
 //
-// Keys: kPartitionBytes of partition (a space id and a hash, see partition_key), then the sort
-// part, compared as unsigned bytes. A distributed store routes by the first part.
-// Thread safety: every method may be called from any thread at once.
-// Callbacks: run on the calling thread or on a thread of the store. `done` runs exactly once. None
-// of them may block. `done` may call the store; no other may.
-// Reads: bounded and short, about a page. Longer work goes in steps that resume by key. Each step
-// can find a later state than the one before it.
-// Calls of a store of one process complete on the calling thread, except that `done` of a write
-// waits for the disk.
-// Visibility: commits apply atomically. Reads return only what is as durable as the store was told
-// to make it. A read that starts after a commit was acknowledged sees all of it.
-// Lifetime: destroying the store waits for calls under way.
-// Errors: kIo, kCorruption, kUnavailable, kThrottling when a bounded queue is full. Absence is a
+// Keys: a partition of kPartitionBytes (a space id and a hash, see partition_key()), then the sort
+// part, compared as unsigned bytes. A distributed store routes by the partition.
+// Thread safety: every method can be called from any thread.
+// Callbacks: run on the calling thread or on a thread of the store, and must not block. `done` runs
+// exactly once, without locks held, and can call the store. Other callbacks can run with locks held
+// (`decide` with those of its keys), and must not call the store.
+// Reads: bounded and short, about a page. Longer work consists of steps that resume by key. Each
+// step can read a later state than the previous one.
+// One process: calls complete on the calling thread, except that `done` of a write waits for the
+// disk.
+// Visibility: commits apply atomically. Reads return only data that is as durable as the store's
+// options require. A read that starts after a commit was acknowledged sees all of the commit.
+// Lifetime: the destructor waits for calls in progress.
+// Errors: kIo, kCorruption, kUnavailable; kThrottling if a bounded queue is full. Absence is a
 // value.
 #pragma once
 
@@ -45,7 +46,7 @@ struct StoreCapabilities {
   std::size_t value_bytes_max = 0;
   std::size_t transaction_bytes_max = 0;
   bool snapshot_spans_partitions = false;
-  bool several_processes = false;  // others can change the data
+  bool several_processes = false;  // other processes can change the data
 };
 
 struct KeyRange {
@@ -57,32 +58,32 @@ enum class Direction { kForward, kBackward };
 
 enum class CommitOutcome {
   kCommitted,
-  kConflict,       // other transactions kept coming between; nothing was applied
-  kUnknown,        // it may have been applied, or may still be
-  kUnavailable,    // refused or failed; nothing was applied
-  kSchemaChanged,  // a schema does not have the version that was expected; nothing was applied
+  kConflict,       // concurrent transactions changed what it read; nothing was applied
+  kUnknown,        // it might have been applied, or might be applied later
+  kUnavailable,    // rejected or failed; nothing was applied
+  kSchemaChanged,  // a schema does not have the expected version; nothing was applied
 };
 
 struct CommitResult {
   CommitOutcome outcome = CommitOutcome::kCommitted;
-  Error error = {};  // why, where not committed
-  // Of a commit with writes. Commits of one key have ascending numbers. In a store with LocalViews
-  // all commits have.
+  Error error = {};  // set unless committed
+  // The number of a commit with writes. Numbers of commits with a common key ascend; in a store
+  // with LocalViews, those of all commits do.
   uint64_t sequence = 0;
 };
 using CommitDone = std::move_only_function<void(CommitResult)>;
 
-// The values of the keys that a transaction read, in the order of the keys; absent keys have none.
-// Lent for the call. The values may be moved from.
+// The values that a transaction read, in the order of its keys; absent for absent keys. Borrowed
+// for the call, which can move from them.
 using GuardedRows = std::span<std::optional<std::string>>;
-// Returns what to write; an empty batch writes nothing. It can run more than once, each time with
-// the rows of a new attempt, so it must decide on the rows and its own constants only.
+// Returns the writes of a transaction, which can be none. It can run more than once, each time with
+// the rows of a new attempt, so its result must depend only on the rows and on constants.
 using Decide = std::move_only_function<Batch(GuardedRows rows)>;
 
 struct RangeRead {
   KeyRange range;
   Direction direction = Direction::kForward;
-  // How many rows the caller expects to visit: a hint for read-ahead, never a limit. 0: unknown.
+  // The number of rows that the caller expects to visit, a hint for read-ahead. 0: unknown.
   std::size_t expected_rows = 0;
 };
 
@@ -90,36 +91,36 @@ struct RangeRead {
 struct ReadRequest {
   std::span<const std::string> keys = {};
   std::span<const RangeRead> ranges = {};
-  // Everything that this call visits is of one state of the store. A single key or range always is.
+  // Reads everything from one snapshot. A single key or range always is.
   bool one_state = false;
 };
 
-// Called for the keys that are present, in the order of the request, and then for the rows of each
-// range. `part` numbers the keys of the request, and behind them the ranges. Key and value die with
-// the call. False ends the read: the caller resumes behind this key if it wants more.
+// Called for the present keys, in the order of the request, then for the rows of each range. `part`
+// is the position of the key, or the number of keys plus the position of the range. Key and value
+// are borrowed for the call. Return false to end the read; to resume it, start after this key.
 using ReadVisitor =
     FunctionRef<bool(std::size_t part, std::string_view key, std::string_view value)>;
 using RowVisitor = FunctionRef<bool(std::string_view key, std::string_view value)>;
 using ValueVisitor = FunctionRef<void(std::string_view value)>;
 using ReadDone = std::move_only_function<void(Result<void>)>;
 
-// One state of the whole store. For one thread at a time.
+// A snapshot of the whole store. Thread safety: one thread at a time.
 class ReadView {
  public:
   virtual ~ReadView() = default;
-  // True and one call of `visit` if the key is present. False if it is absent.
+  // Calls `visit` and returns true if the key is present; otherwise returns false.
   virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;
   // `visit` must not use the view.
   virtual Result<void> scan(const RangeRead& range, RowVisitor visit) = 0;
 };
 using ViewBody = FunctionRef<Result<void>(ReadView&)>;
 
-// A place in the order of versioned rows: big endian, it is the commit version in a row's key.
-// Positions can be compared and kept, also across restarts; the distance between two means nothing.
+// A position in the order of versioned rows: the commit version in a row's key. Positions can be
+// compared and stored, also across restarts. The difference of two positions has no meaning.
 enum class LogPosition : uint64_t {};
 
-// A view that its owner keeps as long as it wants, and which commits it has: those with a
-// CommitResult::sequence up to its own, and no others.
+// A view without a time limit, which has exactly the commits with a CommitResult::sequence up to
+// `sequence`.
 struct NumberedView {
   std::unique_ptr<ReadView> view;
   uint64_t sequence = 0;
@@ -130,17 +131,18 @@ class CommitObserver {
  public:
   virtual ~CommitObserver() = default;
   // Called in the order of the sequences, by one thread at a time. Commits wait for it, so it must
-  // be quick; it must not call the store. The commit can still fail.
+  // return quickly. It must not call the store. The commit can still fail.
   virtual void on_commit(uint64_t sequence, std::span<const Write> writes) = 0;
 };
 
-// What only a store of one process has: it numbers all commits in the order in which they apply,
-// and can keep a state. Views must be destroyed before the store.
+// Features of a store of one process: it numbers all commits in the order in which they apply, and
+// its views have no time limit. An open view makes the store keep replaced versions.
+// Lifetime: views must be destroyed before the store.
 class LocalViews {
  public:
   virtual ~LocalViews() = default;
   virtual Result<std::unique_ptr<ReadView>> view() = 0;
-  // Waits for a write that is on its way to the disk: not for frequent requests. It has every
+  // Waits for a write that is in progress, so it is not for frequent requests. The view has every
   // commit that an observer has received, unless the commit failed.
   virtual Result<NumberedView> numbered_view() = 0;
   // Replaces the observer; null removes it. After the call returns, the previous observer is not
@@ -148,27 +150,26 @@ class LocalViews {
   virtual void observe(CommitObserver* observer) = 0;
 };
 
-// Called for each thing found wrong, with one line that names it.
+// Called for each error that is found, with one line that describes it.
 using DamageVisitor = FunctionRef<void(std::string_view damage)>;
 using BytesVisitor = FunctionRef<void(uint64_t done_bytes, uint64_t total_bytes)>;
 
-// The files of a store that has them.
+// Operations on the files of a store.
 class StoreFiles {
  public:
   virtual ~StoreFiles() = default;
-  // Writes a consistent copy that can be opened as a store of its own into `directory`, which must
-  // not exist.
+  // Writes a consistent copy, which can be opened as a store, to `directory`, which must not exist.
   virtual Result<void> checkpoint(const std::filesystem::path& directory) = 0;
-  // Reads every file and compares what it holds with its checksums.
+  // Reads every file and checks its checksums.
   virtual void verify_files(DamageVisitor damaged, BytesVisitor progress) = 0;
 };
 
 struct StoreHealth {
   bool writable = true;
-  std::string reason;  // why not, one line; empty when writable
+  std::string reason;  // why it is not writable, in one line
 };
 
-// Threads with a connection each, which take calls from one queue.
+// A pool of threads with one connection each, which execute calls from one queue.
 struct ConnectionPoolStats {
   std::string_view name;
   uint64_t connections = 0;
@@ -176,17 +177,17 @@ struct ConnectionPoolStats {
   uint64_t queued_calls = 0;
 };
 
-// Of a store that several processes share.
+// Statistics of a store that several processes share.
 struct SharedStoreStats {
   std::vector<ConnectionPoolStats> pools;
   // How long one transaction has held back safe_position(); 0 unless longer than a few seconds.
   std::chrono::milliseconds horizon_lag{0};
 };
 
-// What a store has done since it was opened, and what it holds. Zero for what it does not have.
+// Statistics since the store was opened, and current sizes. Members that do not apply are zero.
 struct StoreStats {
-  uint64_t commits = 0;        // that wrote something or waited for writes
-  uint64_t commit_groups = 0;  // written together
+  uint64_t commits = 0;        // commits that wrote something or waited for writes
+  uint64_t commit_groups = 0;  // groups of commits that were written together
   uint64_t syncs = 0;
   uint64_t queued_commits = 0;
   uint64_t queued_bytes = 0;
@@ -207,42 +208,44 @@ class TransactStore {
   virtual StoreHealth health() const = 0;
   virtual StoreStats stats() const { return {}; }
 
-  // Reads `keys`, calls `decide`, and commits its batch if no row that was read has changed since,
-  // absent ones included. Conflicts are retried here, a limited number of times. `done` runs when
-  // the writes and everything that was read are durable, also if nothing was written. `keys` must
-  // live until then.
-  // The batch may write other keys too, whatever they hold. They are safe from other transactions
-  // only if everyone who writes them reads a common key (an index entry and its item).
+  // Reads `keys`, calls `decide`, and commits the batch that it returns if none of the rows,
+  // present or absent, has changed in the meantime. Conflicts are retried a limited number of
+  // times. `done` runs when the writes and everything that was read are durable, also if nothing
+  // was written. `keys` is borrowed until then.
+  // The batch can also write other keys, without checking them. They are protected from concurrent
+  // transactions only if all transactions that write them read a common key (for an index entry,
+  // the item).
   //
-  // It ends with kSchemaChanged unless schemas have the `expected` versions when it takes its place
-  // among the commits; without writes, when it has read its keys. A commit that gives a schema a
-  // new version comes after all that expected the one before: whoever sees the version sees them.
+  // Fails with kSchemaChanged unless the schemas have the `expected` versions when the commit is
+  // ordered; without writes, when the keys are read. A commit that gives a schema a new version is
+  // ordered after all commits that expected the previous one: a reader of the version sees them.
   virtual void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                         SchemaVersions expected = {}) = 0;
-  // Commits a batch whatever its keys hold. No transaction that read one of them commits on the
-  // older value. `expected` as above.
+  // Commits a batch, regardless of the values of its keys. A transaction that has read one of these
+  // keys does not commit with the older value. `expected`: see above.
   virtual void write(Batch batch, CommitDone done, SchemaVersions expected = {}) = 0;
 
-  // These two cost nothing, or little, on a store of one process; otherwise they may read, and
-  // block: not for callbacks.
+  // These two are cheap on a store of one process. On a shared store they can read, so they can
+  // block: do not call them from callbacks.
   virtual Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) = 0;
-  // The version that a transaction would have to expect now.
+  // Returns the version that a transaction must expect now.
   virtual Result<uint64_t> schema_version(const SchemaRow& row) = 0;
 
-  // Visits what the request names, until `visit` returns false. Rows are lent in place. After an
-  // error, some of them may have been visited. `visit` must live until `done` has run.
+  // Visits the keys and ranges of the request, until `visit` returns false. Rows are not copied. If
+  // the read fails, some rows can have been visited. `visit` is borrowed until `done` has run.
   virtual void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) = 0;
-  // Runs `body` at most once, on one state of the store, then `done` with the result. `body` must
-  // live until then. It can read several times and wait: a shared store runs it on its own threads.
+  // Runs `body` at most once, with a snapshot, then `done` with its result. `body` is borrowed
+  // until then. It can read several times and wait: a shared store runs it on its own threads.
   virtual void with_view(ViewBody body, ReadDone done) = 0;
 
-  // Every versioned row before this position that will ever exist is visible to reads that start
-  // now.
+  // Returns a position before which no more versioned rows can appear: reads that start now see all
+  // of them.
   virtual Result<LogPosition> safe_position() = 0;
 
-  // Cuts a range into at most `parts` adjacent ranges of similar weight that cover it exactly.
+  // Divides a range into at most `parts` adjacent ranges of similar size that cover it exactly.
   virtual Result<std::vector<KeyRange>> split_ranges(const KeyRange& range, std::size_t parts) = 0;
-  // Erases every key of the range. Not atomic; call it again after a crash. Nobody may write there.
+  // Erases every key of the range. Not atomic: repeat it after a crash. No concurrent write may use
+  // the range.
   virtual Result<void> drop_range(const KeyRange& range) = 0;
 
   // Null for a store without files.
@@ -251,18 +254,18 @@ class TransactStore {
   virtual LocalViews* local_views() { return nullptr; }
 };
 
-// These block until the call has completed; not for callbacks of the store.
+// Blocking forms of the calls above. Do not call them from callbacks of the store.
 CommitResult transact_and_wait(TransactStore& store, std::span<const std::string> keys,
                                FunctionRef<Batch(GuardedRows)> decide,
                                SchemaVersions expected = {});
 CommitResult write_and_wait(TransactStore& store, Batch batch, SchemaVersions expected = {});
 Result<void> read_and_wait(TransactStore& store, const ReadRequest& request, ReadVisitor visit);
-// True and one call of `visit` if the key is present.
+// Calls `visit` and returns true if the key is present; otherwise returns false.
 Result<bool> read_value(TransactStore& store, const std::string& key, ValueVisitor visit);
 Result<void> read_range(TransactStore& store, const RangeRead& range, RowVisitor visit);
 Result<void> view_and_wait(TransactStore& store, ViewBody body);
 
-// Returns what `body`, which takes a ReadView& and returns a Result, returns.
+// Runs `body`, which takes a ReadView& and returns a Result, and returns this Result.
 template <class Body>
 std::invoke_result_t<Body&, ReadView&> with_view(TransactStore& store, Body body) {
   using Returned = std::invoke_result_t<Body&, ReadView&>;
@@ -275,7 +278,7 @@ std::invoke_result_t<Body&, ReadView&> with_view(TransactStore& store, Body body
   return std::move(*returned);
 }
 
-// StoreFiles::checkpoint(); kInvalidArgument from a store without files.
+// Calls StoreFiles::checkpoint(). Errors: also kInvalidArgument if the store has no files.
 Result<void> copy_files(TransactStore& store, const std::filesystem::path& directory);
 
 }  // namespace stator

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Injection: what test mode does to one request and its response. Whoever carries the request keeps
-// it until there is a response.
+// Injection: the faults of one request and its response. The owner of the request keeps it until
+// the response is complete.
 //
-// Lifetime: it needs the timer, but neither the test mode nor the engine.
+// Lifetime: the timer must outlive it. The test mode and the engine need not.
 #pragma once
 
 #include <atomic>
@@ -24,15 +24,15 @@
 namespace stator::testmode {
 
 struct Injection {
-  // Instead of running the operation.
+  // Returned instead of running the operation.
   std::optional<Error> refusal = {};
-  // Instead of the response of an operation that succeeded; then `lost` is counted up.
+  // Replaces the response of a successful operation; then `lost` is incremented.
   std::optional<Error> error_after = {};
   std::shared_ptr<std::atomic<uint64_t>> lost = {};
-  // Of the response, whatever it is, by the timer.
+  // Delay of the response, also of an error, by the timer.
   std::chrono::milliseconds delay{0};
   Timer* timer = nullptr;
-  // Taken out of a batch, to be returned as unprocessed.
+  // Removed from a batch, and returned as unprocessed.
   std::map<std::string, std::vector<WriteRequest>, std::less<>> withheld_writes = {};
   std::map<std::string, KeysAndAttributes, std::less<>> withheld_keys = {};
   bool is_creating = false;  // the table that DescribeTable describes

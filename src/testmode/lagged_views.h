@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// LaggedViews: a few kept states of a store, for reads that see the past.
+// LaggedViews: a few open views of a store, for reads that lag.
 //
-// A state is kept when a request begins, if the newest kept one is at least an eighth of the lag
-// old. So a read sees a state that is at most the lag old, and the write of a request stays
-// invisible for at least seven eighths of the lag. Later reads never see an earlier state. If the
-// clock goes back, they see the newest one.
+// A view is opened when a request begins, if the newest one is at least an eighth of the lag old.
+// So a read sees a state that is at most the lag old, and a write remains invisible for at least
+// seven eighths of the lag. Later reads never see an earlier state. If the clock is set back, they
+// see the newest one.
 //
-// Thread safety: every method may be called from any thread at once; reads of one state wait for
-// each other. Lifetime: the store and the clock must outlive this.
+// Thread safety: any thread; reads of one view wait for each other.
+// Lifetime: the store and the clock must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class LaggedViews {
   LaggedViews(LocalViews& store, const Clock& clock, int64_t lag_ms)
       : store_(store), clock_(clock), lag_ms_(lag_ms) {}
 
-  // Call when any request begins. Errors: those of LocalViews.
+  // Opens a view if necessary; call it when a request begins. Errors: those of LocalViews.
   Result<void> keep();
-  // Runs `body` on the oldest state that is at most the lag old.
+  // Runs `body` on the oldest view that is at most the lag old.
   Result<void> read(ViewBody body);
 
   std::size_t kept() const;  // at most kKeptMax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target: what a rule looks at in a request.
+// Target: the parts of a request that rules match.
 #pragma once
 
 #include <string>

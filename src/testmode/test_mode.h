@@ -2,12 +2,12 @@
 // TestMode: injects faults into the operations of an engine, by rules. For the tests of
 // applications. docs/testing.md.
 //
-// Repeatable: what happens to a request depends on the seed, the rule, and how many requests before
-// it the rule applied to. So the same sequence of requests has the same faults. Lags, creation and
-// provisioned throughput depend on the engine's clock instead.
-// Thread safety: every method may be called from any thread at once.
-// Lifetime: the engine and the timer must outlive this. No operation is in progress when it starts
-// or is destroyed; responses can be outstanding.
+// Repeatable: the fault of a request depends on the seed, the rule, and the number of earlier
+// requests that matched the rule. So the same sequence of requests gets the same faults. Lags,
+// creation and provisioned throughput depend on the engine's clock instead.
+// Thread safety: any thread.
+// Lifetime: the engine and the timer must outlive it. No operation may be in progress when it
+// starts or is destroyed; responses can be outstanding.
 #pragma once
 
 #include <atomic>
@@ -39,13 +39,13 @@ class TestMode final : private ReadLag {
   TestMode(const TestMode&) = delete;
   TestMode& operator=(const TestMode&) = delete;
 
-  // From now on, requests meet these rules, whose counts begin at 0. Without a seed, the current
-  // one stays. Errors: kInvalidArgument if the store cannot have a lag; then nothing has changed.
+  // Replaces the rules, and resets their counts. Without a seed, the current one remains. Errors:
+  // kInvalidArgument, without a change, if a rule has a lag and the store does not support it.
   Result<void> replace(const Spec& spec);
   // {"rules":[{"fault":…,"matched":N,"injected":N},…],"seed":N}
   std::string to_json() const;
 
-  // What happens to a request that is about to run. Takes out of a batch what it withholds.
+  // Returns the faults of a request that is about to run. Removes unprocessed items from a batch.
   template <class Request>
   std::unique_ptr<Injection> on_request(std::string_view operation, Request& request) {
     auto injection = std::make_unique<Injection>();

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
+
 namespace stator::transfer {
 namespace {
 
@@ -24,21 +26,19 @@ constexpr uint64_t kFreelyUnfolded = 64UL << 20;
 
 class File final : public ByteSource {
  public:
-  File(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() override { close(descriptor_); }
+  File(Descriptor descriptor, std::string name)
+      : descriptor_(std::move(descriptor)), name_(std::move(name)) {}
 
   Result<std::size_t> read(std::span<char> buffer) override {
     while (true) {
-      const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
+      const ssize_t count = ::read(descriptor_.get(), buffer.data(), buffer.size());
       if (count >= 0) return static_cast<std::size_t>(count);
       if (errno != EINTR) return fail(Code::kIo, "cannot read '" + name_ + "'");
     }
   }
 
  private:
-  int descriptor_;
+  const Descriptor descriptor_;
   std::string name_;
 };
 
@@ -182,14 +182,13 @@ Result<std::unique_ptr<ByteSource>> begun(std::unique_ptr<ByteSource> source) {
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_file(const std::filesystem::path& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (descriptor < 0) return fail(Code::kIo, "cannot open '" + path.string() + "'");
-  auto file = std::make_unique<File>(descriptor, path.string());
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (file.get() < 0) return fail(Code::kIo, "cannot open '" + path.string() + "'");
   struct stat status{};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return fail(Code::kIo, "'" + path.string() + "' is not a regular file");
   }
-  return std::unique_ptr<ByteSource>(std::move(file));
+  return std::make_unique<File>(std::move(file), path.string());
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::string bytes) {

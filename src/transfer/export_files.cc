@@ -7,13 +7,13 @@
 #include <zlib.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <utility>
 
 #include "api/json/json_writer.h"
 #include "api/model/base64.h"
+#include "base/files.h"
 #include "base/hex.h"
 #include "transfer/ion_text.h"
 
@@ -47,9 +47,9 @@ class Md5 {
 class GzipWriter final : public DataFileWriter {
  public:
   // `descriptor` is of the file `written`, which becomes `place`.
-  GzipWriter(int descriptor, std::filesystem::path written, std::filesystem::path place,
+  GzipWriter(Descriptor descriptor, std::filesystem::path written, std::filesystem::path place,
              std::string key)
-      : descriptor_(descriptor),
+      : descriptor_(std::move(descriptor)),
         written_(std::move(written)),
         place_(std::move(place)),
         key_(std::move(key)) {}
@@ -57,8 +57,7 @@ class GzipWriter final : public DataFileWriter {
   GzipWriter& operator=(const GzipWriter&) = delete;
   ~GzipWriter() override {
     deflateEnd(&stream_);
-    if (descriptor_ < 0) return;
-    close(descriptor_);
+    if (descriptor_.get() < 0) return;
     std::error_code ignored;
     std::filesystem::remove(written_, ignored);
   }
@@ -78,10 +77,10 @@ class GzipWriter final : public DataFileWriter {
 
   Result<DataFile> finish() override {
     STATOR_RETURN_IF_ERROR(fold({}, Z_FINISH));
-    const bool synced = fsync(descriptor_) == 0;
+    const bool synced = fsync(descriptor_.get()) == 0;
     if (!synced) return fail(Code::kIo, "cannot write '" + place_.string() + "'");
     STATOR_RETURN_IF_ERROR(put_in_place(written_, place_));
-    close(std::exchange(descriptor_, -1));
+    descriptor_ = Descriptor(-1);
     const std::string md5 = md5_.finish();
     return DataFile{.key = key_,
                     .items = items_,
@@ -108,17 +107,11 @@ class GzipWriter final : public DataFileWriter {
 
   Result<void> write(std::string_view bytes) {
     md5_.add(bytes);
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-      if (count <= 0 && errno != EINTR) {
-        return fail(Code::kIo, "cannot write '" + place_.string() + "'");
-      }
-      if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return {};
+    if (write_all(descriptor_.get(), bytes)) return {};
+    return fail(Code::kIo, "cannot write '" + place_.string() + "'");
   }
 
-  int descriptor_;
+  Descriptor descriptor_;  // none once the file is in its place
   std::filesystem::path written_;
   std::filesystem::path place_;
   std::string key_;
@@ -261,10 +254,11 @@ Result<std::unique_ptr<DataFileWriter>> DataFileWriter::create(const Bucket& buc
                                                                std::string key) {
   STATOR_ASSIGN_OR_RETURN(const std::filesystem::path place, bucket.place_for(key));
   std::filesystem::path written = bucket.begin_writing(place);
-  const int descriptor =
-      open(written.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (descriptor < 0) return fail(Code::kAccessDenied, "cannot write '" + place.string() + "'");
-  auto writer = std::make_unique<GzipWriter>(descriptor, std::move(written), place, std::move(key));
+  Descriptor file(
+      open(written.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (file.get() < 0) return fail(Code::kAccessDenied, "cannot write '" + place.string() + "'");
+  auto writer =
+      std::make_unique<GzipWriter>(std::move(file), std::move(written), place, std::move(key));
   if (!writer->begin()) return fail(Code::kIo, "not enough memory to compress it");
   return std::unique_ptr<DataFileWriter>(std::move(writer));
 }

@@ -9,6 +9,7 @@
 
 #include "api/model/base64.h"
 #include "api/model/utf8.h"
+#include "base/ascii.h"
 
 namespace stator::transfer {
 namespace {
@@ -16,10 +17,7 @@ namespace {
 constexpr int kDepthMax = 34;  // an item's 32, the item and what wraps it
 
 bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
+  return is_ascii_letter(c) || c == '_' || c == '$';
 }
 
 // Code points beyond Unicode and halves of surrogate pairs are none.
@@ -67,7 +65,7 @@ class Ion {
     if (c == '{') return text_.substr(at_).starts_with("{{") ? blob() : structure(depth);
     if (c == '[') return list(depth);
     if (c == '"') return string();
-    if (c == '-' || is_digit(c)) return number();
+    if (c == '-' || is_ascii_digit(c)) return number();
     return word(depth);
   }
 
@@ -87,7 +85,7 @@ class Ion {
 
   std::string_view identifier() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_ascii_digit(text_[at_]))) ++at_;
     return text_.substr(begin, at_ - begin);
   }
 

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "api/model/base64.h"
+#include "base/ascii.h"
 #include "base/hex.h"
 #include "transfer/ion_text.h"
 
@@ -11,7 +12,7 @@ namespace stator::transfer {
 namespace {
 
 bool is_symbol_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  return is_ascii_alphanumeric(c) || c == '_';
 }
 
 // Names that stand without quotes. $ begins Ion's own symbols.

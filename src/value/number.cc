@@ -9,6 +9,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "stator/value.h"
 
 namespace stator {
@@ -91,10 +92,6 @@ Failure not_a_number(std::string_view text) {
   return fail(Code::kValidation, message.append(": ").append(text));
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // The decimal digits of `value`, at least 39 bytes of room; returns the end.
 char* write_digits(char* out, Uint128 value) {
   constexpr uint64_t kChunk = 10'000'000'000'000'000'000U;  // 10^19
@@ -115,13 +112,13 @@ class DigitReader {
  public:
   // Returns the rest of the text after the digits.
   const char* read(const char* at, const char* end) {
-    for (; at != end && is_digit(*at); ++at) {
+    for (; at != end && is_ascii_digit(*at); ++at) {
       any_ = true;
       add(*at - '0');
       if (started_) ++exponent_;
     }
     if (at == end || *at != '.') return at;
-    for (++at; at != end && is_digit(*at); ++at) {
+    for (++at; at != end && is_ascii_digit(*at); ++at) {
       any_ = true;
       add(*at - '0');
       if (!started_) --exponent_;
@@ -162,7 +159,7 @@ class DigitReader {
 // range.
 bool read_exponent(const char* at, const char* end, int64_t& exponent) {
   constexpr int64_t kSaturated = 1'000'000'000'000'000;
-  if (end - at > 1 && *at == '+' && is_digit(at[1])) ++at;
+  if (end - at > 1 && *at == '+' && is_ascii_digit(at[1])) ++at;
   const auto read = std::from_chars(at, end, exponent);
   exponent = std::clamp(exponent, -kSaturated, kSaturated);
   return read.ec == std::errc() && read.ptr == end;
@@ -184,7 +181,7 @@ Result<Number> Number::parse(std::string_view text) {
   bool negative = false;
   if (at != end && (*at == '+' || *at == '-')) negative = *at++ == '-';
 
-  if (end - at >= 1 && end - at <= 18 && std::all_of(at, end, is_digit)) {
+  if (end - at >= 1 && end - at <= 18 && std::all_of(at, end, is_ascii_digit)) {
     uint64_t magnitude = 0;
     for (; at != end; ++at) magnitude = magnitude * 10 + static_cast<uint64_t>(*at - '0');
     Number number;

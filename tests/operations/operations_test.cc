@@ -206,8 +206,8 @@ TEST_F(Operations, RestoreTouchesNothingThatIsThere) {
   expect_refusal({"restore", at("backup"), at("mine/")}, 1, "exists already");
   std::filesystem::create_directory(at("empty"));
   expect_refusal({"restore", at("backup"), at("empty")}, 1, "exists already");
-  expect_refusal({"restore", at("none"), at("restored")}, 1, "no data directory");
-  expect_refusal({"restore", at("empty"), at("restored")}, 1, "no data in");
+  expect_refusal({"restore", at("none"), at("restored")}, 1, "' does not exist");
+  expect_refusal({"restore", at("empty"), at("restored")}, 1, "contains no data");
   expect_refusal({"restore", at("backup"), at("no/where")}, 1, "No such file");
   expect_refusal({"restore", at("backup")}, 2, "directory");
   EXPECT_THAT(names(), ElementsAre("backup", "data", "empty", "mine"));
@@ -239,7 +239,7 @@ TEST_F(Operations, VerifyReportsForPeopleAndScripts) {
   const Ended json = run({"verify", "--json", at("backup")});
   EXPECT_EQ(json.status, 1);
   EXPECT_THAT(json.out, AllOf(HasSubstr("\"sound\":false"), HasSubstr("\"kind\":\"file\"")));
-  expect_refusal({"verify", at("none")}, 1, "no data directory");
+  expect_refusal({"verify", at("none")}, 1, "' does not exist");
   expect_refusal({"verify"}, 2, "directory");
 }
 

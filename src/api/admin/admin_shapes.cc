@@ -3,27 +3,23 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace stator::shapes {
 namespace {
 
 using enum Shape::Kind;
 
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_name(std::string_view text) {
   return std::ranges::all_of(
-      text, [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; });
+      text, [](char c) { return is_ascii_alphanumeric(c) || c == '_' || c == '-' || c == '.'; });
 }
 bool is_bucket(std::string_view text) {
-  return text.size() >= 2 && is_name(text) && is_letter_or_digit(text.front()) &&
-         is_letter_or_digit(text.back());
+  return text.size() >= 2 && is_name(text) && is_ascii_alphanumeric(text.front()) &&
+         is_ascii_alphanumeric(text.back());
 }
 bool is_account(std::string_view text) {
-  return text.size() == 12 && std::ranges::all_of(text, is_digit);
+  return text.size() == 12 && std::ranges::all_of(text, is_ascii_digit);
 }
 bool is_client_token(std::string_view text) {
   return !text.empty() && text.find('$') == std::string_view::npos;

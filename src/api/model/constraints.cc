@@ -2,12 +2,12 @@
 #include "api/model/constraints.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
 #include "api/model/layer.h"
 #include "api/model/messages.h"
+#include "base/ascii.h"
 #include "fmt/format.h"
 
 namespace stator {
@@ -39,8 +39,7 @@ std::size_t character_count(std::string_view text) {
 }
 
 bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == '.';
+  return is_ascii_alphanumeric(c) || c == '_' || c == '-' || c == '.';
 }
 
 }  // namespace
@@ -116,10 +115,7 @@ void Constraints::table_operation_table(std::string_view value) {
 }
 
 void Constraints::sort_by(std::span<const std::string_view> members) {
-  const auto same_letter = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) ==
-           std::tolower(static_cast<unsigned char>(b));
-  };
+  const auto same_letter = [](char a, char b) { return ascii_lower(a) == ascii_lower(b); };
   const auto place = [&](const Violation& violation) {
     const std::string_view path = violation.path;
     const std::string_view member = path.substr(0, path.find('.'));

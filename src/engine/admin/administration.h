@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Administrative operations: documents in, documents out. protocol/operations.h gives them names.
+// Administrative operations, with documents as requests and responses. protocol/operations.h maps
+// their names.
 //
-// Blocking: all may wait for the disk.
+// Blocking: all of them can wait for the store.
 #pragma once
 
 #include "api/admin/admin_shapes.h"
@@ -10,7 +11,7 @@
 namespace stator::admin {
 
 struct Operation {
-  const Shape& request;  // the shape of what `run` is given
+  const Shape& request;  // the shape of the request
   Result<Item> (*run)(JobEngine& engine, const Item& request);
   bool has_output = true;  // false: the body of the response is empty
 };

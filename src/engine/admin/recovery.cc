@@ -25,7 +25,7 @@ Result<TablePtr> find_backed_up(const JobEngine& engine, std::string_view name) 
   return find_table_named(engine, name);
 }
 
-// In the whole seconds that clients are told. If the clock was set back to before the beginning, or
+// In whole seconds, as clients see it. If the clock was set back to before the beginning, or
 // both share a second, both are the beginning.
 struct RestorableTimes {
   int64_t earliest_ms = 0;

@@ -3,9 +3,11 @@
 // definition; the first change copies them to its settings, which count from then on.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "engine/admin/support.h"
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
+#include "engine/errors/messages.h"
 
 namespace stator::admin {
 namespace {
@@ -36,8 +38,7 @@ List tags_of(const Table& table, const Item& settings) {
 
 bool is_tag_text(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           static_cast<unsigned char>(c) >= 0x80 ||
+    return is_ascii_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80 ||
            std::string_view(" +-=._:/@").find(c) != std::string_view::npos;
   });
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// InFlightOperations: counts operations under way, so that an end can be waited for.
+// InFlightOperations: counts operations in progress, so that shutdown can wait for their end.
+//
+// Thread safety: any thread. An operation holds a Pass from its start to its end.
 #pragma once
 
 #include <condition_variable>

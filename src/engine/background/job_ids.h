@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobIds: names backups, imports and exports in the order of their creation.
+// JobIds: generates ids of backups, imports, exports and bulk puts, in the order of their creation.
 //
 // Thread safety: any thread.
 #pragma once
@@ -12,7 +12,7 @@ namespace stator {
 
 class JobIds {
  public:
-  // "01489602797149-73d8d5bc": in the order of their creation, those of one millisecond too.
+  // Returns an id such as "01489602797149-73d8d5bc". Ids ascend, also within one millisecond.
   std::string next(int64_t now_ms);
 
  private:

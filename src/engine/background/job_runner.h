@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobRunner: long work of the engine, done in short steps by a few threads that all jobs share.
+// JobRunner: runs long jobs in short steps, on a few threads that all jobs share.
 //
-// Jobs take turns, one step each, so that a short one does not wait for a long one. A step that
-// fails is tried again after a pause that grows with each failure; the other jobs go on. A job ends
-// when it is done, when an error cannot pass, or when it has made no progress for kGiveUpMs.
+// Jobs take turns, one step each, so that a short job does not wait for a long one. A failed step
+// is retried after a pause that grows with each failure; the other jobs continue. A job ends when
+// it is done, after a permanent error, or after kGiveUpAfter without progress.
 //
-// Thread safety: every method may be called from any thread at once, also from a step. A job's own
-// methods run on one thread at a time.
-// Lifetime: what jobs use must outlive stop().
+// Thread safety: every method can be called from any thread, also from a step. The methods of one
+// job run on one thread at a time, without locks held.
+// Lifetime: the objects that jobs use must outlive stop().
 #pragma once
 
 #include <chrono>
@@ -33,27 +33,28 @@ enum class JobState { kMore, kDone };
 class Job {
  public:
   virtual ~Job() = default;
-  // A bounded part of the work. After an error the same part is asked for again.
+  // Does a bounded part of the work. After an error, the next call must repeat the same part.
   virtual Result<JobState> step() = 0;
-  // How long the job waits after a step before the next one, unless retry_now() comes first.
+  // Pause between a successful step and the next one. retry_now() ends it early.
   virtual std::chrono::milliseconds pause() { return {}; }
-  // The next step is far away: releases snapshots and files.
+  // Releases snapshots and files, because the next step is at least kLongPause away.
   virtual void rest() {}
-  // Ends the job for good. An error is retried, without a limit.
+  // Ends the job permanently. After an error, it is called again, without a limit.
   virtual Result<void> abandon(const Error& why) = 0;
 };
 
-// Whether the same step can succeed later: a full queue or disk, a refused read or write.
+// Whether an error is temporary, so that the same step can succeed later: a full queue or disk, a
+// rejected read or write.
 bool is_passing(const Error& error);
 
-// Pause after `failures` in a row, 1 or more: from 0.1 s, doubled up to a minute. `jitter` in [0,
-// 1) takes away up to half of it.
+// Returns the pause after `failures` consecutive failures (1 or more): 0.1 s, doubled with each
+// failure up to a minute. `jitter`, from 0 to below 1, shortens it by up to half.
 std::chrono::milliseconds retry_delay(int failures, double jitter);
 
 class JobRunner {
  public:
   static constexpr std::chrono::hours kGiveUpAfter{24};
-  static constexpr std::chrono::seconds kLongPause{5};  // from which on a job rests
+  static constexpr std::chrono::seconds kLongPause{5};  // the shortest with a call of rest()
   static constexpr std::size_t kThreads = 2;
 
   using Report = std::function<void(LogLevel, const std::string& line)>;
@@ -64,16 +65,18 @@ class JobRunner {
   JobRunner(const JobRunner&) = delete;
   JobRunner& operator=(const JobRunner&) = delete;
 
-  // `name` is for people and for failure(): "backup 0123".
+  // Adds a job. `name` appears in reports and identifies the job for failure(): "backup 0123".
+  // After stop(), the job is dropped.
   void add(std::string name, std::unique_ptr<Job> job);
-  // A job of one step that is retried until it succeeds.
+  // Adds a job of one step, which is retried until it succeeds.
   void add(std::string name, std::move_only_function<Result<void>()> action);
   bool has(std::string_view name) const;
-  // Where diagnostics go; can be empty.
+  // Receives diagnostics; can be empty.
   const Report& report() const { return report_; }
-  // Makes every job that pauses ready.
+  // Ends the pauses of all jobs.
   void retry_now();
-  // Why the last step of the job failed; absent if it did not, or if there is no such job.
+  // Returns the error of the job's last step; absent if the step succeeded or the job does not
+  // exist.
   std::optional<Error> failure(std::string_view name) const;
   struct Stats {
     std::size_t jobs = 0;
@@ -81,7 +84,7 @@ class JobRunner {
     std::chrono::milliseconds oldest{0};
   };
   Stats stats() const;
-  // Waits for the steps under way and drops every job. Not from a step.
+  // Waits for the steps in progress and drops all jobs. Must not be called from a step.
   void stop();
 
  private:
@@ -114,7 +117,7 @@ class JobRunner {
   const Delay delay_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  Entries entries_;  // the longest waiting first
+  Entries entries_;  // the one that has waited longest first
   std::vector<std::thread> threads_;
   std::size_t idle_ = 0;
   bool stopping_ = false;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ticker: calls a function again and again, an interval apart, on a thread of its own.
+// Ticker: calls a function periodically, on its own thread.
+//
+// Thread safety: any thread, except the ticker's own.
 #pragma once
 
 #include <chrono>
@@ -17,10 +19,10 @@ class Ticker {
   Ticker(const Ticker&) = delete;
   Ticker& operator=(const Ticker&) = delete;
 
-  // First after one interval, where that is more than 0. Only the first call has an effect; none
-  // after stop().
+  // Starts to call `tick`, for the first time after one interval. Does nothing if the interval is
+  // 0, if it was called before, or after stop().
   void start(std::chrono::milliseconds interval, std::move_only_function<void()> tick);
-  // Waits for a call under way; there are none afterwards.
+  // Waits for a call in progress. No call follows.
   void stop();
 
  private:

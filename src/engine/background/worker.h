@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker: one or more threads (default: one) for work that must not run where it arises. Each
-// starts when there is a job for it.
+// Worker: runs jobs on one or more threads (default: one). Each thread starts when it is needed.
+//
+// Thread safety: any thread; stop() not from a job.
 #pragma once
 
 #include <condition_variable>
@@ -20,10 +21,11 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Jobs begin in order, on one thread one after another. After stop() they are dropped.
+  // Queues a job. Jobs begin in the order of the calls; with one thread, each begins after the
+  // previous one has ended. After stop(), jobs are dropped.
   // Throws std::system_error if no thread can be started.
   void post(std::move_only_function<void()> job);
-  // Drops the jobs that have not begun, then waits for the running ones. Not from a job.
+  // Drops the queued jobs, then waits for the running ones.
   void stop();
 
  private:

@@ -179,7 +179,7 @@ Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Ch
   return commit_catalog(store_, version, std::move(keys), plan, lease);
 }
 
-// How far it came, and its lease: nobody continues it.
+// Erases the position and the lease of a backfill that will not continue.
 void Catalog::erase_backfill(SpaceId space, Batch& batch) const {
   const std::string key = catalog_row_key(CatalogRow::kBackfill, space);
   batch.erase(key);

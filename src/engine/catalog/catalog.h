@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalog: which tables there are, kept in the store's space 0. docs/formats/catalog.md.
+// Catalog: the tables, change logs and job records of a store, in space 0.
+// docs/formats/catalog.md.
 //
-// Several processes: each change derives the new rows from those that its transaction reads, and
-// commits only if the catalog's version is the one that memory was loaded from. Otherwise memory is
-// loaded again, and the change is decided again. Snapshots can be behind other processes until
-// refresh().
-// Thread safety: every method may be called from any thread at once; reads take a snapshot and
-// never wait for changes.
-// Durability: a change has been committed when the method that makes it returns.
+// Several processes: a change computes the new rows from those that its transaction reads. It
+// commits only if the stored catalog has the version of the one in memory. Otherwise the catalog is
+// loaded again and the change is repeated. Snapshots can be behind other processes until refresh().
+// Thread safety: any thread; readers take a snapshot and never wait for changes.
+// Blocking: methods that return a Result can wait for the store.
+// Callbacks: run on the calling thread, with the catalog's lock held. Of the catalog's methods they
+// can call only snapshot().
+// Durability: a change is committed when its method returns.
 // Errors: the store's; kThrottling if other processes keep changing the catalog.
 // Lifetime: the store and the jobs must outlive the catalog and every TablePtr.
 #pragma once
@@ -37,20 +39,20 @@
 namespace stator {
 
 struct CatalogSnapshot {
-  uint64_t version = 0;                                 // of the rows that this is
+  uint64_t version = 0;                                 // of the stored catalog
   std::map<std::string, TablePtr, std::less<>> tables;  // in the order of ListTables
-  std::map<SpaceId, LogPtr> logs;  // those of tables that are gone too, while a stream is readable
+  std::map<SpaceId, LogPtr> logs;  // includes logs of dropped tables with readable streams
 
-  // Those that are being restored: nobody reads or writes there yet.
+  // Tables that are being restored or imported. Requests cannot use them yet.
   std::map<std::string, TablePtr, std::less<>> restoring;
 
-  // Null where there is none. `name` is a table name or a table ARN.
+  // Returns null if the table does not exist. `name` is a table name or a table ARN.
   const TablePtr* find(std::string_view name) const;
-  // The log of a table's incarnation; null where there is none.
+  // Returns the log of the table with this id, or null.
   LogPtr log_of(std::string_view table_id) const;
 };
 
-// The table that an operation on data names; kResourceNotFound.
+// Finds the table that an operation on items names. Errors: kResourceNotFound.
 Result<TablePtr> find_table(const CatalogSnapshot& snapshot, std::string_view name);
 
 struct TableVersions {
@@ -58,116 +60,120 @@ struct TableVersions {
   TablePtr after;
 };
 
-// A row for records.h.
+// A record (records.h) and its row key.
 struct NamedRecord {
   std::string key;
   Item record;
 };
 
-// What a transaction makes of a record.
+// A change of a record within a transaction.
 struct RecordChange {
   std::string key;
-  FunctionRef<Result<void>(Item& record)> change;  // nothing if the record is absent
+  FunctionRef<Result<void>(Item& record)> change;  // not called if the record is absent
 };
 
-// Gives out a space that was never used.
+// Allocates a space that was never used.
 using NewSpace = FunctionRef<SpaceId()>;
 
 class Catalog {
  public:
-  // Migrates the data to the current format, reads the catalog, writes one into an empty store, and
-  // has `jobs` erase what dropped tables left behind. kCorruption if the store holds something else
-  // or another format, or a row is unknown.
+  // Migrates the data to the current format and reads the catalog. Creates one in an empty store.
+  // Starts a job that erases the rows of dropped tables.
+  // Errors: also kCorruption if the store contains other data, a newer format or an unknown row.
   static Result<std::unique_ptr<Catalog>> open(TransactStore& store, JobRunner& jobs);
 
   using SnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
   SnapshotPtr snapshot() const { return snapshot_.get(); }
-  // Everything that was committed before the call. If the store is shared, this reads the catalog's
-  // version: it can block. Errors: those of refresh(), as the service has them.
+  // Returns a snapshot with all changes that were committed before the call. On a shared store, it
+  // reads the catalog's version, so it can block. Errors: those of refresh(), as DynamoDB's errors.
   Result<SnapshotPtr> newest_snapshot();
   const Hash128& secret() const { return secret_; }
-  // Loads what other processes have changed by now. Waits for changes under way. Tables that stay
-  // as they are keep their TablePtr; new versions of known ones share their counters.
+  // Loads the changes of other processes. Waits for changes in progress. Unchanged tables keep
+  // their TablePtr; new versions of known tables share the counters.
   Result<void> refresh();
 
-  // kResourceInUse where the name is taken.
+  // Creates a table. Errors: also kResourceInUse if the name exists.
   Result<TablePtr> create(const CreateTableRequest& settings, int64_t now_ms);
-  // kResourceNotFound, or what `change` returns. It may give a table's definition new settings, and
-  // a space of 0 to what has none yet: that gets an id and is unfinished, and `fill` runs for it.
-  // Writes by the version before have been applied then, or never will be. Once nobody in this
-  // process reads by that version, the rows of spaces that the definition no longer has go.
+  // Changes a table's definition. `change` can replace settings, and can add indexes or a queue
+  // with space 0. Each of those gets a space and is unfinished, and `fill` runs for it. By then,
+  // writes with the previous version either have been applied or will never be. Rows of removed
+  // spaces are erased when no reader of this process uses the previous version.
+  // Errors: also kResourceNotFound, and those of `change`.
   using Change = FunctionRef<Result<void>(TableDefinition& definition)>;
   using Fill = std::move_only_function<void(const std::string& table, SpaceId space)>;
-  // A job gives its lease.
+  // `lease`: that of the job that makes the change.
   Result<TableVersions> update(std::string_view name, int64_t now_ms, Change change, Fill fill = {},
                                JobLease* lease = nullptr);
-  // kResourceNotFound; kValidation for a protected table. No write to it commits afterwards. Its
-  // rows go once nobody in this process reads them, the log
-  // when its streams have been unreadable for long enough. The record that `last_backup` makes is
-  // written with it: the items stay, and are its.
+  // Drops a table. No write to it commits afterwards. Its rows are erased when no reader of this
+  // process uses them, its log when its last stream has expired. If `last_backup` returns a record,
+  // the record is written too and keeps the rows.
+  // Errors: also kResourceNotFound; kValidation for a protected table.
   using LastBackup = FunctionRef<std::optional<NamedRecord>(const Table& table)>;
   Result<TablePtr> drop(std::string_view name, int64_t now_ms, LastBackup last_backup);
 
-  // Does what time asks for: begins new epochs of logs, and erases what nobody wants any more.
-  // What fails is tried again with the next call.
+  // Runs periodic log maintenance: begins new epochs, and erases expired changes and streams.
+  // Failures are retried by the next call.
   void maintain_logs(int64_t now_ms);
 
-  // Returns when the change that is under way in this process, if any, can be seen: its records are
-  // stored before its snapshot is published.
+  // Waits until a change in progress in this process is visible in snapshot(). The records of a
+  // change are stored before its snapshot is published.
   void wait_for_change() { const std::lock_guard lock(changes_); }
 
-  // Erases the rows of spaces that another process dropped and did not erase. Those are the spaces
-  // that were dropped at this call and at the one before, so that reads under way come to an end.
-  // A store of one process has none: its start erases them. The next call retries what fails.
+  // Erases the rows of spaces that another process dropped and did not erase. A space must have
+  // been dropped at the previous call too, so that reads in progress can end. Does nothing on a
+  // store of one process, whose startup erases them. Failures are retried by the next call.
   void erase_dropped();
 
-  // Runs before a job begins, and again if another process has begun one since. What it fails with
-  // is returned.
+  // Decides whether a job can begin. Runs again if another process has begun a job in the meantime.
+  // Its error is returned.
   using Check = FunctionRef<Result<void>()>;
   static constexpr auto kNoCheck = [] { return Result<void>(); };
 
-  // catalog_pins.cc: records that name history (see history_of) pin it. The rows of the space stay
-  // though their table is dropped, the log stays from the commit version on, and the table that
-  // records there continues to, until no record pins it any more.
-  // Writes the record of a new job, if `check` permits it. kTrimmedDataAccess if the log no longer
-  // has what the record names; kThrottling if the source has changed.
+  // catalog_pins.cc: a record that names history (history_of()) pins it. While it is pinned, the
+  // rows of the space remain even if their table is dropped, the log remains from the commit
+  // version on, and the table continues to record changes.
+  // Writes the record of a new job, if `check` permits it. Errors: also kTrimmedDataAccess if the
+  // log no longer has the named history; kThrottling if the source has changed.
   Result<void> begin_pinned(const std::string& record_key, const Item& record,
                             const PinRequest& pin, Check check = kNoCheck);
-  // Changes the record of a job, and its pins with it; nothing if there is none. `change` can run
-  // more than once. The job gives its lease, which ends when the job does.
+  // Changes the record of a job and its pins; does nothing if there is no record. `change` can run
+  // more than once. `lease`: that of the job; it ends if the changed record says that the job has
+  // ended.
   Result<void> change_pinned(const std::string& record_key,
                              FunctionRef<Result<void>(Item& record)> change,
                              JobLease* lease = nullptr);
 
-  // catalog_records.cc: changes that go with a record, see records.h.
-  // Gives out a space, and writes the record that names it.
+  // catalog_records.cc: changes of the catalog that include a record (records.h).
+  // Allocates a space, and writes the record that names it.
   Result<SpaceId> take_space(const std::string& record_key, FunctionRef<Item(SpaceId)> record);
-  // Gives the record of a job another space, unless the lease is lost, and erases the rows of the
-  // one before: late writes of an earlier owner of the job go there.
+  // Replaces the space in the record of a job, unless the lease is lost, and erases the rows of the
+  // previous space. Late writes of an earlier owner of the job go to the previous space.
   Result<SpaceId> exchange_space(const std::string& record_key, JobLease& lease);
-  // Erases a record, and the rows of its space. False if a job reads them: then nothing is changed.
-  // No error if there is no record. A job gives its lease, which ends.
+  // Erases a record and the rows of its space; succeeds if there is no record. Returns false,
+  // without a change, if a job reads the rows. `lease`: that of the job; it ends.
   Result<bool> release_space(const std::string& record_key, JobLease* lease = nullptr);
-  // Gives spaces to a table that is to be restored, and keeps it in the record.
-  // kTableAlreadyExists where the name is taken, kTableInUse where it is so by another restoration.
-  // `pin` is given if the record names history; then also begin_pinned()'s errors, and
-  // kBackupNotFound if the backup has been deleted. `import` is written with it, if `check` permits
-  // it.
+  // Allocates the spaces of a table to restore, and writes its definition into the record. `pin` is
+  // required if the record names history. `import` is written in the same commit, if `check`
+  // permits it.
+  // Errors: also kTableAlreadyExists if the name exists; kTableInUse if a table with this name is
+  // being restored; with `pin`, those of begin_pinned(), and kBackupNotFound if the backup has been
+  // deleted.
   Result<TablePtr> begin_restore(TableDefinition definition, Item record,
                                  const PinRequest* pin = nullptr,
                                  std::optional<NamedRecord> import = {}, Check check = kNoCheck);
-  // Makes the table visible, and ends the lease. `import` is the end of the import that filled the
-  // table. Does nothing if the table is not being restored: an earlier call has done both.
+  // Makes the table visible and ends the lease. `import` changes the record of the import that
+  // filled the table, in the same commit. Does nothing if the table is not being restored, because
+  // an earlier call succeeded.
   Result<void> finish_restore(const std::string& name, JobLease* lease = nullptr,
                               const RecordChange* import = nullptr);
-  // Forgets a table that is being restored, and erases its rows. No error if there is none.
+  // Deletes a table that is being restored, and erases its rows. Succeeds if there is none.
   Result<void> cancel_restore(const std::string& name, JobLease* lease = nullptr);
 
   // catalog_counters.cc
-  // Adds what this process has counted to the catalog's rows, and takes over what others added.
-  // On a store of one process only before a clean stop: then nobody may write afterwards.
+  // Adds the counts of this process to the catalog's rows, and reads those of other processes. On a
+  // store of one process, only for a clean shutdown: no write may follow.
   void save_counters();
-  // The same if several processes share the store; nothing otherwise.
+  // The same on a shared store; does nothing on a store of one process.
   void share_counters();
 
  private:
@@ -182,13 +188,13 @@ class Catalog {
                                             const Table* previous) const;
   Result<bool> give_versions(const StoredCatalog& stored);
 
-  // Runs `attempt`, which changes the stored catalog, until memory was not behind it.
+  // Runs `attempt`, which changes the stored catalog, until the catalog in memory is not behind.
   template <class Attempt>
   auto on_current(Attempt attempt) -> std::invoke_result_t<Attempt&>;
   void erase_later(const std::vector<SpaceId>& spaces);
   struct Written {
     TableDefinition definition;
-    LogPtr log;  // null where there is no other than before
+    LogPtr log;  // null if it has not changed
   };
   Result<TablePtr> create_once(const CreateTableRequest& settings, int64_t now_ms);
   Result<TableVersions> update_once(std::string_view name, int64_t now_ms, Change change,
@@ -198,7 +204,7 @@ class Catalog {
   Result<Written> replace(const Table& table, int64_t now_ms, Change change, JobLease* lease) const;
   struct Erased {
     std::vector<SpaceId> spaces;
-    LogPtr log;  // null where there is none
+    LogPtr log;  // null if there is none
   };
   Result<Erased> erase(const Table& table, LastBackup last_backup, int64_t now_ms) const;
   Result<TablePtr> begin_restore_once(const TableDefinition& definition, const Item& record,
@@ -215,14 +221,13 @@ class Catalog {
   void note_recording(const TablePtr& table);
 
   // catalog_logs.cc
-  // The rows of a table's log; absent where there is none.
+  // The rows of a table's log; absent if it has no log.
   struct LogRows {
     std::optional<std::string> log = {};
     std::optional<std::string> pins = {};
   };
-  // What a change of a definition means for the table's log: puts it into `batch`, completes
-  // `after`, and returns the log where there is another than before. `before` is null for a table
-  // that is new.
+  // Adds the changes of the table's log that follow from a new definition to `batch`, completes
+  // `after`, and returns the log if it has changed. `before` is null for a new table.
   Result<LogPtr> plan_log(const TableDefinition* before, TableDefinition& after, const LogRows& log,
                           NewSpace new_space, int64_t now_ms, Batch& batch) const;
   Result<LogPtr> end_log(const std::optional<std::string>& log, int64_t now_ms, Batch& batch) const;
@@ -252,9 +257,9 @@ class Catalog {
   JobRunner& jobs_;
   Hash128 secret_ = {};
   std::shared_ptr<const SchemaRow> version_row_;
-  // Held by whatever changes or loads the catalog: for one of them at a time in this process.
-  std::mutex changes_;
-  std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that writes there
+  std::mutex changes_;          // held while this process changes or loads the catalog
+  std::mutex saving_counters_;  // two savings at once would add the same counts twice
+  std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that records there
   std::set<SpaceId> dropped_;  // at the last erase_dropped(); guarded by changes_
   AtomicSnapshot<CatalogSnapshot> snapshot_;
 };

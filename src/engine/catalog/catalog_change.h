@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of the catalog: each is decided on the catalog that memory holds, and commits only if
-// that is still the stored one.
+// Commits changes of the catalog. A change is computed from the catalog in memory, and commits only
+// if that is still the stored one.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace stator {
 
-// What a change fails with if another process changed the catalog after it was read.
+// The error of a change if another process changed the catalog after it was read.
 inline constexpr Code kBehind = Code::kConflict;
 
 inline std::string version_key(SpaceId table) {
   return catalog_row_key(CatalogRow::kVersion, table);
 }
 
-// Reads `keys`, lets `plan(rows, batch)` put its writes into the batch, and commits them with
-// `version` + 1 as the catalog's version. kBehind if the catalog does not have `version` any more;
-// otherwise see commit_change_by().
+// Reads `keys`, calls `plan(rows, batch)`, which adds writes to the batch, and commits the batch
+// with `version` + 1 as the catalog's version. Errors: kBehind if the catalog's version is not
+// `version`; those of commit_change_by().
 template <class Plan>
 auto commit_catalog(TransactStore& store, uint64_t version, std::vector<std::string> keys,
                     Plan plan, JobLease* lease = nullptr) {

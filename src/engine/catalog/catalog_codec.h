@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions of tables and of change logs as bytes. docs/formats/catalog.md.
+// Encodes and decodes definitions of tables and change logs. docs/formats/catalog.md.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 namespace stator {
 
 std::string encode_table(const TableDefinition& definition);
-// kCorruption for bytes that are no definition, or one of a version that is not known here.
+// Errors: kCorruption for malformed bytes and unknown members.
 Result<TableDefinition> decode_table(std::string_view bytes);
-// The member Definition of a record; kCorruption as above, or where there is none.
+// Decodes the member Definition of a record. Errors: as above, also if the member is absent.
 Result<TableDefinition> table_in(const Item& record);
 
 std::string encode_log(const LogDefinition& log);
-Result<LogDefinition> decode_log(std::string_view bytes);  // fails as decode_table
+Result<LogDefinition> decode_log(std::string_view bytes);  // errors as decode_table()
 
 }  // namespace stator

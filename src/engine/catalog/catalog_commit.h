@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the catalog's changes are committed: on the calling thread.
+// Commits changes of catalog rows on the calling thread, which waits for the store.
 #pragma once
 
 #include <optional>
@@ -22,13 +22,13 @@ inline Result<void> committed(CommitResult result) {
   return Failure(std::move(result.error));
 }
 
-// Commits rows that nobody else writes. kThrottling if a schema has changed.
+// Commits rows that no concurrent transaction writes. kThrottling if a schema has changed.
 inline Result<void> write_or_fail(TransactStore& store, Batch batch, SchemaVersions expected = {}) {
   return committed(write_and_wait(store, std::move(batch), expected));
 }
 
-// Reads `keys`, lets `change(rows, batch)` put its writes into the batch, and commits them. It can
-// run again after a conflict. If it fails, nothing is written, and its failure is returned.
+// Reads `keys`, calls `change(rows, batch)`, which adds writes to the batch, and commits the batch.
+// `change` runs again after a conflict. If it fails, nothing is written and its error is returned.
 template <class Change>
 auto commit_change(TransactStore& store, std::span<const std::string> keys, Change change,
                    SchemaVersions expected = {}) {

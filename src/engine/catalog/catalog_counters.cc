@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many items and bytes the tables' spaces hold, in the catalog's rows `c`.
+// Numbers of items and bytes of the tables' spaces, in the catalog's rows `c`.
 //
-// Several processes add to one row: each adds what it has counted since it last saw the row, so
-// none overwrites what another one added. A row is begun with its space, or by the first process
-// that has counted the whole space. A process that finds a row that it has never seen takes it over
-// and drops its own counters: the count that the row comes from has seen most of those writes.
-// A process that ends without saving loses what it had not added yet. So the rows are approximate,
-// and stay so until the table is dropped.
+// Several processes add to one row: each adds what it has counted since it last read the row, so
+// none overwrites the counts of another one. A row is written with its space, or by the first
+// process that has counted the whole space. A process that reads a row for the first time replaces
+// its own counters by the row: the count that the row comes from includes most of its writes. A
+// process that ends without saving loses the counts that it has not added yet. So the rows are
+// approximate, and remain so until the table is dropped.
 //
-// A store of one process has the rows only between a clean stop and the next start, which takes
-// them. So after a crash there are none, and DescribeTable counts the table.
+// A store of one process has the rows only between a clean shutdown and the next startup, which
+// erases them. So after a crash there are none, and DescribeTable starts a count.
 #include <utility>
 
 #include "engine/catalog/catalog.h"
@@ -22,7 +22,7 @@ namespace {
 using Totals = Counters::Totals;
 
 constexpr std::size_t kTotalsBytes = 16;
-constexpr std::size_t kTablesAtOnce = 64;  // of one transaction
+constexpr std::size_t kTablesAtOnce = 64;  // in one transaction
 
 std::string encode_totals(const Totals& totals) {
   std::string value;
@@ -42,12 +42,12 @@ std::optional<Totals> decode_totals(const std::optional<std::string>& row) {
 // The counters of one space, and its row.
 struct CounterPart {
   Counters* counters = nullptr;
-  bool is_complete = false;        // they count the whole space
+  bool is_complete = false;        // the counters include all rows of the space
   Counters::Kept kept = {};        // when the transaction began
   std::optional<Totals> row = {};  // afterwards
 };
 
-// What the row holds afterwards, `row` before.
+// The new value of the row, from its value `row`.
 std::optional<Totals> row_after(const CounterPart& part, const std::optional<Totals>& row) {
   if (!row) return part.is_complete ? std::optional(part.kept.totals) : std::nullopt;
   if (!part.kept.stored) return row;
@@ -73,7 +73,7 @@ void Catalog::load_counters(const Table& table, const std::map<SpaceId, std::str
   if (complete) table.count_state()->is_needed = false;
 }
 
-// The rows are gone before anything can be written, so that after a crash they are absent, not old.
+// Erases the rows before anything can be written, so that after a crash they are absent, not old.
 Result<void> Catalog::take_counters(const std::map<SpaceId, std::string>& rows) {
   if (is_shared_ || rows.empty()) return {};
   Batch batch;
@@ -83,7 +83,7 @@ Result<void> Catalog::take_counters(const std::map<SpaceId, std::string>& rows) 
   return write_or_fail(store_, std::move(batch));
 }
 
-// Of spaces that are new and empty. So each process adds to a row, also the first one.
+// For new, empty spaces. So every process, also the first one, adds to an existing row.
 void Catalog::begin_counters(const std::vector<SpaceId>& spaces, Batch& batch) const {
   if (!is_shared_) return;
   for (const SpaceId space : spaces) {
@@ -103,6 +103,7 @@ void Catalog::share_counters() {
 }
 
 void Catalog::save_counters() {
+  const std::lock_guard lock(saving_counters_);
   std::vector<TablePtr> tables;
   const auto current = snapshot();
   for (const auto& [name, table] : current->tables) {
@@ -114,7 +115,7 @@ void Catalog::save_counters() {
   save_counters(tables);
 }
 
-// What fails is saved with the next call, if there is one; otherwise the next start counts.
+// Counts that are not saved now are saved by the next call, if there is one.
 void Catalog::save_counters(std::span<const TablePtr> tables) {
   std::vector<CounterPart> parts;
   std::vector<std::string> keys;
@@ -130,7 +131,7 @@ void Catalog::save_counters(std::span<const TablePtr> tables) {
                        .kept = table->counters(i).kept()});
     }
   }
-  if (parts.empty()) return;  // it would read nothing
+  if (parts.empty()) return;
   const auto decide = [&](GuardedRows rows) {
     Batch batch;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -141,7 +142,7 @@ void Catalog::save_counters(std::span<const TablePtr> tables) {
     return batch;
   };
   const auto outcome = transact_and_wait(store_, keys, decide, expected).outcome;
-  // Adding the same again would be worse than losing it.
+  // After an unknown outcome, losing counts is better than adding them twice.
   if (outcome != CommitOutcome::kCommitted && outcome != CommitOutcome::kUnknown) return;
   for (const CounterPart& part : parts) {
     if (part.row) part.counters->set_stored(part.kept, *part.row);

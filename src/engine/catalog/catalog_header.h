@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's header: the format of all that the engine stores, and the secret of its hashes.
+// The catalog's header: the format of all data that the engine stores, and the secret of its
+// hashes.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,14 @@ struct CatalogHeader {
   Hash128 secret = {};
 };
 
-// kCorruption for damaged bytes, and for a format that this version of Stator does not read.
+// Errors: kCorruption for damaged bytes and for a format that this version of Stator cannot read.
 Result<CatalogHeader> read_catalog_header(std::string_view value);
 std::string encode_catalog_header(const CatalogHeader& header);
 
-// Returns the header that is stored. An empty store gets one with a new secret. Of several
-// processes that start at once, all return the same one.
-// Errors: the store's; kCorruption for damaged headers, and for rows without one.
+// Returns the stored header. Writes one with a new secret into an empty store. Processes that start
+// at the same time all return the same header.
+// Errors: the store's; kCorruption for a damaged header, and for a store that has rows but no
+// header.
 Result<CatalogHeader> open_catalog_header(TransactStore& store);
 
 }  // namespace stator

@@ -54,7 +54,7 @@ LogPtr CatalogSnapshot::log_of(std::string_view table_id) const {
   return nullptr;
 }
 
-// Two streams of tables of one name must not have one label, whatever the clock does.
+// Streams of tables with one name must have different labels, even if the clock is set back.
 int64_t Catalog::stream_time(std::string_view table, int64_t now_ms) const {
   int64_t time_ms = now_ms;
   const auto current = snapshot();
@@ -182,7 +182,7 @@ Result<void> Catalog::begin_epoch(SpaceId log, int64_t now_ms) {
   return {};
 }
 
-// Streams that nobody can read any more; and the log, where there is no other and none will be.
+// Removes expired streams, and the log if no stream is left and none will follow.
 Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   CatalogSnapshot next = *snapshot();
   const auto forgotten = [&](LogDefinition& left) {

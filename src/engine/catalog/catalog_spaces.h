@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spaces: gives out the ids of spaces, in a transaction that guards the row of the next one.
+// Spaces: allocates ids of spaces in a transaction that reads and writes the row of the next id.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace stator {
 
 class Spaces {
  public:
-  // What the row holds; absent before the first is given out.
+  // `row`: the value of that row; absent before the first allocation.
   explicit Spaces(const std::optional<std::string>& row)
       : next_(row ? read_big_endian(*row) : kFirstTableSpace) {}
 
@@ -25,7 +25,7 @@ class Spaces {
     for (SpaceId& space : spaces) space = take();
     return spaces;
   }
-  // kLimitExceeded where more were taken than there are.
+  // Writes the next id. Errors: kLimitExceeded if the ids are used up.
   Result<void> save(Batch& batch) const {
     if (next_ >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
     std::string row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CollectionSizes: the sizes of item collections, of those that are counted.
+// CollectionSizes: the sizes of counted item collections (items with one partition key).
 #pragma once
 
 #include <atomic>
@@ -15,23 +15,23 @@
 
 namespace stator {
 
-// Of one table, in all its versions. Collections are named by the hash in their row keys. Nothing
-// is stored: if several processes share the store, each adds only its own writes to what it has
-// counted.
-// Thread safety: every method may be called from any thread at once.
+// Sizes of one table, shared by all its versions. A collection is named by the hash in its row
+// keys. Nothing is stored. On a shared store, each process adds only its own writes to its counts.
+// Thread safety: any thread.
 class CollectionSizes {
  public:
   using Parts = std::vector<std::shared_ptr<Counters>>;  // the table's, then each local index's
 
-  // Absent: not counted yet.
+  // Returns the size of a collection; absent if it has not been counted.
   std::optional<int64_t> bytes(const std::string& hash) const;
-  // Counters of a collection that is to be counted now. Empty if it is counted already, or too many
-  // are at this moment. Collections below `small_bytes` are forgotten when there are too many.
+  // Returns new counters, with which the caller must count the collection. Empty if it is already
+  // counted, or if too many counts are in progress. At the limit of collections, those below
+  // `small_bytes` are dropped.
   Parts begin(const std::string& hash, std::size_t parts, int64_t small_bytes);
   void finish(const std::string& hash);
-  // Its count came to nothing.
+  // The count failed.
   void forget(const std::string& hash);
-  // What a commit changed in each part; `sequence` is CommitResult's.
+  // Adds the changes of a commit in each part. `sequence` is that of the CommitResult.
   void add(const std::string& hash, uint64_t sequence, const std::vector<int64_t>& bytes);
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting what spaces hold, while writes go on.
+// Counts the rows of spaces while writes continue.
 //
-// Exact on a store with LocalViews: a numbered view tells which writes it lacks, and they are
-// added. On another one each step reads what is there by then, and what is written behind a count's
-// back can be in it twice: no process knows of the writes of the others anyway.
+// Exact on a store with LocalViews: the sequence of a numbered view tells which writes it lacks,
+// and those are added. On other stores the result is approximate: each step reads the current rows,
+// so a concurrent write can be missing or counted twice.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@
 
 namespace stator {
 
-// A count of some of a table's spaces, in steps.
-// Errors: the store's; after one, the same step can be repeated.
+// Counts some of a table's spaces in steps of at most 16 MB.
+// Thread safety: one thread at a time. Errors: the store's; then the same step can be repeated.
 class Recount {
  public:
   Recount(TransactStore& store, std::vector<Table::Counted> spaces)
       : store_(store), spaces_(std::move(spaces)) {}
 
   Result<JobState> step();
-  // Releases the view; the next step starts again.
+  // Releases the view. The next step starts from the beginning.
   void reset() {
     view_.reset();
     has_begun_ = false;
@@ -38,13 +38,13 @@ class Recount {
   std::vector<Table::Counted> spaces_;
   std::vector<uint64_t> counts_;  // Counters::begin_count(), of each
   bool has_begun_ = false;
-  std::unique_ptr<ReadView> view_;  // null: each step reads what is there
+  std::unique_ptr<ReadView> view_;  // null: each step reads the current rows
   std::size_t at_ = 0;              // in spaces_
-  std::string after_;               // the last row of it that was counted
+  std::string after_;               // the last counted row of that space
   Counters::Totals counted_;
 };
 
-// Starts to count a table that needs it, unless that is under way.
+// Starts a job that counts a table, if it needs a count and none is in progress.
 void start_count(JobRunner& jobs, TransactStore& store, const Table& table);
 
 }  // namespace stator

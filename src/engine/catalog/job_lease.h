@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobLease: the right to work on a job, where several processes share the store.
+// JobLease: the right to run a job, if several processes share the store.
 //
-// A lease is a row of the catalog: who holds it, how often it was taken, and a heartbeat. Each
-// commit of the job reads the row and writes nothing if the lease was taken by another engine. An
-// engine takes a lease that nobody holds, or one whose row it has seen unchanged for kJobLeaseMs
-// by its own clock, in looks without a long interruption. The clocks of two machines are never
-// compared. docs/formats/catalog.md. A store of one process has no such rows: its engine holds
-// every lease.
+// A lease is a row of the catalog with the holder, a fencing token and a heartbeat counter. Each
+// commit of the job reads the row, and writes nothing if another engine has acquired the lease. An
+// engine acquires a free lease, or one whose row it has seen unchanged for kJobLeaseMs of its own
+// clock, with checks at most kLeaseLookMs apart. Clocks of two machines are never compared.
+// docs/formats/catalog.md. A store of one process has no such rows; its engine holds every lease.
 //
-// Thread safety: beat() may be called from any thread; the rest from the thread that has the job.
-// Errors: the store's; kCorruption for a damaged row; kHeld once the lease is lost.
+// Thread safety: beat() can be called from any thread, the other methods by the job's thread.
+// Blocking: methods that return a Result or a CommitResult wait for the store.
+// Errors: the store's; kCorruption for a damaged row; kHeld after the lease is lost.
 #pragma once
 
 #include <atomic>
@@ -29,67 +29,68 @@
 
 namespace stator {
 
-// Several times the interval between two heartbeats, see EngineOptions::maintenance_interval.
+// How long a lease lasts without a heartbeat: several times the interval between heartbeats, which
+// is EngineOptions::maintenance_interval.
 inline constexpr int64_t kJobLeaseMs = 5LL * 60 * 1000;
-// What the time between two looks counts for at most, see JobLeases::look().
+// The time between two checks counts as at most this; see JobLeases::look().
 inline constexpr int64_t kLeaseLookMs = 60LL * 1000;
 
 inline constexpr std::size_t kLeaseHolderBytes = 16;
 
 struct LeaseRow {
-  // Random, another one each time that the lease is taken. Zeros: nobody holds it.
+  // Random, different for each acquisition. Zeros: the lease is free.
   std::string holder = std::string(kLeaseHolderBytes, '\0');
-  uint64_t fence = 0;  // how often the lease was taken
-  uint64_t beat = 0;   // how often the holder said that it is alive
+  uint64_t fence = 0;  // fencing token: the number of acquisitions
+  uint64_t beat = 0;   // the number of heartbeats
 
   bool is_held() const { return holder.find_first_not_of('\0') != std::string::npos; }
 };
 std::string encode_lease(const LeaseRow& row);
 Result<LeaseRow> decode_lease(std::string_view value);
 
-// A job, as its lease sees it.
+// The rows of a job that its lease needs.
 struct LeasedWork {
   std::string key;      // of the lease's row
-  std::string row_key;  // of the row that says whether there still is something to do
-  std::function<bool(std::string_view row)> is_open;  // whether it says so; absent rows do not
+  std::string row_key;  // of the row that describes the job; if it is absent, the job has ended
+  std::function<bool(std::string_view row)> is_open;  // whether that row's job has not ended
 };
-// The key of the lease of the job that the row `row_key` describes: a record or a backfill.
+// The key of the lease of the job that the row `row_key`, a record or a backfill, describes.
 std::string lease_key(std::string_view row_key);
-// Of a backup, restore, import, export or bulk put: see is_open_job() in records.h.
+// For a backup, restore, import, export or bulk put; see is_open_job() in records.h.
 LeasedWork record_work(const std::string& record_key);
 LeasedWork backfill_work(const std::string& table, SpaceId space);
 
 class JobLease {
  public:
-  // `seen`: the lease's row when it was found to be free. The store must outlive the lease.
+  // `seen`: the lease's row when it was free or expired. The store must outlive the lease.
   JobLease(TransactStore& store, LeasedWork work, std::optional<std::string> seen);
 
-  // Takes the lease if its row is absent or still what was seen, and the job is open; otherwise it
-  // is lost.
+  // Acquires the lease if its row is absent or unchanged and the job has not ended. Otherwise the
+  // lease is lost.
   Result<void> take();
   bool is_held() const { return state_ == State::kHeld; }
   bool is_lost() const { return state_ == State::kLost; }
   const std::string& key() const { return work_.key; }
-  // How often the lease was taken, this time included; 0 on a store of one process.
+  // The fencing token of this acquisition; 0 on a store of one process.
   uint64_t fence() const { return fence_; }
   TransactStore& store() const { return store_; }
 
-  // As commit_change(). If the lease is lost, `change` does not run and nothing is written.
+  // Like commit_change(). If the lease is lost, `change` does not run and nothing is written.
   template <class Change>
   auto commit(std::span<const std::string> keys, Change change, SchemaVersions expected = {});
-  // As transact_and_wait(). If the lease is lost, `decide` does not run and nothing is written.
+  // Like transact_and_wait(). If the lease is lost, `decide` does not run and nothing is written.
   CommitResult transact(std::span<const std::string> keys, FunctionRef<Batch(GuardedRows)> decide,
                         SchemaVersions expected = {});
-  // Commits a batch whatever its keys hold, unless the lease is lost.
+  // Commits a batch, regardless of the values of its keys, unless the lease is lost.
   Result<void> write(Batch batch, SchemaVersions expected = {});
-  // Fails if the lease is lost; writes nothing.
+  // Fails if the lease is lost. Writes nothing.
   Result<void> confirm();
-  // Erases the lease with the last commit of the job.
+  // Adds the deletion of the lease to the last commit of the job.
   void end_in(Batch& batch) const;
 
-  // Changes the row, so that other engines leave the job alone.
+  // Sends a heartbeat, so that other engines do not acquire the lease.
   Result<void> beat();
-  // Lets another engine take the lease at once.
+  // Frees the lease, so that another engine can acquire it at once.
   Result<void> release();
 
  private:
@@ -120,7 +121,7 @@ auto JobLease::commit(std::span<const std::string> keys, Change change, SchemaVe
   return commit_change(store_, guarded, change_held, expected);
 }
 
-// commit_change(); by JobLease::commit() if a job makes the change and gives its lease.
+// commit_change(), or JobLease::commit() if `lease` is not null.
 template <class Change>
 auto commit_change_by(JobLease* lease, TransactStore& store, std::span<const std::string> keys,
                       Change change) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobLeases: the leases that an engine holds, and what it has seen of those of other engines.
+// JobLeases: the leases that an engine holds, and its observations of those of other engines.
 //
-// Thread safety: every method may be called from any thread at once. Those that return a Result,
-// beat() and release() block; not for callbacks of the store.
+// Thread safety: any thread. look(), beat() and release() wait for the store; do not call them from
+// callbacks of the store.
 // Lifetime: the store must outlive it, and it must outlive the jobs.
 #pragma once
 
@@ -24,28 +24,28 @@ class JobLeases {
   JobLeases(const JobLeases&) = delete;
   JobLeases& operator=(const JobLeases&) = delete;
 
-  // Reads all leases. `now_ms`: the clock of this engine. The time since the last look counts as
-  // kLeaseLookMs at most: if this engine could not look, as during an outage of the store, others
-  // could not send heartbeats.
+  // Reads all leases. `now_ms`: the time of this engine's clock. The time since the last call
+  // counts as at most kLeaseLookMs: if this engine could not read the leases, for example during an
+  // outage of the store, other engines could not send heartbeats.
   Result<void> look(int64_t now_ms);
-  // Whether this engine should start the job: it does not work on it, and at the last look()
-  // nobody held the lease or the lease had run out.
+  // Whether this engine should start the job: it does not run it, and at the last look() the lease
+  // was free or expired.
   bool is_free(const std::string& key) const;
 
-  // For a job that starts. Its first step takes the lease.
+  // Returns the lease of a job that starts. The first step of the job must acquire it.
   std::shared_ptr<JobLease> begin(LeasedWork work);
-  // The job has ended.
+  // Forgets the lease of a job that has ended.
   void end(const JobLease& lease);
 
-  // Keeps the leases that this engine holds. What fails is tried again with the next call.
+  // Sends heartbeats for the leases that this engine holds. Failures are retried by the next call.
   void beat();
-  // Once all jobs have stopped: lets other engines resume those that have not ended.
+  // Frees all leases, so that other engines can resume the jobs. Call it after all jobs stopped.
   void release();
 
  private:
   struct Seen {
     std::string row;
-    int64_t unchanged_ms = 0;  // how long it was seen like that
+    int64_t unchanged_ms = 0;  // for how long it has been seen unchanged
   };
   std::vector<std::shared_ptr<JobLease>> held() const;
 
@@ -54,8 +54,8 @@ class JobLeases {
   mutable std::mutex mutex_;
   std::map<std::string, Seen> seen_;  // guarded by mutex_
   int64_t looked_ms_ = 0;             // guarded by mutex_
-  // Guarded by mutex_. Of the jobs of this engine, by their keys. If a job was started twice, both
-  // are here until one of them finds that the other has taken the lease.
+  // Guarded by mutex_. The leases of this engine's jobs, by their keys. If a job was started twice,
+  // both are here until one of them detects that the other has acquired the lease.
   std::multimap<std::string, std::shared_ptr<JobLease>> own_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a backup, and the last backup that a dropped table leaves.
 //
-// The last backup of a table with point-in-time recovery is no copy: the dropped table's items
-// themselves, for 35 days.
+// The last backup of a table with point-in-time recovery is not a copy. It keeps the rows of the
+// dropped table for 35 days.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace stator {
 inline constexpr std::string_view kBackupCreating = "CREATING";
 inline constexpr std::string_view kBackupAvailable = "AVAILABLE";
 
-// What the service keeps of a table that is dropped: one with point-in-time recovery.
+// Returns the record of the last backup of a table that is dropped; absent if the table does not
+// have point-in-time recovery.
 std::optional<NamedRecord> last_backup(const Table& table, const std::string& id, int64_t now_ms);
 
 }  // namespace stator

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records: what administrative operations keep, one document a row of the catalog.
+// Records: the documents that administrative operations store, one per row of the catalog.
 // docs/formats/catalog.md.
 //
-// Thread safety: as the store. Durability: a change has been committed when the call returns.
-// Errors: the store's; kCorruption for rows that hold no document.
+// Thread safety: any thread. Blocking: every method waits for the store.
+// Durability: a change is committed when the call returns.
+// Errors: the store's; kCorruption for rows that do not contain a document.
 #pragma once
 
 #include <map>
@@ -20,55 +21,56 @@
 
 namespace stator {
 
-// What follows the letter of the row.
+// The byte after CatalogRow::kRecord in the key. The comments name the rest of the key, then the
+// content.
 enum class RecordKind : char {
-  kSettings = 's',  // space id of a table: what was set beside its definition. Goes with the table.
-  kBackup = 'b',    // id of a backup: what it is a copy of, and its space
-  kRestore = 'r',   // name of a table that is being restored: its definition, and how far it is
-  kImport = 'i',    // id of an import: what was asked for, and how far it is
+  kSettings = 's',  // space of a table: settings outside its definition; deleted with the table
+  kBackup = 'b',    // id of a backup: its source and its space
+  kRestore = 'r',   // name of a table that is being restored: its definition, and the progress
+  kImport = 'i',    // id of an import: the request, and the progress
   kExport = 'e',    // id of an export: the same
   kBulk = 'u',      // id of a bulk put operation: the same
-  kOutput = 'o',    // id of a bulk put operation, kind, number: what its report still lacks
+  kOutput = 'o',    // id of a bulk put operation, kind, number: lines that its report still lacks
 };
 
 std::string record_key(RecordKind kind, std::string_view name);
 std::string settings_key(SpaceId table);
 // Whether the record is of a job that has not ended: a backup, restore, import, export or bulk put.
 bool is_open_job(const Item& record);
-// Whether what follows the letter is a record's key, and `value` a record.
+// Whether `rest`, the key after CatalogRow::kRecord, and `value` are those of a record.
 bool is_record(std::string_view rest, std::string_view value);
 
-// A record in a transaction: empty if the row is absent. kCorruption.
+// Decodes the record of a row that a transaction has read; empty if the row is absent. kCorruption.
 Result<Item> record_in(const std::optional<std::string>& row);
-// Erases the row of an empty record.
+// Writes a record; erases the row if the record is empty.
 void put_record(Batch& batch, const std::string& key, const Item& record);
 
 class Records {
  public:
   explicit Records(TransactStore& store) : store_(store) {}
-  // Changes fail unless the lease is held, and erase it if the record no longer is an open job.
+  // Changes fail unless the lease is held. They delete the lease if the job has ended.
   explicit Records(JobLease& lease) : store_(lease.store()), lease_(&lease) {}
 
-  // Empty where there is none.
+  // Returns a record; empty if there is none.
   Result<Item> get(const std::string& key) const;
 
-  // Those of a kind by their names, in order.
+  // Returns the records of a kind by their names, in order.
   Result<std::map<std::string, Item>> list(RecordKind kind) const;
 
-  // Reads a record, lets `change` alter it (an empty one is erased, or stays absent), and commits.
-  // `change` runs again where somebody else came between; what it fails with is returned.
+  // Reads a record (empty if there is none), calls `change`, and commits the result; an empty
+  // record is erased. `change` runs again after a conflict; its error is returned.
   using Change = FunctionRef<Result<void>(Item& record)>;
   Result<void> change(const std::string& key, Change change) const;
-  // Whatever was there; an empty record is erased.
+  // Writes a record, regardless of the stored one; an empty record is erased.
   Result<void> put(const std::string& key, const Item& record) const;
-  // The settings of a table that is still there; kResourceNotFound otherwise.
+  // Changes the settings of a table. Errors: also kResourceNotFound if the table has been dropped.
   Result<void> change_settings(const Table& table, Change change) const;
 
  private:
   Result<void> change_guarded(const std::string& key, const std::string& guard,
                               Change change) const;
   TransactStore& store_;
-  JobLease* lease_ = nullptr;  // null: anybody may make the change
+  JobLease* lease_ = nullptr;  // null: changes need no lease
 };
 
 }  // namespace stator

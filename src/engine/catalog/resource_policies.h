@@ -26,7 +26,7 @@ namespace stator {
 
 using PolicyPtr = std::shared_ptr<const policy::Policy>;
 
-// A resource policy's text, of any table. kValidation.
+// Checks the text of a resource policy, without its table. Errors: kValidation.
 Result<void> check_policy(const std::string& text);
 
 class ResourcePolicies {
@@ -36,9 +36,9 @@ class ResourcePolicies {
     policies_.set(std::make_shared<const Policies>());
   }
 
-  // Before the first table with a policy is visible.
+  // Call it before the first table with a policy becomes visible.
   void expect_policies() { any_ = true; }
-  // Whether there can be policies: always if other processes can make some.
+  // Whether policies can exist: always true if other processes can create some.
   bool any() const { return any_.load(std::memory_order_relaxed); }
 
   // Reads the policies of a table again. Errors: those of the store.
@@ -47,15 +47,15 @@ class ResourcePolicies {
   Result<void> refresh(const CatalogSnapshot& snapshot);
   // False for a table of a shared store whose policies this process has not read yet.
   bool knows(const Table& table) const;
-  // For a table that was dropped.
+  // Removes the policies of a dropped table.
   void forget(const Table& table);
 
-  // `rest` is empty for the table, and "/stream/…" for a stream. Null: it has no policy. A document
-  // that cannot be read any more is unreadable().
+  // Returns the policy of the table, or of a stream if `rest` is "/stream/…". Null if it has none;
+  // unreadable() if the stored document cannot be parsed.
   PolicyPtr find(const Table& table, std::string_view rest) const;
-  // Denies all but the operations on policies.
+  // A policy that denies everything except operations on policies.
   static PolicyPtr unreadable();
-  // Of all policies.
+  // The condition keys that the policies use.
   policy::KeySet keys() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoredCatalog: what the catalog's rows hold, of one state of the store.
+// StoredCatalog: the contents of the catalog's rows, from one snapshot of the store.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ struct StoredCatalog {
   std::vector<TableDefinition> tables;      // in the order of their names
   std::vector<TableDefinition> restoring;   // the same
   std::map<SpaceId, LogPtr> logs;           // by their spaces
-  std::vector<SpaceId> dropped;             // spaces that still have to be erased
+  std::vector<SpaceId> dropped;             // spaces whose rows are not erased yet
   std::map<SpaceId, std::string> counters;  // as stored
 };
 
-// Reads every row of the catalog, from one state of the store. Errors: the store's; kCorruption for
-// rows that are unknown or damaged.
+// Reads every row of the catalog, from one snapshot. Errors: the store's; kCorruption for unknown
+// or damaged rows.
 Result<StoredCatalog> read_catalog(TransactStore& store);
 
-// The version in a row of CatalogRow::kVersion; 0 while the row is absent. kCorruption.
+// Decodes a row of CatalogRow::kVersion; 0 if it is absent. Errors: kCorruption.
 Result<uint64_t> read_version(const std::optional<std::string>& row);
 
 }  // namespace stator

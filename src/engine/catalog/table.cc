@@ -67,7 +67,7 @@ Result<VectorIndex> make_vector_index(const VectorIndexDefinition& definition, S
 std::optional<VectorRow> VectorIndex::row(const Hash128& secret, const KeyShape& table,
                                           ItemView item) const {
   if (!item.find(shape.attribute)) return std::nullopt;
-  // The vector counts four bytes for each dimension, whatever the projection.
+  // The vector counts four bytes for each dimension, with every projection.
   std::size_t bytes = shape.attribute.size() + sizeof(float) * shape.dimensions;
   for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
     if (attribute->name == shape.attribute || !projected.contains(attribute->name)) continue;

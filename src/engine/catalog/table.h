@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table: what the engine knows of one table, compiled from its definition.
+// Table: one version of a table, compiled from its definition.
 //
-// A changed definition is a new version, another Table on the same spaces.
+// A changed definition makes a new version: another Table with the same spaces.
 //
-// Thread safety: immutable but for its counters, which are atomic and shared by all versions.
-// Writes: by one version of a table commit only while it is the newest; see schema().
-// Lifetime: each user of a table holds a TablePtr. When the last one to a version and to all
-// earlier versions is released, nobody in this process reads by their definitions any more. Then
-// the rows of dropped spaces are erased.
+// Thread safety: immutable, except for counters, which all versions share and any thread can use.
+// Writes: a write with one version of a table commits only while that version is the newest; see
+// schema().
+// Lifetime: each user of a table holds a TablePtr. When the last TablePtr to a version and to all
+// earlier versions is released, no reader of this process uses their definitions. Then the rows of
+// dropped spaces are erased.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ namespace stator {
 
 class CollectionSizes;
 
-// What the catalog keeps of a table. Spaces are in the order of the index definitions.
+// The stored definition of a table. Spaces are in the order of the index definitions.
 struct TableDefinition {
   CreateTableRequest settings;
   std::string id;  // a UUID
@@ -40,31 +41,32 @@ struct TableDefinition {
   std::vector<SpaceId> local_spaces = {};
   std::vector<SpaceId> global_spaces = {};
   std::vector<SpaceId> vector_spaces = {};
-  // Absent: disabled. Its queue is a space that holds a row for each item that expires.
+  // The queue of time to live, a space with a row for each item that expires. Absent: disabled.
   std::optional<ExpiryQueue> expiry = {};
-  // Spaces that a backfill still fills: every write maintains them, older items may lack there.
+  // Spaces with a backfill in progress: every write maintains them, but rows of older items can be
+  // missing.
   std::vector<SpaceId> unfinished = {};
-  std::optional<int64_t> on_demand_since_ms = {};  // where not since its creation
+  std::optional<int64_t> on_demand_since_ms = {};  // absent: since its creation, or never
   std::optional<int64_t> table_class_changed_ms = {};
   ThroughputChanges throughput_changes = {};
   std::map<std::string, ThroughputChanges> index_throughput_changes = {};  // by index
-  std::optional<RestoreSummary> restored = {};  // `in_progress` is told by who has the definition
+  std::optional<RestoreSummary> restored = {};  // `in_progress` is not used here
 
   bool is_unfinished(SpaceId which) const { return std::ranges::count(unfinished, which) > 0; }
-  // The table's own, those of all indexes, and the queue's.
+  // The spaces of the table, of all indexes, and of the queue.
   std::vector<SpaceId> all_spaces() const;
-  // How long changes are kept for point-in-time recovery; 0: not at all.
+  // How long changes are kept for point-in-time recovery; 0: disabled.
   int64_t recovery_ms = 0;
-  int64_t recovery_since_ms = 0;  // the earliest time that changes are kept from, where they are
-  // Set by the catalog, from settings.stream and recovery_ms.
-  SpaceId log_space = 0;                         // where changes are recorded, or 0
+  int64_t recovery_since_ms = 0;  // when the recording for recovery began; unused if disabled
+  // The catalog sets these from settings.stream and recovery_ms.
+  SpaceId log_space = 0;                         // the log that records changes, or 0
   std::optional<int64_t> latest_stream_ms = {};  // LoggedStream::created_ms, enabled or not
 };
 
-// The attributes of an item that an index has.
+// The attributes of an item that an index contains.
 struct ProjectedAttributes {
   bool all = true;
-  std::vector<std::string> names = {};  // sorted, keys of index and table included; unused for all
+  std::vector<std::string> names = {};  // sorted, with the keys of index and table; unused if `all`
 
   bool contains(std::string_view attribute) const;
   EncodedItem of(ItemView item) const;
@@ -75,7 +77,7 @@ struct Index {
   bool local = false;
   KeyShape key;
   ProjectedAttributes projected;
-  bool complete = true;  // false: not to be read yet
+  bool complete = true;  // false: the backfill is in progress; do not read the index
 
   bool projects_all() const { return projected.all; }
   bool projects(std::string_view attribute) const { return projected.contains(attribute); }
@@ -85,17 +87,17 @@ struct Index {
 struct VectorIndex {
   VectorIndexDefinition definition;
   VectorShape shape;
-  ProjectedAttributes projected;  // the search schema included, the vector perhaps
-  bool complete = true;           // false: not to be read yet
+  ProjectedAttributes projected;  // includes the search schema, not always the vector
+  bool complete = true;           // false: the backfill is in progress; do not read the index
 
-  // What the index keeps of an item; see vector_row().
+  // The row of an item in the index; see vector_row().
   std::optional<VectorRow> row(const Hash128& secret, const KeyShape& table, ItemView item) const;
 };
 
-// How much a space holds. A count of its rows makes it exact while writes go on: the view that is
-// counted has the commits up to a sequence, and those behind it are added.
+// The number and size of the rows of a space. A count makes them exact while writes continue: the
+// counted view has the commits up to a sequence, and later commits are added.
 //
-// Thread safety: every method may be called from any thread at once.
+// Thread safety: any thread.
 class Counters {
  public:
   struct Totals {
@@ -115,22 +117,24 @@ class Counters {
     bool operator==(const Totals&) const = default;
   };
 
-  // Not below 0, as they can be before the first count.
+  // Returns the totals. Negative values, which are possible before the first count, are returned as
+  // 0.
   Totals totals() const;
-  // What is kept of the counters in the catalog's row: see catalog_counters.cc.
+  // The counters and the last known value of the catalog's row; see catalog_counters.cc.
   struct Kept {
     Totals totals;                      // can be below 0
-    std::optional<Totals> stored = {};  // the row when it was last seen; absent: never
+    std::optional<Totals> stored = {};  // the row when it was last read or written; absent: never
   };
   Kept kept() const;
-  // The row holds `stored` now, which counts for what was `kept`. Does nothing if another
-  // thread has called it since kept().
+  // Records that the row contains `stored`, which replaces the totals in `kept`. Does nothing if
+  // another thread has called it since kept().
   void set_stored(const Kept& kept, Totals stored);
-  // What a commit changed; `sequence` is CommitResult's.
+  // Adds the changes of a commit. `sequence` is that of the CommitResult.
   void add(uint64_t sequence, Totals change);
 
-  // begin_count(), then take the view and tell its sequence, then the sum of its rows. A later
-  // begin_count() takes the place of this one: then finish_count() is false, and changes nothing.
+  // A count: call begin_count(), open the view, pass its sequence to set_base(), then pass the sum
+  // of its rows to finish_count(). A later begin_count() cancels this one: then finish_count()
+  // returns false and changes nothing.
   uint64_t begin_count();
   void set_base(uint64_t count, uint64_t sequence);
   bool finish_count(uint64_t count, Totals counted);
@@ -144,18 +148,18 @@ class Counters {
   mutable std::mutex mutex_;
   Totals totals_;
   std::optional<Totals> stored_;
-  uint64_t count_ = 0;  // the last that began
+  uint64_t count_ = 0;  // the number of the last count
   bool is_counting_ = false;
-  std::optional<uint64_t> base_;   // of the view that is counted; absent until it is taken
-  std::vector<Late> before_base_;  // changes that it may have or not
+  std::optional<uint64_t> base_;   // the sequence of the counted view; absent until it is open
+  std::vector<Late> before_base_;  // changes that the view might or might not have
   Totals since_base_;
 };
 
 class Table {
  public:
-  // kCorruption where the definition contradicts itself: a key without an attribute definition, an
-  // index without a space.
-  // `previous` is the version whose counters it takes over; null for a new table.
+  // Compiles a definition. `previous`: the version whose counters it shares; null for a new table.
+  // Errors: kCorruption if the definition contradicts itself, such as a key without an attribute
+  // definition or an index without a space.
   static Result<std::shared_ptr<Table>> make(TableDefinition definition, const Hash128& secret,
                                              const Table* previous = nullptr);
   Table(const Table&) = delete;
@@ -163,9 +167,9 @@ class Table {
 
   const std::string& name() const { return definition_.settings.table; }
   const TableDefinition& definition() const { return definition_; }
-  // Of this definition, among all that tables of the catalog had; 0 without a catalog.
+  // The version of this definition, unique in the catalog; 0 without a catalog.
   uint64_t version() const { return schema_.version; }
-  // What transactions expect that write by this definition. Of a table of a catalog.
+  // The schema version that transactions with this definition must expect. Requires a catalog.
   SchemaVersions schema() const { return {&schema_, 1}; }
   void set_schema(std::shared_ptr<const SchemaRow> row, uint64_t version) {
     schema_ = {.row = row.get(), .version = version};
@@ -179,39 +183,39 @@ class Table {
   const VectorIndex* vector_index(std::string_view name) const;
   bool has_local_indexes() const { return !definition_.local_spaces.empty(); }
   bool is_key(std::string_view attribute) const;
-  // The table's own, its indexes' and its vector indexes'.
+  // The spaces of the table, its indexes and its vector indexes.
   std::vector<SpaceId> spaces() const;
-  // Those and the queue of items that expire.
+  // The same and the queue of time to live.
   std::vector<SpaceId> all_spaces() const { return definition_.all_spaces(); }
   const ExpiryQueue* expiry() const { return definition_.expiry ? &*definition_.expiry : nullptr; }
-  // Of the queue of expiry(), which all versions with it share.
+  // The cursor of the queue expiry(). All versions with this queue share it.
   SweepCursor& sweep_cursor() const { return *sweep_cursor_; }
   SpaceId log_space() const { return definition_.log_space; }
-  // Used where there are local indexes; all versions share it.
+  // Used if the table has local indexes. All versions share it.
   const std::shared_ptr<CollectionSizes>& collections() const { return collections_; }
 
-  // Position 0 is the table's own, then one for each of indexes(), then of vector_indexes().
+  // Position 0 is the table, then come indexes(), then vector_indexes().
   Counters& counters(std::size_t position) const { return *counters_[position]; }
-  // The counters of a space, or of a part of it, and how complete they are; both outlive the table.
+  // A range of rows and its counters, which can outlive the table.
   struct Counted {
     SpaceId space = 0;
     KeyRange range = {};
     std::shared_ptr<Counters> counters;
     bool has_vectors = false;
 
-    int64_t bytes_of(std::string_view value) const;  // of a row
+    int64_t bytes_of(std::string_view value) const;  // the counted size of a row
   };
   std::vector<Counted> counted() const;
   struct CountState {
-    std::atomic<bool> is_needed{false};  // the counters lack what was there before the process
+    std::atomic<bool> is_needed{false};  // the counters lack rows from before this process started
     std::atomic<bool> is_running{false};
   };
   const std::shared_ptr<CountState>& count_state() const { return count_state_; }
   bool needs_count() const { return count_state_->is_needed; }
 
-  // Runs once, when this version and all before it are destroyed.
+  // Sets the action to run once, when this version and all earlier ones are destroyed.
   void when_unused(std::move_only_function<void()> action) const;
-  // Tells this version which one comes after it.
+  // Sets the version that follows this one.
   void replaced_by(const Table& next) const;
 
  private:
@@ -230,7 +234,7 @@ class Table {
   std::shared_ptr<SweepCursor> sweep_cursor_;
   std::shared_ptr<CollectionSizes> collections_;
 
-  // Held by a version and by the era before it, so that it ends after both.
+  // Owned by a version and by the previous era, so that it ends after both.
   struct Era {
     Era() = default;
     Era(const Era&) = delete;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests by the newest definitions of tables, which other processes can change.
+// Executes requests with the newest table definitions, although other processes can change them.
 //
-// The catalog in memory can be behind another process. A write learns of that when it commits
-// (kSchemaChanged). A read learns of it because it reads the versions of its tables together with
-// its rows: this needs no further round trip. A failure can have been decided by an old definition,
-// so it is returned only if the catalog is still the stored one.
-// On a store of one process, nothing of this is done.
+// The catalog in memory can be behind another process. A write detects that when it commits
+// (kSchemaChanged). A read detects it because it reads the versions of its tables together with its
+// rows, without an additional round trip. An old definition can have caused any failure, so a
+// failure is returned only if the catalog in memory is still the stored one.
+// On a store of one process, these checks are skipped.
 //
-// Blocking: only snapshot_after_failure() blocks; it is for EngineCore::blocking.
-// Errors: those of the store, and kBehind. snapshot_after_failure() returns them as the service has
-// them.
+// Blocking: only snapshot_after_failure() blocks; call it on EngineCore::blocking.
+// Errors: the store's, and kBehind. snapshot_after_failure() returns DynamoDB's errors.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +21,11 @@
 
 namespace stator {
 
-// Visits what `request` names, as TransactStore::read(), if the definitions of `tables` are the
-// newest ones. Otherwise nothing is visited, and `done` gets kBehind. Of a shared store.
+// Reads like TransactStore::read() on a shared store if the definitions of `tables` are the newest.
+// Otherwise it visits nothing, and `done` receives kBehind.
 void read_with_versions(TransactStore& store, std::vector<const Table*> tables,
                         const ReadRequest& request, ReadVisitor visit, ReadDone done);
-// The same, or TransactStore::read() on a store of one process. `tables`: a range of const Table*.
+// The same; on a store of one process, TransactStore::read(). `tables`: a range of const Table*.
 template <class Tables>
 void read_tables(EngineCore& engine, const Tables& tables, const ReadRequest& request,
                  ReadVisitor visit, ReadDone done) {
@@ -37,9 +36,9 @@ void read_tables(EngineCore& engine, const Tables& tables, const ReadRequest& re
 // The same for TransactStore::with_view().
 void view_table(EngineCore& engine, const Table& table, ViewBody body, ReadDone done);
 
-// For the next attempt of a request that failed on the snapshot of `version`: the newest snapshot,
-// or null if that is the same one and the request was not `behind`. Then the failure is valid.
-// kThrottling after too many attempts: other processes keep changing the catalog.
+// Returns the newest snapshot, for the next attempt of a request that failed with the snapshot of
+// `version`. Null if that snapshot is the newest and the request was not `behind`: then the failure
+// is valid. kThrottling after too many attempts, because other processes keep changing the catalog.
 Result<Catalog::SnapshotPtr> snapshot_after_failure(const EngineCore& engine, uint64_t version,
                                                     bool behind, int attempts);
 
@@ -52,9 +51,9 @@ bool has_failed(const Result<std::vector<Result<T>>>& results) {
   return !results || std::ranges::any_of(*results, [](const auto& result) { return !result; });
 }
 
-// Calls `next` with what `attempt(snapshot)` returns, a Result. On a shared store, an attempt that
-// fails is repeated on the newest snapshot; then `next` runs on EngineCore::blocking. Neither may
-// block.
+// Calls `next` with the Result of `attempt(snapshot)`. On a shared store, a failed attempt is
+// repeated with the newest snapshot, on EngineCore::blocking; then `next` runs there too. Neither
+// may block.
 template <class Attempt, class Next>
 void on_newest_tables(EngineCore& engine, Attempt attempt, Next next) {
   const auto snapshot = engine.catalog->snapshot();
@@ -74,7 +73,7 @@ void on_newest_tables(EngineCore& engine, Attempt attempt, Next next) {
   });
 }
 
-// What an attempt needs of `value`: moved, or copied if another attempt can follow.
+// Moves `value` into an attempt, or copies it if another attempt can follow.
 template <class T>
 T for_one_attempt(const EngineCore& engine, T& value) {
   return engine.is_shared ? value : std::move(value);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// EngineCore: what every operation works on.
+// EngineCore: the parts of the engine that every operation needs.
 //
-// Those that do more than read get a struct that adds what their folder needs, each built on the
-// one below: ItemEngine, SchemaEngine, JobEngine. Engine holds the last and hands it down.
+// ItemEngine, SchemaEngine and JobEngine extend it, each the one before it, with the parts that
+// their folders need. Engine owns a JobEngine and passes it to the operations.
+// Thread safety: that of each part. `catalog` and `lag` are set before operations start.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace stator {
 
 class ReadLag;
 
-// Runs once: when the outcome of a write is durable, or when a read is complete. It must not block.
+// Runs once, when the outcome of a write is durable or a read is complete. It must not block.
 template <class T>
 using Done = std::move_only_function<void(Result<T>)>;
 
@@ -36,16 +37,16 @@ struct EngineCore {
         leases(*store),
         jobs(options.report, options.retry_delay) {}
 
-  // In the order in which they need each other: the store goes last.
+  // Each member can use those above it, and is destroyed before them.
   std::unique_ptr<TransactStore> store;
-  const bool is_shared;  // by several processes: then reads can complete on other threads
+  const bool is_shared;  // several processes use the store; reads complete on other threads
   EngineOptions options;
   std::unique_ptr<VectorCache> vector_cache;  // null on a shared store
   JobLeases leases;
-  JobRunner jobs;  // whatever takes long: copies, imports, exports, index fills, counts
+  JobRunner jobs;  // copies, imports, exports, backfills, counts
   std::unique_ptr<Catalog> catalog;
-  InFlightOperations in_flight;  // those that can outlive the call that began them
-  Worker blocking;               // of a shared store: what waits for it, such as a newer catalog
+  InFlightOperations in_flight;  // operations that can outlive the call that started them
+  Worker blocking;               // waits for a shared store, for example for a newer catalog
   ReadLag* lag = nullptr;        // read_lag.h; null unless in test mode
 
   int64_t now_ms() const { return options.clock->unix_ms(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EngineOptions: what an engine is told when it is opened.
+// EngineOptions: the options of Engine::open().
 #pragma once
 
 #include <chrono>
@@ -18,21 +18,23 @@ struct EngineOptions {
   const Clock* clock = &system_clock();  // must outlive the engine
   std::string region = "us-east-1";      // of ARNs
   std::string account = "000000782867";
-  // Its directories stand for S3's buckets; empty: there are none.
+  // Imports and exports use the subdirectories of this directory as S3 buckets; empty: none.
   std::filesystem::path buckets = {};
-  int64_t export_file_bytes = 64L << 20;  // of lines, before compression, in one file of an export
-  // Told of what no answer tells, such as why an item was not imported; from any thread.
+  int64_t export_file_bytes = 64L << 20;  // uncompressed size of one data file of an export
+  // Receives diagnostics that no response contains, such as why an item was not imported. Called
+  // from any thread; it must not call the engine.
   std::function<void(LogLevel, const std::string&)> report = {};
-  // How often expired items are looked for, by the machine's time; zero: when told only.
+  // Interval between sweeps of expired items, on the machine's clock; zero: only sweep_expired()
+  // deletes them.
   std::chrono::milliseconds sweep_interval{1000};
-  // Of an item collection. See collections.h.
+  // Size limit of an item collection; see collections.h.
   int64_t collection_bytes_max = 10LL << 30;
   VectorCacheLimits vector_cache = {};
-  // Pause before a failed step of a job is tried again, by the failures in a row; empty: see
-  // jobs.h.
+  // Returns the pause before the retry of a job's step after this number of consecutive failures;
+  // empty: retry_delay() of job_runner.h.
   std::function<std::chrono::milliseconds(int failures)> retry_delay = {};
-  // How often Engine::run_maintenance() is done without being told, by the machine's time; zero:
-  // never.
+  // Interval between the runs of Engine::run_maintenance(), on the machine's clock; zero: only
+  // calls of it run the maintenance. Leases of jobs are renewed at this interval.
   std::chrono::milliseconds maintenance_interval{60'000};
 };
 

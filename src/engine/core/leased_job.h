@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that one engine works on at a time, see engine/catalog/job_lease.h.
+// Jobs that one engine at a time runs, under a lease (engine/catalog/job_lease.h).
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace stator {
 
-// Makes a job whose commits go through the lease, which outlives it.
+// Creates a job whose commits go through `lease`, which outlives the job.
 using MakeJob = FunctionRef<std::unique_ptr<Job>(JobLease& lease)>;
 
-// Adds a job that takes its lease before its first step. If the lease is lost, the job ends without
-// another step: what it has made belongs to the engine that took the lease.
+// Adds a job that acquires its lease before its first step. If the lease is lost, the job ends
+// without another step and without cleaning up: its data belongs to the engine that has the lease.
 void start_leased(EngineCore& engine, std::string name, LeasedWork work, MakeJob make);
 
 }  // namespace stator

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReadLag: older states of a store of one process, for reads that need not see the newest one. The
-// test mode has them; otherwise an engine has no ReadLag.
+// ReadLag: older snapshots of a store of one process, for eventually consistent reads. Only test
+// mode has a ReadLag.
 //
-// Thread safety: every method may be called from any thread at once.
+// Thread safety: every method can be called from any thread.
 // Lifetime: no operation is in progress when EngineCore::lag is set or reset.
 #pragma once
 
@@ -19,12 +19,13 @@ class ReadLag {
   virtual ~ReadLag() = default;
   // Local indexes are read with their table, vector indexes like global ones.
   enum class Of { kTable, kGlobalIndex };
-  // Runs `body` on the state that an eventually consistent read sees now. Absent, without running
-  // it: that is the newest state.
+  // Runs `body` on the snapshot that an eventually consistent read sees now, and returns its
+  // result. Absent, without a call of `body`, if the read sees the newest state.
   virtual std::optional<Result<void>> read(const Table& table, Of of, ViewBody body) = 0;
 };
 
-// Runs `body` as above, and `done` with its result. False if neither ran: read the newest state.
+// Runs `body` as above, and `done` with its result. Returns false, without running either, if the
+// read must use the newest state.
 inline bool read_older(EngineCore& engine, const Table& table, ReadLag::Of of, ViewBody body,
                        ReadDone& done) {
   if (engine.lag == nullptr) return false;
@@ -34,8 +35,8 @@ inline bool read_older(EngineCore& engine, const Table& table, ReadLag::Of of, V
   return true;
 }
 
-// Reads rows of a table: in that state if the read `may_lag` and there is one, else in the newest.
-// Only with a ReadLag. For the calling thread.
+// Reads rows of a table on the calling thread: from the older snapshot if the read `may_lag` and
+// there is one, otherwise from the newest state. Requires a ReadLag.
 inline Result<void> read_with_lag(EngineCore& engine, const Table& table, bool may_lag,
                                   const ReadRequest& rows, ReadVisitor visit) {
   std::optional<Result<void>> outcome;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How operations run their reads without blocking the calling thread.
+// Runs the reads of operations without blocking the calling thread on a network.
 //
 // A store of one process completes a read within the call, so the state of the operation is on the
-// stack. Several processes can share a store that reads over a network. Then the state is on the
-// heap until the read is complete, and `done` runs on a thread of the store or of the engine. What
-// fails there by an old definition of a table is repeated (current_tables.h).
-// Lifetime: what an operation borrows must live until `done` has run; on a store of one process
-// until the call returns.
+// stack. On a shared store, the state is on the heap until the read is complete, and `done` runs on
+// a thread of the store or the engine. A failure that an old table definition caused is repeated
+// (current_tables.h).
+// Lifetime: borrowed arguments must live until `done` has run.
 #pragma once
 
 #include <memory>
@@ -99,15 +98,15 @@ Result<typename Read::Response> read_within_call(EngineCore& engine, Read read) 
   return finish_read(read, std::move(*outcome));
 }
 
-// Runs one read of the store. `Read` is made of `args` and keeps the state of the operation:
+// Runs one read of the store. `Read` is constructed from `args` and keeps the operation's state:
 //   using Response;
 //   Result<void> prepare(const EngineCore&, const CatalogSnapshot&);  // may borrow both
-//   void read(EngineCore&, ReadDone);  // the one call of the store, with visitors in the state
+//   void read(EngineCore&, ReadDone);  // calls the store once, with visitors in the state
 //   Result<Response> finish();
 //   static bool has_failed(const Response&);  // if a response can contain failures; or absent
-// On a shared store, what fails is repeated on the newest snapshot: each attempt makes another Read
-// of copies of the arguments.
-// Errors: those of prepare() and finish(), and those of the store as the service has them.
+// On a shared store, a failed attempt is repeated with the newest snapshot; each attempt constructs
+// another Read from copies of the arguments.
+// Errors: those of prepare() and finish(); the store's, as DynamoDB's errors.
 template <class Read, class... Args>
 void run_read(EngineCore& engine, Done<typename Read::Response>&& done, Args&&... args) {
   if (!engine.is_shared) {

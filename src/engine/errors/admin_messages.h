@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service's texts for administrative operations.
+// DynamoDB's messages for administrative operations.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,6 @@ inline constexpr const char* kNoTags = "Atleast one Tag needs to be provided as 
 inline constexpr const char* kNoTagKeys = "Atleast one Tag Key needs to be provided as Input.";
 inline constexpr const char* kTooManyTags =
     "Number of Tags exceed the current limit for the provided ResourceArn";
-inline constexpr const char* kInvalidNextToken = "Invalid NextToken";
 inline constexpr const char* kPolicyTooLarge =
     "One or more parameter values were invalid: Maximum policy size of 20480 bytes exceeded";
 inline constexpr const char* kPolicyMalformed =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service's texts for what needs a table to be found wrong. AWS rewords them now and then.
+// DynamoDB's messages for errors that depend on a table. AWS changes their wording occasionally.
 #pragma once
 
 #include <string>
@@ -25,11 +25,6 @@ inline constexpr const char* kRangeKeyTooLong =
     "the size limit of 1024 bytes";
 inline constexpr const char* kCollectionTooLarge = "Collection size exceeded.";
 inline constexpr const char* kItemTooLarge = "Item size has exceeded the maximum allowed size";
-inline constexpr const char* kUpdatedItemTooLarge =
-    "Item size to update has exceeded the maximum allowed size";
-inline constexpr const char* kNestedTooDeeply =
-    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
-    "beyond supported limit";
 inline constexpr const char* kUpdatedIndexKeyType =
     "The update expression attempted to update the secondary index key to unsupported type";
 inline constexpr const char* kUpdatedIndexKeyEmpty =
@@ -67,9 +62,7 @@ inline constexpr const char* kNoSuchStatementIndex = "The table does not have th
 inline constexpr const char* kOrderWithoutKey =
     "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY "
     "clause.";
-inline constexpr const char* kInvalidStatementToken = "Invalid NextToken";
-inline constexpr const char* kExistsPlace =
-    "EXISTS can only be used in ExecuteTransaction write requests.";
+inline constexpr const char* kInvalidNextToken = "Invalid NextToken";
 inline constexpr const char* kExistsShape =
     "EXISTS() must contain a single item read with additional condition";
 inline constexpr const char* kMixedBatch =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of the store and of transactions, as the service would answer them.
+// Translates errors of the store and of transactions into DynamoDB's errors.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace stator {
 
-// An error of the store as the service would answer it.
+// Translates an error of the store.
 Error service_error(Error error);
-// What a commit that did not apply is answered with. kThrottling if schemas kept changing.
+// Translates the result of a commit that was not applied. kThrottling if schemas kept changing.
 Error service_error(CommitResult result);
 
-// TransactionCanceledException; one reason an action, in their order.
+// Returns TransactionCanceledException, with one reason per action in the order of the actions.
 Failure transaction_cancelled(std::vector<CancellationReason> reasons);
 
 }  // namespace stator

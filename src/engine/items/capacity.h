@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capacity units, as the service bills them.
+// Capacity units, as DynamoDB bills them.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 #pragma once
 
@@ -18,25 +18,25 @@ namespace stator {
 double read_units(std::size_t bytes);   // 4 KB each, at least one
 double write_units(std::size_t bytes);  // 1 KB each, at least one
 
-// Gathers what one request consumed.
+// Adds up the capacity that one request consumes.
 class CapacityMeter {
  public:
-  // Transactions report read and write units apart.
+  // Transactions report read and write units separately.
   enum class Report { kTotalOnly, kRead, kWrite };
 
   explicit CapacityMeter(ReturnConsumedCapacity wanted, Report report = Report::kTotalOnly)
       : wanted_(wanted), report_(report) {}
 
-  // Whether anything is asked for; otherwise sizes need not be computed.
+  // Whether the request asks for its capacity. If not, sizes need not be computed.
   bool wanted() const { return wanted_ != ReturnConsumedCapacity::kNone; }
 
   void add(const Table& table, double units);
   void add(const Table& table, const Index& index, double units);
   void add(const Table& table, const VectorIndex& index, double bytes);  // written
 
-  // One entry a table, in the order of their names.
+  // One entry per table, in the order of their names.
   std::vector<ConsumedCapacity> all() const;
-  // Of a request on one table; absent where nothing is asked for.
+  // The entry of a request on one table; absent if the request does not ask for it.
   std::optional<ConsumedCapacity> one() const;
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Item collections: what one partition key has in a table and its local indexes, and the service's
-// limit on that.
+// Item collections: the items with one partition key in a table and its local indexes, and
+// DynamoDB's limit on their size.
 //
-// No collection exceeds the limit before the table as a whole does, so nothing is counted until
-// then. From then on a job counts the collection of each write that adds bytes, once, and the
-// writes that follow keep the count exact. Until it is done they are admitted, so a collection can
-// exceed the limit by what is written meanwhile, and by what writes at the same moment add.
+// Nothing is counted until the table as a whole reaches the limit, because no collection can exceed
+// it before. Then, for each write that adds bytes, a job counts the collection once, and later
+// writes keep the count exact. Writes are accepted until the count is complete, so a collection can
+// exceed the limit by the writes during the count, and by concurrent writes.
 #pragma once
 
 #include <optional>
@@ -16,16 +16,16 @@
 
 namespace stator {
 
-// As evaluate_write(), and kItemCollectionSizeLimitExceeded for a write that makes its collection
-// too large.
+// Like evaluate_write(). Errors: also kItemCollectionSizeLimitExceeded if the write makes its
+// collection too large.
 Result<WriteEffect> evaluate_within_limit(ItemEngine& engine, const WriteAction& action,
                                           std::optional<std::string> before);
 
-// After the commit.
+// Adds a committed write to the count of its collection.
 void count_collection(const WriteAction& action, const WriteEffect& effect, uint64_t sequence);
 
-// The partition key alone and the size of its collection, estimated if it is not counted; absent
-// for tables without local indexes.
+// Returns the partition key and the size of its collection, which is an estimate if it is not
+// counted. Absent for tables without local indexes.
 std::optional<ItemCollectionMetrics> collection_metrics(const WriteAction& action);
 
 }  // namespace stator

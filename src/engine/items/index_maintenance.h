@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a change of an item means for its entries in the table's indexes.
+// Computes the changes of index entries that follow from a change of an item.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace stator {
 
 struct IndexChange {
-  std::size_t index = 0;  // in Table::indexes(); behind them, in Table::vector_indexes()
-  std::optional<std::string> erased_key = {};  // the old entry, where it goes or moves
+  std::size_t index = 0;  // position in Table::indexes(), then in Table::vector_indexes()
+  std::optional<std::string> erased_key = {};  // the old entry, if it is deleted or moves
   std::optional<std::string> put_key = {};
   std::string entry = {};   // at put_key: an item, or a VectorRow's value
   int64_t entry_bytes = 0;  // as the index's size counts the entry
@@ -24,10 +24,10 @@ struct IndexChange {
   int64_t bytes_delta = 0;
 };
 
-// Changes of the entries when an item goes from `before` to `after`, each absent where there is no
-// such item. Indexes whose view of the item stays the same are not mentioned.
-// A moved entry costs the erasure and the put; a changed one its larger image. That of a vector
-// index costs the bytes that it has, or had, and at least 1 KB.
+// Returns the changes of the entries when an item changes from `before` to `after`; absent: no
+// item. Indexes whose entry does not change are omitted.
+// Capacity: a moved entry costs the deletion and the put, a changed one its larger image. An entry
+// of a vector index costs its bytes (before a deletion, or after a put), at least 1 KB.
 std::vector<IndexChange> index_changes(const Table& table, const std::optional<ItemView>& before,
                                        const std::optional<ItemView>& after);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ItemEngine: what writes of items need.
+// ItemEngine: the parts of the engine that writes of items need.
 #pragma once
 
 #include "engine/core/engine_core.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on items, by their keys. Lifetime of requests: engine/core/run_read.h.
+// The operations on items by key. Lifetime of requests: engine/core/run_read.h.
 #pragma once
 
 #include "api/model/responses.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading items by their keys: what GetItem, batches and transactions have in common.
+// Reads items by key, for GetItem, batches and transactions.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ namespace stator {
 
 struct FoundItem {
   std::optional<EncodedItem> item;
-  std::size_t bytes = 0;  // of the whole item if its size is wanted, 0 if it is absent
+  std::size_t bytes = 0;  // of the whole item if the size is requested; 0 if the item is absent
 };
 
-// Shows the item of a key that `value`, its row, holds.
+// Decodes the row `value` of the item with this key into `found`.
 inline void show_row(std::string_view value, const Table& table, const Item& key,
                      const std::optional<ProjectionExpression>& projection, bool wants_size,
                      FoundItem& found) {
@@ -35,8 +35,7 @@ inline void show_row(std::string_view value, const Table& table, const Item& key
   }
 }
 
-// Items that are read in one call of the store, except in test mode, each with a projection of its
-// own.
+// Reads items, each with its own projection, in one call of the store (in test mode, one per item).
 class ItemReads {
  public:
   struct Part {
@@ -47,15 +46,16 @@ class ItemReads {
     FoundItem found = {};
   };
 
-  // Borrows the table and the key, which has been checked. `row_key` is item_row_key() of both.
-  // `may_lag`: an older state will do, unless all are read in one.
+  // Adds an item. Borrows the table and the key, which must have been checked. `row_key` is
+  // item_row_key() of both. `may_lag`: the read can use an older snapshot, unless all items are
+  // read from one.
   void add(const Table& table, const Item& key, std::optional<ProjectionExpression> projection,
            std::string row_key, bool may_lag = false) {
     parts_.push_back(
         {.table = table, .key = key, .projection = std::move(projection), .may_lag = may_lag});
     row_keys_.push_back(std::move(row_key));
   }
-  // Must live, in its place, until `done` has run.
+  // Reads the items. This object must not move or be destroyed before `done` has run.
   void read(EngineCore& engine, bool one_state, ReadDone done) {
     if (!one_state && engine.lag != nullptr) return done(read_each(engine));
     const auto tables =
@@ -86,7 +86,8 @@ class ItemReads {
   std::vector<std::string> row_keys_;  // in the order of the parts
 };
 
-// The items of a transaction, absent ones included, metered. kValidation over 4 MB.
+// Returns the items of a transaction, including absent ones, and adds their capacity to `meter`.
+// Errors: kValidation above 4 MB.
 Result<std::vector<std::optional<EncodedItem>>> take_transaction(ItemReads& reads,
                                                                  CapacityMeter& meter);
 

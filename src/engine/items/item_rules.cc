@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 
+#include "api/model/messages.h"
 #include "engine/errors/messages.h"
+#include "expression/messages.h"
 
 namespace stator {
 namespace {
@@ -39,7 +41,7 @@ Result<void> check_lengths(std::size_t hash_bytes, std::size_t range_bytes) {
   return {};
 }
 
-// Attributes that are absent count nothing: an item may be in no index.
+// Absent attributes are valid: an item need not be in an index.
 template <class Source>
 Result<void> check_key_bytes(const KeyShape& shape, const Source& item) {
   const auto total = [&](const std::vector<AttributeDefinition>& attributes) {
@@ -281,10 +283,12 @@ Result<void> check_keys_unopened(const Table& table, const std::vector<std::stri
 
 Result<void> check_updated_item(const Table& table, const std::optional<ItemView>& before,
                                 ItemView item, std::size_t size_bytes) {
-  if (size_bytes > kItemBytesMax) return fail(Code::kValidation, messages::kUpdatedItemTooLarge);
+  if (size_bytes > kItemBytesMax) {
+    return fail(Code::kValidation, expression::message::kUpdateTooLarge);
+  }
   for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
     if (deeper_than(attribute->value, kNestingMax)) {
-      return fail(Code::kValidation, messages::kNestedTooDeeply);
+      return fail(Code::kValidation, messages::kValueNestedTooDeeply);
     }
   }
   const auto is_new = [&](const std::string& attribute, const std::optional<ValueView>& value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request's placeholders, checked, and what its expressions are parsed with.
+// Checks a request's placeholders, and parses its expressions.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@ inline ExpressionLimits limits_of(bool legacy, Layer layer) {
   return layer == Layer::kOlder ? ExpressionLimits::kEnforcedWithSize : ExpressionLimits::kEnforced;
 }
 
-// Borrows both. kValidation for keys that are no placeholders and values that no attribute may
-// have.
+// Borrows both arguments. Errors: kValidation for invalid placeholders and invalid attribute
+// values.
 Result<Placeholders> checked_placeholders(const std::optional<Names>& names,
                                           const std::optional<Values>& values, Layer layer);
 
-// kValidation; absent where no projection is given. A null table, which is one that was not found,
-// leaves the keys unchecked.
+// Absent if there is no projection. If the table does not exist, pass null: then the keys are not
+// checked. Errors: kValidation.
 Result<std::optional<ProjectionExpression>> parse_projection(
     const Table* table, const std::optional<std::string>& projection,
     const std::optional<Names>& names, bool legacy, Layer layer);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep of idempotency tokens: a job that erases those that have expired.
+// The token sweep: a job that erases expired idempotency tokens.
 //
-// The next sweep begins at the time at which the last one ended: erased rows are not read again
-// before the next start. On a store that several processes share it begins at the first token: each
-// process can sweep, and nothing is left behind by one that has ended.
+// A sweep begins at the time at which the previous one ended, so that it does not read over erased
+// rows. On a shared store it begins at the first token, because every process sweeps and a stopped
+// process can leave tokens behind.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,11 @@ namespace stator {
 
 struct TokenSweepState {
   std::atomic<bool> is_running{false};
-  // Of the sweep that runs.
-  int64_t from_ms = 0;  // every token that expires earlier has been erased
+  // Used only by the running sweep. Tokens that expire before this time have been erased.
+  int64_t from_ms = 0;
 };
 
-// Starts to erase the expired tokens, unless that is under way.
+// Starts a sweep, unless one is in progress.
 void start_token_sweep(JobRunner& jobs, TransactStore& store, const Clock& clock,
                        TokenSweepState& state);
 

@@ -2,7 +2,7 @@
 // Idempotency tokens of TransactWriteItems, kept for 10 minutes. docs/formats/catalog.md.
 //
 // A token's row commits with its transaction. A second row, ordered by time, lets a sweep find and
-// erase what has expired: see engine/rows/time_queue.h.
+// erase expired tokens (engine/rows/time_queue.h).
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ std::string token_row_key(const Hash128& secret, std::string_view token);
 std::string encode_token_row(const TokenRow& row);
 std::optional<TokenRow> decode_token_row(std::string_view bytes);  // absent for damaged bytes
 
-// The row of a time queue by which the sweep finds a token's row.
+// The row of the time queue that names a token's row.
 std::string token_expiry_key(int64_t expires_ms, std::string_view token_row_key);
 
-// Tells requests apart by what they write; what they want returned is left out.
+// Hashes the writes of a request, without its options about the response.
 Hash128 request_fingerprint(const Hash128& secret, const TransactWriteItemsRequest& request);
 
 // The tokens that expire in [from_ms, until_ms), for read_queue().

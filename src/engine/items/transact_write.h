@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes that happen together or not at all: what TransactWriteItems and ExecuteTransaction share.
+// Atomic writes, for TransactWriteItems and ExecuteTransaction.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,16 @@ inline constexpr std::size_t kTransactionBytesMax = 4UL << 20;
 
 struct TransactWriteOptions {
   std::optional<std::string> token = {};
-  Hash128 fingerprint = {};  // of the request, where it has a token
+  Hash128 fingerprint = {};  // of the request, if it has a token
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
 };
 
-// Whether an error cancels the transaction as the reason of its action, and that reason.
+// Whether an action's error cancels the transaction with a reason; and that reason.
 bool is_reason(const Error& error);
 CancellationReason reason_of(Error error);
 
-// The actions have been checked, and no two are of one item.
+// Runs the actions in one transaction. They must have been checked, and must be of different items.
 void transact_write(ItemEngine& engine, std::vector<WriteAction> actions,
                     const TransactWriteOptions& options, Done<TransactWriteItemsResult> done);
 

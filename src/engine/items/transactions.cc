@@ -83,7 +83,7 @@ Result<std::vector<WriteAction>> prepare(const CatalogSnapshot& snapshot,
 
 // ---- One attempt
 
-// Every effect, or the reasons why there is none.
+// All effects, or the cancellation reasons.
 Result<Effects> evaluate_all(const TransactWrite& write, GuardedRows rows) {
   Effects effects;
   std::vector<CancellationReason> reasons(write.actions.size());

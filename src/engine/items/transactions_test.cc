@@ -225,7 +225,7 @@ TEST_F(Transactions, ASweepOfTokensBeginsWhereTheLastOneEnded) {
   sweep();
 }
 
-TEST_F(Transactions, OfOneTokenApplyOnceHoweverManyRace) {
+TEST_F(Transactions, ApplyOncePerToken) {
   std::vector<std::jthread> threads;
   threads.reserve(8);
   for (int thread = 0; thread < 8; ++thread) {

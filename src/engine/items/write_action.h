@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // WriteAction: one write of one item, from its parameters to its rows.
 //
-// parse_write() reads the expressions, check_write() the key and the item; then, once or as often
-// as a commit meets a conflict, evaluate_write() decides on the current image and apply_effect()
-// writes. An action owns what it needs, so that it outlives the request.
+// parse_write() parses the expressions, check_write() checks the key and the item. Then, in each
+// attempt to commit, evaluate_write() evaluates the action on the current image, and apply_effect()
+// adds the rows to the batch. An action owns its data, so it can outlive the request.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@
 
 namespace stator {
 
-// Borrowed from a request.
+// Borrows from a request.
 struct WriteParameters {
   TransactAction action = TransactAction::kPut;
   const Item& item;  // the item of a put, the key of the others
@@ -45,10 +45,10 @@ struct WriteAction {
   std::optional<Condition> condition;
   std::optional<Update> update;
   bool return_old_on_failure = false;
-  bool by_service = false;  // for the log of changes: no request asked for it
-  // Of a deletion by the sweep, which is the service's own: only what had expired then goes.
+  bool by_service = false;  // for the change log: not caused by a request
+  // For a deletion by the TTL sweep: deletes the item only if it had expired by this time.
   std::optional<int64_t> expired_at_ms = {};
-  bool inserts = false;  // a put where no item may be yet
+  bool inserts = false;  // a put that fails if the item exists
 };
 
 struct WriteEffect {
@@ -58,43 +58,45 @@ struct WriteEffect {
   std::size_t after_bytes = 0;
   std::vector<IndexChange> index_changes;
 
-  double table_units() const;  // of one write outside a transaction
+  double table_units() const;  // capacity of the table for one write outside a transaction
 };
 
-// kValidation for items that are too large and for expressions that are none, which the service
-// finds whether or not there is such a table: null where there is none.
+// `table` is null if the table does not exist, because DynamoDB reports these errors first.
+// Errors: kValidation for items that are too large and for invalid expressions.
 Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters);
-// kValidation for a condition that looks into the table's keys.
+// Errors: kValidation for a condition with a document path into a key attribute of the table.
 Result<void> check_condition(const WriteAction& action);
-// kValidation for empty keys of the table or its indexes, which transactions refuse as a whole.
+// Errors: kValidation for empty keys of the table or its indexes, which make a transaction invalid
+// as a whole.
 Result<void> check_no_empty_keys(const WriteAction& action, const Item& item);
-// kValidation for keys and items that the table does not take, for updates of key attributes and
-// for those that look into them or give those of an index a value that it cannot have.
+// Errors: kValidation for keys and items that do not match the table, for updates of key attributes
+// and of paths into them, and for invalid values of index keys.
 Result<void> check_write(WriteAction& action, const Item& item);
-// After the store refused the version of the table that an action has: gives it the one in
-// `snapshot`, and checks it again. kResourceNotFound if the table was dropped; otherwise as
-// check_condition() and check_write().
+// After kSchemaChanged: replaces the table of the action by the version in `snapshot`, and checks
+// the action again. Errors: kResourceNotFound if the table was dropped; those of check_condition()
+// and check_write().
 Result<void> rebind_write(const CatalogSnapshot& snapshot, WriteAction& action);
 inline constexpr int kRebindsMax = 20;  // of one request
 
-// kDuplicateItem; kConditionalCheckFailed with the item in its detail where asked for; kValidation
-// for an update that does not fit the item.
+// Evaluates an action on the item's stored form; absent: no item. Errors: kDuplicateItem;
+// kConditionalCheckFailed, with the item in its detail if requested; kValidation for an update that
+// is invalid for the item.
 Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before);
-// Puts the item's rows, the index entries', and the record of the change where the table has a log:
-// of `time_ms`, which all changes of one transaction share.
+// Adds the writes of the item, its index entries and, if the table has a log, the change record to
+// the batch. All changes of one transaction have the same `time_ms`.
 void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
                   Batch& batch);
 
-// After the commit: what the table holds now, and what it cost.
+// After the commit: adds the effect to the table's counters, and its capacity to `meter`.
 void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence);
 void meter_effect(CapacityMeter& meter, const Table& table, const WriteEffect& effect,
                   bool transactional);
 
-// The action is lent for the call.
+// The action is borrowed for the call.
 using WriteDone = std::move_only_function<void(WriteAction& action, Result<WriteEffect> effect)>;
 
-// Runs one action in a transaction of its own until it does not conflict, and calls `done` once its
-// outcome is durable; a failure too, as it was decided on what must not be lost.
+// Runs one action in its own transaction, and calls `done` when the outcome is durable. A failure
+// also waits until the data that it depends on is durable.
 void write_one(ItemEngine& engine, WriteAction action, WriteDone done);
 
 }  // namespace stator

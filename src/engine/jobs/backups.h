@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups of tables, and tables restored from them.
+// Backups of tables.
 //
-// A backup is a copy of a table's items, as they were at one moment, in a space of its own; index
-// entries follow from the items. On a store without LocalViews each item is as it was when the copy
-// reached it. The record says CREATING until the copy is whole. After a crash,
-// or a pause that is too long to keep a snapshot, the copy starts again: its moment is later then.
-// A backup that cannot be finished is deleted. A table that is being restored resumes where it was,
-// and is visible once it is whole.
+// A backup is a copy of a table's items at one point in time, in its own space, without index
+// entries. On a store without LocalViews, each item is as it was when the copy reached it. The
+// record is CREATING until the copy is complete. After a crash, or a pause that is too long to keep
+// the snapshot, the copy starts again from a later point in time. A backup that cannot be completed
+// is deleted.
 #pragma once
 
 #include <memory>
@@ -22,17 +21,16 @@ namespace stator {
 // "arn:…:table/NAME/backup/ID"
 std::string backup_arn(const JobEngine& engine, const Item& record, std::string_view id);
 
-// The state that a backup of now copies; null on a store without LocalViews.
+// Opens a view of the current state for start_backup(); null on a store without LocalViews.
 Result<std::unique_ptr<ReadView>> state_of_now(JobEngine& engine);
-// Starts to copy what `state` has of the table, or the table as it is if that is null. Nothing has
-// been written to the space `to`.
+// Starts to copy the table's items from `state`, or the current items if it is null, to the unused
+// space `to`.
 void start_backup(JobEngine& engine, const std::string& id, const TablePtr& table, SpaceId to,
                   std::unique_ptr<ReadView> state);
-// Starts those that no engine works on.
+// Starts the jobs of the backups that no engine is working on.
 Result<void> resume_backups(JobEngine& engine);
 
-// Erases those that have expired and that no table is being restored from. The next call retries
-// what fails.
+// Erases expired backups, except those that a restore reads. Failures are retried by the next call.
 void erase_expired_backups(JobEngine& engine);
 
 }  // namespace stator

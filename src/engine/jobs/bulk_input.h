@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// BulkInput: the puts in the objects of a bulk put operation, in batches. A thread of its own reads
-// and checks them ahead, so that the job that writes them does not wait for it.
+// BulkInput: reads the puts in the objects of a bulk put operation, in batches. Its own thread
+// reads and checks them in advance, so that the job that writes them does not wait.
 //
-// Order: that of the objects' keys, and of the records in an object. A batch has no key twice.
+// Order: the objects by their keys, and the records of an object as they are stored. A batch
+// contains each key at most once.
 // Memory: kBatchesAhead batches of about kBulkBatchBytes.
 // Thread safety: one thread calls next().
-// Errors: none of its own; an object that cannot be read has a failed put.
+// Errors: none; an object that cannot be read is returned as a failed put.
 #pragma once
 
 #include <condition_variable>
@@ -25,18 +26,18 @@
 namespace stator {
 
 struct BulkPut {
-  uint64_t begin = 0;  // of its record, in uncompressed bytes of the object
+  uint64_t begin = 0;  // position of its record, in uncompressed bytes of the object
   uint64_t end = 0;
-  std::optional<WriteAction> action = {};  // absent: it has failed
-  Error error = {};                        // why
-  std::optional<Item> item = {};           // of a put that has failed, if there is one
+  std::optional<WriteAction> action = {};  // absent: the put has failed
+  Error error = {};                        // of a failed put
+  std::optional<Item> item = {};           // of a failed put, if it could be parsed
 };
 
 struct BulkBatch {
   std::string object;  // its key
   std::vector<BulkPut> puts;
-  uint64_t end = 0;        // behind them, in uncompressed bytes of the object
-  int64_t read_bytes = 0;  // of the object as it is stored, so far
+  uint64_t end = 0;        // position after them, in uncompressed bytes of the object
+  int64_t read_bytes = 0;  // stored bytes of the object that have been read
   bool ends_object = false;
 };
 
@@ -45,7 +46,7 @@ struct BulkSource {
   std::vector<std::string> keys;  // of the objects, in order
   transfer::DataFormat format = transfer::DataFormat::kDynamoDbJson;
   transfer::Compression compression = transfer::Compression::kNone;
-  uint64_t position = 0;  // in the first object, as BulkBatch::end of an earlier batch of it
+  uint64_t position = 0;  // where to start in the first object: BulkBatch::end of an earlier batch
 };
 
 class BulkInput {
@@ -55,13 +56,13 @@ class BulkInput {
   BulkInput& operator=(const BulkInput&) = delete;
   ~BulkInput();
 
-  // Waits for the next batch; absent at the end.
+  // Returns the next batch, and waits for it if necessary; absent at the end.
   std::optional<BulkBatch> next();
 
  private:
   void run();
   bool read_object(const std::string& key, uint64_t position);
-  // False: nobody waits for it.
+  // False: the reader is being destroyed.
   bool hand_over(BulkBatch batch);
   Result<WriteAction> check(PutItemRequest& put) const;
 

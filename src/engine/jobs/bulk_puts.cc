@@ -526,7 +526,7 @@ class BulkPuts final : public Job {
            bytes < file_bytes()) {
       STATOR_RETURN_IF_ERROR(copy_lines(output, first, next, bytes, *file));
     }
-    // While the lease was held, nobody erased a line.
+    // While the lease was held, no other engine erased a line.
     STATOR_RETURN_IF_ERROR(lease_.confirm());
     STATOR_ASSIGN_OR_RETURN(const transfer::DataFile written, file->finish());
     const auto change = [&](Item& record, Batch& batch) {

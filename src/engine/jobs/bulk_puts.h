@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk put operations: the puts in the objects of a bucket, as ordinary writes into a table.
+// Bulk put operations: apply the puts in the objects of a bucket to a table, as ordinary writes.
 //
-// The operation's record holds how far it is, and advances in the transaction that writes the
+// The operation's record contains its position, which advances in the transaction that writes the
 // items. That transaction also stores the lines of the report, as rows that a later step writes to
-// a file and erases. So each put takes effect once and is reported once, whatever crashes.
+// a file and erases. So each put takes effect once and is reported once, even after crashes.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace stator {
 inline constexpr int64_t kBulkLifeMs = 90LL * 24 * 60 * 60 * 1000;
 
 void start_bulk_puts(JobEngine& engine, const std::string& id);
-// Erases the records of operations that have ended and started longer ago than that. What fails,
-// the next call repeats.
+// Erases the records of ended operations that started longer ago than kBulkLifeMs. Failures are
+// retried by the next call.
 void erase_expired_bulk_operations(JobEngine& engine);
 
 }  // namespace stator

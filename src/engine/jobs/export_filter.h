@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExportFilter: which of a table's items an export has, and what of them, by its
-// FilterSpecification. Its expressions are those of a Query, or of a Scan without a key condition.
+// ExportFilter: selects the items and attributes that an export contains, by its
+// FilterSpecification. Its expressions are those of a Query, or those of a Scan if it has no key
+// condition.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Filtered.html
 #pragma once
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports of a table as it was, or of what changed between two times, into the files of a bucket.
+// Exports: write a table at a point in time, or its changes between two, to files of a bucket.
 //
-// The record names the rows and the part of the log that stay until the export ends (From, Log,
-// Stamp: see PinnedHistory). After a crash all files are written again, after a failed step the
-// file that it was in: the same files, as what they hold does not change. So two owners of an
-// export, one of which does not know yet that it lost its lease, write the same bytes under the
-// same names.
+// The record pins the rows and the part of the log that the export reads (From, Log, Stamp: see
+// PinnedHistory). After a crash all files are written again; after a failed step, the current file.
+// The content of a file depends only on the record and the pinned history. So if an engine has lost
+// the lease and does not know it yet, both engines write the same bytes under the same names.
 #pragma once
 
 #include <string>
@@ -16,7 +15,7 @@ namespace stator {
 
 void start_export(JobEngine& engine, const std::string& id);
 
-// Where an export's manifest is, from its record.
+// The path of an export's manifest in the bucket.
 std::string export_manifest(const JobEngine& engine, const std::string& id, const Item& record);
 
 }  // namespace stator

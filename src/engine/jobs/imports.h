@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that are being imported: from the files of a bucket, into a table that is CREATING until
-// all of them are read.
+// Imports: create a table from the files of a bucket. The table is CREATING until the import ends.
 //
-// The import's record holds how far it has come, and moves on in the transaction that writes the
-// items; after a crash the import resumes there.
+// The import's record contains its position, which advances in the transaction that writes the
+// items. After a crash, the import resumes there.
 #pragma once
 
 #include <string>

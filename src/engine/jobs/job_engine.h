@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JobEngine: what backups, restores, imports, exports and bulk puts need.
+// JobEngine: the parts of the engine that backups, restores, imports, exports and bulk puts need.
 #pragma once
 
 #include "engine/catalog/records.h"
@@ -11,7 +11,7 @@ struct JobEngine : SchemaEngine {
   using SchemaEngine::SchemaEngine;
 };
 
-// Whether no engine works on a job, by what JobLeases::look() saw.
+// Whether no engine is working on a job, according to the last JobLeases::look().
 inline bool is_free(const JobEngine& engine, RecordKind kind, std::string_view name) {
   return engine.leases.is_free(lease_key(record_key(kind, name)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What imports, exports and bulk operations share: jobs that have an id, a record and an ARN, and
-// are listed.
+// Common parts of imports, exports and bulk operations: jobs with an id, a record and an ARN, and
+// lists of jobs.
 #pragma once
 
 #include <map>
@@ -17,11 +17,11 @@ namespace stator::admin {
 
 struct JobKind {
   RecordKind record = RecordKind::kImport;
-  std::string_view path;  // "/import/", behind the table's ARN
+  std::string_view path;  // "/import/", after the table's ARN
   Code not_found = Code::kImportNotFound;
   std::string_view name;               // "Import"
   std::string_view name_lower;         // "import"
-  bool token_ends_with_start = false;  // its life counts from the start of the job, not its end
+  bool token_ends_with_start = false;  // a token expires 8 hours after the job's start, not its end
 };
 // NOLINTBEGIN(readability-identifier-naming): constants, whose initial values are in the source.
 extern const JobKind kImportJobs;
@@ -37,22 +37,23 @@ struct Job {
 std::string job_arn(const JobEngine& engine, const JobKind& kind, std::string_view table,
                     std::string_view id);
 
-// kValidation, kAccessDenied, and the kind's own code, as the service answers such ARNs.
+// Finds the job that an ARN names. Errors: kValidation and kAccessDenied for invalid ARNs,
+// JobKind::not_found.
 Result<Job> find_job(const JobEngine& engine, const JobKind& kind, const std::string& arn);
 
-// Fails if the token of the request began a job that is under way or ended in the last eight hours
-// (of some kinds: that began in the last eight hours), and sets `earlier` to that job; otherwise
-// `earlier` is absent. A request without a token passes.
+// Fails if the token of the request started a job that is in progress or ended in the last eight
+// hours (for some kinds: that started in the last eight hours), and sets `earlier` to that job.
+// Otherwise, and for a request without a token, it succeeds and `earlier` is absent.
 Result<void> check_token(const JobEngine& engine, const JobKind& kind, const Item& request,
                          std::optional<Job>& earlier);
 
-// A page, the newest first: what `summary` makes of the records that are wanted, in `member`.
+// Returns a page of the jobs that `wanted` selects, newest first, as summaries in `member`.
 Result<Item> list_jobs(const JobEngine& engine, const JobKind& kind, const Item& request,
                        std::string_view size_member, std::string_view member,
                        FunctionRef<bool(const Item& record)> wanted,
                        FunctionRef<Item(const Job& job)> summary);
 
-// Why a job failed, as its description tells.
+// The failure of a job, as its description shows it.
 struct JobFailure {
   std::string code;
   std::string message;
@@ -60,21 +61,21 @@ struct JobFailure {
 JobFailure internal_failure(const Error& error);
 JobFailure no_such_bucket();
 JobFailure bucket_access_denied();
-// Why a job ends that was abandoned.
+// The failure of a job that was abandoned because of `error`.
 JobFailure failure_for(const Error& error);
 // The name of a job in JobEngine::jobs.
 std::string job_name(const JobKind& kind, std::string_view id);
-// Adds to a description why the job's last step failed; it is IN_PROGRESS and tried again.
+// Adds the error of the job's last step to a description, while the job is IN_PROGRESS and retried.
 void describe_failure(const JobEngine& engine, const JobKind& kind, const Job& job,
                       Item& described);
-// Ends the job in its record: completed, where nothing failed.
+// Sets the end of the job in its record: failed, or completed if there is no failure.
 void end_job(Item& record, int64_t now_ms, const std::optional<JobFailure>& failure);
 
-// Starts the jobs that no engine works on.
+// Starts the jobs that no engine is working on.
 using StartJob = void (*)(JobEngine& engine, const std::string& id);
 Result<void> resume_jobs(JobEngine& engine, const JobKind& kind, StartJob start);
 
-// Adds those members of `from` that are there.
+// Copies those of the members that `from` has.
 void copy_members(const Item& from, std::initializer_list<std::string_view> members, Item& to);
 
 }  // namespace stator::admin

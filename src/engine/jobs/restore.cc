@@ -34,7 +34,7 @@ bool is_same_index(const VectorIndexDefinition& one, const VectorIndexDefinition
   return one == other;
 }
 
-// Indexes may be left out, but neither added nor changed but for their throughput.
+// A request can omit indexes and change their throughput, but not add or change indexes.
 template <class Definition>
 Result<void> choose_indexes(const Item& request, std::string_view override_name,
                             std::string_view member,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that are being restored. The record holds the definition, where the items come from and
-// how far the copy has come; the table is in the catalog's `restoring` until it is whole. A table
-// that cannot be finished is dropped.
+// Restores of tables. The record contains the definition, the source of the items and the position
+// of the copy, at which it resumes. The table is in CatalogSnapshot::restoring until it is
+// complete. A table that cannot be completed is dropped.
 #pragma once
 
 #include "api/admin/document.h"
@@ -9,16 +9,16 @@
 
 namespace stator {
 
-// The definition of a table restored from one of `source`, with the overrides of the request.
-// kValidation for indexes that the source does not have.
+// Returns the definition of a table restored from `source`, with the overrides of the request.
+// Errors: kValidation for indexes that the source does not have.
 Result<TableDefinition> restored_definition(const JobEngine& engine, const TableDefinition& source,
                                             const Item& request, RestoreSummary summary);
 
-// Keeps the record, starts the copy, and answers with the new table's description.
+// Writes the record, starts the copy, and returns the new table's description.
 Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item record,
                            const PinRequest& pin);
 void start_restore(JobEngine& engine, const std::string& table);
-// Starts those that no engine works on.
+// Starts the restores that no engine is working on.
 Result<void> resume_restores(JobEngine& engine);
 
 // DescribeTable's "Table", as a document.

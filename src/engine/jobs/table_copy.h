@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RowCopy: copies a table's items from one space to another, for backups and restored tables.
 //
-// Row keys differ only in their space, so rows move as they are.
+// Row keys differ only in their space, so rows are copied unchanged.
+// Thread safety: one thread at a time. Blocking: waits for the store.
 // Errors: the store's; after one, the same step can be repeated.
 #pragma once
 
@@ -15,22 +16,22 @@
 namespace stator {
 
 struct CopyPlan {
-  TableHistory from;            // without a log: the items as they are
-  uint64_t commit_version = 0;  // otherwise as they were before it
+  TableHistory from;            // without a log: the current items
+  uint64_t commit_version = 0;  // with a log: the items before it
   SpaceId to = 0;
   const Table* indexed = nullptr;  // whose index entries are written too; null: none
-  std::string after = {};          // the source's key that an earlier copy reached
+  std::string after = {};          // the last source key that an earlier copy reached
 };
 
 class RowCopy {
  public:
-  // `state` may be given if the plan has no log: then the items are those that it has. Nothing is
-  // written once the lease is lost.
+  // `state`: the view to copy if the plan has no log; null: the current items. After the lease is
+  // lost, nothing is written.
   RowCopy(JobLease& lease, const CopyPlan& plan, std::unique_ptr<ReadView> state = nullptr);
 
-  // Called in each transaction of the copy; `last` is the source's key that it reaches.
+  // Called for each transaction of the copy; `last` is the last source key in it.
   using Progress = FunctionRef<void(Batch& batch, const std::string& last)>;
-  // Copies the next items. kDone: there were none left.
+  // Copies the next items. kDone: no items were left.
   Result<JobState> step(Progress progress);
 
   int64_t items() const { return items_; }

@@ -17,6 +17,7 @@
 #include "engine/query/query_operations.h"
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"
+#include "partiql/messages.h"
 
 namespace stator {
 namespace {
@@ -75,7 +76,7 @@ Result<Prepared> prepare_select(Prepared prepared, const partiql::Plan& plan) {
 Result<Prepared> prepare(const CatalogSnapshot& snapshot, const BatchStatement& statement,
                          partiql::Plan plan) {
   if (plan.kind == partiql::StatementKind::kExists) {
-    return fail(Code::kValidation, messages::kExistsPlace);
+    return fail(Code::kValidation, partiql::message::kExistsPlace);
   }
   Prepared prepared;
   STATOR_ASSIGN_OR_RETURN(prepared.table, find_statement_table(snapshot, plan.table));

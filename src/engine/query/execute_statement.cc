@@ -14,6 +14,7 @@
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"
 #include "engine/rows/row_layout.h"
+#include "partiql/messages.h"
 
 namespace stator {
 namespace {
@@ -45,11 +46,11 @@ Result<Item> read_token(const Hash128& secret, const ExecuteStatementRequest& re
   const auto bytes = wire::from_base64(*request.next_token);
   constexpr std::size_t kSealEnd = 1 + std::tuple_size_v<Hash128>;
   if (!bytes || bytes->size() < kSealEnd || bytes->front() != kTokenVersion) {
-    return fail(Code::kValidation, messages::kInvalidStatementToken);
+    return fail(Code::kValidation, messages::kInvalidNextToken);
   }
   const std::string key = bytes->substr(kSealEnd);
   if (bytes->substr(1, kSealEnd - 1) != seal(secret, request, key) || !validate_item(key)) {
-    return fail(Code::kValidation, messages::kInvalidStatementToken);
+    return fail(Code::kValidation, messages::kInvalidNextToken);
   }
   return decode_item(ItemView(key));
 }
@@ -127,7 +128,7 @@ void execute_statement(ItemEngine& engine, const ExecuteStatementRequest& reques
   auto plan = partiql::plan(request.statement, parameters_of(request));
   if (!plan) return done(failure_of(std::move(plan)));
   if (plan->kind == partiql::StatementKind::kExists) {
-    return done(fail(Code::kValidation, messages::kExistsPlace));
+    return done(fail(Code::kValidation, partiql::message::kExistsPlace));
   }
   if (plan->reads()) {
     return run_read<ReadOfSelect>(engine, std::move(done), request, std::move(*plan));

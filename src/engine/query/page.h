@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// PageRead: one page of a Query or Scan, from one state of the store.
+// PageRead: reads one page of a Query or Scan from one snapshot.
 //
-// Rows are examined where they are, in the visitor of one read. Only a plan that needs whole items
-// for the entries of a local index reads several times, in a view. It gathers entries first, a few
-// at a time: a visitor must not use its view, and 1 MB of entries can stand for gigabytes of items.
+// Rows are examined in place, in the visitor of one read. Only a plan that needs whole items for
+// the entries of a local index reads several times, in a view. It collects a few entries at a time,
+// then reads their items: a visitor must not use its view, and 1 MB of entries can refer to
+// gigabytes of items.
 #pragma once
 
 #include <string_view>
@@ -17,19 +18,20 @@ namespace stator {
 
 inline constexpr std::size_t kPageBytesMax = 1UL << 20;
 
-// A page ends at the limit, at 1 MB of items examined, or with the range.
+// A page ends at the limit, after 1 MB of examined items, or at the end of the range.
 class PageRead {
  public:
   explicit PageRead(RangePlan plan) : plan_(std::move(plan)) {
     response_.items_wanted = !plan_.count_only;
   }
 
-  // Must live, in its place, until `done` has run. Once. kBehind: see read_tables().
+  // Reads the page; call it once. This object must not move or be destroyed before `done` has run.
+  // Errors: those of read_tables().
   void read(EngineCore& engine, ReadDone done);
-  // The page, with the consumed capacity if it is wanted. After a successful read.
+  // Returns the page, with its capacity if requested. Call it after a successful read.
   PageResponse finish(ReturnConsumedCapacity return_capacity);
 
-  // For read(): a row of a range, and several reads in a view.
+  // Called by read(): for a row of a range, and with a view for several reads.
   bool operator()(std::size_t part, std::string_view key, std::string_view value);
   Result<void> operator()(ReadView& view);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that read ranges of items, and those in PartiQL. Lifetime of requests:
-// engine/core/run_read.h.
+// The operations that read ranges of items, and those with PartiQL statements. Lifetime of
+// requests: engine/core/run_read.h.
 #pragma once
 
 #include "api/model/responses.h"
@@ -12,7 +12,7 @@ namespace stator {
 void query(EngineCore& engine, const QueryRequest& request, Done<PageResponse> done);
 void scan(EngineCore& engine, const ScanRequest& request, Done<PageResponse> done);
 
-// Looks at every vector that the request can find.
+// Exact search: examines every vector of the index that has the requested HASH value.
 void search_vectors(EngineCore& engine, const SearchVectorsRequest& request,
                     Done<SearchVectorsResponse> done);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RangePlan: a Query or Scan, checked and turned into a range of rows.
+// RangePlan: a validated Query or Scan as ranges of rows.
 //
 // A plan borrows its request and its table; both must outlive it.
 #pragma once
@@ -19,9 +19,9 @@ namespace stator {
 struct RangePlan {
   const Table* table = nullptr;
   const Index* index = nullptr;  // null: the table itself
-  KeyRange range;                // of rows still to examine, the start key already applied
+  KeyRange range;                // the rows to examine, after the start key
   Direction direction = Direction::kForward;
-  Item hash = {};  // of a query: the partition key asked for; empty for a scan
+  Item hash = {};  // of a query: the requested partition key; empty for a scan
   struct Part {
     KeyRange range;
     Item hash;
@@ -30,25 +30,25 @@ struct RangePlan {
   std::optional<std::size_t> limit = {};
   std::optional<Condition> filter = {};
   std::optional<ProjectionExpression> projection = {};
-  bool fetches_items = false;  // from the table, for what a local index does not hold
+  bool fetches_items = false;  // reads items of the table for attributes that a local index lacks
   bool count_only = false;
   bool consistent = false;
 
   const KeyShape& shape() const { return index ? index->key : table->key(); }
 };
 
-// The rows of a partition, or of what `prefix` leads to in one, that a condition on the next sort
-// key attribute selects.
+// The rows with the prefix `prefix` (a partition, or a part of one) that a condition on the next
+// sort key attribute selects.
 KeyRange range_within(const std::string& prefix, const KeyCondition::Range& condition);
-// The row key of a start key, which must hold the keys of the table and of the index, no more.
+// The row key of a start key, which must contain exactly the keys of the table and of the index.
 Result<std::string> start_row(const RangePlan& plan, const Item& start_key);
 
-// kValidation with the service's text.
+// Errors: kValidation with DynamoDB's message.
 Result<RangePlan> plan_query(const Table& table, const QueryRequest& request);
 Result<RangePlan> plan_scan(const Table& table, const ScanRequest& request);
 
-// What is wrong with a request's expressions whatever the table, which the service finds before it
-// looks for the table and the index.
+// Checks the parts of a request's expressions that do not depend on the table. DynamoDB reports
+// these errors before it looks for the table and the index.
 Result<void> check_expressions(const QueryRequest& request);
 Result<void> check_expressions(const ScanRequest& request);
 

@@ -42,7 +42,7 @@ Result<void> check_item_keys(const KeyShape& shape, const Item& item) {
   return {};
 }
 
-// Where it holds, or there is no item.
+// The condition is true, or there is no item.
 ConditionNode or_absent(ConditionNode where, const std::string& key_attribute) {
   ConditionNode absent{.kind = ConditionKind::kAttributeNotExists};
   absent.operands.push_back(

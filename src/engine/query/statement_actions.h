@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A planned statement on its table: the key that it names, the write that it stands for.
+// Translates a planned statement into the key that it names or the write that it makes.
 //
-// Errors: kValidation with the service's text.
+// Errors: kValidation with DynamoDB's message.
 #pragma once
 
 #include <optional>
@@ -14,27 +14,27 @@
 
 namespace stator {
 
-// The table of a statement; kResourceNotFound.
+// Finds the table of a statement. Errors: kResourceNotFound.
 Result<TablePtr> find_statement_table(const CatalogSnapshot& snapshot, std::string_view name);
 
-// The parts that all must hold.
+// The conditions that AND joins.
 std::vector<const expression::ConditionNode*> conjuncts(const expression::ConditionNode& node);
-// Whether a condition is `attribute` = value, and the value.
+// The value, if the condition is `attribute` = value; otherwise null.
 const AttributeValue* equal_to(const expression::ConditionNode& node, std::string_view attribute);
 
 struct WantedKey {
   Item key;
-  bool nothing_else = false;  // the condition is the key alone
+  bool nothing_else = false;  // the condition contains only the key
 };
-// The primary key that a condition demands; absent where it demands less than the whole.
+// Returns the primary key that a condition requires; absent if it does not determine the whole key.
 Result<std::optional<WantedKey>> wanted_key(const KeyShape& shape,
                                             const std::optional<expression::ConditionNode>& where);
 
-// INSERT, UPDATE, DELETE, EXISTS. The action has been checked.
+// Returns the checked action of an INSERT, UPDATE, DELETE or EXISTS.
 Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
                                      ReturnValuesOnConditionCheckFailure on_condition_failure);
 
-// What RETURNING shows of a write: the paths that it names, as they are in the item.
+// Returns the attributes that RETURNING requests.
 std::optional<EncodedItem> returning_item(ReturnValues wanted, const WriteAction& action,
                                           const WriteEffect& effect);
 

@@ -91,7 +91,7 @@ Result<std::vector<Item>> partitions_of(const KeyShape& shape, const Conjuncts& 
 
 // ---- Sort keys
 
-// What a condition says of a sort key attribute as a range; absent where it is no range.
+// The range of a sort key attribute that a condition selects; absent if it does not select a range.
 std::optional<KeyRangeCondition> range_condition(const ConditionNode& node,
                                                  std::string_view attribute) {
   const bool compares = node.kind == ConditionKind::kCompare;
@@ -132,7 +132,7 @@ Result<void> check_range(const KeyRangeCondition& range, const AttributeDefiniti
   return {};
 }
 
-// The end of a range; an empty one is no end at all.
+// The end of a range; empty: no end.
 bool ends_before(const std::string& a, const std::string& b) {
   if (a.empty()) return false;
   return b.empty() || a < b;
@@ -166,7 +166,7 @@ Result<Branch> branch_within(const KeyShape& shape, std::string prefix, const Co
   return branch;
 }
 
-// A sort key that is asked for by what is no range: by NOT or by <>.
+// A condition on a sort key that does not select a range: NOT or <>.
 bool asks_loosely(const KeyShape& shape, const ConditionNode& node, bool negated) {
   const bool here =
       negated || (node.kind == ConditionKind::kCompare && node.comparator == Comparator::kNotEqual);
@@ -207,7 +207,7 @@ Result<void> check_overlap(const Partition& partition) {
   return {};
 }
 
-// The partitions that a condition names, in its order; none where it may select from any.
+// The partitions that a condition names, in its order; empty if it can select from any.
 Result<std::vector<Partition>> find_partitions(const RangePlan& plan, const ConditionNode& where) {
   const KeyShape& shape = plan.shape();
   std::vector<Partition> partitions;
@@ -326,11 +326,11 @@ Result<void> check_filter(const RangePlan& plan) {
 // Goes on after the row at which the page before ended.
 Result<void> resume(RangePlan& plan, std::vector<RangePlan::Part>& parts, const Item& start_key) {
   auto row = start_row(plan, start_key);
-  if (!row) return refused(messages::kInvalidStatementToken);
+  if (!row) return refused(messages::kInvalidNextToken);
   const auto found = std::ranges::find_if(parts, [&](const RangePlan::Part& part) {
     return *row >= part.range.begin && (part.range.end.empty() || *row < part.range.end);
   });
-  if (found == parts.end()) return refused(messages::kInvalidStatementToken);
+  if (found == parts.end()) return refused(messages::kInvalidNextToken);
   parts.erase(parts.begin(), found);
   if (plan.direction == Direction::kForward) {
     parts.front().range.begin = std::move(*row) + '\0';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A SELECT as ranges of rows: the partitions that its WHERE names, or everything.
+// Plans a SELECT as ranges of rows: the partitions that its WHERE clause names, or the whole space.
 //
-// The whole WHERE filters what is read, so the ranges only decide what is examined, and in which
-// order. Branches of an OR that all name partitions are read partition by partition.
+// The whole WHERE clause filters the rows, so the ranges determine only which rows are examined,
+// and in which order. If every branch of an OR names a partition, the partitions are read in turn.
 #pragma once
 
 #include <optional>
@@ -21,22 +21,22 @@ inline bool is_attribute(const expression::Operand& operand, std::string_view na
          expression::top_level_name(operand.path) == name;
 }
 
-// The values of the partition key `attribute` whose partitions a SELECT with this WHERE reads,;
-// absent: it may read everything. The plan of plan_select() follows the same rules.
+// Returns the values of the partition key `attribute` whose partitions a SELECT with this WHERE
+// clause reads; absent if it can read everything. plan_select() follows the same rules.
 std::optional<std::vector<const AttributeValue*>> partitions_named(
     const expression::ConditionNode& where, std::string_view attribute);
 
 struct SelectOptions {
   std::optional<int64_t> limit = {};
   bool consistent_read = false;
-  std::optional<Item> start_key = {};  // where the page before ended
+  std::optional<Item> start_key = {};  // the last key of the previous page
 };
 
-// kValidation for an index whose key has several HASH or several RANGE attributes: no statement may
-// read it. Null is no index.
+// Errors: kValidation for an index with several HASH or several RANGE attributes, which statements
+// cannot read. `index` is null if the statement reads the table.
 Result<void> check_statement_index(const Index* index);
 
-// kValidation with the service's text. The result borrows the table alone.
+// The result borrows only the table. Errors: kValidation with DynamoDB's message.
 Result<RangePlan> plan_select(const Table& table, partiql::Plan plan, const SelectOptions& options);
 
 }  // namespace stator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that formats 1 and 2 have in place of those of row_layout.h and time_queue.h, for the
-// migration and for verify(). docs/formats/catalog.md.
+// Keys of formats 1 and 2, which later formats replaced by those of row_layout.h and time_queue.h.
+// For the migration and verify(). docs/formats/catalog.md.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace stator {
 
-// Ends with the components of the table's key, not with their hash. Absent as index_row_key() is.
+// Ends with the components of the table's key, not with their hash. Absent if index_row_key() is.
 std::optional<std::string> older_index_row_key(const Hash128& secret, const KeyShape& table,
                                                const KeyShape& index, ItemView item);
 

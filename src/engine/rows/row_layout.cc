@@ -15,7 +15,7 @@ std::optional<ValueView> find_attribute(ItemView item, std::string_view name) {
   return item.find(name);
 }
 
-// False where an attribute is absent or of another type than the schema's.
+// False if an attribute is absent or does not have the schema's type.
 template <class Source>
 bool append_components(std::string& key, const std::vector<AttributeDefinition>& attributes,
                        const Source& source) {
@@ -36,7 +36,7 @@ std::size_t text_bytes(ValueView value) {
   return value.text().size();
 }
 
-// As append_components, for attributes that nobody has checked.
+// Like append_components(), for unchecked attributes.
 template <class Source>
 bool append_index_components(std::string& key, const std::vector<AttributeDefinition>& attributes,
                              const Source& source, std::size_t bytes_max) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that stand for enumerators in what is stored. They never change, whatever the order
-// of the declarations; a new enumerator without a number does not compile.
+// The numbers of enumerators in stored data. They never change, and do not depend on the order of
+// the declarations. A new enumerator without a number does not compile.
 #pragma once
 
 #include <algorithm>
@@ -111,7 +111,7 @@ constexpr int stored_code(VectorDistanceFunction function) {
   return -1;
 }
 
-// In the fingerprints of transactions with a token.
+// Used in the fingerprints of transactions with a token.
 constexpr int stored_code(TransactAction action) {
   switch (action) {
     case TransactAction::kConditionCheck:
@@ -126,7 +126,7 @@ constexpr int stored_code(TransactAction action) {
   return -1;
 }
 
-// Of an enumeration that is read back: its enumerators, one for each number from 0 on.
+// The enumerators of an enumeration in the order of their numbers, for from_stored().
 template <class E>
 inline constexpr std::array<E, 0> kStored{};
 template <>
@@ -156,7 +156,7 @@ inline constexpr std::array kStored<VectorDistanceFunction>{VectorDistanceFuncti
                                                             VectorDistanceFunction::kDotProduct,
                                                             VectorDistanceFunction::kEuclidean};
 
-// Absent for a number that stands for nothing.
+// Absent for an unknown number.
 template <class E>
 constexpr std::optional<E> from_stored(int64_t code) {
   for (const E value : kStored<E>) {

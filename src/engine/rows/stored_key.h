@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of a stored item, as a request would name it.
+// Extracts the key of a stored item.
 #pragma once
 
 #include "engine/rows/row_layout.h"
 
 namespace stator {
 
-// Adds the attributes of a stored item that belong to a key.
+// Adds the key attributes of a stored item to `key`.
 void add_key(const KeyShape& shape, ItemView item, Item& key);
 
 }  // namespace stator

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time queues: rows in the order of a time, each of which names another row. docs/formats/keys.md.
+// Time queues: rows ordered by time, each of which names another row. docs/formats/keys.md.
 //
 // A queue is a space with 16 prefixes. The hash in the row key that a row names selects its prefix,
-// so that no single partition of the store receives every write. Within a prefix the times ascend.
-// A sweep reads all prefixes in steps of bounded size and continues with another prefix.
+// so that no single partition of the store receives every write. Within a prefix, the times ascend.
+// A sweep reads all prefixes in steps of bounded size.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline constexpr std::size_t kQueueTimeBytes = 8;
 
 struct QueueRow {
   uint64_t time = 0;
-  std::string_view row_key;  // the row that it names; borrows the queue's key
+  std::string_view row_key;  // of the row that it names; borrows from the queue's key
 };
 
 // `row_key` has at least kPartitionBytes.
@@ -37,7 +37,7 @@ std::vector<RangeRead> queue_ranges(SpaceId space, uint64_t from, uint64_t until
 
 struct QueueRead {
   std::vector<std::string> keys;  // of rows
-  std::vector<RangeRead> rest;    // what is left, from the next prefix on
+  std::vector<RangeRead> rest;    // the ranges that are left, beginning with the next prefix
 };
 // Reads up to `rows_max` rows of the ranges. Errors: the store's.
 Result<QueueRead> read_queue(TransactStore& store, std::span<const RangeRead> ranges,

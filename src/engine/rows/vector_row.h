@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a vector index: one for each item that is in it. docs/formats/keys.md.
+// Rows of a vector index, one for each item in it. docs/formats/keys.md.
 //
-// The key is that of an index entry whose key is the HASH element of the search schema: the items
-// that one search can find are next to each other. The value is what a search looks at, so that it
-// reads nothing else before it knows the nearest items: the vector, hashes of the attributes that
-// it can filter by, and the row key of the item.
+// The key is that of an index entry whose key is the HASH element of the search schema, so the rows
+// that one search examines are adjacent. The value contains everything that a search needs before
+// it knows the nearest items: the vector, hashes of the attributes for filters, and the item's row
+// key.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace stator {
 
-// What an index says of its rows.
+// The definition of an index, as far as its rows depend on it.
 struct VectorShape {
   KeyShape key;                              // HASH: that of the search schema, or none; no RANGE
   std::vector<AttributeDefinition> filters;  // INLINE_FILTER
@@ -25,30 +25,29 @@ struct VectorShape {
   std::size_t dimensions = 0;
 };
 
-// The numbers of a list, as floats. Absent: it is no list of that many numbers, or one of them is
-// beyond the range of a float.
+// The numbers of a list, as floats. Absent if the value is not a list of `dimensions` numbers, or a
+// number is out of the range of a float.
 std::optional<std::vector<float>> vector_of(ValueView value, std::size_t dimensions);
 
 struct VectorRow {
   std::string key;
   std::string value;
 };
-// `entry_bytes` is what the entry counts in the index's size. Absent: the item is not in the index,
-// because it lacks the vector or the HASH attribute, or has one that no write could give it.
+// `entry_bytes` is the size of the entry in the size of the index. Absent if the item is not in the
+// index, because the vector or the HASH attribute is missing or invalid.
 std::optional<VectorRow> vector_row(const Hash128& secret, const KeyShape& table,
                                     const VectorShape& shape, ItemView item, uint32_t entry_bytes);
 
-// All rows that a search among the items with this HASH attribute looks at; of an index without
-// one, all rows.
+// The rows that a search with this HASH attribute examines; all rows of an index without one.
 KeyRange vector_range(const Hash128& secret, const VectorShape& shape, const Item& hash);
 
-// Stands for the value of a filter in the rows.
+// The hash that represents the value of a filter in the rows.
 Hash128 filter_hash(const Hash128& secret, const AttributeValue& value);
 
-// Views of a row's value, which must live as long.
+// A view of a row's value, which it borrows.
 class VectorRowView {
  public:
-  // kCorruption if it is too short to be a row of this shape.
+  // Errors: kCorruption if the value is too short for this shape.
   static Result<VectorRowView> of(std::string_view value, const VectorShape& shape);
 
   // The Euclidean length of the vector.
@@ -65,7 +64,7 @@ class VectorRowView {
   std::size_t vector_at_;
   std::size_t item_key_at_;
 };
-// What the entry counts in the index's size; 0 for a value that is too short.
+// The size of the entry in the size of the index; 0 for a value that is too short.
 uint32_t vector_entry_bytes(std::string_view value);
 
 }  // namespace stator

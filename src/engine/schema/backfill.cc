@@ -11,10 +11,10 @@
 namespace stator {
 namespace {
 
-// Of one transaction, so that it neither fills the store's queue nor holds its guards for long.
+// Limits of one transaction, so that it neither fills the store's queue nor holds locks for long.
 constexpr std::size_t kBatchRows = 32;
 constexpr std::size_t kBatchBytes = 1UL << 20;
-// Looked at for one transaction, where few of them have a row in the space.
+// Limit of rows to read for one transaction, if few of them have a row in the space.
 constexpr std::size_t kExaminedRows = 2048;
 
 struct Row {
@@ -54,7 +54,7 @@ class Backfill final : public Job {
   Result<void> abandon(const Error&) override { return {}; }
 
  private:
-  // Null where the space is no longer to be filled.
+  // Null if the space no longer needs a backfill.
   TablePtr current_table() const {
     const auto snapshot = engine_.catalog->snapshot();
     const TablePtr* table = snapshot->find(name_);
@@ -71,7 +71,7 @@ class Backfill final : public Job {
     return {};
   }
 
-  // What the space holds of an item; absent: nothing.
+  // The row of an item in the space; absent if it has none.
   std::optional<Row> row_of(const Table& table, std::string_view item_key, ItemView item) const {
     if (table.expiry() != nullptr && table.expiry()->space == space_) {
       auto key = expiry_row_key(*table.expiry(), item, item_key);
@@ -91,7 +91,7 @@ class Backfill final : public Job {
     return Row{.key = std::move(*key), .value = index.project(item)};
   }
 
-  // False: every item has been seen.
+  // False: all items have been read.
   Result<bool> fill_batch(const Table& table) {
     std::vector<std::string> keys;
     std::string last;
@@ -102,7 +102,7 @@ class Backfill final : public Job {
     return more;
   }
 
-  // The keys of the next items that seem to have a row, and of the last that was looked at.
+  // Returns the keys of the next items that seem to have a row, and the key of the last item read.
   Result<bool> next_items(const Table& table, std::vector<std::string>& keys,
                           std::string& last) const {
     KeyRange range = space_range(table.key().space);

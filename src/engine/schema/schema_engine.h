@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SchemaEngine: what operations on tables need.
+// SchemaEngine: the parts of the engine that operations on tables need.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct SchemaEngine : ItemEngine {
 
   ResourcePolicies resource_policies;
   JobIds job_ids;  // of backups, imports and exports
-  Ticker sweeper;  // deletes what has expired
+  Ticker sweeper;  // deletes expired items
 };
 
 }  // namespace stator

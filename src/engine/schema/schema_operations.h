@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on tables and their time to live.
+// The operations on tables and their time to live. All of them can wait for the store.
 #pragma once
 
 #include "engine/schema/schema_engine.h"

@@ -32,7 +32,7 @@ class Deletions {
     if (effect && effect->before && !effect->after) ++deleted_;
     if (--pending_ == 0) all_done_.notify_all();
   }
-  // Absent where one of them failed.
+  // Absent if one of them failed.
   std::optional<std::size_t> wait() {
     std::unique_lock lock(mutex_);
     all_done_.wait(lock, [this] { return pending_ == 0; });

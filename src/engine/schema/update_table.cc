@@ -97,7 +97,7 @@ void note_changes(const CreateTableRequest& after, int64_t now_ms, TableDefiniti
   const auto on_demand = [](const CreateTableRequest& settings) {
     return settings.billing_mode == BillingMode::kPayPerRequest;
   };
-  // A table that began on demand and leaves it goes on saying since when it was.
+  // A table that was created on demand keeps this time when it changes to provisioned.
   if (on_demand(before) != on_demand(after)) {
     if (on_demand(after)) {
       definition.on_demand_since_ms = now_ms;

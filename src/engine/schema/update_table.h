@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UpdateTable.
+// The part of UpdateTable that changes the definition.
 #pragma once
 
 #include "engine/schema/schema_engine.h"

@@ -25,7 +25,7 @@ constexpr std::size_t kChangeBatchRows = 256;
 constexpr std::size_t kChangeBatchBytes = 1UL << 20;
 constexpr std::size_t kRowOverheadBytes = 96;
 
-// Where a reader that goes on behind `after` begins.
+// Where a reader that resumes after `after` begins.
 std::string begin_behind(const TableHistory& history, std::string_view after) {
   if (after.empty()) return space_range(history.key.space).begin;
   return std::string(after) + '\0';

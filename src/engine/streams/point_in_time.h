@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table as it was: its items at an earlier moment, and what changed between two, from the items
-// of now and the change log.
+// Reads a table at an earlier point in time, and the changes between two points in time, from the
+// current items and the change log.
 //
-// A moment is a commit version of the log. The state at a commit version is what all commits before
-// it made, so that transactions are in it whole or not at all. The log must hold every change since
-// then.
+// A point in time is a commit version of the log. The state at a commit version is the result of
+// all commits before it, so it contains a transaction as a whole or not at all. The log must
+// contain every change since then.
 //
-// Each call of a reader does a bounded part of the work in states of the store of its own, so that
-// jobs can take turns and no state is kept.
+// Each call of a reader does a bounded part of the work and uses its own snapshots, so that jobs
+// can take turns and no snapshot is kept.
 //
-// Thread safety: one thread at a time. Memory: bounded, whatever has changed.
-// Lifetime: readers borrow the store. Errors: the store's; kCorruption. After an error the same
+// Thread safety: one thread at a time. Blocking: calls wait for the store. Memory: bounded.
+// Lifetime: readers borrow the store. Errors: the store's; kCorruption. After an error, the same
 // call can be repeated.
 #pragma once
 
@@ -26,24 +26,24 @@
 
 namespace stator {
 
-// Where a table's items and changes are: what a reader needs to know, be the table there or not.
+// The spaces of a table's items and changes, whether or not the table still exists.
 struct TableHistory {
-  KeyShape key;     // its space has the items
-  SpaceId log = 0;  // 0: nothing has changed
+  KeyShape key;     // the key attributes, and the space with the items
+  SpaceId log = 0;  // 0: none; the current items are read
   Hash128 secret = {};
 };
 
-// Finds the commit version behind all that had been written by a time: a write acknowledged until
-// then is before it, one begun later is not. If the clock was set back, the first later change ends
-// it.
+// Translates a time into a commit version. Writes that were acknowledged by that time are before
+// the commit version, writes that began later are not. If the clock was set back, the commit
+// version is that of the first change with a later time.
 class CommitVersionSearch {
  public:
-  // The answer is `limit` at most, which must be a safe position: nothing before it changes while
-  // the log is searched. The log must keep what it has.
+  // The result is at most `limit`, which must be a safe position, so that nothing before it changes
+  // during the search. The log must not be trimmed during the search.
   CommitVersionSearch(SpaceId log, int64_t time_ms, uint64_t limit)
       : log_(log), time_ms_(time_ms), first_later_(limit) {}
 
-  // Reads at most kChangesAtOnce changes; absent: not found yet.
+  // Reads at most kChangesAtOnce changes. Absent if the commit version is not found yet.
   Result<std::optional<uint64_t>> step(TransactStore& store);
 
   static constexpr std::size_t kChangesAtOnce = 16'384;
@@ -59,19 +59,19 @@ class CommitVersionSearch {
   std::optional<uint64_t> from_ = {};  // the start of the log segment that holds the time
   uint64_t next_ = 0;                  // in log_partition_
   unsigned log_partition_ = 0;
-  uint64_t behind_ = 0;  // all that was seen
+  uint64_t behind_ = 0;  // the first commit version after all changes that were read
 };
-// The end of every log: TransactStore::safe_position().
+// The end of all logs: TransactStore::safe_position().
 Result<uint64_t> log_end(TransactStore& store);
-// The whole search, up to log_end().
+// Runs the whole search, up to log_end().
 Result<uint64_t> commit_version_at(TransactStore& store, SpaceId log, int64_t time_ms);
 
-// The items whose changes are to be looked at, by their row keys. Of a range that has too many for
-// the memory it takes the beginning.
+// The changed items of a part of the space, by their row keys. The part is as large as the memory
+// permits.
 //
-// Changes of different items can appear out of order from a safe position on. Each pass over the
-// log therefore begins at the safe position from before the pass before it, and can see changes
-// again.
+// From a safe position on, changes of different items can become visible out of order. So each pass
+// over the log begins at the safe position from before the previous pass, and can read changes a
+// second time.
 class ChangedRows {
  public:
   struct CommitVersions {
@@ -85,15 +85,15 @@ class ChangedRows {
       : store_(store), history_(std::move(history)), from_(from), to_(to), bytes_max_(bytes_max) {}
 
   enum class Load { kNone, kSome, kAll };
-  // Reads some of the log for the part of the space that begins with the row key `begin`, which
-  // stays the same until the answer is kAll. kNone: there are no more parts.
+  // Reads a piece of the log for the part of the space that begins at the row key `begin`. Repeat
+  // the call with the same `begin` until it returns kAll. kNone: no parts are left.
   Result<Load> load(const std::string& begin);
   bool is_loading() const { return is_loading_; }
-  // Calls `look` with a state of the store and adds the changes of the loaded part that it has,
-  // from the row key `begin` on. False: call it again for the rest of them, which can be read in a
-  // later state. end() can come nearer.
+  // Calls `look` with a snapshot of the store, and adds the changes in that snapshot to the loaded
+  // part, from the row key `begin` on. False: more changes are left; call it again, which can use a
+  // later snapshot. It can move end() closer to `begin`.
   Result<bool> catch_up(const std::string& begin, ViewBody look);
-  const std::string& end() const { return end_; }  // of the part that is loaded, or being loaded
+  const std::string& end() const { return end_; }  // of the part that is loaded or being loaded
   std::map<std::string, CommitVersions>& rows() { return rows_; }
   const TableHistory& history() const { return history_; }
   Result<Change> read(const std::string& row_key, uint64_t commit_version, std::string& value);
@@ -110,8 +110,8 @@ class ChangedRows {
   std::string end_;
   bool is_loading_ = false;
   unsigned log_partition_ = 0;         // of the part
-  uint64_t read_below_ = 0;            // every change of the part before it is known
-  std::optional<uint64_t> next_ = {};  // where the pass under way resumes
+  uint64_t read_below_ = 0;            // all changes of the part before this are known
+  std::optional<uint64_t> next_ = {};  // where the pass in progress resumes
   uint64_t pass_safe_ = 0;             // the safe position when it began
   std::map<std::string, CommitVersions> rows_;
   std::size_t bytes_ = 0;
@@ -122,25 +122,25 @@ struct PastItem {
   EncodedItem item;
 };
 
-// The items as they were before `commit_version`, in the order of their row keys. It must not be
+// The items before `commit_version`, in the order of their row keys. `commit_version` must not be
 // above a safe position.
 class PastItems {
  public:
-  // Begins behind the row key `after`, with which an earlier reader may have ended.
-  // Without a log: the items of `state`. If that is null, each is as it is when it is read.
+  // Begins after the row key `after`, for example where an earlier reader ended.
+  // Without a log, it returns the items of `state`, or the current items if `state` is null.
   PastItems(TransactStore& store, const TableHistory& history, uint64_t commit_version,
             std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax,
             ReadView* state = nullptr);
 
-  // The next of them, at most 256 and about a megabyte, or none because the log is still being
-  // read. Absent: that was all.
+  // Returns the next items, at most 256 and about a megabyte; an empty vector while it reads the
+  // log. Absent at the end.
   Result<std::optional<std::vector<PastItem>>> next();
 
  private:
   // Items of the loaded part, from begin_ on.
   struct Chunk {
     std::vector<PastItem> items;
-    bool all_read = false;  // there are no more
+    bool all_read = false;  // no items are left
   };
 
   Result<void> read_chunk(ReadView& view);
@@ -148,27 +148,27 @@ class PastItems {
 
   ReadView* state_;
   ChangedRows changed_;
-  std::string begin_;                // of what is still to be read
-  std::optional<Chunk> chunk_ = {};  // read, and waiting for its changes
+  std::string begin_;                // the first row key that is left
+  std::optional<Chunk> chunk_ = {};  // items whose changes are still to be read
 };
 
-// What changed of one item between two moments, however often it was written there.
+// The difference of one item between two points in time, regardless of the number of writes.
 struct PastChange {
   std::string row_key;
   EncodedItem key;      // its key attributes
   int64_t time_ms = 0;  // of the last write
   std::optional<EncodedItem> before = {};
-  std::optional<EncodedItem> after = {};  // absent in both: it came and went
+  std::optional<EncodedItem> after = {};  // both absent: it was created and deleted in between
 };
 
-// The items written from commit version `from` on and before `to`, in the order of their row keys.
-// `to` must not be above a safe position.
+// The items with changes in [from, to), in the order of their row keys. `to` must not be above a
+// safe position.
 class PastChanges {
  public:
   PastChanges(TransactStore& store, const TableHistory& history, uint64_t from, uint64_t to,
               std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
 
-  // As PastItems::next.
+  // Like PastItems::next().
   Result<std::optional<std::vector<PastChange>>> next();
 
  private:

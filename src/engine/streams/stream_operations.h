@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on streams. Those that return a result wait for the store.
+// The operations on streams. Operations that return a result can wait for the store.
 #pragma once
 
 #include "api/model/responses.h"
@@ -17,7 +17,8 @@ Result<GetShardIteratorResult> get_shard_iterator(const EngineCore& engine,
 void get_records(EngineCore& engine, const GetRecordsRequest& request,
                  Done<GetRecordsResponse> done);
 
-// Whether there is such a stream whose records can be read: it may have ended, a day ago at most.
+// Whether the stream exists and its records can be read: it is enabled, or ended less than a day
+// ago.
 bool is_readable_stream(const EngineCore& engine, const CatalogSnapshot& snapshot,
                         std::string_view arn);
 

@@ -506,7 +506,7 @@ TEST_F(Streams, ForgetWhatIsOlderThanADay) {
   }
 }
 
-TEST_F(Streams, EraseWhatTheyForget) {
+TEST_F(Streams, DeleteExpiredRecords) {
   create(with_stream(hash_table()));
   const auto rows = [&] {
     int count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestEngine: the engine of a test. If STATOR_TEST_BACKEND is "pair", it is two engines on one
-// SharedBackend, as two processes have them: each use of the pointer selects one of them. So a test
-// creates a table through one engine and uses it through the other at once.
+// TestEngine: the engine of a test. If STATOR_TEST_BACKEND is "pair", it consists of two engines on
+// one SharedBackend, like two processes. Each use of the pointer selects one of them at random. So
+// a test can create a table with one engine and use it at once with the other.
 //
 // Thread safety: any thread, except opening and reset().
 #pragma once
@@ -43,13 +43,13 @@ class TestEngine {
   }
   ~TestEngine() { reset(); }
 
-  // On an empty backend.
+  // Opens both engines on an empty backend.
   void open_pair(const EngineOptions& options) {
     reset();
     backend_ = std::make_unique<SharedBackend>(static_cast<uint32_t>(seed_), kPairFaults);
     reopen_pair(options);
   }
-  // As if both processes were stopped and started again.
+  // Stops and starts both engines, like processes.
   void reopen_pair(const EngineOptions& options) {
     reset();
     for (std::size_t i = 0; i < engines_.size(); ++i) {
@@ -58,7 +58,7 @@ class TestEngine {
           [&] { return Engine::open(std::make_unique<SharedStore>(*backend_, seed), options); });
     }
   }
-  // The backend stays for reopen_pair().
+  // Stops the engines, but keeps the backend for reopen_pair().
   void reset() {
     for (auto& engine : engines_) engine.reset();
   }
@@ -66,11 +66,11 @@ class TestEngine {
   Engine* operator->() const { return &**this; }
   Engine& operator*() const {
     if (!engines_[1]) return *engines_[0];
-    // Of one seed, the calls of one thread select the same engines in each run.
+    // With the same seed, the calls of one thread select the same engines in each run.
     std::mt19937 random(static_cast<uint32_t>(seed_ + calls_.fetch_add(1)));
     return *engines_[random() % 2];
   }
-  // Each engine of a pair, otherwise the only one.
+  // Visits each engine of a pair, or the only engine.
   template <class Visit>
   void for_each(Visit visit) const {
     for (const auto& engine : engines_) {

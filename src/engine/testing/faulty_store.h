@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store for tests in memory, whose operations fail and are noted as a test wants.
+// A store in memory for tests, whose operations a test can make fail and observe.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace stator::test {
 
-// Which operations of the store fail, and what is scanned: only on other threads than the one that
-// made it, as requests are made on that one.
+// Selects the operations of the store that fail, and records scans. It applies only on threads
+// other than the one that created it, which makes the requests.
 //
 // Thread safety: every method may be called from any thread at once.
 class Faults {

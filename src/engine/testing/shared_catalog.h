@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A catalog as one of several processes on a SharedBackend has it.
+// A catalog on a SharedBackend, like that of one of several processes.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace stator::test {
 
 inline constexpr int64_t kNowMs = 1'700'000'000'000;
 
-// For updates whose new spaces nobody fills.
+// For updates without a backfill.
 inline constexpr auto no_fill = [](const std::string&, SpaceId) {};
 
 // For drops that leave no backup.
@@ -43,7 +43,7 @@ class SharedCatalog {
   std::unique_ptr<Catalog> catalog_;
 };
 
-// Everything that a snapshot says, to be compared.
+// The contents of a snapshot as text, for comparisons.
 inline std::string describe(const CatalogSnapshot& snapshot) {
   std::string text = "version " + std::to_string(snapshot.version) + "\n";
   for (const auto* tables : {&snapshot.tables, &snapshot.restoring}) {

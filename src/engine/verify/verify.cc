@@ -28,7 +28,7 @@ std::string presentable(std::string_view text) {
   return line;
 }
 
-// The rows of every space that nobody owns: one finding a space.
+// Rows of unknown spaces: one finding per space.
 class Orphans {
  public:
   explicit Orphans(Verification& verification) : verification_(verification) {}

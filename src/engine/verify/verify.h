@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify: whether what a store holds is what the engine could have written there.
+// verify: checks whether the engine could have written the data of a store.
 //
-// Checked are the files' checksums, the catalog, every item, every index entry both ways, the
-// counters that a clean stop left, the logs of changes, the idempotency tokens, and that every row
-// belongs to somebody.
-// The store is only read. Nobody may write to it meanwhile, and no engine may be open on it.
+// It checks the checksums of the files, the catalog, every item, every index entry in both
+// directions, the counters of a clean shutdown, the change logs, the idempotency tokens, and that
+// every row belongs to a table, an index or another known space.
+// It only reads the store. No engine may be open on it, and nothing may write to it.
 // Memory does not grow with the data: an index and its table are compared by keyed sums over all
-// their entries, and entry by entry only where these differ.
+// entries, and entry by entry only if the sums differ.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ struct VerifyReport {
   uint64_t index_entries = 0;
   uint64_t changes = 0;  // in logs
   uint64_t tokens = 0;
-  // Tables whose number of items the last process could not leave behind, as it did not end
-  // cleanly: nothing is wrong with them, and they are counted when somebody asks.
+  // Tables without stored counters, because the last process did not shut down cleanly. This is not
+  // an error: DescribeTable starts a count.
   std::vector<std::string> uncounted;
 
   bool is_sound() const { return finding_count == 0; }
 };
 
-// `total` is 0 where it is not known.
+// `total` is 0 if it is unknown.
 using VerifyProgress = FunctionRef<void(std::string_view doing, uint64_t done, uint64_t total)>;
 
 VerifyReport verify(TransactStore& store, VerifyProgress progress);

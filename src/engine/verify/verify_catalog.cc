@@ -174,7 +174,7 @@ class CatalogCheck {
     for (const SpaceId space : (*table)->all_spaces()) contents_.restoring.insert(space);
   }
 
-  // What a job reads is there, though the table may be gone.
+  // The history that a job reads must exist, even if the table has been dropped.
   void check_history(const std::string& name, const PinnedHistory& history) {
     if (!contents_.complete) return;
     const bool has_rows =
@@ -201,7 +201,7 @@ class CatalogCheck {
     pins_.emplace(static_cast<SpaceId>(read_big_endian(id)), std::move(*pins));
   }
 
-  // Each job pins what it reads, as far back as it reads, and nobody else pins anything.
+  // Each job must pin the history that it reads, and there must be no other pins.
   void check_pins() {
     if (!contents_.complete) return;
     const auto add = [&](const std::string& name, const std::string& what, SpaceId space) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of verify(), and what they share.
+// The parts of verify(), and their common state.
 #pragma once
 
 #include <map>
@@ -20,16 +20,15 @@ class Verification {
   void add(std::string_view kind, std::string_view message);
   void read_file_bytes(uint64_t done, uint64_t total) { progress_("files, bytes", done, total); }
 
-  // Shows every row of a range, a part at a time; `visit` may read. False, and a finding, where
-  // they cannot all be read.
+  // Visits every row of a range, in several reads; `visit` can read the store. If not all rows can
+  // be read, it adds a finding and returns false.
   bool scan(const KeyRange& range, std::string_view kind, std::string_view what,
             FunctionRef<void(std::string_view key, std::string_view value)> visit);
-  // A row's value; nothing where it is absent. What cannot be read is a finding.
+  // Returns a row's value; absent if there is no such row. A failed read is a finding.
   std::optional<std::string> get(const std::string& key, std::string_view kind);
 
   VerifyReport& report() { return report_; }
-  // Whether the counters of tables are exact. Processes that share a store can lose some of what
-  // they counted.
+  // Whether the counters of tables are exact. Processes that share a store can lose counts.
   bool has_exact_counters() const { return !store_.capabilities().several_processes; }
 
  private:
@@ -51,12 +50,12 @@ struct CatalogContents {
   std::vector<TablePtr> tables;
   std::map<SpaceId, LogDefinition> logs;
   std::set<SpaceId> dropped;
-  std::set<SpaceId> restoring;  // of tables that are not whole yet
+  std::set<SpaceId> restoring;  // of tables that are not complete yet
   std::map<SpaceId, KeptCounters> counters;
-  bool complete = true;  // no row was unreadable: whose space is not here belongs to nobody
+  bool complete = true;  // all rows were readable, so a row of an unknown space is an orphan
 };
 
-// Absent where there is no catalog to check the rest by: a finding, or an empty store.
+// Absent if the store is empty, or if the catalog is missing, which is a finding.
 std::optional<CatalogContents> verify_catalog(Verification& verification);
 
 // A table's items, the entries of its indexes, and the counters of both.

@@ -120,7 +120,7 @@ class TableCheck {
     return "the item " + to_debug_string(stored_key(table_.key(), item));
   }
 
-  // Why a row is no item of the table; empty: it is one.
+  // Why a row is not an item of the table; empty if it is one.
   std::string problem_of(std::string_view key, std::string_view value) const {
     if (const auto valid = validate_item(value); !valid) {
       return "row " + hex(key) + " is damaged: " + valid.error().message;
@@ -150,7 +150,7 @@ class TableCheck {
     return older_queue_row_key(queue.space, static_cast<uint64_t>(*seconds), item_key);
   }
 
-  // Of the item in row `item_key`; absent where the part holds nothing of it.
+  // The row of the item `item_key` in a part; absent if it has none there.
   std::optional<Entry> entry_of(const Part& part, std::string_view item_key, ItemView item) const {
     if (part.vectors != nullptr) {
       auto row = part.vectors->row(table_.secret(), table_.key(), item);
@@ -242,7 +242,7 @@ class TableCheck {
                        });
   }
 
-  // The key of the item that an entry stands for; what is wrong with the entry, where it says none.
+  // The key of the item of an entry; or an error that describes a damaged entry.
   Result<std::string> item_key_of(const Part& part, std::string_view key,
                                   std::string_view value) const {
     if (part.vectors != nullptr) {
@@ -276,7 +276,7 @@ class TableCheck {
              (part.index != nullptr ? name(ItemView(value)) : "the item in row " + hex(*item_key)) +
              ", which is not there";
     }
-    // A damaged item has been named, and nobody can say what its entries should be.
+    // Damaged items are reported already; their entries cannot be computed.
     if (!problem_of(*item_key, *bytes).empty()) return {};
     const auto entry = entry_of(part, *item_key, ItemView(*bytes));
     if (!entry || entry->key != key) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in PostgreSQL's binary format: parameters of a statement, and what it returns.
+// Parameters of statements, in PostgreSQL's binary format.
 //
 // Thread safety: none.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace stator::postgres {
 
-// Of an array's elements: the object id of the type.
+// The object id of the type of an array's elements.
 enum class ElementType : uint32_t { kBool = 16, kBytea = 17, kInt8 = 20, kInt4 = 23 };
 
 // An array of one dimension.
@@ -32,7 +32,8 @@ class ArrayValue {
   uint32_t count_ = 0;
 };
 
-// The parameters of one statement, in order. What is borrowed must live until they were sent.
+// The parameters of one statement, in order. Borrowed arguments must live until the statement is
+// sent.
 class Parameters {
  public:
   static constexpr std::size_t kMax = 32;

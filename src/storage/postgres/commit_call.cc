@@ -48,7 +48,7 @@ std::vector<KeyLock> locks_of(std::span<const std::string_view> keys, SchemaVers
   return sorted(std::move(locks));
 }
 
-// Versioned rows are nobody else's, and take no lock.
+// No other commit writes the same versioned rows, so they need no locks.
 void Commit::lock_keys() {
   std::vector<std::string_view> keys;
   keys.reserve(guards.size() + batch.writes().size());

@@ -24,7 +24,7 @@ struct KeyLock {
   bool operator==(const KeyLock&) const = default;
 };
 
-// What a transaction read, which must not have changed.
+// A key that a transaction read, and the version that it must still have.
 struct Guard {
   std::string_view key;  // borrowed
   int64_t version = 0;   // 0: absent
@@ -38,8 +38,8 @@ struct Commit {
   std::vector<SchemaVersion> expected;
   Batch batch;
   std::vector<KeyLock> locks;  // set by lock_keys()
-  bool is_alone = false;       // it must not be in a call with others
-  // Gets the commit back, to repeat it. Never null.
+  bool is_alone = false;       // it must have a call of its own
+  // Receives the commit, so that it can be repeated; never null.
   std::move_only_function<void(Commit* ended, CommitResult result)> done;
 
   void lock_keys();
@@ -55,22 +55,24 @@ class CommitCall {
   // All transactions share the server's table of locks.
   static constexpr std::size_t kLocksMax = 128;  // one commit may exceed this
   static constexpr std::size_t kCommitLocksMax = 5'000;
-  // Commit versions that one transaction of PostgreSQL can give.
+  // The number of commit versions that one transaction of PostgreSQL can assign.
   static constexpr int32_t kOrdinalsMax = 4095;
 
   CommitCall();
-  // False, and nothing done, if the commit does not fit or has a lock in common with another one.
+  // Adds a commit. Returns false, without a change, if it does not fit or has a lock in common with
+  // another one.
   bool add(Commit& commit);
   bool empty() const { return commits_.empty(); }
 
   // Sends the call. Its outcome is then in the results.
   void send(Connection& connection);
-  // Makes sure that the call has ended, and asks how. The call that never arrived never will.
-  // Without a response within `timeout`, the connection waits for it on.
+  // Ensures that the call has ended, and returns its result. A call that has not arrived yet is
+  // rejected when it does. If there is no response within `timeout`, the connection continues to
+  // wait for it.
   SqlResult<Rows> settle(Connection& connection, std::chrono::milliseconds timeout) const;
-  // What became of each commit, from what the call or settle() returned.
+  // The outcome of each commit, from the result of the call or of settle().
   std::vector<CommitResult> outcomes(const Rows& rows) const;
-  // All commit versions of the transaction that applied it are below; 0: nothing was applied.
+  // The end of the commit versions of the transaction that applied the call; 0: it was not applied.
   static LogPosition end_of(const Rows& rows);
   std::vector<Commit> take_commits() { return std::move(commits_); }
   std::size_t size() const { return commits_.size(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Committer: gathers the commits that wait and sends them together, one call for each thread. The
-// commits of a call that fails as a whole, because of one lock or one value, are repeated singly.
+// Committer: gathers waiting commits and sends them together, with one call in progress per thread.
+// If a call fails as a whole, because of one lock or one value, its commits are repeated one by
+// one.
 //
 // Thread safety: any thread.
 // Callbacks: `done` of a commit runs on a thread of the committer.
@@ -23,19 +24,20 @@ namespace stator::postgres {
 struct CommitterOptions {
   std::size_t threads = 4;
   std::size_t queue_bytes_max = 64UL << 20;
-  // How long a lost reply is looked for before the outcome stays unknown.
+  // Time limit for finding the outcome of a lost reply; then it is unknown.
   std::chrono::milliseconds settle_timeout{10'000};
 };
 
-// Runs a call on an open connection. After a broken connection it finds out how the call ended, on
-// new ones of `session`, for at most `timeout`. A call without a response has as much longer; then
-// its outcome is unknown, and the connection waits for the response on. With `in_transaction` the
-// call ends a transaction that has begun.
-// An error is the server's, about the whole call, and nothing was applied; kConflict: of locks.
+// Runs a call on an open connection. If the connection breaks, it finds the outcome of the call on
+// new connections of `session`, for at most `timeout`. A call without a response gets this time in
+// addition; then its outcome is unknown, and the connection continues to wait. With
+// `in_transaction`, the call ends a transaction that has begun.
+// Errors: those of the server about the whole call, of which nothing was applied; kConflict for
+// locks.
 Result<std::vector<CommitResult>> run_call(Session& session, Connection& connection,
                                            CommitCall& call, bool in_transaction,
                                            std::chrono::milliseconds timeout);
-// Of a commit of which nothing was applied: a conflict if the error is one.
+// The result of a commit that was not applied because of `error`: kConflict if it is one.
 CommitResult failed_with(Error error);
 
 class Committer {
@@ -44,10 +46,10 @@ class Committer {
   Committer(const ConnectionOptions& connections, Server& server, const CommitterOptions& options);
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
-  // Commits what is queued. Nobody may submit any more.
+  // Commits the queued commits. No concurrent submit() is permitted.
   ~Committer();
 
-  // An error, and nothing done: kThrottling if the queue is full; kUnavailable while is_stuck().
+  // Queues a commit. Errors: kThrottling if the queue is full; kUnavailable while is_stuck().
   Result<void> submit(Commit& commit);
   // Whether every connection waits for the server to confirm a commit.
   bool is_stuck() const;
@@ -71,7 +73,7 @@ class Committer {
   uint64_t calls_ = 0;
   std::size_t busy_ = 0;
   int32_t swept_day_ = 0;
-  std::size_t waiting_threads_ = 0;  // for a response that came too late for its commits
+  std::size_t waiting_threads_ = 0;  // wait for a response to commits whose outcome was reported
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -35,7 +35,7 @@ bool is_conflict(const SqlError& error) {
   return error.state == "40001" || error.state == "40P01" || error.state == "55P03";
 }
 
-// The server shuts down or is no longer the primary: another connection may reach the one that is.
+// The server shuts down or is no longer the primary: another connection can reach the new primary.
 bool ends_connection(const SqlError& error) {
   return error.state.starts_with("08") || error.state.starts_with("57P") ||
          error.state == kReadOnlyState;
@@ -242,7 +242,7 @@ bool Connection::is_usable() {
   if (broken_ || libpq().status(connection_.get()) != CONNECTION_OK) return false;
   pollfd ready{.fd = libpq().socket(connection_.get()), .events = POLLIN, .revents = 0};
   if (poll(&ready, 1, 0) == 0) return true;
-  // Bytes that nobody asked for: the results of an ignored pipeline, or the end.
+  // Unrequested bytes: the results of an ignored pipeline, or the end of the connection.
   if (libpq().consume_input(connection_.get()) == 0) lost();
   if (pending_ == 0 && libpq().is_busy(connection_.get()) == 0) {
     static_cast<void>(libpq().get_result(connection_.get()));

@@ -42,7 +42,7 @@ struct SqlError {
 inline constexpr const char* kLostState = "08006";
 // The server accepts no writes, for example because it is no longer the primary.
 inline constexpr const char* kReadOnlyState = "25006";
-// While the server does not respond to commits.
+// The message while the server does not respond to commits.
 inline constexpr const char* kUnconfirmed =
     "PostgreSQL does not confirm commits; if synchronous_standby_names is set, check that its "
     "standbys run";
@@ -52,7 +52,7 @@ Error to_error(const SqlError& error);
 template <class T>
 using SqlResult = std::expected<T, SqlError>;
 
-// What one statement returned. Lends its bytes.
+// The result of one statement. Returned bytes are borrowed from it.
 class Rows {
  public:
   explicit Rows(pg_result* owned) : result_(owned) {}
@@ -61,7 +61,7 @@ class Rows {
   bool is_null(int row, int column) const;
   std::string_view bytes(int row, int column) const;
   uint64_t number(int row, int column) const { return read_big_endian(bytes(row, column)); }
-  // Of an int4[]; none if it is null.
+  // The elements of an int4[]; empty if it is null.
   std::vector<int32_t> numbers(int row, int column) const;
 
  private:
@@ -73,40 +73,41 @@ class Rows {
 
 class Connection {
  public:
-  // Connects. Unless the connection string says which, with `read_write` only to a server that
-  // accepts writes.
+  // Connects. With `read_write`, only to a server that accepts writes, unless the connection string
+  // has its own target.
   static SqlResult<std::unique_ptr<Connection>> connect(const ConnectionOptions& options,
                                                         bool read_write);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  // Runs SQL of several statements and returns the result of the last one. Values are text. Only
-  // before the first statement is prepared.
+  // Runs several SQL statements and returns the result of the last one, with values as text. Call
+  // it only before the first statement is prepared.
   SqlResult<Rows> run_script(const std::string& sql);
   // Part of a pipeline. The statement must be prepared before it is sent.
   void prepare(Statement statement);
   void send(Statement statement, const Parameters& parameters = {});
   void end();
-  // Of the oldest pipeline that has none yet, one for each statement; or its first error.
+  // Returns the results of the oldest pipeline whose results were not taken, one for each
+  // statement, or its first error.
   SqlResult<std::vector<Rows>> results();
-  // Ends a pipeline whose results nobody needs.
+  // Ends a pipeline whose results are not needed.
   void end_and_ignore();
   void roll_back();  // without waiting for it
   // A pipeline of one statement.
   SqlResult<Rows> execute(Statement statement, const Parameters& parameters = {});
 
-  // Whether the server has begun to respond, or the connection has broken. Otherwise the
-  // connection stays as it is, and its results can still be had.
+  // Whether the server has begun to respond, or the connection has broken. If not, the results can
+  // still be taken later.
   bool responds_within(std::chrono::milliseconds timeout);
-  // Whether there are results that somebody needs.
+  // Whether needed results are outstanding.
   bool is_waiting() const { return !broken_ && pending_ > ignored_; }
-  // Looks whether the server has closed the connection. Does not wait.
+  // Checks whether the server has closed the connection. Does not wait.
   bool is_usable();
   bool is_broken() const { return broken_; }
   // Whether the server has sent a warning since the last call: a commit was not replicated.
   bool take_warning() { return std::exchange(warned_, false); }
-  // The process of the server, as it told when the connection was made.
+  // The process id in the server's greeting.
   int backend_pid() const;
   std::chrono::milliseconds response_timeout() const { return response_timeout_; }
 
@@ -117,7 +118,7 @@ class Connection {
   explicit Connection(const ConnectionOptions& options)
       : response_timeout_(options.response_timeout) {}
 
-  // False if nothing arrives for so long. A broken connection has its result, too.
+  // False if nothing arrives within `timeout`. Also returns true if the connection is broken.
   bool wait_for_result(std::chrono::milliseconds timeout);
   bool receive_result();
   SqlError lost(std::string message = {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a schema contains, and what the role of a connection may do with it.
+// The contents of a schema, and the privileges of a connection's role.
 //
-// Thread safety: as Connection.
+// Thread safety: see Connection.
 #pragma once
 
 #include <string>
@@ -17,13 +17,14 @@ struct SchemaContents {
   bool has_other = false;   // tables, but not these
   bool may_create = false;  // the schema if it does not exist, otherwise tables in it
   std::string role = {};
-  // Of those that a server needs: "SELECT on meta, TRUNCATE on request_0". Only with has_stator.
+  // Missing privileges of those that a server needs, if has_stator: "SELECT on meta, TRUNCATE on
+  // request_0".
   std::string missing_privileges = {};
 };
 SqlResult<SchemaContents> read_contents(Connection& connection, const std::string& schema);
 
-// One line with the remedy unless the store can be created, or used, there. A schema without data
-// passes both. Errors: kInvalidArgument, kAccessDenied.
+// Check whether the store can be created, or used, in the schema. Both succeed for a schema without
+// data. Errors, with one line and the remedy: kInvalidArgument, kAccessDenied.
 Result<void> check_may_create(const SchemaContents& contents, const std::string& schema);
 Result<void> check_may_use(const SchemaContents& contents, const std::string& schema);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monitor: looks at the server every two seconds, on a thread with a connection of its own. So the
-// health is known without requests, also after the server has come back.
+// Monitor: checks the server every two seconds, on a thread with its own connection. So the health
+// is known without requests, also after the server has recovered.
 //
 // Thread safety: any thread.
 #pragma once
@@ -22,10 +22,10 @@ class Monitor {
   Monitor(const ConnectionOptions& connections, Server& server);
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
-  ~Monitor() = default;  // waits for a look under way
+  ~Monitor() = default;  // waits for a check in progress
 
-  // For how long the same transaction has kept readers from commits that are newer than it. Those
-  // that ended within two looks are not seen.
+  // How long one transaction has held back the safe position, and so hidden newer commits from
+  // readers of the log. Transactions that end within two checks are not detected.
   std::chrono::milliseconds horizon_lag() const;
 
  private:

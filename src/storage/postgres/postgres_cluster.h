@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator asks of a database with a store, or without one yet.
+// The status of a database with or without a store, and its upgrade, for operators.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ struct PostgresStatus {
   std::string synchronous_commit = {};
   std::string synchronous_standbys = {};  // synchronous_standby_names; empty: none
   std::optional<int> schema_version = {};
-  std::optional<int64_t> rows = {};  // by the statistics; none before the first ANALYZE
+  std::optional<int64_t> rows = {};  // from statistics; absent before the first ANALYZE
   int64_t bytes = 0;                 // of tables and indexes
   int64_t connections = 0;           // all to the server
   int64_t own_connections = 0;       // of this role, by Stator
   int64_t connections_max = 0;
-  // The age of the oldest transaction that has written and still runs: streams end before it. None:
-  // the role cannot see the one that it belongs to; it needs pg_read_all_stats.
+  // The age of the oldest running transaction that has written; streams end before it. Absent if
+  // the role cannot see it, because it lacks pg_read_all_stats.
   std::optional<double> horizon_lag_s = 0.0;
   int horizon_process = 0;  // of the server; 0: no such transaction
 };
@@ -34,8 +34,8 @@ struct PostgresStatus {
 // Errors: kUnavailable if the server cannot be reached; kInvalidArgument; kIo without libpq.
 Result<PostgresStatus> read_postgres_status(const PostgresStoreOptions& options);
 
-// Brings the schema to the version that this program uses, and returns it. There has been one
-// version so far. Errors as open_postgres_store().
+// Upgrades the schema to the version of this program, and returns the version. There has been one
+// version so far. Errors: those of open_postgres_store().
 Result<int> upgrade_postgres_store(const PostgresStoreOptions& options);
 
 }  // namespace stator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads on one connection: keys and ranges, of one state.
+// Reads keys and ranges on one connection, from one snapshot.
 //
-// Thread safety: none; as the connection.
+// Thread safety: none, like the connection.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace stator::postgres {
 
-// TransactStore::read(). Keys alone, or the first rows of up to 16 ranges with the keys, take one
-// round trip; each further page of rows takes one. Sets `visited` once it calls `visit`.
+// Executes TransactStore::read(). The keys and the first rows of up to 16 ranges take one round
+// trip; each further page of rows takes one more. Sets `visited` when it calls `visit`.
 SqlResult<void> read_request(Connection& connection, const ReadRequest& request, ReadVisitor visit,
                              bool& visited);
 
-// One state, from its first read until it is destroyed.
+// A snapshot, from its first read until it is destroyed.
 class SnapshotView final : public ReadView {
  public:
   explicit SnapshotView(Connection& connection) : connection_(connection) {}
@@ -42,11 +42,11 @@ struct VersionedRow {
   int64_t version = 0;  // 0: absent
   std::optional<std::string> value;
 };
-// Sends a read of keys with their versions, and takes what it returned.
+// Sends a read of keys with their versions, and decodes its result.
 void send_versioned(Connection& connection, std::span<const std::string_view> keys);
 std::vector<VersionedRow> versioned_rows(const Rows& rows);
 
-// Erases the first rows of a range. Returns the last key erased; none at the end of the range.
+// Erases the first rows of a range. Returns the last erased key; absent at the end of the range.
 SqlResult<std::optional<std::string>> drop_chunk(Connection& connection, const KeyRange& range);
 
 }  // namespace stator::postgres

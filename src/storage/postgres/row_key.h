@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row keys as columns, and the locks that guard them.
+// Row keys as columns, and their locks.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stator::postgres {
 
-// The columns of a key: (p, s) sort as the key does, also if the key is shorter than a partition.
+// The columns of a key. (p, s) have the order of the keys, also for keys shorter than a partition.
 struct RowKey {
   explicit RowKey(std::string_view key)
       : p(key.substr(0, kPartitionBytes)), s(key.substr(p.size())) {}
@@ -19,8 +19,8 @@ struct RowKey {
   std::string_view s;
 };
 
-// The advisory lock of a key. All processes compute the same one. Keys that share one exclude each
-// other needlessly.
+// The advisory lock of a key, the same in all processes. Keys with the same lock exclude each
+// other, which is only slower.
 inline int64_t lock_of(std::string_view key) {
   return static_cast<int64_t>(fnv_hash(key));
 }

@@ -230,7 +230,7 @@ Result<ServerFacts> set_up(Connection& connection, const ConnectionOptions& opti
                      .has_data = text_at(*rows, 6) == "true"};
 }
 
-// None if there is no row.
+// Absent if there is no row.
 std::optional<DataFacts> data_facts(const Rows& rows) {
   if (rows.count() == 0) return std::nullopt;
   return DataFacts{.version = std::stoi(text_at(rows, 0)),

@@ -16,7 +16,7 @@ namespace stator::postgres {
 
 inline constexpr int kSchemaVersion = 1;
 
-// What a server says about itself.
+// Version and settings of a server.
 struct ServerFacts {
   int version = 0;  // 150004 is 15.4
   bool is_standby = false;
@@ -30,31 +30,32 @@ struct ServerFacts {
 struct DataFacts {
   int version = 0;
   bool is_moved = false;  // restored from a dump: commit versions would repeat
-  LogPosition next = {};  // commit versions that the server will give are not below
+  LogPosition next = {};  // the lowest commit version that the server can still assign
 };
 
-// Creates the tables and functions in the named schema if they are missing, and adapts them to a
-// restored copy. Does nothing if they are there. At most one process at a time changes them.
-// Errors: kInvalidArgument from a newer version, tables of another program or an unsuitable server;
-// kAccessDenied; kUnavailable.
+// Creates the tables and functions in the named schema if they are missing, and adapts the data of
+// a restored dump. Otherwise it does nothing. At most one process at a time changes them.
+// Errors: kInvalidArgument for data of a newer version, tables of another program and an unsuitable
+// server; kAccessDenied; kUnavailable.
 Result<void> initialize(const ConnectionOptions& options);
 
-enum class Target { kAny, kReadWrite };  // of a connection string that does not say
+enum class Target { kAny, kReadWrite };  // applies if the connection string has none
 
 // Loads libpq and checks the schema's name. Errors: kIo, kInvalidArgument.
 Result<void> check_options(const ConnectionOptions& options);
-// Whether a store can be opened: also the tables of the schema, and the role's privileges. Errors
-// as initialize(); kNotFound if there is no data.
+// Checks whether a store can be opened, including the tables of the schema and the role's
+// privileges.
+// Errors: those of initialize(); kNotFound if the schema has no data.
 Result<void> check_server_and_data(const ConnectionOptions& options);
 
-// Opens a connection with the store's prepared statements. Each one makes sure that its server is
-// suitable and has the data: an address can lead to another server than before. `acknowledged`: a
-// position that the server must have reached, unless it lost commits.
-// Errors as check_server_and_data().
+// Opens a connection with the store's prepared statements. It checks that the server is suitable
+// and has the data, because an address can lead to a different server than before. `acknowledged`:
+// a position that the server must have reached; if it has not, it has lost commits.
+// Errors: those of check_server_and_data().
 Result<std::unique_ptr<Connection>> open_connection(const ConnectionOptions& options, Target target,
                                                     LogPosition acknowledged = {});
 
-// One line with a remedy, unless the store can use the server, and the data.
+// Check whether the store can use the server, and the data. Errors have one line with the remedy.
 Result<void> check_server(const ServerFacts& facts);
 Result<void> check_data(const DataFacts& facts, const std::string& schema,
                         LogPosition acknowledged);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server: what the connections of a store know together about their server.
+// Server: the state of a server, which all connections of a store share.
 //
-// As long as the server cannot be reached, only a thread of its own tries to; everybody else is
-// refused at once. So an address that is silent costs one caller its timeout, and the store
-// recovers without being called.
+// While the server cannot be reached, only one thread tries to connect; all callers fail at once.
+// So an address that does not respond costs only one caller a timeout, and the store recovers even
+// if it is not called.
 // Thread safety: any thread.
 #pragma once
 
@@ -22,21 +22,22 @@ namespace stator::postgres {
 
 class Server {
  public:
-  // The options are those of the connections that look whether the server is back.
+  // `options`: for the connections that test an unreachable server.
   explicit Server(const ConnectionOptions& options);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  // Waits for an attempt to connect that is under way.
+  // Waits for a connection attempt in progress.
   ~Server();
 
-  // Errors: kUnavailable, whatever is wrong with the server.
+  // Errors: kUnavailable, for every problem of the server.
   Result<std::unique_ptr<Connection>> connect(const ConnectionOptions& options);
-  // A connection broke, so perhaps the others did: one caller of connect() finds out, and the
-  // others wait for what it finds.
+  // Call it after a connection broke: one caller of connect() checks the server, and the others
+  // wait for its result.
   void doubt();
-  std::string problem() const;  // one line; empty: the last connection was made
+  std::string problem() const;  // one line; empty: the last attempt to connect succeeded
 
-  // The server has committed, as durably as it does, and gives only commit versions above `end`.
+  // Records an acknowledged commit, after which the server assigns only commit versions from `end`
+  // on.
   void acknowledge(LogPosition end);
   LogPosition acknowledged() const { return LogPosition{acknowledged_.load()}; }
 

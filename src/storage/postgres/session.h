@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: a connection that is opened again after it broke. Belongs to one thread at a time.
-// WorkerPool: threads with a session each, which run the jobs of one bounded queue.
+// Session: a connection that is opened again after it broke. Thread safety: one thread at a time.
+// WorkerPool: threads with one session each, which run the jobs of one bounded queue. Thread
+// safety: any thread.
 #pragma once
 
 #include <chrono>
@@ -27,13 +28,13 @@ class Session {
   // Both must outlive it.
   Session(const ConnectionOptions& options, Server& server) : options_(options), server_(server) {}
 
-  // The open connection, or a new one. Valid until the next call. Nobody may close a connection
-  // whose commit the server has not confirmed: its process would stay, and each new connection
-  // would leave another one.
-  // Errors: kUnavailable, also as long as the server has not responded to an earlier call.
+  // Returns the open connection, or a new one. It is valid until the next call. A connection with
+  // an unconfirmed commit is kept open: closing it would leave its server process running, and each
+  // new connection could leave another one.
+  // Errors: kUnavailable, also while the server has not responded to an earlier call.
   Result<Connection*> connected();
-  // Runs `job`, which takes a Connection& and returns an SqlResult; once more, on a new connection,
-  // if it had one that broke. So it must change nothing.
+  // Runs `job`, which takes a Connection& and returns an SqlResult. If the connection breaks, it
+  // runs `job` once more on a new one, so `job` must not change anything.
   template <class Job>
   auto read(Job job) -> Result<typename std::invoke_result_t<Job&, Connection&>::value_type> {
     for (bool again = true;; again = false) {
@@ -43,7 +44,7 @@ class Session {
       if (!again || !connection->is_broken()) return Failure(to_error(result.error()));
     }
   }
-  // Whether the server has responded to every earlier call by then.
+  // Whether the server responds to all earlier calls within `timeout`.
   bool responds_within(std::chrono::milliseconds timeout);
   Server& server() { return server_; }
 
@@ -61,10 +62,10 @@ class WorkerPool {
              std::size_t queued_max);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
-  // Runs the jobs that are queued. Nobody may post any more.
+  // Runs the queued jobs. No concurrent post() is permitted.
   ~WorkerPool();
 
-  // Whether a call must be refused.
+  // Whether the queue is full, so that calls must be rejected.
   bool is_full();
   void post(Job job);
   ConnectionPoolStats stats(std::string_view name) const;

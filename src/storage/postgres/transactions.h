@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions: runs the calls of transact() and write() to their end.
+// Transactions: executes the calls of transact() and write().
 //
-// A transaction reads its keys, decides, and hands its batch to the committer with the versions
-// that it read. After two conflicts it locks its keys before it reads them. A blind write that did
-// not get its locks soon waits for them on a connection of locked transactions.
+// A transaction reads its keys, calls `decide`, and submits its batch to the committer with the
+// versions that it read. After two conflicts it locks its keys before it reads them. A blind write
+// that cannot get its locks soon waits for them on a connection for locked transactions.
 // Thread safety: any thread.
 #pragma once
 
@@ -26,7 +26,7 @@ class Transactions {
                std::chrono::milliseconds settle_timeout)
       : reads_(reads), locked_(locked), committer_(committer), settle_timeout_(settle_timeout) {}
 
-  // As TransactStore's.
+  // See TransactStore.
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected);
   void write(Batch batch, CommitDone done, SchemaVersions expected);
@@ -34,7 +34,7 @@ class Transactions {
  private:
   struct Call;
   using CallPtr = std::unique_ptr<Call>;
-  // What a transaction read and decided; or how it ended already.
+  // The reads and the batch of a transaction; or its result, if it has already ended.
   struct Decided {
     std::optional<CommitResult> ended;
     Commit commit;
