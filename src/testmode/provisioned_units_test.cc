@@ -369,6 +369,11 @@ TEST_F(HotPartitionKeys, UnusedUnitsDoNotStay) {
   clock_.advance(seconds(100));
   use_up_writes("Hot", "a");
   expect_hot(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), "TableWriteKeyRangeThroughputExceeded");
+  clock_.advance(seconds(1));
+  EXPECT_THAT(put_kb("Hot", {{"pk", "b"}, {"sk", 9}}, 1), IsOk());
+  clock_.advance(milliseconds(900));
+  use_up_writes("Hot", "b");
+  expect_hot(put_kb("Hot", {{"pk", "b"}, {"sk", 9}}, 1), "TableWriteKeyRangeThroughputExceeded");
 }
 
 TEST_F(HotPartitionKeys, ADebtStays) {
@@ -487,9 +492,13 @@ TEST_F(HotPartitionKeys, ShareTheUnitsOfABatchOrTransaction) {
 }
 
 TEST_F(HotPartitionKeys, AreOfTheRulesTablesOnly) {
-  start({.fault = Fault::kProvisionedThroughput, .tables = {"Things"}});
-  use_up_writes("Hot", "a");
-  EXPECT_THAT(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), IsOk());
+  start({.fault = Fault::kProvisionedThroughput, .tables = {"Provisioned"}});
+  const BatchWriteItemRequest batch{
+      .items = {{"Hot", {{.put = item_of(250, {{"pk", "a"}, {"sk", 1}})}}},
+                {"Provisioned", {{.put = Item{{"pk", "a"}, {"sk", 1}}}}}}};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(must(run("BatchWriteItem", &Engine::batch_write_item, batch)).unprocessed.empty());
+  }
 }
 
 }  // namespace
