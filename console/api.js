@@ -30,7 +30,13 @@ export async function useKey(accessKey, secret) {
   signer = candidate;
 }
 
-// Sends a request of the DynamoDB API, or a GET of a page of the server. Resolves to {output, ms}.
+// Whether the server injects faults, which it says in each response; null before the first one.
+let testMode = null;
+let showTestMode = () => {};
+export const isTestMode = () => testMode;
+export const onTestMode = (show) => { showTestMode = show; };
+
+// Sends a request of the DynamoDB API, or of a page of the server. Resolves to {output, ms}.
 async function exchange({method = 'POST', path = '/', query = '', headers = {}, body}, signal) {
   const begin = performance.now();
   let response;
@@ -43,6 +49,8 @@ async function exchange({method = 'POST', path = '/', query = '', headers = {}, 
     throw new ApiError('NetworkError', 'could not reach the server');
   }
   const ms = performance.now() - begin;
+  testMode = response.headers.get('x-stator-test-mode') === 'on';
+  showTestMode(testMode);
   let output;
   try { output = text ? JSON.parse(text) : {}; } catch { output = {message: text.slice(0, 500)}; }
   if (response.ok) return {output, ms};
@@ -61,13 +69,13 @@ async function request(operation, input, by, signal) {
   return exchange({headers, body}, signal);
 }
 
-async function page(path, query, by, signal) {
-  const headers = {};
+async function page({method = 'GET', path, query = '', body}, by, signal) {
+  const headers = body === undefined ? {} : {'content-type': 'application/json'};
   if (by) {
     headers['x-amz-date'] = amzDate();
-    headers.authorization = await by.authorization({...headers, host: location.host}, '', {method: 'GET', path, query});
+    headers.authorization = await by.authorization({...headers, host: location.host}, body ?? '', {method, path, query});
   }
-  return exchange({method: 'GET', path, query, headers}, signal);
+  return exchange({method, path, query, headers, body}, signal);
 }
 
 // Resolves to what `attempt(signer)` does. Asks for a key if the server requires a signature.
@@ -93,7 +101,8 @@ async function withKey(attempt) {
 export const send = (operation, input = {}, {signal} = {}) => withKey((by) => request(operation, input, by, signal));
 
 // The JSON of a page of the server, for example get('/metrics/history', 'after=5').
-export const get = async (path, query = '', {signal} = {}) => (await withKey((by) => page(path, query, by, signal))).output;
+export const get = async (path, query = '', {signal} = {}) => (await withKey((by) => page({path, query}, by, signal))).output;
+export const put = async (path, body) => (await withKey((by) => page({method: 'PUT', path, body}, by))).output;
 
 export const call = async (operation, input, options) => (await send(operation, input, options)).output;
 

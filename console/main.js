@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the console: navigation, theme, the key, and the views.
 import {canSign} from './sigv4.js';
-import {forgetKey, mayAskForKey, onKeyNeeded, signedInAs, useKey} from './api.js';
+import {forgetKey, mayAskForKey, onKeyNeeded, onTestMode, signedInAs, useKey} from './api.js';
 import {$, button, dialog, errorBox, field, h, input, say} from './ui.js';
 import {go, render, route, start} from './router.js';
 import {showCreateTable, showTables} from './tables.js';
@@ -40,9 +40,12 @@ route('tables/:table/:tab', page('tables', (p) => p.table, async () => (await im
 route('partiql', page('partiql', () => 'PartiQL', async () => (await import('./partiql.js')).showPartiql));
 route('transfers', page('transfers', () => 'Backups and transfers', async () => (await import('./transfers.js')).showTransfers));
 route('server', page('server', () => 'Server', async () => (await import('./server.js')).showServer));
+route('test-mode', page('test-mode', () => 'Test mode', async () => (await import('./test_mode.js')).showTestMode));
 route('recipes', page('recipes', () => 'Recipes', async () => (await import('./recipes.js')).showRecipes));
 route('recipes/:kind/:table', page('recipes', (p) => p.table, async () => (await import('./recipes.js')).showRecipe));
 route('import', page('transfers', () => 'Import from a bucket', async () => (await import('./transfers.js')).showImport));
+
+onTestMode((on) => { $('#test-mode').hidden = !on; });
 
 // ---- Theme
 

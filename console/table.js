@@ -4,7 +4,7 @@ import {call, describe} from './api.js';
 import {recoveryOf} from './tables.js';
 import {go, href} from './router.js';
 import {VIEWS, capacityFields, encryptionFields, indexFields, tableClass, wholeNumber} from './table_form.js';
-import {vectorIndexes} from './vectors.js';
+import {createVectorIndex, vectorIndexes} from './vectors.js';
 import {badge, button, checkbox, confirmByName, confirmDialog, count, dataTable, definitions, dialog, field, formOf, h, input, poll, run,
   say, section, select, size, status, time} from './ui.js';
 
@@ -203,12 +203,13 @@ async function showIndexes(panel, first) {
   const TableName = first.TableName;
   let shown = '';
   const add = button('Create a global index', () => createIndex());
+  const addVector = button('Create a vector index', async () => { if (await createVectorIndex(TableName)) await again(); });
 
   function draw(table) {
     const state = JSON.stringify([allIndexes(table), table.VectorIndexes]);
     if (state === shown) return;
     shown = state;
-    panel.replaceChildren(h('div', {class: 'head'}, h('h2', {}, 'Indexes'), h('div', {class: 'actions'}, add)),
+    panel.replaceChildren(h('div', {class: 'head'}, h('h2', {}, 'Indexes'), h('div', {class: 'actions'}, add, addVector)),
       dataTable('Indexes', ['Name', 'Kind', 'Status', 'Key', 'Projection', 'Items', 'Size', ''], allIndexes(table).map((index) => [
         h('a', {href: href(['tables', TableName, 'items'], {q: JSON.stringify({index: index.IndexName, op: 'Scan'})})}, index.IndexName),
         index.kind, status(index.IndexStatus ?? 'ACTIVE'), keyText(index.KeySchema), projectionText(index.Projection),
@@ -216,7 +217,8 @@ async function showIndexes(panel, first) {
         index.kind === 'global' ? h('div', {class: 'actions'},
           index.ProvisionedThroughput?.ReadCapacityUnits > 0 && button('Capacity', () => changeCapacity(index), {'aria-label': `Change the capacity of ${index.IndexName}`}),
           button('Delete', () => remove(index.IndexName), {'aria-label': `Delete the index ${index.IndexName}`})) : '',
-      ]), 'The table has no indexes.'), table.VectorIndexes && vectorIndexes(table, again));
+      ]), table.VectorIndexes ? 'The table has no global or local indexes.' : 'The table has no indexes.'),
+      ...table.VectorIndexes ? [vectorIndexes(table, again)] : []);
   }
   const again = async () => draw(await describe(TableName, {fresh: true}));
 

@@ -4,6 +4,7 @@ import {call} from './api.js';
 import {button, checkbox, field, h, input, section, select} from './ui.js';
 
 const KEY_ATTRIBUTES_MAX = 4;  // of a global index: as many for each of the two keys
+const FILTERS_MAX = 18;  // of a vector index
 const TYPES = [['S', 'String'], ['N', 'Number'], ['B', 'Binary']];
 export const VIEWS = [['', 'Off'], ['NEW_AND_OLD_IMAGES', 'New and old images'], ['NEW_IMAGE', 'New image'],
   ['OLD_IMAGE', 'Old image'], ['KEYS_ONLY', 'Keys only']];
@@ -28,15 +29,15 @@ function attribute(label, {required = false} = {}) {
   };
 }
 
-// Up to four attributes of a key: one, and further ones that a button adds.
-function keyAttributes(label, options) {
+// One attribute, and further ones that a button adds.
+function attributeList(label, addText, max, options) {
   const rows = [attribute(label, options)];
   const list = h('div', {class: 'stack'}, rows[0].element);
-  const add = button(`Add an attribute to the ${label.toLowerCase()}`, () => {
+  const add = button(addText, () => {
     const row = attribute(`${label} ${rows.length + 1}`);
     rows.push(row);
     list.append(row.element);
-    add.hidden = rows.length === KEY_ATTRIBUTES_MAX;
+    add.hidden = rows.length === max;
     row.name.focus();
   });
   return {
@@ -76,22 +77,33 @@ export function capacityFields(prefix = '') {
   };
 }
 
+// What an index has of its items. read() returns a Projection.
+function projectionFields() {
+  const type = select([['ALL', 'All attributes'], ['KEYS_ONLY', 'Keys only'], ['INCLUDE', 'Keys and these attributes']], 'ALL');
+  const included = input('', {placeholder: 'name, year'});
+  const includedField = field('Attributes, separated by commas', included);
+  const update = () => { includedField.hidden = type.value !== 'INCLUDE'; };
+  type.addEventListener('change', update);
+  update();
+  return {
+    element: h('div', {class: 'pair'}, field('Projection', type), includedField),
+    read: () => ({ProjectionType: type.value,
+      ...type.value === 'INCLUDE' && {NonKeyAttributes: included.value.split(',').map((s) => s.trim()).filter(Boolean)}}),
+  };
+}
+
 // The fields of one index. `local`: fixes the kind; `provisioned()`: whether capacity is asked for.
 export function indexFields({local, provisioned}) {
   const name = input('', {'data-test': 'index-name'});
-  const hash = keyAttributes('Partition key', {required: true});
-  const range = local ? attribute('Sort key', {required: true}) : keyAttributes('Sort key');
-  const projection = select([['ALL', 'All attributes'], ['KEYS_ONLY', 'Keys only'], ['INCLUDE', 'Keys and these attributes']], 'ALL');
-  const included = input('', {placeholder: 'name, year'});
-  const includedField = field('Attributes, separated by commas', included);
+  const hash = attributeList('Partition key', 'Add an attribute to the partition key', KEY_ATTRIBUTES_MAX, {required: true});
+  const range = local ? attribute('Sort key', {required: true}) : attributeList('Sort key', 'Add an attribute to the sort key', KEY_ATTRIBUTES_MAX);
+  const projection = projectionFields();
   const capacity = capacityFields();
-  projection.addEventListener('change', () => { includedField.hidden = projection.value !== 'INCLUDE'; });
-  includedField.hidden = true;
   const update = () => { capacity.element.hidden = local || !provisioned(); };
   update();
   return {
     element: h('div', {class: 'stack'}, field('Index name', name), !local && hash.element, range.element,
-      h('div', {class: 'pair'}, field('Projection', projection), includedField), capacity.element),
+      projection.element, capacity.element),
     name, update,
     // `tableHash`: the partition key of local indexes. Keys are added to `attributes`.
     read(attributes, tableHash) {
@@ -101,13 +113,41 @@ export function indexFields({local, provisioned}) {
       const index = {
         IndexName: name.value,
         KeySchema: keySchema(hashes, ranges),
-        Projection: {ProjectionType: projection.value},
+        Projection: projection.read(),
       };
-      if (projection.value === 'INCLUDE') {
-        index.Projection.NonKeyAttributes = included.value.split(',').map((s) => s.trim()).filter(Boolean);
-      }
       if (!local && provisioned()) index.ProvisionedThroughput = capacity.read();
       return index;
+    },
+  };
+}
+
+// The fields of one vector index. read() adds the attributes of the search schema to `attributes`.
+export function vectorIndexFields() {
+  const name = input('', {'data-test': 'index-name'});
+  const vector = input();
+  const dimensions = input('', {inputmode: 'numeric'});
+  const distance = select([['COSINE', 'Cosine'], ['DOT_PRODUCT', 'Dot product'], ['EUCLIDEAN', 'Euclidean']], 'COSINE');
+  const hash = attribute('Partition attribute');
+  const filters = attributeList('Filter attribute', 'Add a filter attribute', FILTERS_MAX);
+  const projection = projectionFields();
+  return {
+    element: h('div', {class: 'stack'}, field('Index name', name, 'Only tables with on-demand billing can have vector indexes'),
+      h('div', {class: 'pair'}, field('Vector attribute', vector, 'A list of numbers'), field('Dimensions', dimensions, '1 to 4,096'),
+        field('Distance', distance)),
+      h('p', {class: 'quiet'}, 'A search can ask for values of these attributes. If there is a partition attribute, it must ask for one of its values.'),
+      hash.element, filters.element, projection.element),
+    name, update() {},
+    read(attributes) {
+      const schema = [[hash.read()].filter(Boolean).map((a) => [a, 'HASH']), filters.read().map((a) => [a, 'INLINE_FILTER'])].flat();
+      for (const [searched] of schema) attributes.set(searched.AttributeName, searched);
+      return {
+        IndexName: name.value,
+        VectorAttribute: {AttributeName: vector.value},
+        Dimensions: wholeNumber(dimensions.value, 'dimensions'),
+        DistanceFunction: distance.value,
+        Projection: projection.read(),
+        ...schema.length && {SearchSchema: schema.map(([{AttributeName}, type]) => ({AttributeName, SearchSchemaElementType: type}))},
+      };
     },
   };
 }
@@ -136,12 +176,11 @@ export function tableForm({creation = false} = {}) {
   billing.addEventListener('change', update);
   update();
 
-  function addIndex(local) {
-    const fields = indexFields({local, provisioned});
-    const title = local ? 'Local index' : 'Global index';
-    const box = h('fieldset', {}, h('legend', {}, title), fields.element,
+  function addIndex(kind) {
+    const fields = kind === 'Vector' ? vectorIndexFields() : indexFields({local: kind === 'Local', provisioned});
+    const box = h('fieldset', {}, h('legend', {}, `${kind} index`), fields.element,
       h('div', {class: 'actions start'}, button('Remove this index', () => { list.delete(box); box.remove(); })));
-    list.set(box, {fields, local});
+    list.set(box, {fields, kind});
     indexes.append(box);
     fields.name.focus();
   }
@@ -151,8 +190,8 @@ export function tableForm({creation = false} = {}) {
       section('Name and key', field('Table name', name, '3 to 255 letters, digits, dots, hyphens and underscores'),
         hash.element, range.element),
       section('Capacity', field('Billing', billing), capacity.element),
-      section('Indexes', indexes, h('div', {class: 'actions start'}, button('Add a global index', () => addIndex(false)),
-        !creation && button('Add a local index', () => addIndex(true)))),
+      section('Indexes', indexes, h('div', {class: 'actions start'}, button('Add a global index', () => addIndex('Global')),
+        !creation && button('Add a local index', () => addIndex('Local')), button('Add a vector index', () => addIndex('Vector')))),
       !creation && section('Settings', h('div', {class: 'pair'}, field('Stream', view),
         field('TTL attribute', ttl, 'Items expire at this time, in seconds since 1970. Optional')),
       h('div', {class: 'pair'}, field('Table class', storage)), encryption.element, recovery, protection)),
@@ -169,12 +208,10 @@ export function tableForm({creation = false} = {}) {
         KeySchema: keySchema([partition], keys.slice(1)),
         BillingMode: billing.value,
       };
-      const read = (wanted) => [...list.values()].filter(({local}) => local === wanted)
-        .map(({fields}) => fields.read(attributes, partition));
-      const globals = read(false);
-      const locals = read(true);
-      if (globals.length) request.GlobalSecondaryIndexes = globals;
-      if (locals.length) request.LocalSecondaryIndexes = locals;
+      for (const [kind, member] of [['Global', 'GlobalSecondaryIndexes'], ['Local', 'LocalSecondaryIndexes'], ['Vector', 'VectorIndexes']]) {
+        const indexes = [...list.values()].filter((index) => index.kind === kind).map(({fields}) => fields.read(attributes, partition));
+        if (indexes.length) request[member] = indexes;
+      }
       request.AttributeDefinitions = [...attributes.values()];
       if (provisioned()) request.ProvisionedThroughput = capacity.read();
       if (view.value) request.StreamSpecification = {StreamEnabled: true, StreamViewType: view.value};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector indexes of a table, and searches of them.
-import {call} from './api.js';
+import {call, describe} from './api.js';
 import {projectionText} from './table.js';
+import {vectorIndexFields} from './table_form.js';
 import {button, confirmByName, count, dataTable, dialog, field, h, input, say, section, size, status} from './ui.js';
 import {parseJson, PlainNumber, scalarFromText, shortText} from './values.js';
 
@@ -49,6 +50,17 @@ async function search(table, index) {
         }})).SearchResults;
     }});
   if (results) await showResults(table, index, results);
+}
+
+// Resolves to null if the dialog is closed.
+export async function createVectorIndex(TableName) {
+  const table = await describe(TableName);
+  const fields = vectorIndexFields();
+  return dialog({title: 'Create a vector index', body: fields.element, acceptText: 'Create index', accept: () => {
+    const attributes = new Map(table.AttributeDefinitions.map((a) => [a.AttributeName, a]));
+    const Create = fields.read(attributes);
+    return call('UpdateTable', {TableName, AttributeDefinitions: [...attributes.values()], VectorIndexUpdates: [{Create}]});
+  }});
 }
 
 // `changed` is called after a deletion.

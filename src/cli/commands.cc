@@ -8,6 +8,7 @@ namespace stator::cli {
 void add_commands(CLI::App& app, Invocation& invocation) {
   add_serve(app, invocation);
   add_health(app, invocation);
+  add_test_mode(app, invocation);
   add_tables(app, invocation);
   add_describe(app, invocation);
   add_get(app, invocation);

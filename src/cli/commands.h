@@ -8,6 +8,7 @@ namespace stator::cli {
 
 void add_serve(CLI::App& app, Invocation& invocation);
 void add_health(CLI::App& app, Invocation& invocation);
+void add_test_mode(CLI::App& app, Invocation& invocation);
 void add_tables(CLI::App& app, Invocation& invocation);
 void add_describe(CLI::App& app, Invocation& invocation);
 void add_get(CLI::App& app, Invocation& invocation);

@@ -22,24 +22,30 @@ std::string first_of(const std::string& a, const std::string& b, const char* oth
 
 }  // namespace
 
+CLI::Option* add_server_flags(CLI::App& command, CLI::App& group, EndpointFlags& flags) {
+  CLI::Option* endpoint = group.add_option(
+      "--endpoint", flags.endpoint,
+      "A server: stator serve, Amazon DynamoDB, … Default: $AWS_ENDPOINT_URL_DYNAMODB, "
+      "$AWS_ENDPOINT_URL, the AWS profile's, or " +
+          std::string(kLocalEndpoint));
+  endpoint->type_name("URL");
+  command
+      .add_option("--region", flags.region,
+                  "Region of the signature. Default: $AWS_REGION, the AWS profile's, or us-east-1")
+      ->type_name("REGION");
+  return endpoint;
+}
+
 void add_endpoint_flags(CLI::App& command, EndpointFlags& flags) {
   CLI::Option_group* where = command.add_option_group("Where the tables are");
   CLI::Option* data =
       where->add_option("--data", flags.data, "A data directory, opened in this process");
   data->type_name("DIR")->check(CLI::Validator(
       [](const std::string& path) { return path.empty() ? "the name is empty" : ""; }, ""));
-  CLI::Option* endpoint = where->add_option(
-      "--endpoint", flags.endpoint,
-      "A server: stator serve, Amazon DynamoDB, … Default: $AWS_ENDPOINT_URL_DYNAMODB, "
-      "$AWS_ENDPOINT_URL, the AWS profile's, or " +
-          std::string(kLocalEndpoint));
-  endpoint->type_name("URL")->excludes(data);
+  CLI::Option* endpoint = add_server_flags(command, *where, flags);
+  endpoint->excludes(data);
   const auto [store, schema] = add_store_flags(*where, flags.store);
   for (CLI::Option* option : {store, schema}) option->excludes(data)->excludes(endpoint);
-  command
-      .add_option("--region", flags.region,
-                  "Region of the signature. Default: $AWS_REGION, the AWS profile's, or us-east-1")
-      ->type_name("REGION");
 }
 
 Result<EndpointFlags> backend_named(const std::string& name) {
@@ -73,6 +79,12 @@ Result<std::unique_ptr<Client>> open_client(const EndpointFlags& flags, Missing 
                                             .create_if_missing = directory == Missing::kCreate}));
     return std::make_unique<Database>(std::move(database));
   }
+  STATOR_ASSIGN_OR_RETURN(const HttpClientOptions options, server_named(flags));
+  STATOR_ASSIGN_OR_RETURN(HttpClient client, HttpClient::open(options));
+  return std::make_unique<HttpClient>(std::move(client));
+}
+
+Result<HttpClientOptions> server_named(const EndpointFlags& flags) {
   STATOR_ASSIGN_OR_RETURN(
       AwsSettings aws,
       read_aws_settings(flags.profile.empty() ? environment_variable
@@ -82,14 +94,11 @@ Result<std::unique_ptr<Client>> open_client(const EndpointFlags& flags, Missing 
     return fail(Code::kInvalidArgument, aws.credentials_problem);
   }
   if (aws.credentials.access_key_id.empty()) aws.credentials = {"stator", "stator"};
-  STATOR_ASSIGN_OR_RETURN(
-      HttpClient client,
-      HttpClient::open({.endpoint = endpoint,
-                        .region = first_of(flags.region, aws.region, "us-east-1"),
-                        .credentials = std::move(aws.credentials),
-                        .ca_file = std::move(aws.ca_bundle),
-                        .max_attempts = kAttempts}));
-  return std::make_unique<HttpClient>(std::move(client));
+  return HttpClientOptions{.endpoint = endpoint,
+                           .region = first_of(flags.region, aws.region, "us-east-1"),
+                           .credentials = std::move(aws.credentials),
+                           .ca_file = std::move(aws.ca_bundle),
+                           .max_attempts = kAttempts};
 }
 
 }  // namespace stator::cli

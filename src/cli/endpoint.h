@@ -12,10 +12,12 @@
 
 #include "cli/store_flags.h"
 #include "stator/client.h"
+#include "stator/http_client.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace stator::cli {
 
@@ -35,6 +37,12 @@ Result<EndpointFlags> backend_named(const std::string& name);
 
 // --data, --store, --schema, --endpoint and --region.
 void add_endpoint_flags(CLI::App& command, EndpointFlags& flags);
+
+// --endpoint, which it adds to the group and returns, and --region.
+CLI::Option* add_server_flags(CLI::App& command, CLI::App& group, EndpointFlags& flags);
+
+// The server of these flags, the key and the region, as open_client() uses them.
+Result<HttpClientOptions> server_named(const EndpointFlags& flags);
 
 enum class Missing { kCreate, kFail };  // what happens to a --data directory that does not exist
 

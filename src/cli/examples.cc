@@ -20,6 +20,7 @@ struct Example {
 constexpr Example kExamples[] = {
     {"serve", "--data /var/lib/stator --port 8000"},
     {"health", "http://127.0.0.1:8000"},
+    {"test-mode", R"('{"rules":[{"fault":"throttling","tables":["Orders"],"last":2}]}')"},
     {"tables", "--endpoint https://dynamodb.eu-west-1.amazonaws.com"},
     {"describe", "Orders"},
     {"get", "Orders ann 2024-05-01"},

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "base/profile_file.h"
 #include "cli/aws_settings.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/endpoint.h"
 #include "cli/store_flags.h"
+#include "cli/test_mode.h"
 #include "server/server.h"
 #include "server/service_manager.h"
 
@@ -140,15 +140,12 @@ Result<NamedStore> store_to_serve(const ServeFlags& flags) {
   return store;
 }
 
-// The rules of the test mode in JSON: the text itself, or that of a file. Absent: it is off.
+// The rules of the test mode in JSON. Absent: it is off.
 Result<std::optional<std::string>> test_mode_of(const ServeFlags& flags) {
-  std::string given =
+  const std::string given =
       flags.test_mode.empty() ? environment_variable(kTestModeVariable) : flags.test_mode;
   if (given.empty()) return std::nullopt;
-  if (!given.starts_with('{')) {
-    STATOR_ASSIGN_OR_RETURN(given, read_profile_file(given));
-  }
-  return given;
+  return read_test_mode(given);
 }
 
 int serve(const ServeFlags& flags) {

@@ -111,6 +111,24 @@ class CurlTransport::Handle {
     HeaderList headers;
     headers.add("Content-Type: application/x-amz-json-1.0");
     headers.add(fmt::format("X-Amz-Target: {}", target));
+    return perform(headers, body);
+  }
+
+  // The handle cannot post afterwards.
+  std::expected<HttpAnswer, TransportError> exchange(std::string_view path,
+                                                     const std::string* body) {
+    limit(nullptr);
+    const std::string& endpoint = options_.endpoint;
+    set(CURLOPT_URL,
+        (endpoint.substr(0, endpoint.find_last_not_of('/') + 1) + std::string(path)).c_str());
+    set(CURLOPT_CUSTOMREQUEST, body == nullptr ? "GET" : "PUT");
+    HeaderList headers;
+    headers.add("Content-Type: application/json");
+    return perform(headers, body == nullptr ? std::string_view() : *body);
+  }
+
+ private:
+  std::expected<HttpAnswer, TransportError> perform(HeaderList& headers, std::string_view body) {
     if (!options_.credentials.session_token.empty()) {
       headers.add("X-Amz-Security-Token: " + options_.credentials.session_token);
     }
@@ -132,7 +150,6 @@ class CurlTransport::Handle {
     return answer;
   }
 
- private:
   template <class T>
   void set(CURLoption option, T value) {
     curl().easy_setopt(curl_, option, value);
@@ -236,6 +253,11 @@ std::expected<HttpAnswer, TransportError> CurlTransport::post(std::string_view t
   // After a failed connection, the handle opens a new one.
   if (answer) give_back(std::move(handle));
   return answer;
+}
+
+std::expected<HttpAnswer, TransportError> CurlTransport::exchange(std::string_view path,
+                                                                  const std::string* body) {
+  return Handle(options_).exchange(path, body);
 }
 
 }  // namespace stator

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CurlTransport: sends signed POST requests to an endpoint, on shared persistent connections.
+// CurlTransport: sends signed requests to an endpoint, those of the API on shared persistent
+// connections.
 //
-// Thread safety: any thread can call post().
+// Thread safety: any thread can call each method.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,9 @@ class CurlTransport {
   // replaced before sending; one that closes without a response is kBroken. `limits` can be null.
   std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body,
                                                  const CallLimits* limits);
+  // GET of a path below the endpoint, or PUT if `body` is not null. Sends at most once.
+  std::expected<HttpAnswer, TransportError> exchange(std::string_view path,
+                                                     const std::string* body);
 
  private:
   class Handle;

@@ -79,6 +79,8 @@ std::string_view index_in(const Request& request) {
 // The header in which a response to ExecuteStatement reports how many items a read looked at. The
 // API has no member for it.
 inline constexpr std::string_view kExaminedHeader = "x-stator-examined";
+// Where a server's test mode is read and replaced.
+inline constexpr std::string_view kTestModePath = "/_stator/test-mode";
 
 // How many items a Query, Scan or ExecuteStatement looked at for its response.
 template <class Response>

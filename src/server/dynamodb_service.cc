@@ -15,6 +15,7 @@
 #include "api/wire/wire.h"
 #include "base/clock.h"
 #include "metrics/text.h"
+#include "protocol/facts.h"
 #include "protocol/operations.h"
 #include "server/authorization.h"
 #include "server/gzip.h"
@@ -439,7 +440,7 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
   if (request.method == "GET" && path == kHistoryPath && history_page_) {
     return send_history(request, std::move(exchange));
   }
-  if (test_mode_ != nullptr && path == kTestModePath) {
+  if (test_mode_ != nullptr && path == protocol::kTestModePath) {
     return handle_test_mode(request, std::move(exchange));
   }
   exchange.send(

@@ -37,7 +37,6 @@ namespace stator::server {
 struct Exchange;
 
 inline constexpr std::size_t kBodyBytesMax = 16UL << 20;
-inline constexpr std::string_view kTestModePath = "/_stator/test-mode";
 
 class DynamoDbService {
  public:
@@ -71,7 +70,7 @@ class DynamoDbService {
   }
 
   // Call before the first request. Each response then has a header that says so, and the rules are
-  // read and replaced at kTestModePath. It must outlive the service.
+  // read and replaced at protocol::kTestModePath. It must outlive the service.
   void set_test_mode(testmode::TestMode* test_mode) { test_mode_ = test_mode; }
 
   void handle(const http::Request& request, http::Respond respond);

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "http/server.h"
+#include "protocol/facts.h"
 #include "server/control_socket.h"
 #include "server/dynamodb_service.h"
 #include "server/file_watch.h"
@@ -332,7 +333,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
     log(LogLevel::kWarning,
         "test mode is on: responses can be false, late and out of date; read "
         "and replace its rules at " +
-            impl->url(impl->address) + std::string(kTestModePath) + ": " +
+            impl->url(impl->address) + std::string(protocol::kTestModePath) + ": " +
             impl->test_mode->to_json());
   }
   impl->watch.start(kFileWatchInterval);

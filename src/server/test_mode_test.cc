@@ -10,6 +10,7 @@
 
 #include "engine/engine.h"
 #include "http/server.h"
+#include "protocol/facts.h"
 #include "server/dynamodb_service.h"
 #include "server/server.h"
 #include "server/service_harness.h"
@@ -21,6 +22,7 @@
 namespace stator::server {
 namespace {
 
+using protocol::kTestModePath;
 using test::FailsWith;
 using test::IsOk;
 using test::RawAnswer;

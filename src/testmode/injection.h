@@ -32,16 +32,14 @@ struct Injection {
   // Delay of the response, also of an error, by the timer.
   std::chrono::milliseconds delay{0};
   Timer* timer = nullptr;
-  // Removed from a batch, and returned as unprocessed.
+  // Removed from a batch, and returned as unprocessed: by number, and then the items themselves.
+  std::vector<bool> withheld_parts = {};  // empty: none
   std::map<std::string, std::vector<WriteRequest>, std::less<>> withheld_writes = {};
   std::map<std::string, KeysAndAttributes, std::less<>> withheld_keys = {};
   bool is_creating = false;  // the table that DescribeTable describes
-  // The units of each of a batch's tables. If they are too few for its items, `short_of_units` is
-  // counted up.
-  std::map<std::string, double, std::less<>> units_left = {};
-  std::shared_ptr<std::atomic<uint64_t>> short_of_units = {};
   // Where the capacity that the operation uses is counted, whether or not `wanted` reports it.
   std::shared_ptr<ProvisionedUnits> units = {};
+  std::vector<Partition> partitions = {};
   bool reads = false;
   std::string table_used = {};  // by a failed condition, which costs a unit
   ReturnConsumedCapacity wanted = ReturnConsumedCapacity::kNone;
@@ -80,7 +78,7 @@ struct Injection {
   void count_units(Result<Answer>& result) {
     if (!result) {
       if (result.error().code == Code::kConditionalCheckFailed) {
-        units->use({.table = table_used, .total = {.units = 1}}, reads);
+        units->use({.table = table_used, .total = {.units = 1}}, partitions, reads);
       }
       return;
     }
@@ -95,7 +93,7 @@ struct Injection {
   }
   void count(ConsumedCapacity& used) {
     // A repeated transaction reads.
-    units->use(used, reads || used.total.read.has_value());
+    units->use(used, partitions, reads || used.total.read.has_value());
     if (wanted == ReturnConsumedCapacity::kIndexes) return;
     used = {.table = std::move(used.table), .total = used.total};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables and indexes whose provisioned capacity is used up.
+// Tables and indexes whose provisioned capacity is used up, and hot partition keys.
 #include "testmode/provisioned_units.h"
 
 #include <gmock/gmock.h>
@@ -284,6 +284,221 @@ TEST_F(ProvisionedThroughput, FollowsTheTablesCapacity) {
   expect_throttled(put("b"), "TableWriteProvisionedThroughputExceeded");
   clock_.advance(milliseconds(10));
   for (int i = 0; i < 8; ++i) EXPECT_THAT(put("b"), IsOk()) << i;
+}
+
+// Tables of both modes whose capacity is not used up, with a global index and a local one.
+class HotPartitionKeys : public ProvisionedThroughput {
+ protected:
+  HotPartitionKeys() {
+    CreateTableRequest request = test::range_table("Hot");
+    request.attributes.push_back({"color", ScalarType::kS});
+    request.global_indexes = {test::index_on("colors", {{"color", KeyType::kHash}})};
+    request.local_indexes = {
+        test::index_on("by_color", {{"pk", KeyType::kHash}, {"color", KeyType::kRange}})};
+    create(request);
+    request.table = "Provisioned";
+    request.billing_mode = BillingMode::kProvisioned;
+    request.throughput = {.read = 20'000, .write = 20'000};
+    request.global_indexes->front().throughput = {.read = 20'000, .write = 20'000};
+    create(request);
+  }
+  // Uses as many units as kilobytes, and as many for each index that it is in.
+  static Item item_of(std::size_t kilobytes, Item item) {
+    item["text"] = std::string((kilobytes << 10U) - 100, 'x');
+    return item;
+  }
+  Result<WriteResponse> put_kb(const std::string& table, Item item, std::size_t kilobytes) {
+    return run("PutItem", &Engine::put_item,
+               {.table = table, .item = item_of(kilobytes, std::move(item))});
+  }
+  void use_up_writes(const std::string& table, const std::string& key) {
+    for (int64_t at = 1; at <= 4; ++at) {
+      EXPECT_THAT(put_kb(table, {{"pk", key}, {"sk", at}}, 250), IsOk());
+    }
+  }
+  auto query(const std::string& key, std::optional<std::string> index = {}) {
+    return run("Query", &Engine::query,
+               {.table = "Hot",
+                .index = std::move(index),
+                .key_condition = "pk = :k",
+                .values = {{{":k", key}}}});
+  }
+  static void expect_hot(const auto& result, std::string_view reason, std::string_view rest = "") {
+    ASSERT_THAT(result, FailsWith(Code::kThrottling, "check if you have a hot key"));
+    ASSERT_EQ(result.error().detail->throttling_reasons.size(), 1U);
+    EXPECT_EQ(
+        result.error().detail->throttling_reasons[0],
+        (ThrottlingReason{std::string(reason), "arn:aws:dynamodb:us-east-1:000000782867:table/Hot" +
+                                                   std::string(rest)}));
+  }
+};
+
+TEST_F(HotPartitionKeys, AreThrottledAlone) {
+  use_up_writes("Hot", "a");
+  expect_hot(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), "TableWriteKeyRangeThroughputExceeded");
+  EXPECT_THAT(put_kb("Hot", {{"pk", "b"}, {"sk", 1}}, 1), IsOk());
+  EXPECT_THAT(query("a"), IsOk()) << "reads have units of their own";
+  clock_.advance(milliseconds(1));
+  EXPECT_THAT(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 2), IsOk());
+  expect_hot(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), "TableWriteKeyRangeThroughputExceeded");
+  EXPECT_THAT(mode_->to_json(), HasSubstr(R"("injected":2)"));
+}
+
+TEST_F(HotPartitionKeys, ThrottleEachWriteThatNamesThem) {
+  use_up_writes("Hot", "a");
+  constexpr std::string_view kReason = "TableWriteKeyRangeThroughputExceeded";
+  const Item key{{"pk", "a"}, {"sk", 1}};
+  expect_hot(run("DeleteItem", &Engine::delete_item, {.table = "Hot", .key = key}), kReason);
+  expect_hot(run("UpdateItem", &Engine::update_item, {.table = "Hot", .key = key}), kReason);
+  const std::string statement = "UPDATE Hot SET n = 1 WHERE pk = 'a' AND sk = 1";
+  expect_hot(run("ExecuteStatement", &Engine::execute_statement, {.statement = statement}),
+             kReason);
+  expect_hot(run("BatchExecuteStatement", &Engine::batch_execute_statement,
+                 {.statements = {{.statement = statement}}}),
+             kReason);
+  expect_hot(run("ExecuteTransaction", &Engine::execute_transaction,
+                 {.statements = {{.statement = statement}}}),
+             kReason);
+  expect_hot(run("TransactWriteItems", &Engine::transact_write_items,
+                 {.items = {{.action = TransactAction::kDelete, .table = "Hot", .item = key}}}),
+             kReason);
+}
+
+TEST_F(HotPartitionKeys, UnusedUnitsDoNotStay) {
+  use_up_writes("Hot", "a");
+  clock_.advance(seconds(100));
+  use_up_writes("Hot", "a");
+  expect_hot(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), "TableWriteKeyRangeThroughputExceeded");
+  clock_.advance(seconds(1));
+  EXPECT_THAT(put_kb("Hot", {{"pk", "b"}, {"sk", 9}}, 1), IsOk());
+  clock_.advance(milliseconds(900));
+  use_up_writes("Hot", "b");
+  expect_hot(put_kb("Hot", {{"pk", "b"}, {"sk", 9}}, 1), "TableWriteKeyRangeThroughputExceeded");
+}
+
+TEST_F(HotPartitionKeys, ADebtStays) {
+  TransactWriteItemsRequest transaction;
+  for (int64_t at = 1; at <= 4; ++at) {
+    transaction.items.push_back(
+        {.table = "Hot", .item = item_of(250, {{"pk", "a"}, {"sk", at}})});  // 500 units
+  }
+  EXPECT_THAT(run("TransactWriteItems", &Engine::transact_write_items, transaction), IsOk());
+  clock_.advance(seconds(1));
+  expect_hot(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), "TableWriteKeyRangeThroughputExceeded");
+  clock_.advance(milliseconds(1));
+  EXPECT_THAT(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), IsOk());
+}
+
+TEST_F(HotPartitionKeys, OfProvisionedTablesHaveTheirException) {
+  use_up_writes("Provisioned", "a");
+  expect_throttled(put_kb("Provisioned", {{"pk", "a"}, {"sk", 9}}, 1),
+                   "TableWriteKeyRangeThroughputExceeded",
+                   "arn:aws:dynamodb:us-east-1:000000782867:table/Provisioned");
+  EXPECT_THAT(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), IsOk());
+}
+
+TEST_F(HotPartitionKeys, LimitReadsOfTheTableAndItsLocalIndexes) {
+  for (int64_t at = 1; at <= 4; ++at) {
+    EXPECT_THAT(put_kb("Hot", {{"pk", "a"}, {"sk", at}, {"color", "red"}}, 250), IsOk());
+    clock_.advance(seconds(1));
+  }
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_THAT(query("a"), IsOk()) << i;  // 125 units
+    EXPECT_THAT(query("a", "by_color"), IsOk()) << i;
+  }
+  expect_hot(query("a"), "TableReadKeyRangeThroughputExceeded");
+  expect_hot(query("a", "by_color"), "TableReadKeyRangeThroughputExceeded");
+  expect_hot(run("GetItem", &Engine::get_item, {.table = "Hot", .key = {{"pk", "a"}, {"sk", 1}}}),
+             "TableReadKeyRangeThroughputExceeded");
+  expect_hot(run("ExecuteStatement", &Engine::execute_statement,
+                 {.statement = "SELECT * FROM Hot WHERE pk = 'a'"}),
+             "TableReadKeyRangeThroughputExceeded");
+  expect_hot(run("TransactGetItems", &Engine::transact_get_items,
+                 {.items = {{.table = "Hot", .key = {{"pk", "a"}, {"sk", 1}}}}}),
+             "TableReadKeyRangeThroughputExceeded");
+  const BatchGetItemRequest batch{
+      .items = {{"Hot", {.keys = {{{"pk", "a"}, {"sk", 1}}, {{"pk", "b"}, {"sk", 1}}}}}}};
+  const auto got = must(run("BatchGetItem", &Engine::batch_get_item, batch));
+  EXPECT_THAT(got.unprocessed.at("Hot").keys,
+              ::testing::ElementsAre(batch.items.at("Hot").keys[0]));
+  EXPECT_THAT(query("b"), IsOk());
+  EXPECT_THAT(run("Scan", &Engine::scan, {.table = "Hot"}), IsOk());
+  const QueryRequest red{.table = "Hot",
+                         .index = "colors",
+                         .key_condition = "color = :c",
+                         .values = {{{":c", "red"}}}};
+  for (int i = 0; i < 24; ++i) EXPECT_THAT(run("Query", &Engine::query, red), IsOk()) << i;
+  expect_hot(run("Query", &Engine::query, red), "IndexReadKeyRangeThroughputExceeded",
+             "/index/colors");
+}
+
+TEST_F(HotPartitionKeys, OfAGlobalIndexThrottleWhatIsPut) {
+  for (const char* key : {"a", "b", "c", "d"}) {
+    EXPECT_THAT(put_kb("Hot", {{"pk", key}, {"sk", 1}, {"color", "red"}}, 250), IsOk());
+  }
+  const auto put_red = [&] { return put_kb("Hot", {{"pk", "e"}, {"sk", 1}, {"color", "red"}}, 1); };
+  expect_hot(put_red(), "IndexWriteKeyRangeThroughputExceeded", "/index/colors");
+  EXPECT_THAT(put_kb("Hot", {{"pk", "e"}, {"sk", 1}, {"color", "blue"}}, 1), IsOk());
+  EXPECT_THAT(put_kb("Hot", {{"pk", "e"}, {"sk", 1}}, 1), IsOk()) << "it is not in the index";
+  expect_hot(run("ExecuteStatement", &Engine::execute_statement,
+                 {.statement = "INSERT INTO Hot VALUE {'pk': 'f', 'sk': 1, 'color': 'red'}"}),
+             "IndexWriteKeyRangeThroughputExceeded", "/index/colors");
+}
+
+TEST_F(HotPartitionKeys, AreWithheldFromABatch) {
+  use_up_writes("Hot", "a");
+  BatchWriteItemRequest writes;
+  writes.items["Hot"] = {{.put = Item{{"pk", "a"}, {"sk", 7}}},
+                         {.put = item_of(250, {{"pk", "b"}, {"sk", 7}})},
+                         {.delete_key = Item{{"pk", "a"}, {"sk", 8}}}};
+  writes.items["Others"].push_back({.put = Item{{"pk", "a"}}});
+  const auto write = [&] { return run("BatchWriteItem", &Engine::batch_write_item, writes); };
+  const auto result = must(write());
+  ASSERT_EQ(result.unprocessed.size(), 1U);
+  const auto& rest = result.unprocessed.at("Hot");
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_EQ(rest[0].put, writes.items["Hot"][0].put);
+  EXPECT_EQ(rest[1].delete_key, writes.items["Hot"][2].delete_key);
+  clock_.advance(milliseconds(1));
+  EXPECT_THAT(put_kb("Hot", {{"pk", "a"}, {"sk", 7}}, 1), IsOk()) << "they used no units";
+  writes.items.erase("Others");
+  writes.items["Hot"].erase(writes.items["Hot"].begin() + 1);
+  expect_hot(write(), "TableWriteKeyRangeThroughputExceeded");
+  EXPECT_THAT(mode_->to_json(), HasSubstr(R"("injected":2)"));
+}
+
+TEST_F(HotPartitionKeys, ShareTheUnitsOfABatchOrTransaction) {
+  TransactWriteItemsRequest transaction;
+  for (const char* key : {"a", "b"}) {
+    transaction.items.push_back(
+        {.table = "Hot", .item = item_of(250, {{"pk", key}, {"sk", 1}})});  // 500 units
+  }
+  const auto transact = [&] {
+    return run("TransactWriteItems", &Engine::transact_write_items, transaction);
+  };
+  EXPECT_THAT(transact(), IsOk());
+  EXPECT_THAT(transact(), IsOk());
+  expect_hot(transact(), "TableWriteKeyRangeThroughputExceeded");
+  clock_.advance(seconds(1));
+  BatchWriteItemRequest batch;
+  for (const char* key : {"a", "b", "c", "d"}) {
+    batch.items["Hot"].push_back({.put = item_of(250, {{"pk", key}, {"sk", 1}})});
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(must(run("BatchWriteItem", &Engine::batch_write_item, batch)).unprocessed.empty());
+  }
+  expect_hot(run("BatchWriteItem", &Engine::batch_write_item, batch),
+             "TableWriteKeyRangeThroughputExceeded");
+}
+
+TEST_F(HotPartitionKeys, AreOfTheRulesTablesOnly) {
+  start({.fault = Fault::kProvisionedThroughput, .tables = {"Provisioned"}});
+  const BatchWriteItemRequest batch{
+      .items = {{"Hot", {{.put = item_of(250, {{"pk", "a"}, {"sk", 1}})}}},
+                {"Provisioned", {{.put = Item{{"pk", "a"}, {"sk", 1}}}}}}};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(must(run("BatchWriteItem", &Engine::batch_write_item, batch)).unprocessed.empty());
+  }
 }
 
 }  // namespace

@@ -289,6 +289,12 @@ Result<Spec> parse_spec(std::string_view json, std::span<const std::string_view>
           return fail(Code::kInvalidArgument,
                       "rules[" + std::to_string(i) + "]" + rule.error().message);
         }
+        if (rule->fault == Fault::kProvisionedThroughput &&
+            std::ranges::find(spec.rules, rule->fault, &Rule::fault) != spec.rules.end()) {
+          return fail(Code::kInvalidArgument, "rules[" + std::to_string(i) +
+                                                  "].fault: a second rule for "
+                                                  "provisioned_throughput; expected at most one");
+        }
         spec.rules.push_back(std::move(*rule));
       }
     } else {

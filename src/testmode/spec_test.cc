@@ -109,6 +109,9 @@ TEST(TestModeSpec, NamesTheMemberThatIsWrong) {
   for (const Case& one : cases) {
     EXPECT_THAT(parse_rule(one.rule), FailsWith(Code::kInvalidArgument, one.message)) << one.rule;
   }
+  EXPECT_THAT(parse(R"({"rules":[{"fault":"provisioned_throughput","tables":["A"]},)"
+                    R"({"fault":"provisioned_throughput","tables":["B"]}]})"),
+              FailsWith(Code::kInvalidArgument, "rules[1].fault: a second rule for provisioned"));
   EXPECT_THAT(parse(R"({"rule":[]})"), FailsWith(Code::kInvalidArgument, "rule: unknown member"));
   EXPECT_THAT(parse(R"({"rules":{}})"),
               FailsWith(Code::kInvalidArgument, "rules: expected a list"));

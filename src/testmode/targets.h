@@ -9,6 +9,7 @@
 
 #include "partiql/planner.h"
 #include "stator/client.h"
+#include "testmode/partitions.h"
 
 namespace stator::testmode {
 
@@ -28,6 +29,12 @@ struct Target {
   std::string index = {};  // of a Query, Scan, SearchVectors or SELECT; empty: none
   std::size_t parts = 0;   // items of a batch, actions or statements of a transaction
   bool reads = false;      // data, and does not write any
+  struct OfTable {
+    std::size_t parts = 0;
+    double part_units = 1;  // that each uses at least
+  };
+  std::vector<OfTable> batch = {};         // a batch's part of each of `tables`; empty: not a batch
+  std::vector<Partition> partitions = {};  // if the rules count units
 };
 
 inline void add_statement(std::string_view statement, const std::vector<AttributeValue>* parameters,
@@ -56,10 +63,11 @@ Target target_of(std::string_view operation, const Request& request) {
     for (const auto& [table, part] : request.items) {
       add(table);
       if constexpr (requires { part.keys; }) {
-        target.parts += part.keys.size();
+        target.batch.push_back({part.keys.size(), part.consistent_read ? 1 : 0.5});
       } else {
-        target.parts += part.size();
+        target.batch.push_back({part.size()});
       }
+      target.parts += target.batch.back().parts;
     }
   } else if constexpr (requires { request.items.front().table; }) {  // a transaction
     for (const auto& item : request.items) add(item.table);

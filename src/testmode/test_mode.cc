@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -30,6 +29,7 @@ constexpr std::string_view kAccountExceeded =
 constexpr std::string_view kInProgress =
     "The transaction with the given request token is already in progress.";
 constexpr std::string_view kInjected = "injected by test mode";  // over HTTP, for the log only
+constexpr std::string_view kKeyRangeExceeded = "KeyRangeThroughputExceeded";
 
 // SplitMix64: every bit of the result depends on every bit of `x`.
 uint64_t mix(uint64_t x) {
@@ -44,60 +44,46 @@ double fraction(uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-// The order in which the parts of a batch are withheld, and how many: at least one, not all.
-class Shuffle {
- public:
-  Shuffle(std::size_t parts, uint64_t bits) : bits_(bits), order_(parts) {
-    for (std::size_t i = 0; i < parts; ++i) order_[i] = i;
-    for (std::size_t i = parts; i > 1; --i) std::swap(order_[i - 1], order_[next() % i]);
-    order_.resize(1 + next() % (parts - 1));
-    std::ranges::sort(order_);
-  }
-  bool withholds(std::size_t part) const { return std::ranges::binary_search(order_, part); }
+// The parts of a batch that are withheld by chance: at least one, not all.
+std::vector<bool> withheld_by_chance(std::size_t parts, uint64_t bits) {
+  const auto next = [&] { return bits = mix(bits); };
+  std::vector<std::size_t> order(parts);
+  for (std::size_t i = 0; i < parts; ++i) order[i] = i;
+  for (std::size_t i = parts; i > 1; --i) std::swap(order[i - 1], order[next() % i]);
+  order.resize(1 + next() % (parts - 1));
+  std::vector<bool> withheld(parts);
+  for (const std::size_t part : order) withheld[part] = true;
+  return withheld;
+}
 
- private:
-  uint64_t next() { return bits_ = mix(bits_); }
-
-  uint64_t bits_;
-  std::vector<std::size_t> order_;
-};
-
-// Takes parts out of the tables of a batch: some by chance, or without `bits` those for which a
-// table has no units left. `parts_of` returns the list of a table's part, `parts_for` how many of
-// them some units are enough for, and `kept_of` the list to put what is withheld into.
-template <class Tables, class PartsOf, class PartsFor, class KeptOf>
-void withhold_parts(Tables& tables, uint64_t bits, const Injection& injection, PartsOf parts_of,
-                    PartsFor parts_for, KeptOf kept_of) {
-  std::optional<Shuffle> shuffle;
-  if (bits != 0) {
-    std::size_t count = 0;
-    for (auto& [table, part] : tables) count += parts_of(part).size();
-    shuffle.emplace(count, bits);
-  }
-  bool is_short = false;
+// Takes the withheld parts out of the tables of a batch. `parts_of` returns the list of a table's
+// part, `kept_of` the list to put what is withheld into.
+template <class Tables, class PartsOf, class KeptOf>
+void withhold_parts(Tables& tables, Injection& injection, PartsOf parts_of, KeptOf kept_of) {
+  const std::vector<bool>& withheld = injection.withheld_parts;
   std::size_t part = 0;
   for (auto table = tables.begin(); table != tables.end();) {
     auto& parts = parts_of(table->second);
-    const std::size_t before = parts.size();
-    const auto left = injection.units_left.find(table_name(table->first));
-    const std::size_t most = left == injection.units_left.end() || shuffle
-                                 ? before
-                                 : parts_for(table->second, left->second);
+    const bool was_empty = parts.empty();
     std::remove_reference_t<decltype(parts)> rest;
     for (auto& each : parts) {
-      const bool is_withheld = shuffle ? shuffle->withholds(part++) : rest.size() >= most;
-      (is_withheld ? kept_of(*table) : rest).push_back(std::move(each));
+      (withheld[part++] ? kept_of(*table) : rest).push_back(std::move(each));
     }
-    is_short = is_short || most < before;
     parts = std::move(rest);
-    table = parts.empty() && before > 0 ? tables.erase(table) : std::next(table);
+    table = parts.empty() && !was_empty ? tables.erase(table) : std::next(table);
   }
-  if (is_short) ++*injection.short_of_units;
+  std::erase_if(injection.partitions,
+                [&](const Partition& partition) { return withheld[partition.part]; });
 }
 
-// How many items of at least so many units each.
-std::size_t parts_of_units(double units, double least) {
-  return units > 0 ? static_cast<std::size_t>(std::ceil(units / least)) : 0;
+// Withholds parts that would use more than these units, of those from `first` to `end`.
+void withhold_beyond(double units, double part_units, std::size_t first, std::size_t end,
+                     std::vector<bool>& withheld) {
+  for (std::size_t part = first; part < end; ++part) {
+    if (withheld[part]) continue;
+    if (units <= 0) withheld[part] = true;
+    units -= part_units;
+  }
 }
 
 bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -113,7 +99,7 @@ struct Throttling {
 Throttling throttling_of(Code code) {
   switch (code) {
     case Code::kThrottling:
-      return {code, kTableThrottled, "KeyRangeThroughputExceeded"};
+      return {code, kTableThrottled, kKeyRangeExceeded};
     case Code::kRequestLimitExceeded:
       return {code, kAccountExceeded, "AccountLimitExceeded"};
     default:
@@ -178,12 +164,17 @@ std::shared_ptr<const TestMode::Plan> TestMode::plan() const {
   return plan_;
 }
 
+std::shared_ptr<const CatalogSnapshot> TestMode::tables() const {
+  return engine_.parts().catalog->snapshot();
+}
+
 Result<void> TestMode::replace(const Spec& spec) {
   auto next = std::make_shared<Plan>();
   for (const Rule& rule : spec.rules) {
     ActiveRule& active = *next->rules.emplace_back(std::make_unique<ActiveRule>());
     active.rule = rule;
     if (rule.fault == Fault::kProvisionedThroughput) {
+      next->counts_units = true;
       active.units =
           std::make_shared<ProvisionedUnits>(*engine_.parts().options.clock, rule.burst_seconds);
     }
@@ -256,10 +247,10 @@ std::optional<Error> TestMode::error_of(const Rule& rule, const Target& target,
 // A table is being created for a time after its creation.
 void TestMode::check_creating(const ActiveRule& active, const Target& target,
                               Injection& injection) const {
-  const auto tables = engine_.parts().catalog->snapshot();
+  const auto known = tables();
   const int64_t now_ms = engine_.parts().now_ms();
   for (const std::string& name : target.tables) {
-    const TablePtr* const table = active.concerns(name) ? tables->find(name) : nullptr;
+    const TablePtr* const table = active.concerns(name) ? known->find(name) : nullptr;
     if (table == nullptr) continue;
     const int64_t age_ms = now_ms - (*table)->definition().created_ms;
     if (age_ms < 0 || age_ms >= active.rule.ms) continue;
@@ -278,39 +269,62 @@ void TestMode::check_creating(const ActiveRule& active, const Target& target,
   }
 }
 
-// A batch is refused only if none of its tables has units left.
+// A batch is refused only if all of its items lack units.
 void TestMode::check_units(const ActiveRule& active, const Target& target, bool is_decided,
                            Injection& injection) const {
   if (!is_data_operation(target.operation)) return;
-  const bool is_batch = is_any_of(target.operation, {"BatchGetItem", "BatchWriteItem"});
-  const auto tables = engine_.parts().catalog->snapshot();
-  std::size_t without = 0;
-  for (const std::string& name : target.tables) {
-    const TablePtr* const table = active.concerns(name) ? tables->find(name) : nullptr;
+  const auto known = tables();
+  std::optional<Error> shortage;  // the first one
+  const auto lacks = [&](const std::string& table, const std::string& index, const Rule& as) {
+    if (shortage) return;
+    Target scarce = target;
+    scarce.index = index;
+    shortage = throttling_error(engine_.parts(), as, scarce, table);
+  };
+  std::vector<bool> withheld(target.batch.empty() ? 0 : target.parts);
+  for (const Partition& partition : target.partitions) {
+    const TablePtr* const table =
+        active.concerns(partition.table) ? known->find(partition.table) : nullptr;
     if (table == nullptr) continue;
-    const auto left = active.units->left((*table)->definition(), target.index, target.reads);
-    if (!left) continue;
+    injection.partitions.push_back(partition);
+    if (active.units->left(partition, target.reads) > 0) continue;
+    const bool is_provisioned = ProvisionedUnits::is_provisioned((*table)->definition());
+    lacks(partition.table, partition.index,
+          {.error = is_provisioned ? Code::kProvisionedThroughputExceeded : Code::kThrottling,
+           .limit = std::string(kKeyRangeExceeded)});
+    if (!withheld.empty()) withheld[partition.part] = true;
+  }
+  std::size_t end = 0;  // of the table's parts
+  for (std::size_t i = 0; i < target.tables.size(); ++i) {
+    const std::string& name = target.tables[i];
+    const std::size_t first = end;
+    if (!target.batch.empty()) end += target.batch[i].parts;
+    const TablePtr* const table = active.concerns(name) ? known->find(name) : nullptr;
+    if (table == nullptr) continue;
     injection.units = active.units;
-    injection.short_of_units = active.injected;
     injection.reads = target.reads;
     injection.table_used = name;
-    if (is_decided) continue;
-    if (is_batch) injection.units_left[name] = left->units;
-    if (left->units > 0 || (is_batch && ++without < target.tables.size())) continue;
-    Target scarce = target;
-    scarce.index = left->index;
-    injection.refusal = throttling_error(engine_.parts(), {}, scarce, name);
-    injection.units.reset();
-    ++*active.injected;
+    const auto left = active.units->left((*table)->definition(), target.index, target.reads);
+    if (!left) continue;
+    if (left->units <= 0) lacks(name, left->index, {});
+    if (!withheld.empty()) {
+      withhold_beyond(left->units, target.batch[i].part_units, first, end, withheld);
+    }
+  }
+  const auto count = static_cast<std::size_t>(std::ranges::count(withheld, true));
+  if (is_decided || (withheld.empty() ? !shortage : count == 0)) return;
+  ++*active.injected;
+  if (count < withheld.size()) {
+    injection.withheld_parts = std::move(withheld);
     return;
   }
+  injection.refusal = std::move(shortage);
+  injection.units.reset();
 }
 
-uint64_t TestMode::decide(const Target& target, Injection& injection) {
-  const auto current = plan();
-  uint64_t withheld = 0;
-  for (std::size_t i = 0; i < current->rules.size(); ++i) {
-    ActiveRule& active = *current->rules[i];
+void TestMode::decide(const Plan& current, const Target& target, Injection& injection) const {
+  for (std::size_t i = 0; i < current.rules.size(); ++i) {
+    ActiveRule& active = *current.rules[i];
     const Rule& rule = active.rule;
     if (active.views) {
       // A store that cannot be read fails the read itself.
@@ -319,20 +333,19 @@ uint64_t TestMode::decide(const Target& target, Injection& injection) {
     }
     if (!active.concerns(target)) continue;
     const int64_t number = ++active.matched;
-    const bool is_decided = injection.refusal || injection.error_after || withheld != 0;
+    const bool is_decided =
+        injection.refusal || injection.error_after || !injection.withheld_parts.empty();
     if (rule.fault == Fault::kCreating) {
       if (!injection.refusal) check_creating(active, target, injection);
       continue;
     }
     if (active.units) {
-      if (!injection.refusal && !injection.units) {
-        check_units(active, target, is_decided, injection);
-      }
+      if (!injection.refusal) check_units(active, target, is_decided, injection);
       continue;
     }
     if (number < rule.first || number > rule.last) continue;
     const uint64_t bits =
-        mix(mix(mix(static_cast<uint64_t>(current->seed)) + i) + static_cast<uint64_t>(number));
+        mix(mix(mix(static_cast<uint64_t>(current.seed)) + i) + static_cast<uint64_t>(number));
     if (fraction(bits) >= rule.probability) continue;
     const uint64_t more_bits = mix(bits);
     if (rule.fault == Fault::kDelay) {
@@ -343,10 +356,9 @@ uint64_t TestMode::decide(const Target& target, Injection& injection) {
       continue;
     }
     if (is_decided) continue;
-    if (rule.fault == Fault::kUnprocessed && !injection.units_left.empty()) continue;
     auto error = error_of(rule, target, more_bits);
     if (!error) {
-      withheld = more_bits | 1;
+      injection.withheld_parts = withheld_by_chance(target.parts, more_bits);
     } else if (rule.applied) {
       injection.error_after = std::move(error);
       injection.lost = active.injected;
@@ -356,22 +368,17 @@ uint64_t TestMode::decide(const Target& target, Injection& injection) {
     }
     ++*active.injected;
   }
-  return withheld;
 }
 
-void TestMode::withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection) {
+void TestMode::withhold(BatchWriteItemRequest& request, Injection& injection) {
   withhold_parts(
-      request.items, bits, injection, [](auto& writes) -> auto& { return writes; },
-      [](const auto&, double units) { return parts_of_units(units, 1); },
+      request.items, injection, [](auto& writes) -> auto& { return writes; },
       [&](auto& table) -> auto& { return injection.withheld_writes[table.first]; });
 }
 
-void TestMode::withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection) {
+void TestMode::withhold(BatchGetItemRequest& request, Injection& injection) {
   withhold_parts(
-      request.items, bits, injection, [](auto& keys) -> auto& { return keys.keys; },
-      [](const auto& keys, double units) {
-        return parts_of_units(units, keys.consistent_read ? 1 : 0.5);
-      },
+      request.items, injection, [](auto& keys) -> auto& { return keys.keys; },
       [&](auto& table) -> auto& {
         const auto [at, is_new] = injection.withheld_keys.try_emplace(table.first, table.second);
         if (is_new) at->second.keys.clear();

@@ -50,11 +50,14 @@ class TestMode final : private ReadLag {
   std::unique_ptr<Injection> on_request(std::string_view operation, Request& request) {
     auto injection = std::make_unique<Injection>();
     injection->timer = &timer_;
-    const uint64_t withheld = decide(target_of(operation, request), *injection);
+    const auto current = plan();
+    Target target = target_of(operation, request);
+    if (current->counts_units) {
+      target.partitions = partitions_of(*tables(), request);
+    }
+    decide(*current, target, *injection);
     if constexpr (requires { request.items.begin()->second; }) {
-      if (!injection->refusal && (withheld != 0 || !injection->units_left.empty())) {
-        withhold(request, withheld, *injection);
-      }
+      if (!injection->refusal && !injection->withheld_parts.empty()) withhold(request, *injection);
     }
     if constexpr (requires { request.return_capacity; }) {
       if (injection->units) {
@@ -78,20 +81,21 @@ class TestMode final : private ReadLag {
   };
   struct Plan {
     int64_t seed = 0;
+    bool counts_units = false;
     std::vector<std::unique_ptr<ActiveRule>> rules = {};
   };
 
   TestMode(Engine& engine, Timer& timer) : engine_(engine), timer_(timer) {}
 
   std::shared_ptr<const Plan> plan() const;
-  // The random bits for what is withheld of a batch; 0: nothing is.
-  uint64_t decide(const Target& target, Injection& injection);
+  std::shared_ptr<const CatalogSnapshot> tables() const;
+  void decide(const Plan& current, const Target& target, Injection& injection) const;
   std::optional<Error> error_of(const Rule& rule, const Target& target, uint64_t bits) const;
   void check_creating(const ActiveRule& active, const Target& target, Injection& injection) const;
   void check_units(const ActiveRule& active, const Target& target, bool is_decided,
                    Injection& injection) const;
-  static void withhold(BatchWriteItemRequest& request, uint64_t bits, Injection& injection);
-  static void withhold(BatchGetItemRequest& request, uint64_t bits, Injection& injection);
+  static void withhold(BatchWriteItemRequest& request, Injection& injection);
+  static void withhold(BatchGetItemRequest& request, Injection& injection);
   std::optional<Result<void>> read(const Table& table, Of of, ViewBody body) override;
 
   Engine& engine_;

@@ -195,6 +195,7 @@ class Tables(harness.ConsoleTest):
         self.server.create("Indexed")
         self.open("#/tables/Indexed/indexes")
         self.see("The table has no indexes")
+        self.assertNotIn("undefined", self.one("main").text)
         self.click("Create a global index")
         self.fill("Index name", "ByCity")
         self.fill("Partition key", "city")
@@ -232,6 +233,74 @@ class Tables(harness.ConsoleTest):
         self.fill("Type meaning to confirm", "meaning")
         self.click("Delete index")
         self.until(lambda: "lang (partition)" not in self.one("main").text)
+
+    def fill_vector_index(self):
+        self.fill("Index name", "meaning")
+        self.fill("Vector attribute", "vector")
+        self.fill("Dimensions", "2")
+        self.choose("Distance", "Dot product")
+        self.fill("Partition attribute", "lang")
+        self.fill("Filter attribute", "year")
+        self.choose("Type of the filter attribute", "Number")
+        self.click("Add a filter attribute")
+        self.fill("Filter attribute 2", "author")
+        self.choose("Projection", "Keys and these attributes")
+        self.fill("Attributes, separated by commas", "title")
+
+    def check_vector_index(self, table):
+        """The index of fill_vector_index()."""
+        described = self.server.call("DescribeTable", TableName=table)["Table"]
+        index = described["VectorIndexes"][0]
+        self.assertEqual({name: index.get(name) for name in ("IndexName", "VectorAttribute", "Dimensions", "DistanceFunction", "Projection", "SearchSchema")}, {
+            "IndexName": "meaning", "VectorAttribute": {"AttributeName": "vector"}, "Dimensions": 2, "DistanceFunction": "DOT_PRODUCT",
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["title"]},
+            "SearchSchema": [{"AttributeName": "lang", "SearchSchemaElementType": "HASH"},
+                             {"AttributeName": "year", "SearchSchemaElementType": "INLINE_FILTER"},
+                             {"AttributeName": "author", "SearchSchemaElementType": "INLINE_FILTER"}]})
+        types = {a["AttributeName"]: a["AttributeType"] for a in described["AttributeDefinitions"]}
+        self.assertEqual([types[name] for name in ("lang", "year", "author")], ["S", "N", "S"])
+
+    def test_a_table_with_a_vector_index_is_created(self):
+        self.open("#/create")
+        self.fill("Table name", "Articles")
+        self.fill("Partition key", "pk")
+        self.click("Add a vector index")
+        self.fill_vector_index()
+        self.check_accessibility("create-vectors")
+        self.click("Create table")
+        self.see("Table Articles is created")
+        self.check_vector_index("Articles")
+
+    def test_a_vector_index_is_added_and_deleted(self):
+        self.server.create("Growing")
+        self.server.put("Growing", pk={"S": "a"}, lang={"S": "en"}, vector={"L": [{"N": "3"}, {"N": "4"}]})
+        self.open("#/tables/Growing/indexes")
+        self.click("Create a vector index")
+        self.fill_vector_index()
+        self.fill("Dimensions", "many")
+        self.click("Create index")
+        self.see("dimensions 'many' is not a whole number", "dialog [role=alert]")
+        self.fill("Dimensions", "5000")
+        self.click("Create index")
+        self.see("ValidationException", "dialog [role=alert]")
+        self.fill("Dimensions", "2")
+        self.check_accessibility("add-vectors")
+        self.click("Create index")
+        self.until(lambda: "active" in self.one("[aria-label='Vector indexes'] tbody tr").text)
+        self.check_vector_index("Growing")
+        self.check_accessibility("vector-indexes")
+        self.click("Search the vector index meaning")
+        self.fill("Vector", "[1, 1]")
+        self.fill("lang", "en")
+        self.click("Search")
+        self.see("Nearest in meaning")
+        self.see("7", "dialog tbody")
+        self.click("Close")
+        self.click("Delete the vector index meaning")
+        self.fill("Type meaning to confirm", "meaning")
+        self.click("Delete index")
+        self.no_longer("[aria-label='Vector indexes']")
+        self.until(lambda: not self.server.call("DescribeTable", TableName="Growing")["Table"].get("VectorIndexes"))
 
     def test_an_index_with_keys_of_several_attributes_is_created(self):
         self.server.create("Wide")
