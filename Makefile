@@ -74,7 +74,9 @@ package:
 	packaging/build build/package build/packages
 
 soak: package
-	@scripts/install-dependencies build test check bare
+	@scripts/install-dependencies build test check peers libraries bare
+	for language in python javascript typescript go rust java; do \
+	  tests/sdk/with_server build/package/stator tests/libraries/run $$language build/libraries/$$language || exit 1; done
 	examples/cluster/run build/package/stator --failovers 50 --cut
 	tests/packages/reproducible build/packages
 	tests/packages/run build/packages all
