@@ -8,7 +8,7 @@ ARGS ?=
 TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
 CTEST = ctest --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
-.PHONY: help build run test check bare demo bench differential peers package soak format lint install clean
+.PHONY: help build run test check bare demo bench differential differential-vectors peers package soak format lint install clean
 
 help:
 	@echo "make run      build, then serve the DynamoDB API on http://127.0.0.1:8000 (ARGS=... for flags)"
@@ -17,6 +17,7 @@ help:
 	@echo "make demo     kill -9 while boto3 writes, and the four recipes on real data"
 	@echo "make bench    compare with raw RocksDB and a constant-response HTTP server"
 	@echo "make differential  100,000 random requests to Stator and DynamoDB Local, compared"
+	@echo "make differential-vectors  the same for searches of vectors, with Dynoxide (needs Rust)"
 	@echo "make peers    the recipes' suites on DynamoDB Local and dynalite"
 	@echo "make bare     the README's commands on a Debian that has only git and make (as root)"
 	@echo "make soak     1,000 kill -9 rounds, and all of the README on bare Debian 12 and 13"
@@ -59,6 +60,9 @@ bench: build
 differential: build
 	@scripts/install-dependencies peers
 	STATOR_PEERS=build/release/peers tests/differential/run build/stator --requests $${STATOR_REQUESTS:-100000} $(ARGS)
+
+differential-vectors: build
+	STATOR_PEERS=build/release/peers tests/differential/run build/stator --vectors --requests $${STATOR_REQUESTS:-50000} $(ARGS)
 
 peers:
 	@scripts/install-dependencies build test check peers

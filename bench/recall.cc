@@ -106,8 +106,8 @@ struct Data {
     }
     const std::size_t count = std::min(kTop, scores.size());
     std::ranges::partial_sort(scores, scores.begin() + static_cast<std::ptrdiff_t>(count));
-    std::vector<Slot> slots;
-    for (std::size_t i = 0; i < count; ++i) slots.push_back(scores[i].second);
+    std::vector<Slot> slots(count);
+    for (std::size_t i = 0; i < count; ++i) slots[i] = scores[i].second;
     return slots;
   }
 };
@@ -297,6 +297,7 @@ Result<void> in_database(const Data& data) {
   const auto report = [&](const char* while_what) {
     for (const std::size_t grade : kGrades) {
       std::vector<std::vector<Slot>> nearest;
+      nearest.reserve(data.queries.size());
       for (const Vector& query : data.queries) {
         nearest.push_back(
             data.nearest_to(query, [&](std::size_t slot) { return slot % grade == 0; }));

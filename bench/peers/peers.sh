@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Starting DynamoDB Local and dynalite; sourced. Expects $peers, a directory that they are installed
-# below (Java and Maven, or npm, must be there). Makes $scratch, gone at the end with what was started.
+# Starting DynamoDB Local, dynalite and Dynoxide; sourced. Expects $peers, a directory that they are
+# installed below (Java and Maven, npm, or Rust 1.88 must be there). Makes $scratch, gone at the end with what was started.
 scratch=$(mktemp -d)
 pids=()
 finish() {
@@ -21,6 +21,13 @@ need_dynalite() {
   peers=$(realpath "$peers")
   dynalite_command=("$peers/node_modules/.bin/dynalite" --port PORT --createTableMs 0
     --deleteTableMs 0 --updateTableMs 0)
+}
+
+need_dynoxide() {
+  [ -x "$peers/bin/dynoxide" ] || cargo install --quiet --locked --root "$peers" \
+    --no-default-features --features native-sqlite,http-server,cli dynoxide-rs@3.2.0
+  peers=$(realpath "$peers")
+  dynoxide_command=("$peers/bin/dynoxide" --port PORT)
 }
 
 # start COMMAND… : PORT in it becomes a free port. Waits until it answers, and sets $url.

@@ -249,9 +249,7 @@ std::optional<VectorCandidates> CachedVectors::candidates(const VectorScores& sc
 }
 
 bool CachedVectors::claim_building() {
-  if (!is_changed_ || is_building_.exchange(true)) return false;
-  has_graph_ = true;
-  return true;
+  return is_changed_ && !is_building_.exchange(true);
 }
 
 void CachedVectors::build(const std::atomic<bool>& stops) {

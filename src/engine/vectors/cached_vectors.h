@@ -85,7 +85,9 @@ class CachedVectors {
                                              const VectorFilters& filters, std::size_t top,
                                              bool is_exact) const;
 
-  // True if the caller is to call build() on a thread of its own.
+  // bytes() counts it from now on.
+  void allow_graph() { has_graph_ = true; }
+  // True if the caller must call build(), on another thread.
   bool claim_building();
   // Adds vectors to a graph until all are in it, the vectors are lost, or `stops`.
   void build(const std::atomic<bool>& stops);

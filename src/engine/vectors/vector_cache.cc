@@ -93,6 +93,7 @@ bool VectorCache::wants_graph(Partition& partition) {
       ++partition.searches < limits_.graph_searches_min || bytes_ + bytes > limits_.bytes_max) {
     return false;
   }
+  partition.vectors->allow_graph();
   partition.bytes += bytes;
   bytes_ += bytes;
   return true;
