@@ -48,8 +48,9 @@ struct DatabaseOptions {
   // byte for each component, and 100 for each vector. 0: as above. Not in PostgreSQL.
   std::size_t vector_cache_bytes = 0;
   // A partition of a vector index that has this many vectors in this memory, and is searched often,
-  // gets a graph, which a thread builds. Then a search returns most of the nearest vectors, about
-  // 99 % of them, unless the request is `exact`. 0: never.
+  // gets a graph, which a thread builds. Then a search returns most of the nearest vectors, unless
+  // the request is `exact`: about 99 % of them if they resemble embeddings. Fewer with kDotProduct
+  // if their lengths differ. 0: never.
   std::size_t approximate_search_rows = 50'000;
   // Imports and exports use each subdirectory of this directory as an S3 bucket. Empty: imports
   // and exports are unavailable.

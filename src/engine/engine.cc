@@ -235,7 +235,8 @@ EngineStats Engine::stats() const {
           .oldest_job = jobs.oldest,
           .vector_cache_bytes = cache ? cache->bytes() : 0,
           .vector_cache_bytes_max = cache ? cache->bytes_max() : 0,
-          .vector_graph_rows = cache ? cache->rows_in_graphs() : 0};
+          .vector_graph_rows = cache ? cache->rows_in_graphs() : 0,
+          .vector_graph_builds = cache ? cache->builds() : 0};
 }
 
 JobEngine& Engine::parts() {

@@ -38,6 +38,7 @@ struct EngineStats {
   std::size_t vector_cache_bytes = 0;
   std::size_t vector_cache_bytes_max = 0;
   std::size_t vector_graph_rows = 0;
+  std::size_t vector_graph_builds = 0;  // in progress
 };
 
 class Engine {

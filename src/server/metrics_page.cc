@@ -86,6 +86,8 @@ void write_engine(const EngineStats& stats, Text& text) {
              uint64_t{stats.vector_cache_bytes_max});
   text.gauge("stator_vector_graph_rows", "Vectors in graphs, for approximate searches.",
              uint64_t{stats.vector_graph_rows});
+  text.gauge("stator_vector_graph_builds", "Graphs that are being built.",
+             uint64_t{stats.vector_graph_builds});
 }
 
 double seconds_of(std::chrono::system_clock::duration duration) {

@@ -31,7 +31,8 @@ class PartitionList {
  public:
   explicit PartitionList(const CatalogSnapshot& tables) : tables_(tables) {}
 
-  // Each adds nothing if the request is invalid, or if the table does not exist.
+  // Each adds nothing if the table does not exist, and perhaps something useless if the request is
+  // invalid.
   void add_key(std::string_view table, const Item& key);
   void add_put(std::string_view table, const Item& item);
   void add_query(const QueryRequest& query);

@@ -73,7 +73,7 @@ CompactVectors::Approximation CompactVectors::look(std::span<const float> query,
 
 float CompactVectors::product(Slot one, Slot other) const {
   const auto product = static_cast<float>(dot_product(codes(one), codes(other).data()));
-  return product * kept(one).scale * kept(other).scale;
+  return product * (kept(one).scale * kept(other).scale);  // the same in both directions
 }
 
 void CompactVectors::prefetch(Slot slot) const {

@@ -71,7 +71,7 @@ std::size_t HnswGraph::bytes_of(std::size_t slots) {
 }
 
 std::span<const Slot> HnswGraph::links(Slot node, std::size_t level) const {
-  if (level == 0) return {nodes_[node].to, nodes_[node].links};
+  if (level == 0) return {this->node(node).to, this->node(node).links};
   return upper_[level - 1].at(node);
 }
 
@@ -80,8 +80,8 @@ void HnswGraph::set_links(Slot node, std::size_t level, const Slots& links) {
     upper_[level - 1][node] = links;
     return;
   }
-  std::ranges::copy(links, nodes_[node].to);
-  nodes_[node].links = static_cast<uint8_t>(links.size());
+  std::ranges::copy(links, this->node(node).to);
+  this->node(node).links = static_cast<uint8_t>(links.size());
 }
 
 // Goes to ever nearer nodes, down to the level above `level`.
@@ -106,7 +106,7 @@ Near HnswGraph::descend(std::size_t level, Distances distances, Looks& looks) co
 }
 
 // The nearest first.
-std::vector<Near> HnswGraph::search_level(std::size_t level, std::vector<Near> entries,
+std::vector<Near> HnswGraph::search_level(std::size_t level, std::span<const Near> entries,
                                           std::size_t width, Distances distances,
                                           FunctionRef<bool(Slot)> passes, Looks& looks) const {
   Seen seen(16 * width);
@@ -178,10 +178,8 @@ HnswGraph::Slots HnswGraph::with_link(Slot node, std::size_t level, Slot slot,
   if (all.size() <= links_max(level)) return all;
   float far[kLinksBelow + 1];
   distances(node, all, far);
-  std::vector<Near> nearest;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    nearest.push_back({.distance = far[i], .slot = all[i]});
-  }
+  std::vector<Near> nearest(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) nearest[i] = {.distance = far[i], .slot = all[i]};
   std::ranges::sort(nearest);
   return choose(nearest, links_max(level), distances);
 }
@@ -198,8 +196,7 @@ HnswGraph::Plan HnswGraph::plan(Slot slot, DistancesFrom distances) const {
   Looks looks{.max = kNoLimit};
   std::vector<Near> near{descend(plan.links.size() - 1, from_slot, looks)};
   for (std::size_t level = std::min(plan.links.size(), levels()); level-- > 0;) {
-    near = search_level(
-        level, std::move(near), kPlanWidth, from_slot, [](Slot) { return true; }, looks);
+    near = search_level(level, near, kPlanWidth, from_slot, [](Slot) { return true; }, looks);
     plan.links[level] = choose(near, kLinks, distances);
     for (const Slot node : plan.links[level]) {
       const std::span<const Slot> before = links(node, level);
@@ -215,8 +212,10 @@ HnswGraph::Plan HnswGraph::plan(Slot slot, DistancesFrom distances) const {
 void HnswGraph::link(Plan plan, DistancesFrom distances) {
   if (plan.is_first && size_ > 0) plan = this->plan(plan.slot, distances);
   const Slot slot = plan.slot;
-  if (nodes_.size() <= slot) nodes_.resize(slot + 1);
-  nodes_[slot].is_used = true;
+  while (chunks_.size() <= slot / kChunkNodes) {
+    chunks_.push_back(std::make_unique<Node[]>(kChunkNodes));
+  }
+  node(slot).is_used = true;
   if (size_++ == 0 || plan.links.size() > levels()) entry_ = slot;
   if (plan.links.size() > levels()) upper_.resize(plan.links.size() - 1);
   for (std::size_t level = 0; level < plan.links.size(); ++level) {
@@ -233,8 +232,8 @@ std::optional<std::vector<Near>> HnswGraph::search(Distances distances, std::siz
                                                    std::size_t looks_max) const {
   if (size_ == 0) return std::vector<Near>();
   Looks looks{.max = looks_max};
-  std::vector<Near> entries{descend(0, distances, looks)};
-  auto found = search_level(0, std::move(entries), width, distances, passes, looks);
+  const Near entry = descend(0, distances, looks);
+  auto found = search_level(0, {&entry, 1}, width, distances, passes, looks);
   if (looks.done > looks.max) return std::nullopt;
   return found;
 }

@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -54,7 +55,9 @@ class HnswGraph {
   Plan plan(Slot slot, DistancesFrom distances) const;
   void link(Plan plan, DistancesFrom distances);
 
-  bool contains(Slot slot) const { return slot < nodes_.size() && nodes_[slot].is_used; }
+  bool contains(Slot slot) const {
+    return slot / kChunkNodes < chunks_.size() && node(slot).is_used;
+  }
   std::size_t size() const { return size_; }
   static std::size_t bytes_of(std::size_t slots);
 
@@ -68,6 +71,7 @@ class HnswGraph {
   static constexpr std::size_t kLinks = 16;               // per node and level
   static constexpr std::size_t kLinksBelow = 2 * kLinks;  // at level 0
   static constexpr std::size_t kPlanWidth = 100;
+  static constexpr std::size_t kChunkNodes = 1024;
 
   struct Node {
     bool is_used = false;
@@ -85,13 +89,16 @@ class HnswGraph {
   std::span<const Slot> links(Slot node, std::size_t level) const;
   void set_links(Slot node, std::size_t level, const Slots& links);
   Near descend(std::size_t level, Distances distances, Looks& looks) const;
-  std::vector<Near> search_level(std::size_t level, std::vector<Near> entries, std::size_t width,
-                                 Distances distances, FunctionRef<bool(Slot)> passes,
-                                 Looks& looks) const;
+  std::vector<Near> search_level(std::size_t level, std::span<const Near> entries,
+                                 std::size_t width, Distances distances,
+                                 FunctionRef<bool(Slot)> passes, Looks& looks) const;
   static Slots choose(std::span<const Near> nearest, std::size_t links, DistancesFrom distances);
   Slots with_link(Slot node, std::size_t level, Slot slot, DistancesFrom distances) const;
 
-  std::vector<Node> nodes_;                             // level 0
+  Node& node(Slot slot) { return chunks_[slot / kChunkNodes][slot % kChunkNodes]; }
+  const Node& node(Slot slot) const { return chunks_[slot / kChunkNodes][slot % kChunkNodes]; }
+
+  std::vector<std::unique_ptr<Node[]>> chunks_;         // level 0
   std::vector<std::unordered_map<Slot, Slots>> upper_;  // levels 1 and higher
   Slot entry_ = 0;                                      // at the highest level
   std::size_t size_ = 0;

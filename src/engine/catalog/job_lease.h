@@ -4,8 +4,9 @@
 // A lease is a row of the catalog with the holder, a fencing token and a heartbeat counter. Each
 // commit of the job reads the row, and writes nothing if another engine has acquired the lease. An
 // engine acquires a free lease, or one whose row it has seen unchanged for kJobLeaseMs of its own
-// clock, with checks at most kLeaseLookMs apart. Clocks of two machines are never compared.
-// docs/formats/catalog.md. A store of one process has no such rows; its engine holds every lease.
+// clock, where a longer time between two checks counts as kLeaseLookMs. Clocks of two machines are
+// never compared. docs/formats/catalog.md. A store of one process has no such rows; its engine
+// holds every lease.
 //
 // Thread safety: beat() can be called from any thread, the other methods by the job's thread.
 // Blocking: methods that return a Result or a CommitResult wait for the store.

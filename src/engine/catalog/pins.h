@@ -36,7 +36,7 @@ std::optional<PinnedHistory> history_of(const Item& record);
 
 // The pins of one space.
 struct Pins {
-  uint64_t given_up_before = 0;  // of a log: changes before this commit version can be erased
+  uint64_t given_up_before = 0;  // of a log: changes before this commit version can be gone
   int64_t given_up_ms = 0;       // the time of the boundary there
   // By record (pin_name()): the first commit version of the log that the record needs.
   std::map<std::string, uint64_t, std::less<>> records = {};

@@ -12,7 +12,8 @@ namespace stator {
 void query(EngineCore& engine, const QueryRequest& request, Done<PageResponse> done);
 void scan(EngineCore& engine, const ScanRequest& request, Done<PageResponse> done);
 
-// Exact search: examines every vector of the index that has the requested HASH value.
+// Examines every vector of the index that has the requested HASH value, or finds most of the
+// nearest through a graph (vectors/vector_graph.h).
 void search_vectors(EngineCore& engine, const SearchVectorsRequest& request,
                     Done<SearchVectorsResponse> done);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SearchVectors: compares the search vector with every one that the condition leaves, or with those
-// that can be among the nearest as far as the cache knows, in the order of the rows. Then it reads
+// that can be among the nearest according to the cache, in the order of the rows. Then it reads
 // the items of the nearest from the same state of the store.
 #include <algorithm>
 #include <optional>

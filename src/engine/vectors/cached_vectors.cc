@@ -14,6 +14,7 @@ constexpr std::size_t kCandidatesMin = 100;
 constexpr std::size_t kCandidatesShare = 16;
 // With more slots, the vectors are lost: writes are faster than the builder of the graph.
 constexpr std::size_t kSlotsPerRow = 2;
+constexpr int kStepsPerTurn = 1000;  // of the builder, before it builds another graph
 // A search of a graph finds this many vectors: at least, or as a multiple of those wanted.
 constexpr std::size_t kWidthMin = 100;
 constexpr std::size_t kWidthFactor = 3;
@@ -252,10 +253,14 @@ bool CachedVectors::claim_building() {
   return is_changed_ && !is_building_.exchange(true);
 }
 
-void CachedVectors::build(const std::atomic<bool>& stops) {
-  while (!stops && !is_lost() && build_one() != VectorGraph::Work::kNone) {
+bool CachedVectors::build(const std::atomic<bool>& stops) {
+  for (int step = 0; step < kStepsPerTurn; ++step) {
+    if (stops || is_lost() || build_one() == VectorGraph::Work::kNone) {
+      is_building_ = false;
+      return false;
+    }
   }
-  is_building_ = false;
+  return true;
 }
 
 VectorGraph::Work CachedVectors::build_one() {
@@ -263,12 +268,13 @@ VectorGraph::Work CachedVectors::build_one() {
   {
     const std::shared_lock lock(mutex_);
     is_changed_ = false;
-    work = graph_.work(is_used_, names_.size() - slots_.size());
+    work = graph_.work(is_used_, names_.size() - slots_.size() - free_slots_.size());
     if (work == VectorGraph::Work::kStep) graph_.step(is_used_);
   }
   if (work == VectorGraph::Work::kFinish) {
+    std::unique_ptr<HnswGraph> replaced;  // destroyed without the lock
     const std::unique_lock lock(mutex_);
-    free_slots_ = graph_.finish(is_used_);
+    free_slots_ = graph_.finish(is_used_, replaced);
   }
   return work;
 }

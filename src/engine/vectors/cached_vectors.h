@@ -39,7 +39,7 @@ struct VectorCandidates {
     auto operator<=>(const Row&) const = default;
   };
   std::vector<Row> rows;      // by ascending keys
-  std::size_t unchanged = 0;  // number of unchanged rows that pass the filters, in `rows` or not
+  std::size_t unchanged = 0;  // number of unchanged rows that were examined, in `rows` or not
 };
 
 class CachedVectors {
@@ -89,8 +89,10 @@ class CachedVectors {
   void allow_graph() { has_graph_ = true; }
   // True if the caller must call build(), on another thread.
   bool claim_building();
-  // Adds vectors to a graph until all are in it, the vectors are lost, or `stops`.
-  void build(const std::atomic<bool>& stops);
+  // Adds vectors to a graph, for a while. True if the caller must call it again: not all are in it.
+  bool build(const std::atomic<bool>& stops);
+  void cancel_building() { is_building_ = false; }  // instead of build()
+  bool is_building() const { return is_building_; }
   bool has_graph() const { return has_graph_; }
   std::size_t rows_in_graph() const { return graph_.size(); }
 

@@ -2,6 +2,7 @@
 #include "engine/vectors/vector_cache.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/background.h"
 #include "base/check.h"
@@ -74,14 +75,22 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
     settle(partition.begin, vectors, usable);
     if (!usable) return nullptr;
   }
-  if (wants_graph && vectors->claim_building()) {
-    builder_.post([this, vectors] {
-      [[maybe_unused]] static thread_local const bool once = (run_in_background(), true);
-      vectors->build(stops_);
-    });
-  }
+  if (wants_graph && vectors->claim_building()) build(vectors);
   vectors->lock_shared();
   return {vectors.get(), [vectors](CachedVectors* locked) { locked->unlock_shared(); }};
+}
+
+// A partition that is dropped does not wait for its turn.
+void VectorCache::build(const std::shared_ptr<CachedVectors>& vectors) {
+  try {
+    builder_.post([this, weak = std::weak_ptr(vectors)] {
+      [[maybe_unused]] static thread_local const bool once = (run_in_background(), true);
+      const auto kept = weak.lock();
+      if (kept && kept->build(stops_)) build(kept);
+    });
+  } catch (const std::system_error&) {  // no thread: a later search tries again
+    vectors->cancel_building();
+  }
 }
 
 // Reserves its memory.
@@ -176,6 +185,13 @@ void VectorCache::drop_idle() {
 std::unique_ptr<VectorCache> make_vector_cache(TransactStore& store, VectorCacheLimits limits) {
   if (limits.bytes_max == 0) limits.bytes_max = cache_bytes_of(usable_memory_bytes());
   return std::make_unique<VectorCache>(store, limits);
+}
+
+std::size_t VectorCache::builds() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(partitions_, [](const auto& one) {
+    return one.second.vectors && one.second.vectors->is_building();
+  }));
 }
 
 std::size_t VectorCache::rows_in_graphs() const {

@@ -67,8 +67,10 @@ class VectorCache final : private CommitObserver {
   static constexpr int kIdleRounds = 60;
   std::size_t bytes() const;
   std::size_t bytes_max() const { return limits_.bytes_max; }
-  // Number of rows that searches find through graphs.
+  // Number of vectors in graphs, including some that have changed since.
   std::size_t rows_in_graphs() const;
+  // Number of graphs that are being built.
+  std::size_t builds() const;
 
  private:
   struct Partition {
@@ -88,6 +90,7 @@ class VectorCache final : private CommitObserver {
   bool make_room(const Partition& wanted, Dropped& dropped);
   Partition* used_least(const Partition& but);
   bool wants_graph(Partition& partition);
+  void build(const std::shared_ptr<CachedVectors>& vectors);
   void settle(const std::string& key, const std::shared_ptr<CachedVectors>& vectors, bool keep);
 
   TransactStore& store_;

@@ -33,10 +33,15 @@ VectorGraph::Work VectorGraph::work(const IsUsed& is_used, std::size_t unused) c
 }
 
 void VectorGraph::step(const IsUsed& is_used) {
+  const auto from = [this](Slot one, std::span<const Slot> others, float* found) {
+    distances(one, others, found);
+  };
   if (graph_ != nullptr && next_ == nullptr && !waiting_.empty()) {
     const Slot slot = waiting_.back();
-    if (is_used[slot] != 0) link(*graph_, slot, &mutex_);
+    HnswGraph::Plan plan;
+    if (is_used[slot] != 0) plan = graph_->plan(slot, from);
     const std::lock_guard lock(mutex_);
+    if (is_used[slot] != 0) graph_->link(std::move(plan), from);
     waiting_.pop_back();
     size_ = graph_->size();
     return;
@@ -46,21 +51,12 @@ void VectorGraph::step(const IsUsed& is_used) {
     next_slot_ = 0;
   }
   const Slot slot = next_slot_++;
-  if (is_used[slot] != 0 && fits(slot)) link(*next_, slot, nullptr);
+  if (is_used[slot] != 0 && fits(slot)) next_->link(next_->plan(slot, from), from);
 }
 
-void VectorGraph::link(HnswGraph& graph, Slot slot, FairSharedMutex* mutex) {
-  const auto from = [this](Slot one, std::span<const Slot> others, float* found) {
-    distances(one, others, found);
-  };
-  HnswGraph::Plan plan = graph.plan(slot, from);
-  std::unique_lock<FairSharedMutex> lock;
-  if (mutex != nullptr) lock = std::unique_lock(*mutex);
-  graph.link(std::move(plan), from);
-}
-
-VectorGraph::Slots VectorGraph::finish(const IsUsed& is_used) {
-  graph_ = std::move(next_);
+VectorGraph::Slots VectorGraph::finish(const IsUsed& is_used,
+                                       std::unique_ptr<HnswGraph>& replaced) {
+  replaced = std::exchange(graph_, std::move(next_));
   size_ = graph_->size();
   waiting_.clear();
   outside_.clear();
@@ -76,12 +72,22 @@ VectorGraph::Slots VectorGraph::finish(const IsUsed& is_used) {
   return unused;
 }
 
-void VectorGraph::distances(Slot one, std::span<const Slot> others, float* found) const {
+template <class Distance>
+void VectorGraph::compute(std::span<const Slot> others, float* found, Distance distance) const {
   if (!others.empty()) vectors_.prefetch(others[0]);
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (i + 1 < others.size()) vectors_.prefetch(others[i + 1]);
-    found[i] = VectorScores::estimate(function_, vectors_, one, others[i]);
+    found[i] = distance(others[i]);
   }
+}
+
+// By their products, all would link to the longest vectors, and none to the short ones.
+void VectorGraph::distances(Slot one, std::span<const Slot> others, float* found) const {
+  const auto function = function_ == VectorDistanceFunction::kDotProduct
+                            ? VectorDistanceFunction::kEuclidean
+                            : function_;
+  compute(others, found,
+          [&](Slot other) { return VectorScores::estimate(function, vectors_, one, other); });
 }
 
 bool VectorGraph::search(const VectorScores& scores, std::size_t width,
@@ -90,11 +96,7 @@ bool VectorGraph::search(const VectorScores& scores, std::size_t width,
   const std::shared_lock lock(mutex_);
   if (graph_ == nullptr) return false;
   const auto distances = [&](std::span<const Slot> others, float* found) {
-    if (!others.empty()) vectors_.prefetch(others[0]);
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      if (i + 1 < others.size()) vectors_.prefetch(others[i + 1]);
-      found[i] = scores.estimate(vectors_, others[i]);
-    }
+    compute(others, found, [&](Slot other) { return scores.estimate(vectors_, other); });
   };
   const std::size_t looks_max = std::max(kLooksMin, graph_->size() / kLooksShare);
   const auto near = graph_->search(distances, width, passes, looks_max);

@@ -44,11 +44,13 @@ class VectorGraph {
   void add(Slot slot);
 
   enum class Work { kNone, kStep, kFinish };
-  // The builder with the shared lock. Adds one vector.
+  // The builder with the shared lock. `unused`: number of slots that were in use. step() adds one
+  // vector.
   Work work(const IsUsed& is_used, std::size_t unused) const;
   void step(const IsUsed& is_used);
-  // The builder with the exclusive lock. Returns the slots that are not in use or in a graph.
-  Slots finish(const IsUsed& is_used);
+  // The builder with the exclusive lock. Returns the slots that are not in use or in a graph, and
+  // in `replaced` the graph before, which takes long to destroy.
+  Slots finish(const IsUsed& is_used, std::unique_ptr<HnswGraph>& replaced);
 
   // Shared lock. Offers most of the `width` nearest vectors that pass, and perhaps others. False if
   // there is no graph, or if it is faster to compare all vectors; some might have been offered.
@@ -60,8 +62,9 @@ class VectorGraph {
  private:
   // Others would make sums infinite, or have no direction.
   bool fits(Slot slot) const;
+  template <class Distance>
+  void compute(std::span<const Slot> others, float* found, Distance distance) const;
   void distances(Slot one, std::span<const Slot> others, float* found) const;
-  void link(HnswGraph& graph, Slot slot, FairSharedMutex* mutex);
 
   const CompactVectors& vectors_;
   const VectorDistanceFunction function_;

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/testing/faulty_store.h"
 #include "engine/vectors/vector_cache_harness.h"
 #include "support/from_environment.h"
 
@@ -50,6 +51,15 @@ class VectorGraphTest : public test::VectorCacheTest {
       search(engine, request);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+  }
+  // Searches until no graph is being built.
+  static void settle(Engine& engine) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    do {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      search(engine, search_of(Vector(kDimensions, 1), "a", {}, 1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } while (engine.stats().vector_graph_builds > 0);
   }
   static Found exact(Engine& engine, SearchVectorsRequest request) {
     request.exact = true;
@@ -192,26 +202,70 @@ TEST_F(VectorGraphTest, FindsVectorsWithoutAnOrdinaryLength) {
   for (const char* name : {"before", "after"}) check(name);
 }
 
+// With products as distances, short vectors would be in no node's links.
+TEST_F(VectorGraphTest, FindsShortVectorsByTheirProducts) {
+  constexpr int kItems = 2000;
+  constexpr int kQueries = 40;
+  const auto engine = open_with(kGraphs);
+  std::lognormal_distribution<float> length(0, 1);
+  const auto positive = [&] {
+    Vector vector = random_vector(random_, length(random_));
+    for (float& one : vector) one = std::abs(one);
+    return vector;
+  };
+  for (int i = 0; i < kItems; ++i) put(*engine, std::to_string(i), positive());
+  build(*engine, kItems, 1);
+  ASSERT_EQ(kFunctions[1], VectorDistanceFunction::kDotProduct);
+  for (const float sign : {1.0F, -1.0F}) {
+    std::size_t found_keys = 0;
+    for (int i = 0; i < kQueries; ++i) {
+      Vector query = positive();
+      for (float& one : query) one *= sign;
+      const auto request = search_of(query, "a", {}, 10, index_name(1));
+      const Found found = search(*engine, request);
+      for (const std::string& key : exact(*engine, request).keys) {
+        found_keys += std::ranges::count(found.keys, key) == 1 ? 1 : 0;
+      }
+    }
+    EXPECT_GE(found_keys, kQueries * 10 * 90 / 100) << sign << ", STATOR_SEED=" << seed_;
+  }
+}
+
 TEST_F(VectorGraphTest, IsMadeAgainAfterManyChanges) {
   constexpr int kItems = 1000;
-  const auto engine = open_with(kGraphs);
+  test::Faults faults;
+  const auto engine = open_with(kGraphs, std::make_unique<test::FaultyStore>(faults));
   fill(*engine, kItems);
   build(*engine, kItems);
+  const auto snapshot = engine->parts().catalog->snapshot();
+  const Table& table = **snapshot->find("Things");
+  faults.watch(space_range(table.vector_index(index_name(0))->shape.key.space));
   const std::size_t bytes = engine->stats().vector_cache_bytes;
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < 5; ++round) {
     for (int i = 0; i < kItems; ++i) {
       put(*engine, "a" + std::to_string(i), random_vector(random_), i % 3);
-      if (i % 50 == 0) search(*engine, search_of(random_vector(random_), "a"));
+      if (i % 50 == 49) settle(*engine);
     }
-    build(*engine, kItems);
   }
-  EXPECT_LT(engine->stats().vector_cache_bytes, 3 * bytes) << "slots are used again";
+  EXPECT_EQ(faults.watched_rows(), 0U) << "all rows were read again";
+  EXPECT_LT(engine->stats().vector_cache_bytes, 2 * bytes) << "slots are used again";
   std::size_t found = 0;
   for (int i = 0; i < 50; ++i) {
     const auto request = search_of(random_vector(random_), "a", {}, 1);
     found += search(*engine, request).keys == exact(*engine, request).keys ? 1 : 0;
   }
   EXPECT_GE(found, 45U) << "STATOR_SEED=" << seed_;
+}
+
+TEST_F(VectorGraphTest, IsCompleteAfterManyDeletions) {
+  constexpr int kItems = 1000;
+  const auto engine = open_with(kGraphs);
+  fill(*engine, kItems);
+  build(*engine, kItems);
+  for (int i = 0; i < kItems * 4 / 10; ++i) erase(*engine, "a" + std::to_string(i));
+  settle(*engine);
+  settle(*engine);
+  EXPECT_EQ(engine->stats().vector_graph_rows, std::size_t{kItems * 6 / 10});
 }
 
 // Each pair has one vector, which transactions give to the other.
@@ -223,14 +277,21 @@ TEST_F(VectorGraphTest, FindsOneStateWhileOthersWriteAndItIsBuilt) {
   const auto name = [](int pair, int which) {
     return std::to_string(pair) + (which == 0 ? "left" : "right");
   };
-  for (int pair = 0; pair < kPairs; ++pair) put(*engine, name(pair, 0), random_vector(random_));
-  warm(*engine);
+  // All are near, so that each change can be among the nearest.
+  const Vector query(kDimensions, 1);
+  const auto near = [&] {
+    Vector vector = random_vector(random_, 0.1F);
+    for (float& one : vector) one += 1;
+    return vector;
+  };
+  for (int pair = 0; pair < kPairs; ++pair) put(*engine, name(pair, 0), near());
+  build(*engine, kPairs);
   std::atomic<bool> stops = false;
   std::vector<std::jthread> searchers;
-  for (uint64_t thread = 0; thread < 2; ++thread) {
-    searchers.emplace_back([&, own = std::mt19937_64(thread)]() mutable {
+  for (int thread = 0; thread < 2; ++thread) {
+    searchers.emplace_back([&] {
       while (!stops) {
-        const Found found = search(*engine, search_of(random_vector(own), "a", {}, 20));
+        const Found found = search(*engine, search_of(query, "a", {}, 20));
         std::set<int> pairs;
         for (const std::string& key : found.keys) pairs.insert(std::stoi(key));
         EXPECT_EQ(found.keys.size(), 20U);
@@ -244,8 +305,7 @@ TEST_F(VectorGraphTest, FindsOneStateWhileOthersWriteAndItIsBuilt) {
     int& place = places[static_cast<std::size_t>(pair)];
     const Item gone{{"pk", name(pair, place)}};
     place = 1 - place;
-    const Item item{
-        {"pk", name(pair, place)}, {"tenant", "a"}, {"vector", list_of(random_vector(random_))}};
+    const Item item{{"pk", name(pair, place)}, {"tenant", "a"}, {"vector", list_of(near())}};
     TransactWriteItemsRequest request;
     request.items.push_back({.table = "Things", .item = item});
     request.items.push_back({.action = TransactAction::kDelete, .table = "Things", .item = gone});
@@ -253,7 +313,6 @@ TEST_F(VectorGraphTest, FindsOneStateWhileOthersWriteAndItIsBuilt) {
   }
   stops = true;
   searchers.clear();
-  build(*engine, kPairs / 2);
 }
 
 TEST_F(VectorGraphTest, NeedsRowsSearchesAndMemory) {
