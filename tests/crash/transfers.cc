@@ -205,13 +205,15 @@ std::vector<std::string> Transfers::ended(Client& client, const std::string& ope
         if (text_of(as_map(summary), kind + "Status") == "IN_PROGRESS") return false;
         const std::string arn = text_of(as_map(summary), kind + "Arn");
         // The newest come first.
-        if (!seen_.insert(arn).second) return true;
+        if (seen_.contains(arn)) return true;
         unseen.push_back(arn);
       }
       token = text_of(page, "NextToken");
     } while (!token.empty());
     return true;
   });
+  // Not before: an older one that goes on would be taken for one that was seen.
+  seen_.insert(unseen.begin(), unseen.end());
   return unseen;
 }
 
