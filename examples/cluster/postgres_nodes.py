@@ -102,7 +102,8 @@ class Process:
         if os.geteuid() == 0:
             command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *command]
         with open(log, "ab") as output:
-            self.process = subprocess.Popen([*within, *command], stdout=output, stderr=output)
+            # Their user might not have access to the current directory: Patroni would wait forever.
+            self.process = subprocess.Popen([*within, *command], stdout=output, stderr=output, cwd="/")
         self.pid = self.process.pid
 
     def wait(self):
