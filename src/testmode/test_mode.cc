@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "api/json/item_json.h"
+#include "base/mix.h"
 #include "base/random.h"
 #include "engine/core/arns.h"
 #include "engine/errors/messages.h"
@@ -30,14 +31,6 @@ constexpr std::string_view kInProgress =
     "The transaction with the given request token is already in progress.";
 constexpr std::string_view kInjected = "injected by test mode";  // over HTTP, for the log only
 constexpr std::string_view kKeyRangeExceeded = "KeyRangeThroughputExceeded";
-
-// SplitMix64: every bit of the result depends on every bit of `x`.
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 // Of 2^53 equally likely numbers in [0, 1).
 double fraction(uint64_t bits) {

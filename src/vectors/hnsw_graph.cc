@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/mix.h"
+
 namespace stator {
 namespace {
 
@@ -37,7 +39,7 @@ class Seen {
 
   Slot& place_of(Slot slot) {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t at = (uint64_t{slot} * 0x9E3779B97F4A7C15U) >> 32U & mask;
+    std::size_t at = (slot * kMixStep) >> 32U & mask;
     while (slots_[at] != kFree && slots_[at] != slot) at = (at + 1) & mask;
     return slots_[at];
   }
@@ -56,12 +58,8 @@ class Seen {
 
 // A node is at each higher level with probability 1/kLinks. The same for each graph.
 std::size_t HnswGraph::levels_of(Slot slot) {
-  uint64_t mixed = (slot + 1) * 0x9E3779B97F4A7C15U;
-  mixed = (mixed ^ (mixed >> 30U)) * 0xBF58476D1CE4E5B9U;
-  mixed = (mixed ^ (mixed >> 27U)) * 0x94D049BB133111EBU;
-  mixed ^= mixed >> 31U;
   static_assert(kLinks == 16);
-  const int quarters = std::countl_zero(mixed) / 4;
+  const int quarters = std::countl_zero(mix(slot * kMixStep)) / 4;
   return std::min(static_cast<std::size_t>(1 + quarters), kLevelsMax);
 }
 
