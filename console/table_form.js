@@ -9,6 +9,9 @@ const TYPES = [['S', 'String'], ['N', 'Number'], ['B', 'Binary']];
 export const VIEWS = [['', 'Off'], ['NEW_AND_OLD_IMAGES', 'New and old images'], ['NEW_IMAGE', 'New image'],
   ['OLD_IMAGE', 'Old image'], ['KEYS_ONLY', 'Keys only']];
 
+// The names in a text that separates them by commas.
+export const names = (text) => text.split(',').map((name) => name.trim()).filter(Boolean);
+
 export function wholeNumber(text, what) {
   if (!/^\d{1,15}$/.test(text.trim())) throw new Error(`${what} '${text}' is not a whole number`);
   return Number(text);
@@ -88,7 +91,7 @@ function projectionFields() {
   return {
     element: h('div', {class: 'pair'}, field('Projection', type), includedField),
     read: () => ({ProjectionType: type.value,
-      ...type.value === 'INCLUDE' && {NonKeyAttributes: included.value.split(',').map((s) => s.trim()).filter(Boolean)}}),
+      ...type.value === 'INCLUDE' && {NonKeyAttributes: names(included.value)}}),
   };
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Test mode page: the faults that the server injects into responses, by rules.
 import {get, isTestMode, put} from './api.js';
-import {wholeNumber} from './table_form.js';
+import {names, wholeNumber} from './table_form.js';
 import {button, checkbox, confirmDialog, count, dataTable, dialog, errorBox, field, h, input, poll, run, say, select} from './ui.js';
 
 const PATH = '/_stator/test-mode';
@@ -22,7 +22,6 @@ const FAULTS = {
   provisioned_throughput: ['Provisioned throughput', 'burst_seconds'],
 };
 
-const names = (text) => text.split(',').map((name) => name.trim()).filter(Boolean);
 const whole = (what) => (text) => wholeNumber(text, what);
 function milliseconds(text) {
   const list = names(text).map(whole('milliseconds'));

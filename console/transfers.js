@@ -3,7 +3,7 @@
 import {call, inParallel} from './api.js';
 import {recoveryOf} from './tables.js';
 import {go, href} from './router.js';
-import {tableForm} from './table_form.js';
+import {names, tableForm} from './table_form.js';
 import {$, badge, button, confirmDialog, count, dataTable, definitions, dialog, errorBox, field, formOf, h, input, poll, run, say, section,
   select, size, status, time} from './ui.js';
 
@@ -262,11 +262,11 @@ export function showImport(root) {
   root.append(h('h1', {}, 'Import from a bucket'), formOf(() => run(start, async () => {
     problem.replaceChildren();
     const {request} = form.read();
-    const names = header.value.split(',').map((s) => s.trim()).filter(Boolean);
+    const columns = names(header.value);
     await call('ImportTable', {
       S3BucketSource: {S3Bucket: bucket.value.trim(), S3KeyPrefix: prefix.value.trim() || undefined}, InputFormat: format.value,
       InputCompressionType: compression.value, TableCreationParameters: request,
-      ...(format.value === 'CSV' && {InputFormatOptions: {Csv: {Delimiter: delimiter.value || undefined, HeaderList: names.length ? names : undefined}}}),
+      ...(format.value === 'CSV' && {InputFormatOptions: {Csv: {Delimiter: delimiter.value || undefined, HeaderList: columns.length ? columns : undefined}}}),
     });
     say(`Table ${request.TableName} is being imported.`);
     go('#/transfers');
