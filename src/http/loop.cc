@@ -255,7 +255,8 @@ void Loop::ring() {
 void Loop::listen_to_bell() {
   bell_.async_read_some(asio::buffer(&rings_, sizeof rings_),
                         [this](const boost::system::error_code& error, std::size_t) {
-                          if (error) return;
+                          // A ring that was read before finish_if_empty() is not cancelled by it.
+                          if (error || !work_) return;
                           listen_to_bell();
                           open_inbox();
                         });

@@ -47,7 +47,7 @@ class ServerProcess {
 
   // As a crash would end it.
   void kill_now() { stop_with(SIGKILL); }
-  // As an operator would; the exit status, or -1 where a signal ended it.
+  // As an operator would; the exit status, or -1 where a signal ended it or it took a minute.
   int terminate() { return stop_with(SIGTERM); }
 
  private:
@@ -68,9 +68,14 @@ class ServerProcess {
 
   int stop_with(int signal) {
     if (pid_ <= 0) return -1;
-    int status = 0;
     ::kill(pid_, signal);
-    waitpid(pid_, &status, 0);
+    int status = 0;
+    constexpr int kMinuteMs = 60'000;
+    int waited_ms = 0;
+    while (waitpid(pid_, &status, WNOHANG) == 0) {
+      ::usleep(1'000);
+      if (++waited_ms == kMinuteMs) ::kill(pid_, SIGKILL);
+    }
     pid_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
