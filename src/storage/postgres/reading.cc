@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range is read in pages. All of them come from one transaction, because a range is one state. It
-// begins in the pipeline of the first page and ends in one whose results nobody awaits.
+// A range is read in pages, all in one transaction, so that they show one state. The transaction
+// begins in the pipeline of the first page. It ends in a pipeline whose results are ignored.
 #include "storage/postgres/reading.h"
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 namespace stator::postgres {
 namespace {
 
-constexpr std::size_t kRowsFirst = 32;      // of a page, if nobody expects a number
+constexpr std::size_t kRowsFirst = 32;      // of a page, if the caller does not set a limit
 constexpr std::size_t kRowsFirstMax = 128;  // before the rows' sizes are known
 constexpr std::size_t kRowsMax = 2048;
 constexpr std::size_t kPageBytes = 1UL << 20;
-constexpr std::size_t kRangesAhead = 16;  // whose first pages are read together
+constexpr std::size_t kRangesAhead = 16;  // number of ranges whose first pages are read together
 constexpr std::size_t kDropRows = 1000;
 
 bool is_empty(const KeyRange& range) {
   return !range.end.empty() && range.end <= range.begin;
 }
 
-// Whether all keys of the range have the p of its beginning.
+// Reports whether all keys of the range have the same p.
 bool is_in_partition(const KeyRange& range) {
   if (range.begin.size() < kPartitionBytes || range.end.empty()) return false;
   const RowKey begin(range.begin);
@@ -58,7 +58,7 @@ SqlResult<Rows> next_rows(Connection& connection) {
   return std::move(rows->back());
 }
 
-// Visits the rows of a range from its first page on. Returns whether `visit` wants more.
+// Visits the rows of a range, beginning with its first page. Returns whether `visit` wants more.
 SqlResult<bool> visit_range(Connection& connection, const RangeRead& read, Rows page,
                             RowVisitor visit) {
   std::size_t limit = first_limit(read);
@@ -111,7 +111,7 @@ void send_keys(Connection& connection, std::span<const std::string> keys) {
   connection.send(Statement::kGetMany, Parameters().array(arrays.p).array(arrays.s));
 }
 
-// Returns whether `visit` wants more. A single absent key has no row, one of many a null.
+// Returns whether `visit` wants more. A single absent key has no row; one of several has a null.
 bool visit_keys(std::span<const std::string> keys, const Rows& rows, ReadVisitor visit) {
   for (int row = 0; row < rows.count(); ++row) {
     const auto part = static_cast<std::size_t>(row);
@@ -120,7 +120,7 @@ bool visit_keys(std::span<const std::string> keys, const Rows& rows, ReadVisitor
   return true;
 }
 
-// Visits some ranges, whose first pages are in `pages`; `part` is the number of the first one.
+// Visits ranges whose first pages are `pages`. `part`: the number of the first range.
 SqlResult<bool> visit_ranges(Connection& connection, std::span<const RangeRead> ranges,
                              std::span<Rows> pages, std::size_t part, ReadVisitor visit) {
   std::size_t next = 0;
