@@ -51,9 +51,6 @@ std::string sql_of(Statement statement) {
     case Statement::kGet:
       return "SELECT v FROM kv WHERE p = $1 AND s = $2";
     case Statement::kGetMany:
-      return "SELECT (SELECT kv.v FROM kv WHERE kv.p = k.p AND kv.s = k.s) "
-             "FROM unnest($1::bytea[], $2::bytea[]) AS k(p, s)";
-    case Statement::kGetVersioned:
       return "SELECT r.ver, r.v FROM unnest($1::bytea[], $2::bytea[]) AS k(p, s) LEFT JOIN LATERAL "
              "(SELECT kv.ver, kv.v FROM kv WHERE kv.p = k.p AND kv.s = k.s LIMIT 1) AS r ON true";
     case Statement::kLock:
